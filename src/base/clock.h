@@ -1,0 +1,17 @@
+/* Time that only goes forward, and deadlines on it. */
+#pragma once
+
+#include "base/macro.h"
+
+/* Milliseconds on a clock that only goes forward. */
+int64_t clock_now_ms(void);
+
+/* Milliseconds left until DEADLINE_MS, at least 0 and at most INT_MAX. */
+int clock_left_ms(int64_t deadline_ms);
+
+/* Rest for MS milliseconds: for polling what gives no event. */
+void clock_rest_ms(unsigned ms);
+
+/* Seconds since 1970, and that moment as RFC 3339 text for the caller to free. */
+int64_t clock_wall_seconds(void);
+char *clock_rfc3339(int64_t wall_seconds) must_check;

@@ -1,0 +1,78 @@
+/*
+ * What went wrong, in words a user can act on.
+ *
+ * A function that can fail returns a negative errno and takes a struct error as
+ * its last parameter:
+ *
+ *  - on success it returns 0 or a non-negative result and leaves ERR alone;
+ *  - on failure ERR holds one line of text: lower case, no full stop, names in
+ *    single quotes, complete enough to be printed as it is.
+ *
+ * The number is for code to branch on, the text is for people.  An error may
+ * also carry a reason, which decides the program's exit status and the advice
+ * printed below the text; an error without one is a plain failure.
+ *
+ * Only src/cmd/ and src/main.c print errors; every other layer passes them up.
+ * ERR may be NULL when the caller does not need the words.
+ */
+#pragma once
+
+#include "base/macro.h"
+
+/* Why a command failed: the word for scripts, and the exit status that goes with it. */
+struct reason {
+	const char *word;
+	int exit_status;
+	const char *advice; /* what to do next, or NULL */
+};
+
+/* The families of exit codes that minikube's users know: tens say where, units say what. */
+extern const struct reason reason_usage;             /* 14: the command line is wrong */
+extern const struct reason reason_interrupted;       /* 11: Ctrl-C or a termination signal */
+extern const struct reason reason_busy;              /* 11: another command works on the cluster */
+extern const struct reason reason_not_root;          /* 37 */
+extern const struct reason reason_host_missing_tool; /* 35 */
+extern const struct reason reason_host_unsupported;  /* 36 */
+extern const struct reason reason_host_config; /* 38: state folder, profile or kubeconfig damaged */
+extern const struct reason reason_resources;   /* 23 */
+extern const struct reason reason_network;     /* 70: bridge, addresses, nftables */
+extern const struct reason reason_subnet_taken;        /* 71 */
+extern const struct reason reason_download;            /* 40 */
+extern const struct reason reason_version_unsupported; /* 106 */
+extern const struct reason reason_cluster_missing;     /* 85 */
+extern const struct reason reason_node_missing;        /* 85 */
+extern const struct reason reason_node_not_running;    /* 83 */
+extern const struct reason reason_node_failed;         /* 80 */
+extern const struct reason reason_control_plane;       /* 100 */
+extern const struct reason reason_api_not_running;     /* 103 */
+extern const struct reason reason_wait_timeout;        /* 102 */
+
+struct error {
+	char *text;
+	char *hint; /* advice for this very case; replaces the reason's */
+	const struct reason *reason;
+};
+
+#define ERROR_INIT ((struct error){ NULL })
+
+/* Set ERR's text and return CODE, a negative errno. */
+int error_set(struct error *err, int code, const char *fmt, ...) printf_like(3, 4);
+
+/* Like error_set(), with a reason. */
+int error_because(struct error *err, const struct reason *reason, int code, const char *fmt, ...)
+	printf_like(4, 5);
+
+/* Like error_set() for a failed system call: appends strerror(errno), returns -errno. */
+int error_sys(struct error *err, const char *fmt, ...) printf_like(2, 3);
+
+/* Put "context: " in front of ERR's text and return CODE unchanged. */
+int error_prefix(struct error *err, int code, const char *fmt, ...) printf_like(3, 4);
+
+/* Give ERR a reason unless it has one, and return CODE unchanged. */
+int error_reason(struct error *err, int code, const struct reason *reason);
+
+/* Say what the person can do about this very case, and return CODE unchanged. */
+int error_hint(struct error *err, int code, const char *fmt, ...) printf_like(3, 4);
+
+/* Forget the error, leaving ERR ready for use again. */
+void error_clear(struct error *err);

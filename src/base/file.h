@@ -1,0 +1,67 @@
+/* Whole files, folders and locks. */
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+/* Add what FD gives until its end to BUF; -EFBIG if that is more than LIMIT bytes. */
+int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err);
+
+/* Read the file PATH, at most LIMIT bytes, into BUF; -ENOENT if there is none. */
+int file_read(const char *path, size_t limit, struct strbuf *buf, struct error *err);
+
+/* Write all of DATA to FD, or return a negative errno. */
+int file_write_all(int fd, const void *data, size_t len);
+
+/* Make PATH hold just DATA, in one step and durably, with MODE; readers see the old or the new
+ * file, never half. */
+int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct error *err);
+
+/* Like file_replace() without waiting for the disk: for what can be made again. */
+int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err);
+
+/* Write TEXT into the existing file PATH in one write() call, as the kernel's control files want
+ * it. */
+int file_poke(const char *path, const char *text, struct error *err);
+
+/* Copy the file FROM to TO (which is replaced), sharing blocks where the file system can; keeps the
+ * mode. */
+int file_copy(const char *from, const char *to, struct error *err);
+
+bool file_exists(const char *path);
+
+/* Make the folder PATH and those above it; succeeds if it is there. */
+int file_make_dirs(const char *path, mode_t mode, struct error *err);
+
+/*
+ * Remove PATH and everything below it; succeeds if it is missing.  Never crosses
+ * into another file system, so a mount left behind keeps its contents: -EBUSY.
+ */
+int file_remove_tree(const char *path, struct error *err);
+
+/*
+ * Make TO a copy of the tree FROM in which every file is a hard link to the original,
+ * except those for which COPY_IT (may be NULL) says true by their name: they are copied.
+ * Falls back to copying where links can't be made.
+ */
+int file_link_tree(const char *from, const char *to, bool (*copy_it)(const char *name),
+		   struct error *err);
+
+/* Disk blocks used below PATH in bytes, counting a file with several names only with `linked`. */
+uint64_t file_tree_bytes(const char *path, bool linked);
+
+/*
+ * Take the lock PATH, which is created if it is missing, and write our pid and WHAT into it for
+ * others to name. -EWOULDBLOCK if somebody holds it (ERR names the holder, when it told).  The lock
+ * ends with the descriptor.
+ */
+int file_lock(const char *path, const char *what, int *ret_fd, struct error *err);
+
+/* Like file_lock(), waiting for the holder to end. */
+int file_lock_wait(const char *path, const char *what, int *ret_fd, struct error *err);
+
+/* The pid of the process that holds the lock PATH; 0 if nobody does. */
+pid_t file_lock_holder(const char *path);

@@ -1,0 +1,81 @@
+/* What happened, for whoever debugs it. */
+
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+int log_verbosity;
+
+static int log_fd = -1;
+static int64_t begun_ms;
+
+static void show_on_stderr(const char *text)
+{
+	fprintf(stderr, "manykube: warning: %s\n", text);
+}
+
+static log_warning_fn show_warning = show_on_stderr;
+
+void log_show_warnings_with(log_warning_fn show)
+{
+	show_warning = show ? show : show_on_stderr;
+}
+
+int log_open(const char *path, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return error_sys(err, "cannot open the log '%s'", path);
+	if (log_fd >= 0)
+		(void)close(log_fd);
+	log_fd = fd;
+	return 0;
+}
+
+static void keep(const char *level, const char *text)
+{
+	cleanup_free char *line = NULL;
+
+	if (!begun_ms)
+		begun_ms = clock_now_ms();
+	if (log_fd < 0)
+		return;
+	line = xasprintf("%9.3f %s %s\n", (double)(clock_now_ms() - begun_ms) / 1000, level, text);
+	(void)file_write_all(log_fd, line, strlen(line));
+}
+
+void log_debug(const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	if (log_fd < 0 && log_verbosity < 2)
+		return;
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	keep("debug", text);
+	if (log_verbosity >= 2)
+		fprintf(stderr, "%9.3f %s\n", (double)(clock_now_ms() - begun_ms) / 1000, text);
+}
+
+void log_warning(const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	keep("warning", text);
+	show_warning(text);
+}

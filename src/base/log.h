@@ -1,0 +1,21 @@
+/*
+ * What happened, for whoever debugs it: debug lines on stderr with -v, and always
+ * into the log file when one was opened.  Results and errors do not go through here.
+ */
+#pragma once
+
+#include "base/error.h"
+
+extern int log_verbosity; /* 0 by default, one more per -v */
+
+/* From now on keep every line in the file PATH as well, begun anew. */
+int log_open(const char *path, struct error *err);
+
+void log_debug(const char *fmt, ...) printf_like(1, 2);
+
+/* Something that the person should know although the command goes on; says what happens next. */
+void log_warning(const char *fmt, ...) printf_like(1, 2);
+
+/* Where warnings are shown; by default on stderr with the program's name before them. */
+typedef void (*log_warning_fn)(const char *text);
+void log_show_warnings_with(log_warning_fn show);

@@ -1,0 +1,18 @@
+/* Numbers, sizes and durations from words, fully checked: no garbage, no overflow. */
+#pragma once
+
+#include "base/error.h"
+
+/* A decimal number in MIN..MAX; -EINVAL or -ERANGE otherwise. */
+int parse_number(const char *text, unsigned long long min, unsigned long long max,
+		 unsigned long long *ret, struct error *err);
+
+/* A count of bytes: a number with an optional unit b, k, m, g or t (kb, ki, kib … too; all by
+ * 1024); no unit means MiB. */
+int parse_size(const char *text, uint64_t *ret_bytes, struct error *err);
+
+/* A duration such as 90, 90s, 6m, 1m30s, 2h; a bare number means seconds. */
+int parse_seconds(const char *text, unsigned *ret_seconds, struct error *err);
+
+/* A DNS label: 1 to 63 of a-z, 0-9 and '-', not beginning or ending with '-'. */
+bool parse_is_dns_label(const char *text);

@@ -1,0 +1,138 @@
+/* Where things are. */
+
+#include "base/path.h"
+
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+
+#ifndef MANYKUBE_LIBEXEC_DIR
+#define MANYKUBE_LIBEXEC_DIR "/usr/local/libexec/manykube"
+#endif
+
+/* The number in the variable that sudo sets, if we are root and it set one. */
+static bool sudo_id(const char *variable, unsigned *ret)
+{
+	const char *text = getenv(variable);
+	unsigned long long id;
+
+	if (geteuid() != 0 || !text || parse_number(text, 1, UINT_MAX - 1, &id, NULL) < 0)
+		return false;
+	*ret = (unsigned)id;
+	return true;
+}
+
+uid_t path_person_uid(void)
+{
+	unsigned id;
+
+	return sudo_id("SUDO_UID", &id) ? id : geteuid();
+}
+
+gid_t path_person_gid(void)
+{
+	unsigned id;
+
+	return sudo_id("SUDO_GID", &id) ? id : getegid();
+}
+
+int path_home(char **ret_path, struct error *err)
+{
+	const char *home = getenv("HOME");
+	struct passwd *person;
+	unsigned id;
+
+	if (sudo_id("SUDO_UID", &id)) {
+		person = getpwuid(id);
+		if (person && person->pw_dir && person->pw_dir[0] == '/')
+			home = person->pw_dir;
+	}
+	if (!home || home[0] != '/') {
+		person = getpwuid(geteuid());
+		home = person ? person->pw_dir : NULL;
+	}
+	if (!home || home[0] != '/')
+		return error_because(err, &reason_host_config, -ENOENT,
+				     "cannot find the home folder: HOME is not set");
+	*ret_path = xstrdup(home);
+	return 0;
+}
+
+static int from_environment(const char *variable, char **ret_path, struct error *err)
+{
+	const char *value = getenv(variable);
+
+	if (!value || !*value)
+		return 0;
+	if (value[0] != '/')
+		return error_because(err, &reason_usage, -EINVAL,
+				     "%s is '%s', which is not an absolute path", variable, value);
+	*ret_path = xstrdup(value);
+	return 1;
+}
+
+int path_state(char **ret_path, struct error *err)
+{
+	cleanup_free char *home = NULL;
+	int r = from_environment("MANYKUBE_HOME", ret_path, err);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = path_home(&home, err);
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("%s/.manykube", home);
+	return 0;
+}
+
+int path_cache(char **ret_path, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	int r = from_environment("MANYKUBE_CACHE", ret_path, err);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = path_state(&state, err);
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("%s/cache", state);
+	return 0;
+}
+
+int path_libexec(char **ret_path, struct error *err)
+{
+	cleanup_free char *agent = NULL;
+	char self[PATH_MAX];
+	ssize_t len;
+	int r = from_environment("MANYKUBE_LIBEXEC", ret_path, err);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (len > 0) {
+		self[len] = '\0';
+		*strrchr(self, '/') = '\0';
+		agent = xasprintf("%s/manykube-agent", self);
+		if (file_exists(agent)) {
+			*ret_path = xstrdup(self);
+			return 0;
+		}
+	}
+	*ret_path = xstrdup(MANYKUBE_LIBEXEC_DIR);
+	return 0;
+}
+
+int path_give_to_person(const char *path, struct error *err)
+{
+	uid_t uid = path_person_uid();
+
+	if (uid != geteuid() && lchown(path, uid, path_person_gid()) < 0)
+		return error_sys(err, "cannot give '%s' to user %u", path, uid);
+	return 0;
+}

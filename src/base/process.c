@@ -1,0 +1,217 @@
+/* Other programs: started by argument vector, known by pidfd. */
+
+#include "base/process.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/parse.h"
+
+char *process_find(const char *program)
+{
+	cleanup_with(strlist_release) struct strlist folders = STRLIST_INIT;
+	const char *path = getenv("PATH");
+	const char *folder;
+
+	if (strchr(program, '/'))
+		return access(program, X_OK) == 0 ? xstrdup(program) : NULL;
+	strlist_split(&folders, path ? path : "", ':');
+	/* What nodes need is in sbin, which an ordinary person's PATH may lack. */
+	strlist_split(&folders, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		      ':');
+	strlist_for_each(folder, &folders) {
+		char *candidate = xasprintf("%s/%s", folder, program);
+
+		if (access(candidate, X_OK) == 0)
+			return candidate;
+		free(candidate);
+	}
+	return NULL;
+}
+
+/* In the child, between fork and exec: only async-signal-safe calls. */
+static _Noreturn void become(const char *program, char *const *argv,
+			     const struct process_options *options, int output, int report)
+{
+	sigset_t none;
+	int problem;
+	int in = options->stdin_fd;
+
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGINT, SIG_DFL);
+	if (options->new_session)
+		(void)setsid();
+	if (options->no_stdin)
+		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if ((in > 0 && dup2(in, STDIN_FILENO) < 0) ||
+	    (options->stdout_fd > 0 && dup2(options->stdout_fd, STDOUT_FILENO) < 0) ||
+	    (options->stderr_fd > 0 && dup2(options->stderr_fd, STDERR_FILENO) < 0) ||
+	    (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) ||
+	    (options->folder && chdir(options->folder) < 0))
+		goto failed;
+	(void)execve(program, argv, options->environment ? options->environment : environ);
+failed:
+	problem = errno;
+	(void)!write(report, &problem, sizeof(problem));
+	_exit(127);
+}
+
+int process_spawn(char *const *argv, const struct process_options *options,
+		  struct process *ret_process, struct error *err)
+{
+	static const struct process_options nothing;
+	cleanup_free char *program = process_find(argv[0]);
+	cleanup_fd int output = -1;
+	cleanup_fd int report_read = -1;
+	cleanup_fd int report_write = -1;
+	int report[2];
+	int problem;
+	pid_t pid;
+
+	if (!options)
+		options = &nothing;
+	if (!program)
+		return error_set(err, -ENOENT, "there is no program '%s'", argv[0]);
+	if (options->output) {
+		output = open(options->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+		if (output < 0)
+			return error_sys(err, "cannot open '%s'", options->output);
+	}
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	report_read = report[0];
+	report_write = report[1];
+
+	pid = fork();
+	if (pid < 0)
+		return error_sys(err, "cannot start '%s'", argv[0]);
+	if (pid == 0)
+		become(program, argv, options, output, report_write);
+
+	(void)close(take_fd(report_write));
+	if (read(report_read, &problem, sizeof(problem)) == sizeof(problem)) {
+		(void)waitpid(pid, NULL, 0);
+		errno = problem;
+		return error_sys(err, "cannot start '%s'", argv[0]);
+	}
+	log_debug("started process %d: %s", (int)pid, program);
+	*ret_process = (struct process){ .pid = pid, .pidfd = pidfd_open(pid, 0) };
+	if (ret_process->pidfd < 0) {
+		int r = error_sys(err, "cannot watch process %d", (int)pid);
+
+		process_release(ret_process);
+		return r;
+	}
+	return 0;
+}
+
+static int reap(struct process *process)
+{
+	int status = 0;
+
+	while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (process->pidfd >= 0)
+		(void)close(process->pidfd);
+	*process = PROCESS_INIT;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int process_wait(struct process *process, int64_t deadline_ms, struct error *err)
+{
+	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
+
+	for (;;) {
+		int n = poll(&end, 1, deadline_ms ? clock_left_ms(deadline_ms) : -1);
+
+		if (n > 0)
+			return reap(process);
+		if (n == 0)
+			return error_set(err, -ETIMEDOUT, "process %d did not end in time",
+					 (int)process->pid);
+		if (errno != EINTR)
+			return error_sys(err, "cannot wait for process %d", (int)process->pid);
+	}
+}
+
+void process_release(struct process *process)
+{
+	if (process->pid <= 0)
+		return;
+	(void)kill(process->pid, SIGKILL);
+	(void)reap(process);
+}
+
+int process_run(char *const *argv, const struct process_options *options, struct error *err)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	int r = process_spawn(argv, options, &process, err);
+
+	return r < 0 ? r : process_wait(&process, 0, err);
+}
+
+int process_capture(char *const *argv, const struct process_options *options, struct strbuf *output,
+		    struct error *err)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	struct process_options with_pipe = options ? *options : (struct process_options){ 0 };
+	cleanup_fd int from = -1;
+	cleanup_fd int to = -1;
+	int ends[2];
+	int r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	from = ends[0];
+	to = ends[1];
+	with_pipe.stdout_fd = to;
+
+	r = process_spawn(argv, &with_pipe, &process, err);
+	if (r < 0)
+		return r;
+	(void)close(take_fd(to));
+	r = file_read_fd(from, 16 << 20, output, err);
+	if (r < 0)
+		return error_prefix(err, r, "output of '%s'", argv[0]);
+	return process_wait(&process, 0, err);
+}
+
+uint64_t process_start_time(pid_t pid)
+{
+	cleanup_with(strbuf_release) struct strbuf stat = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist fields = STRLIST_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/stat", (int)pid);
+	unsigned long long ticks;
+	const char *rest;
+
+	if (file_read(path, 4096, &stat, NULL) < 0)
+		return 0;
+	/* The second field is the name in parentheses, which may hold anything, also ')'. */
+	rest = strrchr(stat.text, ')');
+	if (!rest)
+		return 0;
+	strlist_split(&fields, rest + 1, ' ');
+	/* A zombie is no running process. */
+	if (fields.count < 20 || fields.items[0][0] == 'Z' || fields.items[0][0] == 'X')
+		return 0;
+	if (parse_number(fields.items[19], 0, ULLONG_MAX, &ticks, NULL) < 0)
+		return 0;
+	return ticks;
+}
+
+bool process_is(pid_t pid, uint64_t start_time)
+{
+	return pid > 0 && start_time > 0 && process_start_time(pid) == start_time;
+}

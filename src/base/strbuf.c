@@ -1,0 +1,98 @@
+/* A growing string. */
+
+#include "base/strbuf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+char strbuf_empty[1];
+
+char *strbuf_grow(struct strbuf *buf, size_t len)
+{
+	size_t needed = buf->len + len + 1;
+
+	if (needed > buf->capacity) {
+		size_t capacity = MAX(needed, buf->capacity * 2);
+
+		buf->text = xrealloc(buf->capacity ? buf->text : NULL, capacity, 1);
+		buf->capacity = capacity;
+		buf->text[buf->len] = '\0';
+	}
+	return buf->text + buf->len;
+}
+
+void strbuf_grown(struct strbuf *buf, size_t len)
+{
+	assert(buf->len + len < buf->capacity);
+	buf->len += len;
+	buf->text[buf->len] = '\0';
+}
+
+void strbuf_add_mem(struct strbuf *buf, const void *data, size_t len)
+{
+	if (len == 0)
+		return;
+	memcpy(strbuf_grow(buf, len), data, len);
+	strbuf_grown(buf, len);
+}
+
+void strbuf_add(struct strbuf *buf, const char *text)
+{
+	strbuf_add_mem(buf, text, strlen(text));
+}
+
+void strbuf_add_char(struct strbuf *buf, char c)
+{
+	strbuf_add_mem(buf, &c, 1);
+}
+
+void strbuf_addf(struct strbuf *buf, const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	strbuf_add(buf, text);
+}
+
+void strbuf_drop_front(struct strbuf *buf, size_t len)
+{
+	assert(len <= buf->len);
+	if (len == 0)
+		return;
+	memmove(buf->text, buf->text + len, buf->len - len + 1);
+	buf->len -= len;
+}
+
+void strbuf_trim_end(struct strbuf *buf)
+{
+	while (buf->len > 0 && strchr(" \t\r\n", buf->text[buf->len - 1]))
+		buf->text[--buf->len] = '\0';
+}
+
+void strbuf_reset(struct strbuf *buf)
+{
+	buf->len = 0;
+	if (buf->capacity)
+		buf->text[0] = '\0';
+}
+
+char *strbuf_take(struct strbuf *buf)
+{
+	char *text = buf->capacity ? buf->text : xstrdup("");
+
+	*buf = STRBUF_INIT;
+	return text;
+}
+
+void strbuf_release(struct strbuf *buf)
+{
+	if (buf->capacity)
+		free(buf->text);
+	*buf = STRBUF_INIT;
+}

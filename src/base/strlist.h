@@ -1,0 +1,31 @@
+/* A growing list of strings, always ended by NULL: argument vectors, environments, names. */
+#pragma once
+
+#include "base/macro.h"
+
+struct strlist {
+	char **items; /* NULL while empty */
+	size_t count;
+};
+
+#define STRLIST_INIT ((struct strlist){ NULL })
+
+/* Loop over LIST with the `const char *` variable ITEM. */
+#define strlist_for_each(item, list)                                                              \
+	for (size_t item##_i = 0; item##_i < (list)->count && ((item) = (list)->items[item##_i]); \
+	     item##_i++)
+
+void strlist_add(struct strlist *list, const char *item);
+void strlist_addf(struct strlist *list, const char *fmt, ...) printf_like(2, 3);
+void strlist_add_all(struct strlist *list, char *const *items); /* ITEMS ends with NULL */
+
+/* Add the parts of TEXT between the characters SEPARATOR; empty parts are left out. */
+void strlist_split(struct strlist *list, const char *text, char separator);
+
+bool strlist_has(const struct strlist *list, const char *item);
+void strlist_sort(struct strlist *list);
+
+/* The items with SEPARATOR between them, for the caller to free. */
+char *strlist_join(const struct strlist *list, const char *separator) must_check;
+
+void strlist_release(struct strlist *list);

@@ -1,0 +1,88 @@
+/*
+ * The profile: the record of one cluster on disk, read by every command.
+ *
+ * STATE/profiles/NAME/ holds all that belongs to the cluster NAME:
+ *
+ *	profile.json   this record, replaced by rename before each step
+ *	lock           held by the command that changes the cluster; names it
+ *	kubeconfig     the administrator's, pointing at the front door
+ *	front-door.*   see balancer/balancer.h
+ *	nodes/NODE/    what the driver keeps of a node
+ *	logs/          the last start, kubeadm's output per node
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "node/node.h"
+
+#define PROFILE_FORMAT       1
+#define PROFILE_DEFAULT_NAME "manykube"
+
+struct profile {
+	char *name;
+	char *folder; /* not in the file: where it was found */
+	char *kubernetes_version;
+	char *subnet;         /* "192.168.39.0/24"; the host has its .1 */
+	char *gateway;        /* "192.168.39.1" */
+	char *bridge;         /* the link's name */
+	char *pod_subnet;     /* "10.244.0.0/16" */
+	char *service_subnet; /* "10.96.0.0/12" */
+	char *dns_domain;     /* "cluster.local" */
+	char *cni;            /* "auto" or "none" */
+	bool offline;
+	unsigned api_port; /* the front door's port on 127.0.0.1 */
+	unsigned cpus;     /* for new nodes; 0: the host's */
+	uint64_t memory_bytes;
+	int64_t created; /* seconds since 1970 */
+	struct node *nodes;
+	size_t node_count;
+};
+
+#define PROFILE_INIT ((struct profile){ NULL })
+
+/* Loop over PROFILE's nodes with the `struct node *` variable NODE. */
+#define profile_for_each_node(node, profile) \
+	for (node = (profile)->nodes; node < (profile)->nodes + (profile)->node_count; node++)
+
+/* The folder that the profile NAME has or would have. */
+int profile_folder(const char *name, char **ret_path, struct error *err);
+
+/* -EINVAL with reason_usage unless NAME can name a cluster: a DNS label of at most 40 characters.
+ */
+int profile_check_name(const char *name, struct error *err);
+
+/* Read TEXT, a profile.json; -EBADMSG if it is damaged, -ENOTSUP if its format is newer than ours.
+ */
+int profile_parse(const char *text, size_t len, struct profile *ret, struct error *err);
+
+/* TEXT of PROFILE as profile_parse() reads it, for the caller to free. */
+char *profile_print(const struct profile *profile) must_check;
+
+/* Load the profile NAME; -ENOENT with reason_cluster_missing if there is none. */
+int profile_load(const char *name, struct profile *ret, struct error *err);
+
+/* Write PROFILE to its folder (which is made if missing), in one step and durably. */
+int profile_save(const struct profile *profile, struct error *err);
+
+/* The names of all profiles, sorted; also of those that can't be read. */
+int profile_list(struct strlist *ret_names, struct error *err);
+
+/* Hold NAME's lock on behalf of the command WHAT; -EWOULDBLOCK with reason_busy, naming the holder.
+ */
+int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err);
+
+/* The node called NAME, or NULL. */
+struct node *profile_find_node(const struct profile *profile, const char *name);
+
+/* The primary control plane, or NULL. */
+struct node *profile_primary(const struct profile *profile);
+
+/* Add a zeroed node called NAME and return it; earlier pointers to nodes are no longer valid. */
+struct node *profile_add_node(struct profile *profile, const char *name);
+
+/* "NAME" for an error about a node that is not there: -ENOENT with reason_node_missing. */
+int profile_need_node(const struct profile *profile, const char *name, struct node **ret_node,
+		      struct error *err);
+
+void profile_release(struct profile *profile);

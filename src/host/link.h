@@ -1,0 +1,64 @@
+/*
+ * Links, addresses and routes of this host and of nodes' network namespaces, by netlink.
+ *
+ * A struct link_socket belongs to the network namespace that was current when it was
+ * opened, or to the one given.  Everything may be repeated: adding what is there and
+ * removing what is missing succeed.
+ */
+#pragma once
+
+#include <netinet/in.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+struct link_socket;
+
+int link_open(struct link_socket **ret_socket, struct error *err);
+
+/* Open a socket in the network namespace NETNS_FD, leaving the caller in its own. */
+int link_open_in(int netns_fd, struct link_socket **ret_socket, struct error *err);
+void link_close(struct link_socket *socket);
+DEFINE_CLEANUP(struct link_socket *, link_close)
+
+/* The index of link NAME; -ENODEV if there is none. */
+int link_index(struct link_socket *socket, const char *name, struct error *err);
+
+/* Add the bridge NAME and bring it up; succeeds if there is such a bridge; -EEXIST if NAME is
+ * another kind of link. */
+int link_add_bridge(struct link_socket *socket, const char *name, struct error *err);
+
+/*
+ * Add a veth pair: NAME here, attached to BRIDGE and up; PEER in the network namespace
+ * NETNS_FD, down.  An old link NAME is removed first.
+ */
+int link_add_veth(struct link_socket *socket, const char *name, const char *bridge,
+		  const char *peer, int netns_fd, struct error *err);
+
+/* Delete the link NAME; succeeds if there is none. */
+int link_delete(struct link_socket *socket, const char *name, struct error *err);
+
+int link_up(struct link_socket *socket, const char *name, struct error *err);
+
+/* Give link NAME the address ADDRESS/PREFIX (network byte order); succeeds if it has it. */
+int link_add_address(struct link_socket *socket, const char *name, struct in_addr address,
+		     unsigned prefix, struct error *err);
+
+/* Route DESTINATION/PREFIX (0.0.0.0/0: the default) via GATEWAY, replacing such a route. */
+int link_replace_route(struct link_socket *socket, struct in_addr destination, unsigned prefix,
+		       struct in_addr gateway, struct error *err);
+
+/* Delete the route to DESTINATION/PREFIX via GATEWAY; succeeds if there is none. */
+int link_delete_route(struct link_socket *socket, struct in_addr destination, unsigned prefix,
+		      struct in_addr gateway, struct error *err);
+
+/* Call FN for every IPv4 network that a link has or a route leads to (the default route left out).
+ */
+typedef int (*link_network_fn)(struct in_addr network, unsigned prefix, const char *link,
+			       void *data);
+int link_each_network(struct link_socket *socket, link_network_fn fn, void *data,
+		      struct error *err);
+
+/* Call FN for every link. */
+typedef int (*link_name_fn)(const char *name, void *data);
+int link_each(struct link_socket *socket, link_name_fn fn, void *data, struct error *err);

@@ -1,0 +1,30 @@
+/* One node of a cluster: what is known about it, however it is made. */
+#pragma once
+
+#include "base/error.h"
+
+/* How far a node has come; written to the profile before and after each step. */
+enum node_phase {
+	NODE_PLANNED, /* has a name and addresses; may or may not exist */
+	NODE_JOINED,  /* kubeadm init or join has finished on it */
+};
+
+struct node {
+	char *name;
+	bool control_plane;
+	bool worker;
+	bool primary;
+	enum node_phase phase;
+	char *driver;             /* "native" */
+	char *address;            /* "192.168.39.2": given once, never changed */
+	char *pod_cidr;           /* "10.244.0.0/24": likewise */
+	char *kubernetes_version; /* "v1.36.3" */
+	unsigned cpus;            /* 0: as many as the host has */
+	uint64_t memory_bytes;    /* 0: as much as the host has */
+};
+
+/* "planned", "joined"; and back, -EINVAL for another word. */
+const char *node_phase_word(enum node_phase phase);
+int node_phase_parse(const char *word, enum node_phase *ret, struct error *err);
+
+void node_release(struct node *node);

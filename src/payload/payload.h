@@ -1,0 +1,58 @@
+/*
+ * The payload: the Kubernetes that nodes run, for one version, in the cache.
+ *
+ * A payload is a folder CACHE/VERSION, complete or absent: it is made beside
+ * (CACHE/VERSION.part, kept when interrupted so that the next try goes on from there)
+ * and renamed at the end.
+ *
+ *	bin/       kubeadm kubelet kubectl containerd containerd-shim-runc-v2 ctr runc etcdctl
+ *	cni/       ptp host-local portmap loopback bridge bandwidth
+ *	images/    one OCI archive per image
+ *	store/     containerd's root with all images imported and unpacked
+ *	payload.json   versions, image names, how each part was got
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/observer.h"
+#include "base/strlist.h"
+
+struct payload {
+	char *version; /* v1.36.3 */
+	char *folder;
+	char *pause_image; /* registry.k8s.io/pause:3.10.2 */
+	char *etcd_version;
+	char *coredns_version;
+};
+
+#define PAYLOAD_INIT ((struct payload){ NULL })
+
+/* How to get what the cache lacks. */
+struct payload_source {
+	const char *binary_mirror; /* base URL in the layout of the official downloads; NULL: the
+				      official ones */
+	bool no_download;          /* go straight to building from source */
+	bool no_build;             /* never build from source */
+};
+
+/* The supported versions, newest first, ended by NULL. */
+const char *const *payload_versions(void);
+
+/*
+ * Turn what a person wrote (v1.36.3, 1.36.3, v1.36, stable, latest) into a supported
+ * version; -EINVAL with reason_version_unsupported and the supported ones named otherwise.
+ */
+int payload_resolve_version(const char *text, const char **ret_version, struct error *err);
+
+/* Open the payload of VERSION from the cache; -ENOENT if it is not there. */
+int payload_open(const char *version, struct payload *ret, struct error *err);
+
+/*
+ * Like payload_open(), getting what is missing: by download with checksums verified, or
+ * by building from source.  Two callers at once share one build: the second waits, and
+ * OBSERVER says so.
+ */
+int payload_ensure(const char *version, const struct payload_source *source,
+		   struct observer *observer, struct payload *ret, struct error *err);
+
+void payload_release(struct payload *payload);

@@ -1,0 +1,36 @@
+#include "test.h"
+
+TEST(carries_the_code_and_the_words)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	ASSERT_INT(error_set(&err, -ENOENT, "cluster '%s' does not exist", "dev"), -ENOENT);
+	ASSERT_STR(err.text, "cluster 'dev' does not exist");
+}
+
+TEST(adds_what_the_system_said)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	errno = EACCES;
+	ASSERT_INT(error_sys(&err, "cannot open '%s'", "x"), -EACCES);
+	ASSERT_STR(err.text, "cannot open 'x': Permission denied");
+	ASSERT_INT(error_prefix(&err, -EACCES, "node '%s'", "node-1"), -EACCES);
+	ASSERT_STR(err.text, "node 'node-1': cannot open 'x': Permission denied");
+}
+
+TEST(the_first_reason_stays)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	(void)error_because(&err, &reason_usage, -EINVAL, "no");
+	(void)error_reason(&err, -EINVAL, &reason_network);
+	ASSERT(err.reason == &reason_usage);
+}
+
+TEST(works_without_anybody_listening)
+{
+	ASSERT_INT(error_set(NULL, -EPERM, "no"), -EPERM);
+	ASSERT_INT(error_prefix(NULL, -EPERM, "no"), -EPERM);
+	ASSERT_INT(error_hint(NULL, -EPERM, "no"), -EPERM);
+}

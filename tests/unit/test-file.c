@@ -1,0 +1,96 @@
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "test.h"
+
+static char *in_folder(const char *name)
+{
+	return xasprintf("%s/%s", test_folder(), name);
+}
+
+static bool is_database(const char *name)
+{
+	return strcmp(name, "meta.db") == 0;
+}
+
+TEST(replaces_in_one_step)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = in_folder("x");
+	cleanup_free char *temp = in_folder("x.new");
+
+	ASSERT_OK(file_replace(path, "one", 3, 0600, &err));
+	ASSERT_OK(file_replace(path, "two", 3, 0600, &err));
+	ASSERT_OK(file_read(path, 100, &text, &err));
+	ASSERT_STR(text.text, "two");
+	ASSERT(!file_exists(temp));
+}
+
+TEST(refuses_to_read_more_than_it_was_told)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = in_folder("x");
+
+	ASSERT_OK(file_replace(path, "12345", 5, 0600, &err));
+	ASSERT_INT(file_read(path, 4, &text, NULL), -EFBIG);
+	ASSERT_INT(file_read("/nonexistent", 4, &text, NULL), -ENOENT);
+}
+
+TEST(a_linked_tree_shares_all_but_the_copied)
+{
+	cleanup_free char *from = in_folder("from/deep");
+	cleanup_free char *blob = in_folder("from/deep/blob");
+	cleanup_free char *database = in_folder("from/deep/meta.db");
+	cleanup_free char *top = in_folder("from");
+	cleanup_free char *to = in_folder("to");
+	cleanup_free char *linked = in_folder("to/deep/blob");
+	cleanup_free char *copied = in_folder("to/deep/meta.db");
+	struct stat a;
+	struct stat b;
+
+	ASSERT_OK(file_make_dirs(from, 0755, &err));
+	ASSERT_OK(file_replace(blob, "b", 1, 0644, &err));
+	ASSERT_OK(file_replace(database, "d", 1, 0644, &err));
+	ASSERT_OK(file_link_tree(top, to, is_database, &err));
+	ASSERT_OK(file_link_tree(top, to, is_database, &err));
+	ASSERT(stat(blob, &a) == 0 && stat(linked, &b) == 0);
+	ASSERT_INT(a.st_ino, b.st_ino);
+	ASSERT(stat(database, &a) == 0 && stat(copied, &b) == 0);
+	ASSERT(a.st_ino != b.st_ino);
+}
+
+TEST(removing_what_is_missing_is_no_error)
+{
+	cleanup_free char *path = in_folder("a");
+	cleanup_free char *deep = in_folder("a/b/c");
+
+	ASSERT_OK(file_remove_tree(path, &err));
+	ASSERT_OK(file_make_dirs(deep, 0755, &err));
+	ASSERT_OK(file_remove_tree(path, &err));
+	ASSERT(!file_exists(path));
+}
+
+TEST(a_lock_names_its_holder)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *path = in_folder("lock");
+	cleanup_free char *expected = NULL;
+	cleanup_fd int fd = -1;
+	int other = -1;
+	int status;
+	pid_t pid;
+
+	ASSERT_INT(file_lock_holder(path), 0);
+	ASSERT_INT(file_lock(path, "start", &fd, NULL), 0);
+	ASSERT_INT(file_lock_holder(path), getpid());
+	expected = xasprintf("locked by process %d start", (int)getpid());
+	pid = fork();
+	if (pid == 0) {
+		int r = file_lock(path, "delete", &other, &err);
+
+		_exit(r == -EWOULDBLOCK && strcmp(err.text, expected) == 0 ? 0 : 1);
+	}
+	ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
+	(void)close(take_fd(fd));
+	ASSERT_INT(file_lock_holder(path), 0);
+}

@@ -1,0 +1,43 @@
+#include "base/clock.h"
+#include "base/process.h"
+#include "test.h"
+
+TEST(passes_the_exit_status)
+{
+	ASSERT_INT(process_run(ARGV("sh", "-c", "exit 7"), NULL, NULL), 7);
+	ASSERT_INT(process_run(ARGV("sh", "-c", "kill -9 $$"), NULL, NULL), 137);
+}
+
+TEST(names_a_missing_program)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	ASSERT_INT(process_run(ARGV("no-such-program"), NULL, &err), -ENOENT);
+	ASSERT_STR(err.text, "there is no program 'no-such-program'");
+}
+
+TEST(captures_what_it_prints)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	ASSERT_INT(process_capture(ARGV("echo", "hello"), NULL, &out, NULL), 0);
+	ASSERT_STR(out.text, "hello\n");
+}
+
+TEST(waits_no_longer_than_it_was_told)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+
+	ASSERT_OK(process_spawn(ARGV("sleep", "60"), NULL, &process, &err));
+	ASSERT_INT(process_wait(&process, clock_now_ms() + 20, NULL), -ETIMEDOUT);
+}
+
+TEST(knows_a_process_by_its_beginning)
+{
+	uint64_t start = process_start_time(getpid());
+
+	ASSERT(start > 0);
+	ASSERT(process_is(getpid(), start));
+	ASSERT(!process_is(getpid(), start + 1));
+	ASSERT(!process_is(0, start));
+}

@@ -1,0 +1,99 @@
+/* The unit test harness. */
+
+#include "test.h"
+
+#include <stdarg.h>
+#include <sys/wait.h>
+
+#include "base/file.h"
+
+#define EXIT_SKIPPED 77
+
+static struct test *tests;
+static struct test **last = &tests;
+static char *folder;
+
+void test_add(struct test *test)
+{
+	*last = test;
+	last = &test->next;
+}
+
+void test_fail(const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("# %s:%d: ", file, line);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	fflush(stdout);
+	_exit(EXIT_FAILURE);
+}
+
+void test_skip(const char *reason)
+{
+	printf("# SKIP %s\n", reason);
+	fflush(stdout);
+	_exit(EXIT_SKIPPED);
+}
+
+const char *test_folder(void)
+{
+	return folder;
+}
+
+/* Run TEST in a child; returns its exit status. */
+static int run_apart(struct test *test)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		return EXIT_FAILURE;
+	if (pid == 0) {
+		test->run();
+		fflush(stdout);
+		/* Through exit(), so that the leak checker looks at every test. */
+		exit(EXIT_SUCCESS);
+	}
+	(void)waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status)) {
+		printf("# killed by signal %d\n", WTERMSIG(status));
+		return EXIT_FAILURE;
+	}
+	return WEXITSTATUS(status);
+}
+
+int main(void)
+{
+	unsigned count = 0;
+	unsigned failed = 0;
+
+	for (struct test *test = tests; test; test = test->next) {
+		char template[] = "/tmp/manykube-test-XXXXXX";
+		int status;
+
+		folder = mkdtemp(template);
+		if (!folder) {
+			perror("mkdtemp");
+			return EXIT_FAILURE;
+		}
+		status = run_apart(test);
+		(void)file_remove_tree(folder, NULL);
+		count++;
+		if (status == EXIT_SKIPPED) {
+			printf("ok %u %s # SKIP\n", count, test->name);
+		} else if (status == 0) {
+			printf("ok %u %s\n", count, test->name);
+		} else {
+			printf("not ok %u %s\n", count, test->name);
+			failed++;
+		}
+	}
+	printf("1..%u\n", count);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

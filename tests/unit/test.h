@@ -1,0 +1,77 @@
+/*
+ * The unit test harness: each test file is one program that prints TAP.
+ *
+ *	TEST(strips_the_prefix)
+ *	{
+ *		ASSERT_STR(path_strip("/a/b", "/a"), "b");
+ *	}
+ *
+ * Every test runs in a process of its own, so it may change namespaces, the
+ * environment or the folder, and may be killed, without harm to the others.
+ */
+#pragma once
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/macro.h"
+
+struct test {
+	const char *name;
+	void (*run)(void);
+	struct test *next;
+};
+
+void test_add(struct test *test);
+_Noreturn void test_fail(const char *file, int line, const char *fmt, ...) printf_like(3, 4);
+_Noreturn void test_skip(const char *reason);
+
+/* A folder that is empty now and gone after the test. */
+const char *test_folder(void);
+
+#define TEST(name_)                                                                \
+	static void test_##name_(void);                                            \
+	__attribute__((constructor)) static void register_##name_(void)            \
+	{                                                                          \
+		static struct test self = { .name = #name_, .run = test_##name_ }; \
+		test_add(&self);                                                   \
+	}                                                                          \
+	static void test_##name_(void)
+
+#define ASSERT(cond)                                                \
+	do {                                                        \
+		if (!(cond))                                        \
+			test_fail(__FILE__, __LINE__, "%s", #cond); \
+	} while (0)
+
+#define ASSERT_INT(got, want)                                                                     \
+	do {                                                                                      \
+		long long got_ = (long long)(got), want_ = (long long)(want);                     \
+		if (got_ != want_)                                                                \
+			test_fail(__FILE__, __LINE__, "%s is %lld, not %lld", #got, got_, want_); \
+	} while (0)
+
+#define ASSERT_STR(got, want)                                                           \
+	do {                                                                            \
+		const char *got_ = (got), *want_ = (want);                              \
+		if (!got_ || strcmp(got_, want_) != 0)                                  \
+			test_fail(__FILE__, __LINE__, "%s is \"%s\", not \"%s\"", #got, \
+				  got_ ? got_ : "(null)", want_);                       \
+	} while (0)
+
+/* CALL, which takes &err last, must succeed. */
+#define ASSERT_OK(call)                                                       \
+	do {                                                                  \
+		struct error err = ERROR_INIT;                                \
+		int r_ = (call);                                              \
+		if (r_ < 0)                                                   \
+			test_fail(__FILE__, __LINE__, "%s failed: %s", #call, \
+				  err.text ? err.text : strerror(-r_));       \
+		error_clear(&err);                                            \
+	} while (0)

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Fail if shellcheck finds something in our scripts; exit 77 (skipped) without shellcheck.
+set -eu
+
+cd "$(dirname "$0")/.."
+command -v shellcheck >/dev/null 2>&1 || { echo "shellcheck is not installed"; exit 77; }
+git ls-files -co --exclude-standard -- '*.sh' '*.bash' .ci/run | xargs -r shellcheck -x
