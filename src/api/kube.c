@@ -1,0 +1,253 @@
+/* A cluster's API: requests in JSON. */
+
+#include "api/kube.h"
+
+#include <curl/curl.h>
+#include <openssl/evp.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+
+#define ANSWER_LIMIT (64u << 20)
+
+struct kube {
+	CURL *curl;
+	char *server;
+	char *ca;
+	char *cert;
+	char *key;
+};
+
+int kube_new(const char *server, const char *ca_pem, const char *cert_pem, const char *key_pem,
+	     struct kube **ret_kube, struct error *err)
+{
+	cleanup_with(kube_freep) struct kube *kube = xcalloc(1, sizeof(*kube));
+
+	kube->server = xstrdup(server);
+	kube->ca = xstrdup(ca_pem);
+	kube->cert = xstrdup(cert_pem);
+	kube->key = xstrdup(key_pem);
+	kube->curl = curl_easy_init();
+	if (!kube->curl)
+		return error_set(err, -ENOMEM, "cannot prepare a request to the API");
+	*ret_kube = take_ptr(kube);
+	return 0;
+}
+
+void kube_free(struct kube *kube)
+{
+	if (kube->curl)
+		curl_easy_cleanup(kube->curl);
+	free(kube->server);
+	free(kube->ca);
+	free(kube->cert);
+	free(kube->key);
+	free(kube);
+}
+
+void kube_set_server(struct kube *kube, const char *server)
+{
+	free(kube->server);
+	kube->server = xstrdup(server);
+}
+
+/* The base64 text behind KEY, anywhere in a kubeconfig of one cluster and one user, decoded. */
+static char *take_data(const char *text, const char *key)
+{
+	const char *found = strstr(text, key);
+	cleanup_free char *decoded = NULL;
+	size_t len;
+	int out;
+
+	if (!found)
+		return NULL;
+	found += strlen(key);
+	found += strspn(found, " \"");
+	len = strspn(found, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
+	if (len == 0 || len % 4 || len > 1 << 20)
+		return NULL;
+	decoded = xcalloc(len / 4 * 3 + 1, 1);
+	out = EVP_DecodeBlock((unsigned char *)decoded, (const unsigned char *)found, (int)len);
+	if (out < 0)
+		return NULL;
+	decoded[out] = '\0';
+	return take_ptr(decoded);
+}
+
+static char *take_server(const char *text)
+{
+	const char *found = strstr(text, "server:");
+
+	if (!found)
+		return NULL;
+	found += strlen("server:");
+	found += strspn(found, " \"");
+	return xstrndup(found, strcspn(found, " \"\r\n"));
+}
+
+int kube_open(const char *path, struct kube **ret_kube, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *server = NULL;
+	cleanup_free char *ca = NULL;
+	cleanup_free char *cert = NULL;
+	cleanup_free char *key = NULL;
+	int r = file_read(path, 1 << 20, &text, err);
+
+	if (r < 0)
+		return r;
+	server = take_server(text.text);
+	ca = take_data(text.text, "certificate-authority-data:");
+	cert = take_data(text.text, "client-certificate-data:");
+	key = take_data(text.text, "client-key-data:");
+	if (!server || !ca || !cert || !key)
+		return error_set(err, -EBADMSG, "'%s' lacks a server or its certificates", path);
+	return kube_new(server, ca, cert, key, ret_kube, err);
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *to)
+{
+	struct strbuf *body = to;
+
+	if (body->len + size * count > ANSWER_LIMIT)
+		return 0;
+	strbuf_add_mem(body, data, size * count);
+	return size * count;
+}
+
+static void set_blob(CURL *curl, CURLoption option, const char *text)
+{
+	/* libcurl's structure is not const, but with these flags it copies. */
+	struct curl_blob blob = { .data = (void *)(uintptr_t)text,
+				  .len = strlen(text),
+				  .flags = CURL_BLOB_COPY };
+
+	(void)curl_easy_setopt(curl, option, &blob);
+}
+
+static void set_verb(CURL *curl, enum kube_verb verb, struct curl_slist **headers)
+{
+	static const char *const methods[] = { "GET", "POST", "PATCH", "PATCH", "DELETE" };
+	static const char *const types[] = {
+		NULL,
+		"Content-Type: application/json",
+		"Content-Type: application/merge-patch+json",
+		"Content-Type: application/apply-patch+yaml",
+		"Content-Type: application/json",
+	};
+
+	(void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, methods[verb]);
+	if (types[verb])
+		*headers = curl_slist_append(*headers, types[verb]);
+	*headers = curl_slist_append(*headers, "Accept: application/json");
+	*headers = curl_slist_append(*headers, "Expect:");
+	(void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers);
+}
+
+/* Do the request; returns the HTTP status or a negative errno. */
+static int perform(struct kube *kube, enum kube_verb verb, const char *path, const char *body,
+		   unsigned timeout_ms, struct strbuf *answer, struct error *err)
+{
+	const char *mark = strchr(path, '?') ? "&" : "?";
+	cleanup_free char *url = NULL;
+	struct curl_slist *headers = NULL;
+	CURL *curl = kube->curl;
+	long status = 0;
+	CURLcode code;
+
+	url = verb == KUBE_APPLY ?
+		      xasprintf("%s%s%sfieldManager=manykube&force=true", kube->server, path, mark) :
+		      xasprintf("%s%s", kube->server, path);
+	/* Keeps the connection, forgets the options. */
+	curl_easy_reset(curl);
+	(void)curl_easy_setopt(curl, CURLOPT_URL, url);
+	(void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	(void)curl_easy_setopt(curl, CURLOPT_PROXY, "");
+	(void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+	(void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+	(void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+	set_blob(curl, CURLOPT_CAINFO_BLOB, kube->ca);
+	set_blob(curl, CURLOPT_SSLCERT_BLOB, kube->cert);
+	set_blob(curl, CURLOPT_SSLKEY_BLOB, kube->key);
+	set_verb(curl, verb, &headers);
+	if (body) {
+		(void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+		(void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
+	}
+	code = curl_easy_perform(curl);
+	curl_slist_free_all(headers);
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return error_set(err, -ETIMEDOUT, "the API did not answer in time");
+	if (code != CURLE_OK)
+		return error_set(err, -ECONNREFUSED, "cannot reach the API at '%s': %s", kube->server,
+				 curl_easy_strerror(code));
+	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	return (int)status;
+}
+
+static int code_of(int status)
+{
+	switch (status) {
+	case 404:
+		return -ENOENT;
+	case 409:
+		return -EEXIST;
+	case 401:
+	case 403:
+		return -EACCES;
+	case 429:
+		return -EAGAIN;
+	default:
+		return status >= 500 ? -EAGAIN : -EBADMSG;
+	}
+}
+
+int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const json_t *body,
+		 unsigned timeout_ms, json_t **ret_answer, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *sent = body ? json_dumps(body, JSON_COMPACT) : NULL;
+	json_auto_t *answer = NULL;
+	int status;
+
+	status = perform(kube, verb, path, sent, timeout_ms, &text, err);
+	log_debug("API: verb %d %s: %d", (int)verb, path, status);
+	if (status < 0)
+		return status;
+	answer = json_loadb(text.text, text.len, 0, NULL);
+	if (status >= 300) {
+		const char *message = json_string_value(json_object_get(answer, "message"));
+
+		return error_set(err, code_of(status), "the API refused '%s' (%d): %s", path, status,
+				 message ? message : "no reason given");
+	}
+	if (ret_answer)
+		*ret_answer = take_ptr(answer);
+	return 0;
+}
+
+bool kube_is_ok(struct kube *kube, const char *path, unsigned timeout_ms)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	return perform(kube, KUBE_GET, path, NULL, timeout_ms, &text, NULL) == 200;
+}
+
+bool kube_node_is_ready(const json_t *node)
+{
+	const json_t *conditions = json_object_get(json_object_get(node, "status"), "conditions");
+	size_t i;
+	json_t *condition;
+
+	json_array_foreach (conditions, i, condition) {
+		const char *type = json_string_value(json_object_get(condition, "type"));
+		const char *status = json_string_value(json_object_get(condition, "status"));
+
+		if (type && status && strcmp(type, "Ready") == 0)
+			return strcmp(status, "True") == 0;
+	}
+	return false;
+}

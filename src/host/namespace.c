@@ -1,0 +1,240 @@
+/* Namespaces: made, mapped, entered. */
+
+#include "host/namespace.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "host/cgroup.h"
+
+#define ALL_NAMESPACES                                                                             \
+	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | \
+	 CLONE_NEWCGROUP)
+
+static int write_map(pid_t pid, const char *file, uid_t base, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/%s", (int)pid, file);
+	cleanup_free char *map = xasprintf("0 %u %u", base, NAMESPACE_IDS);
+
+	return file_poke(path, map, err);
+}
+
+int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err)
+{
+	cleanup_free char *path = NULL;
+	cleanup_fd int fd = -1;
+	int ready[2];
+	pid_t pid;
+	char byte;
+	int r;
+
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	pid = fork();
+	if (pid < 0) {
+		r = error_sys(err, "cannot start a process");
+		(void)close(ready[0]);
+		(void)close(ready[1]);
+		return r;
+	}
+	if (pid == 0) {
+		/*
+		 * The namespace counts against whoever makes it: as the node's own uid,
+		 * so that limits per user (inotify) are per node.
+		 */
+		if (setresgid(-1, uid_base, -1) < 0 || setresuid(-1, uid_base, -1) < 0 ||
+		    unshare(CLONE_NEWUSER) < 0)
+			_exit(errno);
+		(void)!write(ready[1], "x", 1);
+		for (;;)
+			(void)pause();
+	}
+	(void)close(ready[1]);
+	r = read(ready[0], &byte, 1) == 1 ? 0 : -1;
+	(void)close(ready[0]);
+	if (r < 0) {
+		int status;
+
+		(void)waitpid(pid, &status, 0);
+		errno = WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : EIO;
+		r = error_sys(err, "cannot make a user namespace");
+		return error_hint(
+			err, error_reason(err, r, &reason_host_unsupported),
+			"allow user namespaces: sysctl -w user.max_user_namespaces=15000");
+	}
+	r = write_map(pid, "uid_map", uid_base, err);
+	if (r == 0)
+		r = write_map(pid, "gid_map", uid_base, err);
+	path = xasprintf("/proc/%d/ns/user", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r == 0 && fd < 0)
+		r = error_sys(err, "cannot open the user namespace");
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	if (r == 0)
+		*ret_fd = take_fd(fd);
+	return r;
+}
+
+int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret_fd,
+		       struct error *err)
+{
+	struct mount_attr attr = {
+		.attr_set = MOUNT_ATTR_IDMAP | (read_only ? MOUNT_ATTR_RDONLY : 0),
+		.userns_fd = (unsigned)userns_fd,
+		.propagation = MS_PRIVATE,
+	};
+	cleanup_fd int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s' as a mount", path);
+	if (mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0) {
+		int r = error_sys(err, "cannot map the owners of '%s' into the node", path);
+
+		return error_hint(err, error_reason(err, r, &reason_host_unsupported),
+				  "nodes need a kernel of 5.19 or later and a file system that "
+				  "knows idmapped mounts (ext4, xfs, btrfs)");
+	}
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+int namespace_enter(pid_t pid, struct error *err)
+{
+	cleanup_fd int fd = pidfd_open(pid, 0);
+
+	if (fd < 0)
+		return error_sys(err, "cannot open process %d", (int)pid);
+	if (setns(fd, ALL_NAMESPACES) < 0)
+		return error_sys(err, "cannot enter the node's namespaces");
+	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		return error_sys(err, "cannot become the node's root");
+	return 0;
+}
+
+/* The middle process: wait for the program and end as it did. */
+static _Noreturn void relay(pid_t program)
+{
+	int status;
+
+	while (waitpid(program, &status, 0) < 0)
+		if (errno != EINTR)
+			_exit(127);
+	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+static _Noreturn void run_program(char *const *argv, const struct process_options *options,
+				  int report)
+{
+	static char *const environment[] = {
+		(char[]){ "PATH=/opt/manykube/bin:/opt/cni/bin:/usr/local/sbin:/usr/local/bin:"
+			  "/usr/sbin:/usr/bin:/sbin:/bin" },
+		(char[]){ "HOME=/root" },
+		(char[]){ "LANG=C.UTF-8" },
+		NULL,
+	};
+	int in = options->stdin_fd;
+	int out = -1;
+	int problem;
+	sigset_t none;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGPIPE, SIG_DFL);
+	if (options->new_session)
+		(void)setsid();
+	if (options->no_stdin)
+		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (options->stdout_fd > 0)
+		out = options->stdout_fd;
+	if ((in > 0 && dup2(in, STDIN_FILENO) < 0) || (out > 0 && dup2(out, STDOUT_FILENO) < 0) ||
+	    (options->stderr_fd > 0 && dup2(options->stderr_fd, STDERR_FILENO) < 0) ||
+	    chdir(options->folder ? options->folder : "/") < 0)
+		goto failed;
+	environ = (char **)(options->environment ? options->environment : environment);
+	(void)execvp(argv[0], argv);
+failed:
+	problem = errno;
+	(void)!write(report, &problem, sizeof(problem));
+	_exit(problem == ENOENT ? 127 : 126);
+}
+
+/* In the first child: go in, and run the program in a process that the pid namespace knows. */
+static _Noreturn void go_in(const struct namespace_target *target, char *const *argv,
+			    const struct process_options *options, int report)
+{
+	int problem;
+	pid_t pid;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (target->cgroup && cgroup_enter(target->cgroup, target->leaf, getpid(), NULL) < 0)
+		log_debug("process %d stays outside '%s'", (int)getpid(), target->cgroup);
+	if (namespace_enter(target->pid, NULL) < 0)
+		goto failed;
+	/* Changing ids cleared it. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pid = fork();
+	if (pid < 0)
+		goto failed;
+	if (pid == 0)
+		run_program(argv, options, report);
+	(void)close(report);
+	relay(pid);
+failed:
+	problem = errno ? errno : EIO;
+	(void)!write(report, &problem, sizeof(problem));
+	_exit(126);
+}
+
+int namespace_spawn(const struct namespace_target *target, char *const *argv,
+		    const struct process_options *options, struct process *ret_process,
+		    struct error *err)
+{
+	static const struct process_options nothing;
+	struct process_options with_output = options ? *options : nothing;
+	cleanup_fd int output = -1;
+	cleanup_fd int report_read = -1;
+	int report[2];
+	int problem;
+	pid_t pid;
+
+	if (with_output.output) {
+		output = open(with_output.output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+		if (output < 0)
+			return error_sys(err, "cannot open '%s'", with_output.output);
+		with_output.stdout_fd = output;
+		with_output.stderr_fd = output;
+	}
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	report_read = report[0];
+	pid = fork();
+	if (pid < 0) {
+		(void)close(report[1]);
+		return error_sys(err, "cannot start '%s'", argv[0]);
+	}
+	if (pid == 0)
+		go_in(target, argv, &with_output, report[1]);
+	(void)close(report[1]);
+	if (read(report_read, &problem, sizeof(problem)) == sizeof(problem)) {
+		(void)waitpid(pid, NULL, 0);
+		errno = problem;
+		return error_sys(err, "cannot run '%s' in the node", argv[0]);
+	}
+	*ret_process = (struct process){ .pid = pid, .pidfd = pidfd_open(pid, 0) };
+	if (ret_process->pidfd < 0)
+		return error_sys(err, "cannot watch process %d", (int)pid);
+	return 0;
+}

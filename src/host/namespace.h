@@ -1,0 +1,45 @@
+/*
+ * Namespaces: user namespaces that own a node, folders seen through their id mapping,
+ * and running programs inside.
+ *
+ * A node's root is not the host's root: inside the user namespace uid 0 is a high,
+ * otherwise unused uid of the host, so the kernel itself refuses whatever would reach
+ * beyond the node.  Files are stored on disk as root's own and shifted by idmapped
+ * mounts, so a payload can be shared by all nodes.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/process.h"
+
+/* How many uids and gids a node has: enough for pods with user namespaces of their own. */
+#define NAMESPACE_IDS (128u * 65536u)
+
+/* Make a user namespace in which 0 … NAMESPACE_IDS-1 are UID_BASE … of the host. */
+int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err);
+
+/*
+ * A detached mount of PATH (folder or file) as the user namespace USERNS_FD sees it:
+ * what belongs to root on disk belongs to the node's root.  For namespace code to attach.
+ */
+int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret_fd,
+		       struct error *err);
+
+/* Where to run a program: in all namespaces of process PID, as their root. */
+struct namespace_target {
+	pid_t pid;
+	const char *cgroup; /* its control group, may be NULL */
+	const char *leaf;   /* and the sub-group for programs run this way */
+};
+
+/*
+ * Start ARGV in TARGET with its stdin, stdout and stderr as OPTIONS say (folder and
+ * new_session too); the environment is OPTIONS' or a minimal one.  The process returned
+ * ends with the program, with its status; killing it kills the program.
+ */
+int namespace_spawn(const struct namespace_target *target, char *const *argv,
+		    const struct process_options *options, struct process *ret_process,
+		    struct error *err);
+
+/* Enter all namespaces of PID with the calling process, which should be a child made for that. */
+int namespace_enter(pid_t pid, struct error *err);

@@ -1,0 +1,503 @@
+/*
+ * Nodes made of namespaces, with the agent as PID 1.
+ *
+ * How a node starts:
+ *
+ *  1. its old control groups are removed (a kubelet would work through the dead
+ *     containers in them for a minute) and new ones made;
+ *  2. a user namespace is made, and the host's and the node's folders are prepared as
+ *     mounts with its view of owners;
+ *  3. a first child enters the control groups and the user namespace, unshares
+ *     everything else, and forks PID 1, whose number it reports;
+ *  4. the number is recorded, the network is plugged in from outside, and only then
+ *     PID 1 is told to go on: if we die before that, it ends by itself;
+ *  5. PID 1 builds its root file system and becomes the agent.
+ */
+
+#include "node/driver.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "host/cgroup.h"
+#include "host/link.h"
+#include "host/namespace.h"
+#include "host/probe.h"
+#include "node/native-root.h"
+
+/* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
+#define UID_FIRST 0x10000000u
+
+#define AGENT_LEAF "manykube"
+
+static char *group_of(const struct node_spec *spec)
+{
+	return xasprintf("manykube/%s/%s", spec->cluster, spec->name);
+}
+
+/* A link's name has 15 characters: the bridge's own name tells the cluster, the slot the node. */
+static char *link_of(const struct node_spec *spec)
+{
+	return xasprintf("%s.%u", spec->bridge, spec->slot);
+}
+
+static char *below(const struct node_spec *spec, const char *name)
+{
+	return xasprintf("%s/%s", spec->folder, name);
+}
+
+/* PID and start time of the agent as recorded; 0 if there is no record. */
+static pid_t recorded_pid(const struct node_spec *spec, uint64_t *ret_start_time)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	cleanup_free char *path = below(spec, "pid");
+	unsigned long long pid;
+	unsigned long long start;
+
+	if (file_read(path, 256, &text, NULL) < 0)
+		return 0;
+	strbuf_trim_end(&text);
+	strlist_split(&words, text.text, ' ');
+	if (words.count != 2 || parse_number(words.items[0], 1, INT32_MAX, &pid, NULL) < 0 ||
+	    parse_number(words.items[1], 1, UINT64_MAX, &start, NULL) < 0)
+		return 0;
+	*ret_start_time = start;
+	return (pid_t)pid;
+}
+
+/* The agent's pid if it runs, else 0. */
+static pid_t running_pid(const struct node_spec *spec)
+{
+	uint64_t start_time = 0;
+	pid_t pid = recorded_pid(spec, &start_time);
+
+	return process_is(pid, start_time) ? pid : 0;
+}
+
+static int probe(struct error *err)
+{
+	return probe_required(err);
+}
+
+/* The two databases of the image store are written in place, so a node needs its own. */
+static bool is_database(const char *name)
+{
+	return strcmp(name, "meta.db") == 0 || strcmp(name, "metadata.db") == 0;
+}
+
+static int create_images(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *store = xasprintf("%s/store", spec->payload);
+	cleanup_free char *target = below(spec, "var/lib/containerd");
+	cleanup_free char *making = below(spec, "var/lib/containerd.part");
+	int r;
+
+	if (file_exists(target))
+		return 0;
+	r = file_remove_tree(making, err);
+	if (r == 0)
+		r = file_link_tree(store, making, is_database, err);
+	if (r == 0 && rename(making, target) < 0)
+		r = error_sys(err, "cannot make '%s'", target);
+	return r;
+}
+
+static int create(const struct node_spec *spec, struct error *err)
+{
+	static const struct {
+		const char *name;
+		mode_t mode;
+	} folders[] = {
+		{ "etc", 0755 },
+		{ "usr", 0755 },
+		{ "usr-work", 0755 },
+		{ "run", 0755 },
+		{ "var", 0755 },
+		{ "var/lib", 0755 },
+		{ "var/lib/kubelet", 0750 },
+		{ "var/lib/etcd", 0700 },
+		{ "var/log", 0755 },
+		{ "var/log/pods", 0755 },
+		{ "var/log/containers", 0755 },
+		{ "var/tmp", 01777 },
+		{ "var/cache", 0755 },
+	};
+	cleanup_free char *run = below(spec, "var/run");
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		cleanup_free char *path = below(spec, folders[i].name);
+		int r = file_make_dirs(path, 0755, err);
+
+		if (r < 0)
+			return r;
+		if (chmod(path, folders[i].mode) < 0)
+			return error_sys(err, "cannot set the mode of '%s'", path);
+	}
+	if (symlink("/run", run) < 0 && errno != EEXIST)
+		return error_sys(err, "cannot make the link '%s'", run);
+	return create_images(spec, err);
+}
+
+static int map_trees(const struct node_spec *spec, int userns, struct native_trees *trees,
+		     struct error *err)
+{
+	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
+	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
+	cleanup_free char *libexec = NULL;
+	cleanup_free char *agent = NULL;
+	int r = path_libexec(&libexec, err);
+
+	if (r < 0)
+		return r;
+	agent = xasprintf("%s/manykube-agent", libexec);
+	r = namespace_map_tree("/usr", userns, true, &trees->usr, err);
+	if (r == 0)
+		r = namespace_map_tree(spec->folder, userns, false, &trees->node, err);
+	if (r == 0)
+		r = namespace_map_tree(bin, userns, true, &trees->bin, err);
+	if (r == 0)
+		r = namespace_map_tree(cni, userns, true, &trees->cni, err);
+	if (r == 0)
+		r = namespace_map_tree(agent, userns, true, &trees->agent, err);
+	return r;
+}
+
+/* What the two children need. */
+struct birth {
+	const struct node_spec *spec;
+	const struct native_trees *trees;
+	const char *group;
+	int userns;
+	int go[2];     /* closed by us without a byte: end; a byte: go on */
+	int number[2]; /* the first child writes PID 1's number */
+	int report[2]; /* either writes what went wrong; closed by running the agent */
+	int log;
+};
+
+/* Say WHAT (and why) to the parent and end. */
+static _Noreturn void give_up(struct birth *birth, const char *what)
+{
+	char text[512];
+
+	(void)snprintf(text, sizeof(text), "%s: %s", what, strerror(errno));
+	(void)!write(birth->report[1], text, strlen(text));
+	_exit(EXIT_FAILURE);
+}
+
+static _Noreturn void be_init(struct birth *birth)
+{
+	static char *const environment[] = { NULL };
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	sigset_t none;
+	char byte;
+
+	(void)close(birth->go[1]);
+	(void)setsid();
+	if (native_build_root(birth->trees, birth->spec->name, &err) < 0) {
+		(void)!write(birth->report[1], err.text, strlen(err.text));
+		_exit(EXIT_FAILURE);
+	}
+	if (read(birth->go[0], &byte, 1) != 1)
+		_exit(EXIT_FAILURE);
+	if (file_poke("/proc/sys/net/ipv4/ip_forward", "1", NULL) < 0)
+		give_up(birth, "cannot let the node forward packets");
+	if (dup2(birth->log, STDOUT_FILENO) < 0 || dup2(birth->log, STDERR_FILENO) < 0)
+		give_up(birth, "cannot open the agent's log");
+	(void)close(STDIN_FILENO);
+	(void)open("/dev/null", O_RDONLY);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGINT, SIG_DFL);
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)execve("/opt/manykube/agent", ARGV("manykube-agent"), environment);
+	give_up(birth, "cannot run the agent");
+}
+
+static _Noreturn void be_first_child(struct birth *birth)
+{
+	pid_t pid;
+
+	(void)close(birth->report[0]);
+	if (cgroup_enter(birth->group, NULL, getpid(), NULL) < 0)
+		give_up(birth, "cannot enter the node's control group");
+	if (setns(birth->userns, CLONE_NEWUSER) < 0)
+		give_up(birth, "cannot enter the node's user namespace");
+	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		give_up(birth, "cannot become the node's root");
+	if (unshare(CLONE_NEWCGROUP | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC |
+		    CLONE_NEWPID) < 0)
+		give_up(birth, "cannot make the node's namespaces");
+	/* What changes ids may not be looked into: allow it, for the parent opens our namespaces.
+	 */
+	(void)prctl(PR_SET_DUMPABLE, 1);
+	pid = fork();
+	if (pid < 0)
+		give_up(birth, "cannot start the node's first process");
+	if (pid == 0)
+		be_init(birth);
+	(void)!write(birth->number[1], &pid, sizeof(pid));
+	_exit(EXIT_SUCCESS);
+}
+
+static int plug_in(const struct node_spec *spec, pid_t pid, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	cleanup_with(link_closep) struct link_socket *inside = NULL;
+	cleanup_free char *link = link_of(spec);
+	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+	cleanup_fd int netns = open(path, O_RDONLY | O_CLOEXEC);
+	struct in_addr anywhere = { 0 };
+	int r;
+
+	if (netns < 0)
+		return error_sys(err, "cannot open the node's network");
+	r = link_open(&host, err);
+	if (r == 0)
+		r = link_open_in(netns, &inside, err);
+	if (r == 0)
+		r = link_add_veth(host, link, spec->bridge, "eth0", netns, err);
+	if (r == 0)
+		r = link_up(inside, "lo", err);
+	if (r == 0)
+		r = link_add_address(inside, "eth0", spec->address, spec->prefix, err);
+	if (r == 0)
+		r = link_up(inside, "eth0", err);
+	if (r == 0 && spec->default_route)
+		r = link_replace_route(inside, anywhere, 0, spec->gateway, err);
+	return r;
+}
+
+static int record(const struct node_spec *spec, pid_t pid, struct error *err)
+{
+	cleanup_free char *path = below(spec, "pid");
+	cleanup_free char *text = xasprintf("%d %llu\n", (int)pid,
+					    (unsigned long long)process_start_time(pid));
+
+	return file_put(path, text, strlen(text), 0644, err);
+}
+
+/* Wait until PID 1 has become the agent, which closes the report; what it writes is why it did not.
+ */
+static int read_end(int fd, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = file_read_fd(fd, 4096, &text, err);
+
+	if (r == 0 && text.len > 0)
+		r = error_set(err, -EIO, "%s", text.text);
+	return r;
+}
+
+static int give_birth(struct birth *birth, struct error *err)
+{
+	pid_t child;
+	pid_t pid = 0;
+	int status;
+	int r = 0;
+
+	child = fork();
+	if (child < 0)
+		return error_sys(err, "cannot start a process");
+	if (child == 0)
+		be_first_child(birth);
+	(void)close(take_fd(birth->report[1]));
+	(void)close(take_fd(birth->number[1]));
+	(void)close(take_fd(birth->go[0]));
+	if (read(birth->number[0], &pid, sizeof(pid)) != sizeof(pid)) {
+		r = read_end(birth->report[0], err);
+		if (r == 0)
+			r = error_set(err, -EIO, "its first process ended at once");
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (r == 0)
+		r = record(birth->spec, pid, err);
+	if (r == 0)
+		r = plug_in(birth->spec, pid, err);
+	if (r == 0 && write(birth->go[1], "x", 1) != 1)
+		r = error_sys(err, "cannot tell the node to go on");
+	(void)close(take_fd(birth->go[1]));
+	if (r == 0)
+		r = read_end(birth->report[0], err);
+	return r;
+}
+
+static void release_birth(struct birth *birth)
+{
+	for (int i = 0; i < 2; i++) {
+		cleanup_fd_(&birth->go[i]);
+		cleanup_fd_(&birth->number[i]);
+		cleanup_fd_(&birth->report[i]);
+	}
+}
+
+static int start_in_group(const struct node_spec *spec, const char *group, struct error *err)
+{
+	cleanup_with(native_trees_release) struct native_trees trees = NATIVE_TREES_INIT;
+	cleanup_with(release_birth) struct birth birth = {
+		.spec = spec,
+		.trees = &trees,
+		.group = group,
+		.go = { -1, -1 },
+		.number = { -1, -1 },
+		.report = { -1, -1 },
+	};
+	cleanup_free char *log = below(spec, "agent.log");
+	uid_t uid = UID_FIRST + spec->slot * NAMESPACE_IDS;
+	cleanup_fd int userns = -1;
+	cleanup_fd int log_fd = -1;
+	int r;
+
+	r = cgroup_create(group, err);
+	if (r == 0)
+		r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
+	if (r == 0)
+		r = cgroup_delegate(group, uid, uid, err);
+	if (r == 0)
+		r = namespace_new_user(uid, &userns, err);
+	if (r == 0)
+		r = map_trees(spec, userns, &trees, err);
+	if (r < 0)
+		return r;
+
+	log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (log_fd < 0)
+		return error_sys(err, "cannot open '%s'", log);
+	if (pipe2(birth.go, O_CLOEXEC) < 0 || pipe2(birth.number, O_CLOEXEC) < 0 ||
+	    pipe2(birth.report, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	birth.userns = userns;
+	birth.log = log_fd;
+	return give_birth(&birth, err);
+}
+
+static int start(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *group = group_of(spec);
+	int r;
+
+	if (running_pid(spec))
+		return 0;
+	r = cgroup_kill(group, err);
+	if (r == 0)
+		r = cgroup_remove(group, err);
+	if (r == 0)
+		r = start_in_group(spec, group, err);
+	return r < 0 ? error_reason(err, error_prefix(err, r, "cannot start node '%s'", spec->name),
+				    &reason_node_failed)
+		     : 0;
+}
+
+static int stop(const struct node_spec *spec, unsigned grace_seconds, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	int64_t deadline = clock_now_ms() + (int64_t)grace_seconds * 1000;
+	cleanup_free char *group = group_of(spec);
+	cleanup_free char *link = link_of(spec);
+	cleanup_free char *path = below(spec, "pid");
+	pid_t pid = running_pid(spec);
+	int r;
+
+	if (pid && grace_seconds > 0 && kill(pid, SIGTERM) == 0)
+		while (running_pid(spec) && clock_now_ms() < deadline)
+			clock_rest_ms(10);
+	r = cgroup_kill(group, err);
+	if (r == 0)
+		r = cgroup_remove(group, err);
+	if (r == 0)
+		r = link_open(&host, err);
+	if (r == 0)
+		r = link_delete(host, link, err);
+	(void)unlink(path);
+	return r < 0 ? error_prefix(err, r, "cannot stop node '%s'", spec->name) : 0;
+}
+
+static int destroy(const struct node_spec *spec, struct error *err)
+{
+	int r = stop(spec, 0, err);
+
+	return r < 0 ? r : file_remove_tree(spec->folder, err);
+}
+
+static enum node_state query(const struct node_spec *spec)
+{
+	if (running_pid(spec))
+		return NODE_RUNNING;
+	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
+}
+
+static int spawn(const struct node_spec *spec, char *const *argv,
+		 const struct process_options *options, struct process *ret_process,
+		 struct error *err)
+{
+	cleanup_free char *group = group_of(spec);
+	struct namespace_target target = {
+		.pid = running_pid(spec),
+		.cgroup = group,
+		.leaf = AGENT_LEAF,
+	};
+
+	if (!target.pid)
+		return error_because(err, &reason_node_not_running, -ESRCH,
+				     "node '%s' does not run", spec->name);
+	return namespace_spawn(&target, argv, options, ret_process, err);
+}
+
+static uint64_t memory_used(const struct node_spec *spec)
+{
+	cleanup_free char *group = group_of(spec);
+
+	return cgroup_memory_bytes(group);
+}
+
+static int route(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
+		 struct in_addr via, bool remove, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *inside = NULL;
+	pid_t pid = running_pid(spec);
+	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+	cleanup_fd int netns = -1;
+	int r;
+
+	if (!pid)
+		return 0;
+	netns = open(path, O_RDONLY | O_CLOEXEC);
+	if (netns < 0)
+		return error_sys(err, "cannot open the network of node '%s'", spec->name);
+	r = link_open_in(netns, &inside, err);
+	if (r < 0)
+		return r;
+	if (remove)
+		return link_delete_route(inside, pods, prefix, via, err);
+	return link_replace_route(inside, pods, prefix, via, err);
+}
+
+const struct node_driver node_driver_native = {
+	.name = "native",
+	.summary = "nodes made of Linux namespaces; needs no container engine and no VM",
+	.probe = probe,
+	.create = create,
+	.start = start,
+	.stop = stop,
+	.destroy = destroy,
+	.query = query,
+	.spawn = spawn,
+	.memory_used = memory_used,
+	.route = route,
+};

@@ -1,0 +1,80 @@
+/*
+ * Node drivers: the ways a node can exist.
+ *
+ * The cluster code knows nodes only through this table.  Each driver is one
+ * file, driver-NAME.c, whose functions are static and whose only symbol is its
+ * table.  All operations may be repeated: create() on an existing node and
+ * destroy() on a missing one succeed, because a run may be cut short at any
+ * point and be tried again.
+ */
+#pragma once
+
+#include <netinet/in.h>
+
+#include "base/error.h"
+#include "base/process.h"
+
+enum node_state {
+	NODE_ABSENT,  /* nothing of it exists */
+	NODE_STOPPED, /* its files exist, it does not run */
+	NODE_RUNNING,
+};
+
+/* All that a driver needs to know about one node. */
+struct node_spec {
+	const char *cluster;
+	const char *name;
+	const char *folder;  /* the driver's own place for it; etc/ in it becomes the node's /etc */
+	const char *payload; /* folder of the payload that it runs */
+	const char *bridge;
+	struct in_addr address;
+	unsigned prefix;
+	struct in_addr gateway;
+	bool default_route; /* whether the gateway leads outside */
+	unsigned slot;      /* unique in the cluster, 1 … 254: ids and link names come from it */
+	unsigned cpus;      /* 0: all */
+	uint64_t memory_bytes;
+};
+
+struct node_driver {
+	const char *name;
+	const char *summary;
+
+	/* Whether this host can run such nodes; ERR says what is missing. */
+	int (*probe)(struct error *err);
+
+	/* Make what the node keeps: its folder, /var with the payload's images, an empty /etc. */
+	int (*create)(const struct node_spec *spec, struct error *err);
+
+	/* Bring it up unless it runs; returns when its PID 1 does. */
+	int (*start)(const struct node_spec *spec, struct error *err);
+
+	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files. */
+	int (*stop)(const struct node_spec *spec, unsigned grace_seconds, struct error *err);
+
+	/* Remove every trace of it; kills it if it runs. */
+	int (*destroy)(const struct node_spec *spec, struct error *err);
+
+	/* Whether it runs; needs no root. */
+	enum node_state (*query)(const struct node_spec *spec);
+
+	/* Run a program in it as its root; -ESRCH if the node does not run. */
+	int (*spawn)(const struct node_spec *spec, char *const *argv,
+		     const struct process_options *options, struct process *ret_process,
+		     struct error *err);
+
+	/* Memory that it uses, in bytes; 0 if unknown. */
+	uint64_t (*memory_used)(const struct node_spec *spec);
+
+	/* Set the route to another node's pods, or remove it. */
+	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
+		     struct in_addr via, bool remove, struct error *err);
+};
+
+extern const struct node_driver node_driver_native;
+
+/* The driver called NAME, or NULL. */
+const struct node_driver *node_driver_find(const char *name);
+
+/* For tests: from now on node_driver_find() knows DRIVER too, before all others. */
+void node_driver_add(const struct node_driver *driver);

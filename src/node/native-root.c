@@ -1,0 +1,257 @@
+/*
+ * The root file system of a native node.
+ *
+ * How it works, all of it inside the node's own namespaces, as a root that is nobody on
+ * the host:
+ *
+ *  1. mount propagation is made private (pivot_root() refuses a shared parent);
+ *  2. a tmpfs is mounted over /tmp, which every host has and everybody may reach, and the
+ *     new root grows there: the prepared trees are attached, /usr is an overlay of the
+ *     host's with the node's own layer;
+ *  3. proc, sysfs, cgroups and a small /dev are mounted.  While the host's /proc and /sys
+ *     can still be seen, since the kernel allows new ones only then;
+ *  4. pivot_root(), and the host's tree is detached;
+ *  5. everything is made shared again, as the kubelet's mount propagation wants it.
+ */
+
+#include "node/native-root.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "host/cgroup.h"
+
+#define ROOT "/tmp"
+
+void native_trees_release(struct native_trees *trees)
+{
+	int *fds[] = { &trees->usr, &trees->node, &trees->bin, &trees->cni, &trees->agent };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		if (*fds[i] >= 0)
+			(void)close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+static int make_folder(const char *path, mode_t mode, struct error *err)
+{
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return error_sys(err, "cannot make the node's folder '%s'", path);
+	return 0;
+}
+
+static int make_folders(struct error *err)
+{
+	static const char *const folders[] = {
+		"usr",
+		"etc",
+		"var",
+		"run",
+		"tmp",
+		"root",
+		"home",
+		"mnt",
+		"srv",
+		"dev",
+		"proc",
+		"sys",
+		"opt",
+		"opt/cni",
+		"opt/cni/bin",
+		"opt/manykube",
+		"opt/manykube/bin",
+		".host",
+		".usr",
+		".node",
+	};
+	static const char *const links[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), ROOT "/%s", folders[i]);
+		r = make_folder(path, 0755, err);
+	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(links); i++) {
+		char path[64];
+		char target[64];
+
+		(void)snprintf(path, sizeof(path), "/usr/%s", links[i]);
+		if (!file_exists(path))
+			continue;
+		(void)snprintf(target, sizeof(target), "usr/%s", links[i]);
+		(void)snprintf(path, sizeof(path), ROOT "/%s", links[i]);
+		if (symlink(target, path) < 0)
+			r = error_sys(err, "cannot make the node's link '%s'", links[i]);
+	}
+	return r;
+}
+
+static int attach(int tree, const char *path, struct error *err)
+{
+	if (move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_sys(err, "cannot attach the node's '%s'", path);
+	return 0;
+}
+
+static int mount_one(const char *source, const char *path, const char *type, unsigned long flags,
+		     const char *data, struct error *err)
+{
+	if (mount(source, path, type, flags, data) < 0)
+		return error_sys(err, "cannot mount the node's '%s'", path + strlen(ROOT));
+	return 0;
+}
+
+static int mount_trees(const struct native_trees *trees, struct error *err)
+{
+	cleanup_fd int agent = open(ROOT "/opt/manykube/agent", O_WRONLY | O_CREAT | O_CLOEXEC,
+				    0755);
+	int r;
+
+	if (agent < 0)
+		return error_sys(err, "cannot make the node's agent");
+	r = attach(trees->usr, ROOT "/.usr", err);
+	if (r == 0)
+		r = attach(trees->node, ROOT "/.node", err);
+	if (r == 0)
+		r = attach(trees->bin, ROOT "/opt/manykube/bin", err);
+	if (r == 0)
+		r = attach(trees->cni, ROOT "/opt/cni/bin", err);
+	if (r == 0)
+		r = attach(trees->agent, ROOT "/opt/manykube/agent", err);
+	if (r == 0)
+		r = mount_one("usr", ROOT "/usr", "overlay", 0,
+			      "lowerdir=" ROOT "/.usr,upperdir=" ROOT "/.node/usr,workdir=" ROOT
+			      "/.node/usr-work,userxattr",
+			      err);
+	if (r == 0)
+		r = mount_one(ROOT "/.node/etc", ROOT "/etc", NULL, MS_BIND, NULL, err);
+	if (r == 0)
+		r = mount_one(ROOT "/.node/var", ROOT "/var", NULL, MS_BIND, NULL, err);
+	if (r == 0)
+		r = mount_one("run", ROOT "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755", err);
+	if (r == 0)
+		r = make_folder(ROOT "/run/manykube", 0755, err);
+	if (r == 0)
+		r = mount_one(ROOT "/.node/run", ROOT "/run/manykube", NULL, MS_BIND, NULL, err);
+	if (r == 0)
+		r = mount_one("tmp", ROOT "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777", err);
+	if (r < 0)
+		return r;
+	/* Attached twice would keep them busy and seen; the overlay and the binds hold them by
+	 * themselves. */
+	if (umount2(ROOT "/.usr", MNT_DETACH) < 0 || umount2(ROOT "/.node", MNT_DETACH) < 0 ||
+	    rmdir(ROOT "/.usr") < 0 || rmdir(ROOT "/.node") < 0)
+		return error_sys(err, "cannot detach the node's layers");
+	return 0;
+}
+
+static int mount_device(const char *name, struct error *err)
+{
+	char source[64];
+	char path[64];
+	int fd;
+
+	(void)snprintf(source, sizeof(source), "/dev/%s", name);
+	(void)snprintf(path, sizeof(path), ROOT "/dev/%s", name);
+	/* Not every host has fuse and tun. */
+	if (!file_exists(source))
+		return 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return error_sys(err, "cannot make the node's '%s'", source);
+	(void)close(fd);
+	return mount_one(source, path, NULL, MS_BIND, NULL, err);
+}
+
+static int mount_devices(struct error *err)
+{
+	static const char *const devices[] = { "null",    "zero", "full", "random",
+					       "urandom", "tty",  "fuse", "net/tun" };
+	static const char *const folders[] = { "net", "pts", "shm", "mqueue" };
+	static const char *const links[][2] = {
+		{ "pts/ptmx", "ptmx" },          { "/proc/self/fd", "fd" },
+		{ "/proc/self/fd/0", "stdin" },  { "/proc/self/fd/1", "stdout" },
+		{ "/proc/self/fd/2", "stderr" },
+	};
+	int r = mount_one("dev", ROOT "/dev", "tmpfs", MS_NOSUID, "mode=755,size=1m", err);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), ROOT "/dev/%s", folders[i]);
+		r = make_folder(path, 0755, err);
+	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(devices); i++)
+		r = mount_device(devices[i], err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(links); i++) {
+		char path[64];
+
+		(void)snprintf(path, sizeof(path), ROOT "/dev/%s", links[i][1]);
+		if (symlink(links[i][0], path) < 0)
+			r = error_sys(err, "cannot make the node's '%s'", path + strlen(ROOT));
+	}
+	if (r == 0)
+		r = mount_one("devpts", ROOT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+			      "newinstance,ptmxmode=0666,mode=0620,gid=5", err);
+	if (r == 0)
+		r = mount_one("shm", ROOT "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777",
+			      err);
+	if (r == 0)
+		r = mount_one("mqueue", ROOT "/dev/mqueue", "mqueue",
+			      MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL, err);
+	return r;
+}
+
+static int mount_kernel(struct error *err)
+{
+	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+	int r = mount_one("proc", ROOT "/proc", "proc", flags, NULL, err);
+
+	if (r == 0)
+		r = mount_one("sysfs", ROOT "/sys", "sysfs", flags, NULL, err);
+	if (r == 0)
+		r = cgroup_mount(ROOT "/sys/fs/cgroup", err);
+	return r;
+}
+
+/* Leave the host's tree for the one at ROOT. */
+static int pivot(struct error *err)
+{
+	if (chdir(ROOT) < 0 || syscall(SYS_pivot_root, ".", ".host") < 0)
+		return error_sys(err, "cannot make the node's root its own");
+	if (chdir("/") < 0 || umount2("/.host", MNT_DETACH) < 0 || rmdir("/.host") < 0)
+		return error_sys(err, "cannot let go of the host's files");
+	if (mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) < 0)
+		return error_sys(err, "cannot share the node's mounts");
+	return 0;
+}
+
+int native_build_root(const struct native_trees *trees, const char *hostname, struct error *err)
+{
+	int r;
+
+	umask(022);
+	if (sethostname(hostname, strlen(hostname)) < 0)
+		return error_sys(err, "cannot name the node");
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return error_sys(err, "cannot make the node's mounts its own");
+	if (mount("root", ROOT, "tmpfs", 0, "mode=755,size=16m") < 0)
+		return error_sys(err, "cannot mount the node's root");
+	r = make_folders(err);
+	if (r == 0)
+		r = mount_trees(trees, err);
+	if (r == 0)
+		r = mount_kernel(err);
+	if (r == 0)
+		r = mount_devices(err);
+	return r < 0 ? r : pivot(err);
+}

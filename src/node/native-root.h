@@ -1,0 +1,25 @@
+/* The inside of a native node: its root file system, built from mounts that were prepared outside.
+ */
+#pragma once
+
+#include "base/error.h"
+
+/* Detached mounts with the node's view of owners, made by namespace_map_tree(). */
+struct native_trees {
+	int usr;   /* the host's /usr, read-only */
+	int node;  /* the node's folder: etc, var, run, and the upper layer of /usr */
+	int bin;   /* the payload's programs, read-only */
+	int cni;   /* the payload's CNI plugins, read-only */
+	int agent; /* the agent, a read-only file */
+};
+
+#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1 })
+
+void native_trees_release(struct native_trees *trees);
+
+/*
+ * In a process that is root in new user, mount, pid, network, UTS, IPC and cgroup
+ * namespaces: build the root file system, make it the process's own, and let go of the
+ * host's.  Afterwards /opt/manykube/agent is there to be run.
+ */
+int native_build_root(const struct native_trees *trees, const char *hostname, struct error *err);
