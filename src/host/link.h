@@ -52,13 +52,16 @@ int link_replace_route(struct link_socket *socket, struct in_addr destination, u
 int link_delete_route(struct link_socket *socket, struct in_addr destination, unsigned prefix,
 		      struct in_addr gateway, struct error *err);
 
-/* Call FN for every IPv4 network that a link has or a route leads to (the default route left out).
+/*
+ * Call FN for every IPv4 network that a link has or a route of any table leads to, the default
+ * route left out; the same network may come several times.  LINK is "" for a route over several
+ * links.  A negative result of FN ends the walk and is returned, without words in ERR.
  */
 typedef int (*link_network_fn)(struct in_addr network, unsigned prefix, const char *link,
 			       void *data);
 int link_each_network(struct link_socket *socket, link_network_fn fn, void *data,
 		      struct error *err);
 
-/* Call FN for every link. */
+/* Call FN for every link; a negative result of FN ends the walk and is returned. */
 typedef int (*link_name_fn)(const char *name, void *data);
 int link_each(struct link_socket *socket, link_name_fn fn, void *data, struct error *err);

@@ -1,0 +1,121 @@
+/* The host's nftables: one table per cluster, replaced in one transaction. */
+
+#include "host/firewall.h"
+
+#include <linux/netlink.h>
+#include <nftables/libnftables.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+DEFINE_CLEANUP(struct nft_ctx *, nft_ctx_free)
+
+/* What may stand in a command without being taken for anything but a name. */
+static int check_name(const char *name, struct error *err)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	static const char others[] = "0123456789-.";
+	const char *p;
+
+	for (p = name; *p; p++)
+		if (!strchr(letters, *p) && (p == name || !strchr(others, *p)))
+			break;
+	if (*p || p == name)
+		return error_because(err, &reason_network, -EINVAL,
+				     "'%s' cannot name an nftables table", name);
+	return 0;
+}
+
+/* A context whose words come to us instead of the terminal. */
+static int open_context(struct nft_ctx **ret_context, struct error *err)
+{
+	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
+	cleanup_fd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+
+	/* The library would end the program if it could not have such a socket. */
+	if (fd < 0)
+		return error_reason(err, error_sys(err, "this kernel has no nftables"),
+				    &reason_host_unsupported);
+	context = nft_ctx_new(NFT_CTX_DEFAULT);
+	if (!context || nft_ctx_buffer_error(context) != 0 || nft_ctx_buffer_output(context) != 0)
+		return error_because(err, &reason_network, -ENOMEM, "cannot begin with nftables");
+	*ret_context = take_ptr(context);
+	return 0;
+}
+
+/* The first line of what nft has to say, without where and with what force it says it. */
+static char *first_words(const char *text)
+{
+	const char *error = text ? strstr(text, "Error: ") : NULL;
+
+	if (error)
+		text = error + strlen("Error: ");
+	if (!text || !*text)
+		return xstrdup("nftables does not say why");
+	return xstrndup(text, strcspn(text, "\n"));
+}
+
+/* Run COMMANDS as one transaction in order to do WHAT with the table NAME. */
+static int run(const char *commands, const char *what, const char *name, struct error *err)
+{
+	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
+	cleanup_free char *why = NULL;
+	int r;
+
+	r = open_context(&context, err);
+	if (r < 0)
+		return r;
+	if (nft_run_cmd_from_buffer(context, commands) == 0)
+		return 0;
+	why = first_words(nft_ctx_get_error_buffer(context));
+	return error_because(err, &reason_network, -EIO, "cannot %s nftables table '%s': %s", what,
+			     name, why);
+}
+
+int firewall_replace_table(const char *name, const char *rules, struct error *err)
+{
+	cleanup_free char *commands = NULL;
+	int r;
+
+	r = check_name(name, err);
+	if (r < 0)
+		return r;
+	/* The first line is there for the second to have something to delete. */
+	commands = xasprintf("add table inet %s\n"
+			     "delete table inet %s\n"
+			     "add table inet %s {\n%s\n}\n",
+			     name, name, name, rules);
+	return run(commands, "set", name, err);
+}
+
+int firewall_delete_table(const char *name, struct error *err)
+{
+	cleanup_free char *commands = NULL;
+	int r;
+
+	r = check_name(name, err);
+	if (r < 0)
+		return r;
+	commands = xasprintf("add table inet %s\ndelete table inet %s\n", name, name);
+	return run(commands, "delete", name, err);
+}
+
+bool firewall_has_table(const char *name)
+{
+	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
+	cleanup_free char *line = NULL;
+	const char *output;
+	const char *at;
+
+	if (check_name(name, NULL) < 0 || open_context(&context, NULL) < 0)
+		return false;
+	if (nft_run_cmd_from_buffer(context, "list tables inet") != 0)
+		return false;
+	output = nft_ctx_get_output_buffer(context);
+	line = xasprintf("table inet %s\n", name);
+	at = output ? strstr(output, line) : NULL;
+	return at && (at == output || at[-1] == '\n');
+}
