@@ -1,0 +1,160 @@
+/*
+ * manykube-agent [CONFIG [STATE_FILE]]: PID 1 of a node.
+ *
+ * How it works:
+ *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
+ *  2. It reads its configuration (config.h has the grammar) and keeps the services in it
+ *     running: a service that ends is started again after a pause that doubles from 100 ms to
+ *     10 s, and is forgotten once it ran for 30 s.
+ *  3. It reaps every orphan of the node.
+ *  4. On SIGTERM or SIGINT it ends the services in reverse order, the pods before the first
+ *     one, and itself; the kernel then kills whatever remains in the pid namespace.
+ *
+ * STATE_FILE tells others how things are: "agent VERSION", then a line per service,
+ * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS.
+ *
+ * One thread, one poll(); no memory is allocated after the configuration was read.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/cgroup.h"
+#include "agent/config.h"
+#include "agent/service.h"
+#include "agent/text.h"
+
+static const char default_config[] = "/etc/manykube/agent.conf";
+static const char default_state[] = "/run/manykube/state";
+static const int pods_poll_ms = 20;
+
+static struct agent_config config;
+static int signals = -1;
+static bool asked_to_end;
+
+static void read_config(const char *path)
+{
+	static char text[AGENT_CONFIG_MAX + 1];
+	const char *problem;
+	ssize_t len = read_file(path, text, AGENT_CONFIG_MAX);
+	unsigned line;
+
+	if (len < 0) {
+		say("cannot read ", path, ": ", strerror(errno), NULL);
+		return;
+	}
+	if (agent_config_parse(text, (size_t)len, &config, &problem, &line) < 0) {
+		say(path, ": ", problem, NULL);
+		say_number(path, ": the problem is in line ", line);
+	}
+}
+
+/* Block every signal: those we want come through the descriptor, the others must not matter. */
+static void catch_signals(void)
+{
+	sigset_t all;
+	sigset_t wanted;
+
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, NULL);
+	(void)sigemptyset(&wanted);
+	(void)sigaddset(&wanted, SIGCHLD);
+	(void)sigaddset(&wanted, SIGTERM);
+	(void)sigaddset(&wanted, SIGINT);
+	signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0)
+		say("cannot wait for signals: ", strerror(errno), NULL);
+}
+
+static void reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		(void)services_ended(pid, status);
+}
+
+/* Wait for the next event, at most TIMEOUT_MS (-1: for ever), and handle all that came. */
+static void turn(int timeout_ms)
+{
+	struct pollfd polls[AGENT_SERVICES_MAX + 2];
+	struct signalfd_siginfo info;
+	unsigned n = services_poll(polls);
+
+	polls[n++] = (struct pollfd){ .fd = signals, .events = POLLIN };
+	(void)poll(polls, n, timeout_ms);
+	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			asked_to_end = true;
+	services_read();
+	reap();
+}
+
+static void stop_service(unsigned index)
+{
+	int64_t deadline = now_ms() + (int64_t)config.services[index].stop_seconds * 1000;
+
+	if (!services_signal(index, SIGTERM))
+		return;
+	while (services_runs(index) && now_ms() < deadline)
+		turn((int)(deadline - now_ms()));
+	if (!services_runs(index))
+		return;
+	(void)services_signal(index, SIGKILL);
+	/* It dies at once, or is stuck in the kernel: then there is nothing to wait for. */
+	deadline = now_ms() + 1000;
+	while (services_runs(index) && now_ms() < deadline)
+		turn((int)(deadline - now_ms()));
+}
+
+static void stop_pods(void)
+{
+	int64_t deadline = now_ms() + (int64_t)config.grace_seconds * 1000;
+	unsigned processes = cgroup_signal_pods(SIGTERM);
+
+	if (processes == 0)
+		return;
+	say_number("ending the pods, processes: ", "", processes);
+	while (cgroup_signal_pods(0) > 0 && now_ms() < deadline)
+		turn(pods_poll_ms);
+	processes = cgroup_signal_pods(SIGKILL);
+	if (processes > 0)
+		say_number("killed what was left of the pods, processes: ", "", processes);
+}
+
+static void shut_down(void)
+{
+	say("shutting down", NULL);
+	services_close();
+	for (unsigned i = config.count; i > 1; i--)
+		stop_service(i - 1);
+	stop_pods();
+	if (config.count > 0)
+		stop_service(0);
+	services_read();
+	say("done", NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *config_path = argc > 1 ? argv[1] : default_config;
+	const char *state_path = argc > 2 ? argv[2] : default_state;
+
+	say("manykube-agent ", MANYKUBE_VERSION, NULL);
+	catch_signals();
+	cgroup_enter_leaf();
+	read_config(config_path);
+	services_open(&config, state_path);
+	while (!asked_to_end)
+		turn(services_advance());
+	shut_down();
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,106 @@
+/*
+ * Files that services wait for.
+ *
+ * A file counts once nobody writes it any more.  When its writing ends while we watch, the
+ * kernel says so (IN_CLOSE_WRITE, IN_MOVED_TO).  A file that we come upon, because it was there
+ * first or its folder just appeared, may be half written: a read lease is refused as long as
+ * somebody has it open for writing, and then IN_CLOSE_WRITE is still to come.
+ */
+
+#include "agent/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "agent/text.h"
+
+static int inotify = -1;
+
+int watch_open(void)
+{
+	inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (inotify < 0)
+		say("cannot watch files: ", strerror(errno), NULL);
+	return inotify;
+}
+
+static bool is_complete(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool complete;
+
+	if (fd < 0)
+		return false;
+	complete = fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || errno != EAGAIN;
+	(void)close(fd);
+	return complete;
+}
+
+/* Watch the file's folder or the nearest one above that exists. */
+static void watch_folder(struct watch *watch)
+{
+	struct text path = { 0 };
+	struct text below;
+	bool missing = false;
+	char *slash;
+
+	text_add(&path, watch->path, NULL);
+	do {
+		below = path;
+		slash = strrchr(path.buf, '/');
+		/* The folder of "/a" is "/". */
+		slash[slash == path.buf] = '\0';
+		watch->folder = inotify_add_watch(inotify, path.buf,
+						  IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO |
+							  IN_DELETE_SELF | IN_MOVE_SELF |
+							  IN_ONLYDIR);
+		if (watch->folder >= 0 || errno != ENOENT)
+			break;
+		missing = true;
+	} while (slash != path.buf);
+	if (watch->folder < 0)
+		say("cannot watch ", path.buf, ": ", strerror(errno), NULL);
+	/* The folder below may have come between the two calls: no event would tell. */
+	else if (missing && access(below.buf, F_OK) == 0)
+		watch_folder(watch);
+}
+
+void watch_look(struct watch *watch)
+{
+	if (!watch->path || watch->there)
+		return;
+	watch_folder(watch);
+	watch->there = is_complete(watch->path);
+}
+
+static void take_event(const struct inotify_event *event, struct watch *watches, unsigned count)
+{
+	if (!(event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) || event->len == 0)
+		return;
+	for (unsigned i = 0; i < count; i++) {
+		const char *slash = watches[i].path ? strrchr(watches[i].path, '/') : NULL;
+
+		if (slash && watches[i].folder == event->wd && strcmp(slash + 1, event->name) == 0)
+			watches[i].there = access(watches[i].path, F_OK) == 0;
+	}
+}
+
+void watch_read(struct watch *watches, unsigned count)
+{
+	static char buf[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t len;
+
+	while ((len = read(inotify, buf, sizeof(buf))) > 0) {
+		for (char *p = buf; p < buf + len;) {
+			const struct inotify_event *event = (const void *)p;
+
+			take_event(event, watches, count);
+			p += sizeof(*event) + event->len;
+		}
+	}
+	for (unsigned i = 0; i < count; i++)
+		watch_look(&watches[i]);
+}
