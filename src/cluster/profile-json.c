@@ -1,0 +1,268 @@
+/*
+ * The profile's text: one table of fields for the cluster and one for its nodes, read by
+ * the parser and the printer alike.
+ *
+ * A string that is NULL is not written, and one that is not there is read as NULL; only
+ * names are required.  Keys that are not in the tables are ignored: what must not be
+ * ignored by older programs raises PROFILE_FORMAT.
+ */
+
+#include <jansson.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "cluster/profile.h"
+
+enum field_type {
+	FIELD_STRING,
+	FIELD_FLAG,
+	FIELD_UNSIGNED, /* unsigned */
+	FIELD_UINT64,
+	FIELD_INT64,
+	FIELD_PHASE,
+};
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset;
+};
+
+/* clang-format off */
+#define AT(member) offsetof(struct profile, member)
+static const struct field profile_fields[] = {
+	{ "name",              FIELD_STRING,   AT(name) },
+	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
+	{ "subnet",            FIELD_STRING,   AT(subnet) },
+	{ "gateway",           FIELD_STRING,   AT(gateway) },
+	{ "bridge",            FIELD_STRING,   AT(bridge) },
+	{ "podSubnet",         FIELD_STRING,   AT(pod_subnet) },
+	{ "serviceSubnet",     FIELD_STRING,   AT(service_subnet) },
+	{ "dnsDomain",         FIELD_STRING,   AT(dns_domain) },
+	{ "cni",               FIELD_STRING,   AT(cni) },
+	{ "offline",           FIELD_FLAG,     AT(offline) },
+	{ "apiPort",           FIELD_UNSIGNED, AT(api_port) },
+	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
+	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
+	{ "created",           FIELD_INT64,    AT(created) },
+};
+#undef AT
+
+#define AT(member) offsetof(struct node, member)
+static const struct field node_fields[] = {
+	{ "name",              FIELD_STRING,   AT(name) },
+	{ "controlPlane",      FIELD_FLAG,     AT(control_plane) },
+	{ "worker",            FIELD_FLAG,     AT(worker) },
+	{ "primary",           FIELD_FLAG,     AT(primary) },
+	{ "phase",             FIELD_PHASE,    AT(phase) },
+	{ "driver",            FIELD_STRING,   AT(driver) },
+	{ "address",           FIELD_STRING,   AT(address) },
+	{ "podCidr",           FIELD_STRING,   AT(pod_cidr) },
+	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
+	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
+	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
+};
+#undef AT
+/* clang-format on */
+
+static int bad_field(struct error *err, const struct field *field, const char *wanted)
+{
+	return error_set(err, -EBADMSG, "'%s' is not %s", field->key, wanted);
+}
+
+static int read_number(const struct field *field, const json_t *value, void *to, struct error *err)
+{
+	json_int_t number;
+
+	if (!json_is_integer(value))
+		return bad_field(err, field, "a whole number");
+	number = json_integer_value(value);
+	if (field->type == FIELD_INT64) {
+		*(int64_t *)to = number;
+		return 0;
+	}
+	if (number < 0 || (field->type == FIELD_UNSIGNED && number > UINT_MAX))
+		return bad_field(err, field, "in the range of such a number");
+	if (field->type == FIELD_UNSIGNED)
+		*(unsigned *)to = (unsigned)number;
+	else
+		*(uint64_t *)to = (uint64_t)number;
+	return 0;
+}
+
+static int read_field(const struct field *field, const json_t *value, void *to, struct error *err)
+{
+	switch (field->type) {
+	case FIELD_STRING:
+		if (!json_is_string(value))
+			return bad_field(err, field, "a string");
+		*(char **)to = xstrdup(json_string_value(value));
+		return 0;
+	case FIELD_FLAG:
+		if (!json_is_boolean(value))
+			return bad_field(err, field, "true or false");
+		*(bool *)to = json_is_true(value);
+		return 0;
+	case FIELD_PHASE:
+		if (!json_is_string(value))
+			return bad_field(err, field, "a string");
+		if (node_phase_parse(json_string_value(value), to, err) < 0)
+			return error_prefix(err, -EBADMSG, "'%s'", field->key);
+		return 0;
+	default:
+		return read_number(field, value, to, err);
+	}
+}
+
+/* Fill the fields of the struct at BASE from OBJECT. */
+static int read_fields(const struct field *fields, size_t count, const json_t *object, void *base,
+		       struct error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_object_get(object, fields[i].key);
+
+		if (!value || json_is_null(value))
+			continue;
+		r = read_field(&fields[i], value, (char *)base + fields[i].offset, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_node(const json_t *value, struct profile *profile, struct error *err)
+{
+	const char *name = json_string_value(json_object_get(value, "name"));
+	struct node *node;
+
+	/* The name becomes a part of paths, so nothing else may be one. */
+	if (!name || !parse_is_dns_label(name))
+		return error_set(err, -EBADMSG, "'nodes' has one without a proper 'name'");
+	if (profile_find_node(profile, name))
+		return error_set(err, -EBADMSG, "'nodes' has '%s' twice", name);
+
+	node = profile_add_node(profile, name);
+	free(take_ptr(node->name));
+	return read_fields(node_fields, ARRAY_SIZE(node_fields), value, node, err);
+}
+
+static int read_nodes(const json_t *list, struct profile *profile, struct error *err)
+{
+	json_t *value;
+	size_t i;
+	int r;
+
+	if (!list)
+		return 0;
+	if (!json_is_array(list))
+		return error_set(err, -EBADMSG, "'nodes' is not a list");
+	json_array_foreach(list, i, value)
+	{
+		r = read_node(value, profile, err);
+		if (r < 0)
+			return error_prefix(err, r, "nodes[%zu]", i);
+	}
+	return 0;
+}
+
+static int check_format(const json_t *root, struct error *err)
+{
+	const json_t *format = json_object_get(root, "format");
+
+	if (!json_is_object(root))
+		return error_set(err, -EBADMSG, "this is not a JSON object");
+	if (!json_is_integer(format) || json_integer_value(format) < 1)
+		return error_set(err, -EBADMSG, "'format' is not a number from 1 on");
+	if (json_integer_value(format) > PROFILE_FORMAT)
+		return error_because(err, &reason_host_config, -ENOTSUP,
+				     "it has format %" JSON_INTEGER_FORMAT
+				     ", but this manykube (v" MANYKUBE_VERSION
+				     ") knows formats up to %d",
+				     json_integer_value(format), PROFILE_FORMAT);
+	return 0;
+}
+
+int profile_parse(const char *text, size_t len, struct profile *ret, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	json_auto_t *root = NULL;
+	json_error_t why;
+	int r;
+
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+	if (!root)
+		return error_set(err, -EBADMSG, "line %d, column %d: %s", why.line, why.column,
+				 why.text);
+	r = check_format(root, err);
+	if (r < 0)
+		return r;
+	r = read_fields(profile_fields, ARRAY_SIZE(profile_fields), root, &profile, err);
+	if (r < 0)
+		return r;
+	if (!profile.name || profile_check_name(profile.name, NULL) < 0)
+		return error_set(err, -EBADMSG, "'name' is not a profile's name");
+	r = read_nodes(json_object_get(root, "nodes"), &profile, err);
+	if (r < 0)
+		return r;
+
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
+}
+
+static json_t *print_field(const struct field *field, const void *from)
+{
+	switch (field->type) {
+	case FIELD_STRING:
+		return *(char *const *)from ? json_string(*(char *const *)from) : NULL;
+	case FIELD_FLAG:
+		return json_boolean(*(const bool *)from);
+	case FIELD_PHASE:
+		return json_string(node_phase_word(*(const enum node_phase *)from));
+	case FIELD_UNSIGNED:
+		return json_integer(*(const unsigned *)from);
+	case FIELD_UINT64:
+		return json_integer((json_int_t) * (const uint64_t *)from);
+	case FIELD_INT64:
+		return json_integer(*(const int64_t *)from);
+	}
+	return NULL;
+}
+
+static void print_fields(const struct field *fields, size_t count, json_t *object, const void *base)
+{
+	for (size_t i = 0; i < count; i++) {
+		json_t *value = print_field(&fields[i], (const char *)base + fields[i].offset);
+
+		if (value)
+			json_object_set_new(object, fields[i].key, value);
+	}
+}
+
+char *profile_print(const struct profile *profile)
+{
+	json_auto_t *root = json_object();
+	json_t *nodes = json_array();
+	const struct node *node;
+	char *text;
+
+	json_object_set_new(root, "format", json_integer(PROFILE_FORMAT));
+	print_fields(profile_fields, ARRAY_SIZE(profile_fields), root, profile);
+	profile_for_each_node(node, profile) {
+		json_t *object = json_object();
+
+		print_fields(node_fields, ARRAY_SIZE(node_fields), object, node);
+		json_array_append_new(nodes, object);
+	}
+	json_object_set_new(root, "nodes", nodes);
+
+	text = json_dumps(root, JSON_INDENT(2));
+	if (!text)
+		abort();
+	return text;
+}

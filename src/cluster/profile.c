@@ -1,0 +1,243 @@
+/* The profile: the record of one cluster on disk. */
+
+#include "cluster/profile.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "base/path.h"
+
+#define NAME_MAX_LEN 40
+
+/* A cluster of a thousand nodes has a profile of 300 KB. */
+#define PROFILE_LIMIT (16 << 20)
+
+int profile_check_name(const char *name, struct error *err)
+{
+	if (!parse_is_dns_label(name) || strlen(name) > NAME_MAX_LEN)
+		return error_because(
+			err, &reason_usage, -EINVAL,
+			"'%s' can't name a cluster: use 1 to %d of a-z, 0-9 and '-', beginning and ending with a letter or digit",
+			name, NAME_MAX_LEN);
+	return 0;
+}
+
+/* STATE/profiles */
+static int profiles_folder(char **ret_path, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	int r = path_state(&state, err);
+
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("%s/profiles", state);
+	return 0;
+}
+
+int profile_folder(const char *name, char **ret_path, struct error *err)
+{
+	cleanup_free char *profiles = NULL;
+	int r = profile_check_name(name, err);
+
+	if (r < 0)
+		return r;
+	r = profiles_folder(&profiles, err);
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("%s/%s", profiles, name);
+	return 0;
+}
+
+/* Make FOLDER and what is missing above it, all belonging to the person. */
+static int make_folder(const char *folder, struct error *err)
+{
+	cleanup_free char *above = NULL;
+	const char *slash = strrchr(folder, '/');
+	int r;
+
+	if (file_exists(folder))
+		return 0;
+	if (slash && slash != folder) {
+		above = xstrndup(folder, (size_t)(slash - folder));
+		r = make_folder(above, err);
+		if (r < 0)
+			return r;
+	}
+	r = file_make_dirs(folder, 0755, err);
+	if (r < 0)
+		return r;
+	return path_give_to_person(folder, err);
+}
+
+/* A damaged profile stays as it is: a person may still read it, and nothing else knows the cluster.
+ */
+static int explain_damage(const char *name, const char *path, int code, struct error *err)
+{
+	error_reason(err, code, &reason_host_config);
+	error_prefix(err, code, code == -ENOTSUP ? "cannot use '%s'" : "'%s' is damaged", path);
+	if (code == -ENOTSUP)
+		return error_hint(err, code, "use the manykube that made the cluster '%s'", name);
+	return error_hint(
+		err, code,
+		"mend the file, which was left as it is, or remove the cluster with 'manykube delete -p %s'",
+		name);
+}
+
+int profile_load(const char *name, struct profile *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *folder = NULL;
+	cleanup_free char *path = NULL;
+	struct profile profile;
+	int r;
+
+	r = profile_folder(name, &folder, err);
+	if (r < 0)
+		return r;
+	path = xasprintf("%s/profile.json", folder);
+	r = file_read(path, PROFILE_LIMIT, &text, err);
+	if (r == -ENOENT)
+		return error_because(err, &reason_cluster_missing, r, "there is no cluster '%s'",
+				     name);
+	if (r < 0)
+		return error_reason(err, r, &reason_host_config);
+
+	r = profile_parse(text.text, text.len, &profile, err);
+	if (r < 0)
+		return explain_damage(name, path, r, err);
+	if (strcmp(profile.name, name) != 0) {
+		r = error_set(err, -EBADMSG, "'name' is '%s'", profile.name);
+		profile_release(&profile);
+		return explain_damage(name, path, r, err);
+	}
+	profile.folder = take_ptr(folder);
+	*ret = profile;
+	return 0;
+}
+
+int profile_save(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/profile.json", profile->folder);
+	cleanup_free char *text = profile_print(profile);
+	int r;
+
+	r = make_folder(profile->folder, err);
+	if (r < 0)
+		return r;
+	r = file_replace(path, text, strlen(text), 0644, err);
+	if (r < 0)
+		return r;
+	return path_give_to_person(path, err);
+}
+
+int profile_list(struct strlist *ret_names, struct error *err)
+{
+	cleanup_free char *profiles = NULL;
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+	int r;
+
+	r = profiles_folder(&profiles, err);
+	if (r < 0)
+		return r;
+	dir = opendir(profiles);
+	if (!dir && errno == ENOENT)
+		return 0;
+	if (!dir)
+		return error_sys(err, "cannot list '%s'", profiles);
+
+	while ((entry = readdir(dir))) {
+		cleanup_free char *path = xasprintf("%s/%s/profile.json", profiles, entry->d_name);
+
+		if (profile_check_name(entry->d_name, NULL) == 0 && file_exists(path))
+			strlist_add(ret_names, entry->d_name);
+	}
+	strlist_sort(ret_names);
+	return 0;
+}
+
+int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err)
+{
+	cleanup_free char *folder = NULL;
+	cleanup_free char *path = NULL;
+	int r;
+
+	r = profile_folder(name, &folder, err);
+	if (r < 0)
+		return r;
+	r = make_folder(folder, err);
+	if (r < 0)
+		return r;
+	path = xasprintf("%s/lock", folder);
+	r = file_lock(path, what, ret_fd, err);
+	if (r == -EWOULDBLOCK) {
+		error_prefix(err, r, "cluster '%s' is busy", name);
+		return error_reason(err, r, &reason_busy);
+	}
+	return r;
+}
+
+struct node *profile_find_node(const struct profile *profile, const char *name)
+{
+	struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->name && strcmp(node->name, name) == 0)
+			return node;
+	return NULL;
+}
+
+struct node *profile_primary(const struct profile *profile)
+{
+	struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->primary)
+			return node;
+	return NULL;
+}
+
+struct node *profile_add_node(struct profile *profile, const char *name)
+{
+	struct node *node;
+
+	profile->nodes = xrealloc(profile->nodes, profile->node_count + 1, sizeof(*profile->nodes));
+	node = &profile->nodes[profile->node_count++];
+	*node = (struct node){ .name = xstrdup(name) };
+	return node;
+}
+
+int profile_need_node(const struct profile *profile, const char *name, struct node **ret_node,
+		      struct error *err)
+{
+	struct node *node = profile_find_node(profile, name);
+
+	if (!node)
+		return error_because(err, &reason_node_missing, -ENOENT,
+				     "cluster '%s' has no node '%s'", profile->name, name);
+	*ret_node = node;
+	return 0;
+}
+
+void profile_release(struct profile *profile)
+{
+	struct node *node;
+
+	profile_for_each_node(node, profile)
+		node_release(node);
+	free(profile->nodes);
+	free(profile->name);
+	free(profile->folder);
+	free(profile->kubernetes_version);
+	free(profile->subnet);
+	free(profile->gateway);
+	free(profile->bridge);
+	free(profile->pod_subnet);
+	free(profile->service_subnet);
+	free(profile->dns_domain);
+	free(profile->cni);
+	*profile = PROFILE_INIT;
+}

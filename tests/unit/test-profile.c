@@ -1,0 +1,206 @@
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "cluster/profile.h"
+#include "test.h"
+
+static void use_fresh_home(void)
+{
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+}
+
+static int parse(const char *text, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	return profile_parse(text, strlen(text), &profile, err);
+}
+
+static void make_profile(const char *name, struct profile *profile)
+{
+	struct node *node;
+
+	*profile = PROFILE_INIT;
+	profile->name = xstrdup(name);
+	ASSERT_OK(profile_folder(name, &profile->folder, &err));
+	profile->kubernetes_version = xstrdup("v1.36.3");
+	profile->subnet = xstrdup("192.168.39.0/24");
+	profile->offline = true;
+	profile->api_port = 41234;
+	profile->memory_bytes = 1ull << 40;
+	profile->created = 1790000000;
+	node = profile_add_node(profile, "node-1");
+	node->control_plane = true;
+	node->primary = true;
+	node->phase = NODE_JOINED;
+	node->address = xstrdup("192.168.39.2");
+	node = profile_add_node(profile, "node-2");
+	node->worker = true;
+	node->cpus = 4;
+}
+
+TEST(what_was_saved_is_loaded)
+{
+	cleanup_with(profile_release) struct profile saved = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile loaded = PROFILE_INIT;
+
+	use_fresh_home();
+	make_profile("dev", &saved);
+	ASSERT_OK(profile_save(&saved, &err));
+	ASSERT_OK(profile_load("dev", &loaded, &err));
+	ASSERT_STR(loaded.name, "dev");
+	ASSERT_STR(loaded.folder, saved.folder);
+	ASSERT_STR(loaded.kubernetes_version, "v1.36.3");
+	ASSERT(!loaded.gateway);
+	ASSERT(loaded.offline);
+	ASSERT_INT(loaded.api_port, 41234);
+	ASSERT_INT(loaded.memory_bytes, 1ll << 40);
+	ASSERT_INT(loaded.created, 1790000000);
+	ASSERT_INT(loaded.node_count, 2);
+	ASSERT_INT(loaded.nodes[0].phase, NODE_JOINED);
+	ASSERT_STR(loaded.nodes[0].address, "192.168.39.2");
+	ASSERT_STR(profile_primary(&loaded)->name, "node-1");
+	ASSERT_INT(profile_find_node(&loaded, "node-2")->cpus, 4);
+	ASSERT(!profile_find_node(&loaded, "node-3"));
+}
+
+TEST(a_missing_cluster_is_named)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	use_fresh_home();
+	ASSERT_INT(profile_load("nowhere", &profile, &why), -ENOENT);
+	ASSERT_STR(why.text, "there is no cluster 'nowhere'");
+	ASSERT(why.reason == &reason_cluster_missing);
+}
+
+TEST(names_that_could_leave_the_folder_are_refused)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	const char *const bad[] = { "",    "..",  "a/b",
+				    "A",   "-a",  "a-",
+				    "a.b", "a b", "a2345678901234567890123456789012345678901" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		ASSERT_INT(profile_check_name(bad[i], &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT_INT(profile_check_name("a234567890123456789012345678901234567890", NULL), 0);
+}
+
+TEST(errors_name_the_key)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"subnet\": 5}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'subnet' is not a string");
+	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"cpus\": -1}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'cpus' is not in the range of such a number");
+	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"cpus\": 1.5}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'cpus' is not a whole number");
+	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"name\": \"y\"}", &why), -EBADMSG);
+	ASSERT_INT(parse("{\"format\": 1}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'name' is not a profile's name");
+	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"nodes\": [{\"name\": \"a\", "
+			 "\"phase\": \"lost\"}]}",
+			 &why),
+		   -EBADMSG);
+	ASSERT_STR(why.text, "nodes[0]: 'phase': 'lost' is not a phase of a node");
+	ASSERT_INT(
+		parse("{\"format\": 1, \"name\": \"x\", \"nodes\": [{\"name\": \"../x\"}]}", &why),
+		-EBADMSG);
+	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"nodes\": [{\"name\": \"a\"}, "
+			 "{\"name\": \"a\"}]}",
+			 &why),
+		   -EBADMSG);
+	ASSERT_STR(why.text, "nodes[1]: 'nodes' has 'a' twice");
+	ASSERT_INT(parse("[]", &why), -EBADMSG);
+	ASSERT_INT(parse("", &why), -EBADMSG);
+}
+
+TEST(a_newer_format_is_refused_by_its_number)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_INT(parse("{\"format\": 2, \"name\": \"x\"}", &why), -ENOTSUP);
+	ASSERT_STR(why.text, "it has format 2, but this manykube (v" MANYKUBE_VERSION
+			     ") knows formats up to 1");
+	ASSERT(why.reason == &reason_host_config);
+}
+
+TEST(unknown_keys_are_ignored)
+{
+	ASSERT_OK(parse("{\"format\": 1, \"name\": \"x\", \"colour\": null}", &err));
+}
+
+TEST(a_damaged_file_is_named_and_kept)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile loaded = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = NULL;
+
+	use_fresh_home();
+	make_profile("dev", &profile);
+	ASSERT_OK(profile_save(&profile, &err));
+	path = xasprintf("%s/profile.json", profile.folder);
+	ASSERT_OK(file_replace(path, "{ torn", 6, 0644, &err));
+	ASSERT_INT(profile_load("dev", &loaded, &why), -EBADMSG);
+	ASSERT(strstr(why.text, path));
+	ASSERT(strstr(why.text, "line 1"));
+	ASSERT(why.hint);
+	ASSERT(why.reason == &reason_host_config);
+	ASSERT_OK(file_read(path, 100, &text, &err));
+	ASSERT_STR(text.text, "{ torn");
+}
+
+TEST(lists_what_has_a_record_sorted)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(profile_release) struct profile one = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile two = PROFILE_INIT;
+	int fd = -1;
+
+	use_fresh_home();
+	ASSERT_OK(profile_list(&names, &err));
+	ASSERT_INT(names.count, 0);
+	make_profile("two", &two);
+	ASSERT_OK(profile_save(&two, &err));
+	make_profile("one", &one);
+	ASSERT_OK(profile_save(&one, &err));
+	ASSERT_OK(profile_lock("only-a-lock", "start", &fd, &err));
+	ASSERT_OK(profile_list(&names, &err));
+	ASSERT_INT(names.count, 2);
+	ASSERT_STR(names.items[0], "one");
+	ASSERT_STR(names.items[1], "two");
+}
+
+TEST(a_lock_names_its_holder)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_fd int first = -1;
+	cleanup_fd int second = -1;
+
+	use_fresh_home();
+	ASSERT_OK(profile_lock("dev", "manykube start", &first, &err));
+	ASSERT_INT(profile_lock("dev", "manykube delete", &second, &why), -EWOULDBLOCK);
+	ASSERT(why.reason == &reason_busy);
+	ASSERT(strstr(why.text, "manykube start"));
+	ASSERT(strstr(why.text, "'dev'"));
+}
+
+TEST(a_missing_node_is_named)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct node *node = NULL;
+
+	use_fresh_home();
+	make_profile("dev", &profile);
+	ASSERT_OK(profile_need_node(&profile, "node-2", &node, &err));
+	ASSERT_STR(node->name, "node-2");
+	ASSERT_INT(profile_need_node(&profile, "node-9", &node, &why), -ENOENT);
+	ASSERT_STR(why.text, "cluster 'dev' has no node 'node-9'");
+	ASSERT(why.reason == &reason_node_missing);
+}
