@@ -158,9 +158,9 @@ static int perform(struct kube *kube, enum kube_verb verb, const char *path, con
 	long status = 0;
 	CURLcode code;
 
-	url = verb == KUBE_APPLY ?
-		      xasprintf("%s%s%sfieldManager=manykube&force=true", kube->server, path, mark) :
-		      xasprintf("%s%s", kube->server, path);
+	url = verb == KUBE_APPLY ? xasprintf("%s%s%sfieldManager=manykube&force=true", kube->server,
+					     path, mark)
+				 : xasprintf("%s%s", kube->server, path);
 	/* Keeps the connection, forgets the options. */
 	curl_easy_reset(curl);
 	(void)curl_easy_setopt(curl, CURLOPT_URL, url);
@@ -182,8 +182,8 @@ static int perform(struct kube *kube, enum kube_verb verb, const char *path, con
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return error_set(err, -ETIMEDOUT, "the API did not answer in time");
 	if (code != CURLE_OK)
-		return error_set(err, -ECONNREFUSED, "cannot reach the API at '%s': %s", kube->server,
-				 curl_easy_strerror(code));
+		return error_set(err, -ECONNREFUSED, "cannot reach the API at '%s': %s",
+				 kube->server, curl_easy_strerror(code));
 	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	return (int)status;
 }
@@ -221,8 +221,8 @@ int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const
 	if (status >= 300) {
 		const char *message = json_string_value(json_object_get(answer, "message"));
 
-		return error_set(err, code_of(status), "the API refused '%s' (%d): %s", path, status,
-				 message ? message : "no reason given");
+		return error_set(err, code_of(status), "the API refused '%s' (%d): %s", path,
+				 status, message ? message : "no reason given");
 	}
 	if (ret_answer)
 		*ret_answer = take_ptr(answer);
@@ -242,7 +242,8 @@ bool kube_node_is_ready(const json_t *node)
 	size_t i;
 	json_t *condition;
 
-	json_array_foreach (conditions, i, condition) {
+	json_array_foreach(conditions, i, condition)
+	{
 		const char *type = json_string_value(json_object_get(condition, "type"));
 		const char *status = json_string_value(json_object_get(condition, "status"));
 

@@ -30,8 +30,8 @@ void kube_set_server(struct kube *kube, const char *server);
 enum kube_verb {
 	KUBE_GET,
 	KUBE_CREATE,
-	KUBE_MERGE,  /* JSON merge patch */
-	KUBE_APPLY,  /* server-side apply, as the field manager "manykube" */
+	KUBE_MERGE, /* JSON merge patch */
+	KUBE_APPLY, /* server-side apply, as the field manager "manykube" */
 	KUBE_DELETE,
 };
 

@@ -22,6 +22,10 @@
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | \
 	 CLONE_NEWCGROUP)
 
+#define NODE_PATH                                                             \
+	"PATH=/opt/manykube/bin:/opt/cni/bin:/usr/local/sbin:/usr/local/bin:" \
+	"/usr/sbin:/usr/bin:/sbin:/bin"
+
 static int write_map(pid_t pid, const char *file, uid_t base, struct error *err)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/%s", (int)pid, file);
@@ -137,13 +141,7 @@ static _Noreturn void relay(pid_t program)
 static _Noreturn void run_program(char *const *argv, const struct process_options *options,
 				  int report)
 {
-	static char *const environment[] = {
-		(char[]){ "PATH=/opt/manykube/bin:/opt/cni/bin:/usr/local/sbin:/usr/local/bin:"
-			  "/usr/sbin:/usr/bin:/sbin:/bin" },
-		(char[]){ "HOME=/root" },
-		(char[]){ "LANG=C.UTF-8" },
-		NULL,
-	};
+	static char *const environment[] = { NODE_PATH, "HOME=/root", "LANG=C.UTF-8", NULL };
 	int in = options->stdin_fd;
 	int out = -1;
 	int problem;
@@ -163,8 +161,9 @@ static _Noreturn void run_program(char *const *argv, const struct process_option
 	    (options->stderr_fd > 0 && dup2(options->stderr_fd, STDERR_FILENO) < 0) ||
 	    chdir(options->folder ? options->folder : "/") < 0)
 		goto failed;
-	environ = (char **)(options->environment ? options->environment : environment);
-	(void)execvp(argv[0], argv);
+	/* The program is looked for in the node's PATH, whatever ours was. */
+	(void)putenv(NODE_PATH);
+	(void)execvpe(argv[0], argv, options->environment ? options->environment : environment);
 failed:
 	problem = errno;
 	(void)!write(report, &problem, sizeof(problem));

@@ -37,7 +37,6 @@
 #include "host/cgroup.h"
 #include "host/link.h"
 #include "host/namespace.h"
-#include "host/probe.h"
 #include "node/native-root.h"
 
 /* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
@@ -92,7 +91,8 @@ static pid_t running_pid(const struct node_spec *spec)
 
 static int probe(struct error *err)
 {
-	return probe_required(err);
+	(void)err;
+	return 0;
 }
 
 /* The two databases of the image store are written in place, so a node needs its own. */
