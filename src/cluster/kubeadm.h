@@ -1,0 +1,33 @@
+/*
+ * What kubeadm is told: one configuration file per node, kept with the node's state.
+ *
+ * Pure text; running kubeadm is bootstrap.c's work.
+ */
+#pragma once
+
+#include "cluster/profile.h"
+#include "payload/payload.h"
+
+/* The name of the front door that every node's /etc/hosts knows, and its port there. */
+#define FRONT_DOOR_NAME "front-door.manykube.internal"
+#define FRONT_DOOR_PORT 6443
+
+/* The port on which a control plane's own API server listens. */
+#define API_SERVER_PORT 6443
+
+/* How long a join token lives if nobody removes it. */
+#define JOIN_TOKEN_MINUTES 15
+
+/* Configuration for `kubeadm init` on NODE, the first control plane; TOKEN lets others join. */
+char *kubeadm_init_config(const struct profile *profile, const struct node *node,
+			  const char *token) must_check;
+
+/* Configuration for `kubeadm join` of NODE with TOKEN, by the discovery file at DISCOVERY_PATH in the node. */
+char *kubeadm_join_config(const struct profile *profile, const struct node *node,
+			  const char *token, const char *discovery_path) must_check;
+
+/* The discovery file: a kubeconfig with the cluster's CA (base64), the front door and TOKEN. */
+char *kubeadm_discovery(const char *ca_base64, const char *token) must_check;
+
+/* A fresh token, "abcdef.0123456789abcdef". */
+char *kubeadm_new_token(void) must_check;

@@ -1,0 +1,246 @@
+/* A node's /etc. */
+
+#include "cluster/node-files.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "cluster/kubeadm.h"
+
+char *node_folder(const struct profile *profile, const struct node *node)
+{
+	return xasprintf("%s/nodes/%s", profile->folder, node->name);
+}
+
+char *node_etc(const struct profile *profile, const struct node *node, const char *path)
+{
+	return xasprintf("%s/nodes/%s/etc/%s", profile->folder, node->name, path);
+}
+
+static int put(const struct profile *profile, const struct node *node, const char *path,
+	       const char *text, struct error *err)
+{
+	cleanup_free char *full = node_etc(profile, node, path);
+
+	return file_put(full, text, strlen(text), 0644, err);
+}
+
+static int make_folders(const struct profile *profile, const struct node *node, struct error *err)
+{
+	/* Without kubernetes/manifests a worker's kubelet complains every second. */
+	static const char *const folders[] = { "manykube", "containerd", "cni/net.d",
+					       "kubernetes/manifests" };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
+		cleanup_free char *path = node_etc(profile, node, folders[i]);
+
+		r = file_make_dirs(path, 0755, err);
+	}
+	return r;
+}
+
+/* What the host's /usr needs of /etc to work: the loader's cache, certificates, alternatives. */
+static int copy_from_host(const struct profile *profile, const struct node *node, struct error *err)
+{
+	static const char *const files[] = { "ld.so.cache",   "ld.so.conf", "protocols", "services",
+					     "nsswitch.conf", "bash.bashrc", "profile",	 "netconfig",
+					     "mke2fs.conf" };
+	static const char *const trees[] = { "alternatives", "ssl/certs", "ca-certificates", "pki" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		cleanup_free char *from = xasprintf("/etc/%s", files[i]);
+		cleanup_free char *to = node_etc(profile, node, files[i]);
+		int r;
+
+		if (!file_exists(from))
+			continue;
+		r = file_copy(from, to, err);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++) {
+		cleanup_free char *from = xasprintf("/etc/%s", trees[i]);
+		cleanup_free char *to = node_etc(profile, node, trees[i]);
+		cleanup_free char *parent = xstrndup(to, (size_t)(strrchr(to, '/') - to));
+		int r;
+
+		if (!file_exists(from) || file_exists(to))
+			continue;
+		r = file_make_dirs(parent, 0755, err);
+		if (r == 0)
+			r = file_copy_tree(from, to, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int write_people(const struct profile *profile, const struct node *node, struct error *err)
+{
+	int r = put(profile, node, "passwd",
+		    "root:x:0:0:root:/root:/bin/bash\n"
+		    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+		    err);
+
+	if (r == 0)
+		r = put(profile, node, "group", "root:x:0:\ntty:x:5:\nnogroup:x:65534:\n", err);
+	return r;
+}
+
+static int write_machine_id(const struct profile *profile, const struct node *node,
+			    struct error *err)
+{
+	cleanup_free char *path = node_etc(profile, node, "machine-id");
+	unsigned char random[16];
+	char text[34];
+
+	if (file_exists(path))
+		return 0;
+	while (getrandom(random, sizeof(random), 0) != sizeof(random))
+		;
+	for (size_t i = 0; i < sizeof(random); i++)
+		(void)snprintf(text + 2 * i, 3, "%02x", random[i]);
+	text[32] = '\n';
+	text[33] = '\0';
+	return put(profile, node, "machine-id", text, err);
+}
+
+int node_files_write_hosts(const struct profile *profile, const struct node *node,
+			   struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const struct node *other;
+
+	strbuf_add(&out, "127.0.0.1 localhost\n::1 localhost ip6-localhost\n");
+	strbuf_addf(&out, "%s %s host.manykube.internal\n", profile->gateway, FRONT_DOOR_NAME);
+	profile_for_each_node (other, profile)
+		strbuf_addf(&out, "%s %s\n", other->address, other->name);
+	return put(profile, node, "hosts", out.text, err);
+}
+
+static int write_names(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_free char *hostname = xasprintf("%s\n", node->name);
+	cleanup_free char *resolver = xasprintf("nameserver %s\n", profile->gateway);
+	int r = put(profile, node, "hostname", hostname, err);
+
+	if (r == 0)
+		r = put(profile, node, "resolv.conf", resolver, err);
+	if (r == 0)
+		r = node_files_write_hosts(profile, node, err);
+	return r;
+}
+
+static int write_containerd(const struct profile *profile, const struct node *node,
+			    const struct payload *payload, struct error *err)
+{
+	/*
+	 * In a user namespace: no lowering of OOM scores, no AppArmor, and no session keyring
+	 * per container, of which a user other than the host's root may have only 200.
+	 */
+	cleanup_free char *text = xasprintf(
+		"version = 3\n"
+		"root = \"/var/lib/containerd\"\n"
+		"state = \"/run/containerd\"\n"
+		"oom_score = 0\n"
+		"[grpc]\n"
+		"  address = \"/run/containerd/containerd.sock\"\n"
+		"[plugins.\"io.containerd.cri.v1.images\"]\n"
+		"  snapshotter = \"overlayfs\"\n"
+		"  [plugins.\"io.containerd.cri.v1.images\".pinned_images]\n"
+		"    sandbox = \"%s\"\n"
+		"  [plugins.\"io.containerd.cri.v1.images\".registry]\n"
+		"    config_path = \"/etc/containerd/certs.d\"\n"
+		"[plugins.\"io.containerd.cri.v1.runtime\"]\n"
+		"  restrict_oom_score_adj = true\n"
+		"  disable_apparmor = true\n"
+		"  [plugins.\"io.containerd.cri.v1.runtime\".cni]\n"
+		"    bin_dirs = [\"/opt/cni/bin\"]\n"
+		"    conf_dir = \"/etc/cni/net.d\"\n"
+		"  [plugins.\"io.containerd.cri.v1.runtime\".containerd]\n"
+		"    default_runtime_name = \"runc\"\n"
+		"    [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc]\n"
+		"      runtime_type = \"io.containerd.runc.v2\"\n"
+		"      [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc.options]\n"
+		"        BinaryName = \"/opt/manykube/bin/runc\"\n"
+		"        SystemdCgroup = false\n"
+		"        NoNewKeyring = true\n",
+		payload->pause_image);
+
+	return put(profile, node, "containerd/config.toml", text, err);
+}
+
+static int write_agent(const struct profile *profile, const struct node *node, struct error *err)
+{
+	return put(profile, node, "manykube/agent.conf",
+		   "service containerd\n"
+		   "  command /opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
+		   "  log /var/log/containerd.log\n"
+		   "service kubelet\n"
+		   "  when /var/lib/kubelet/config.yaml\n"
+		   "  needs /run/containerd/containerd.sock\n"
+		   "  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
+		   "  command /opt/manykube/bin/kubelet"
+		   " --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf"
+		   " --kubeconfig=/etc/kubernetes/kubelet.conf"
+		   " --config=/var/lib/kubelet/config.yaml\n"
+		   "  log /var/log/kubelet.log\n",
+		   err);
+}
+
+/* The default CNI: pods get addresses of the node's podCIDR, the routes between nodes are ours. */
+static int write_cni(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_free char *text = NULL;
+
+	if (strcmp(profile->cni, "none") == 0)
+		return 0;
+	text = xasprintf("{\n"
+			 "  \"cniVersion\": \"1.0.0\",\n"
+			 "  \"name\": \"manykube\",\n"
+			 "  \"plugins\": [\n"
+			 "    {\n"
+			 "      \"type\": \"ptp\",\n"
+			 "      \"ipMasq\": false,\n"
+			 "      \"mtu\": 1500,\n"
+			 "      \"ipam\": {\n"
+			 "        \"type\": \"host-local\",\n"
+			 "        \"dataDir\": \"/run/cni-ipam\",\n"
+			 "        \"routes\": [ { \"dst\": \"0.0.0.0/0\" } ],\n"
+			 "        \"ranges\": [ [ { \"subnet\": \"%s\" } ] ]\n"
+			 "      }\n"
+			 "    },\n"
+			 "    { \"type\": \"portmap\", \"capabilities\": { \"portMappings\": true } }\n"
+			 "  ]\n"
+			 "}\n",
+			 node->pod_cidr);
+	return put(profile, node, "cni/net.d/10-manykube.conflist", text, err);
+}
+
+int node_files_write(const struct profile *profile, const struct node *node,
+		     const struct payload *payload, struct error *err)
+{
+	int r = make_folders(profile, node, err);
+
+	if (r == 0)
+		r = copy_from_host(profile, node, err);
+	if (r == 0)
+		r = write_people(profile, node, err);
+	if (r == 0)
+		r = write_machine_id(profile, node, err);
+	if (r == 0)
+		r = write_names(profile, node, err);
+	if (r == 0)
+		r = write_containerd(profile, node, payload, err);
+	if (r == 0)
+		r = write_agent(profile, node, err);
+	if (r == 0)
+		r = write_cni(profile, node, err);
+	return r < 0 ? error_prefix(err, r, "cannot prepare node '%s'", node->name) : 0;
+}
