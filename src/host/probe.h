@@ -1,0 +1,69 @@
+/*
+ * What this host can do, with the remedy for what it cannot.
+ *
+ * Nodes run on the host's kernel and with the programs in its /usr; each thing that they
+ * need is one row of a table in probe.c.
+ */
+#pragma once
+
+#include "base/error.h"
+
+enum probe_state {
+	PROBE_OK,
+	PROBE_WARNING, /* works, or may work, but not as well as it could */
+	PROBE_MISSING, /* nodes can't run without it */
+};
+
+struct probe_result {
+	const char *name;    /* "nft", "overlayfs" */
+	const char *purpose; /* what nodes need it for */
+	enum probe_state state;
+	const char *text;    /* what was found, or what is wrong; lower case, no full stop */
+	const char *remedy;  /* what to do about it: a command or a sentence; NULL if state is OK */
+	const char *package; /* of a program: Debian's package; else NULL */
+};
+
+/* Told of each result, which lasts only as long as the call; a negative value ends the probing. */
+typedef int (*probe_fn)(const struct probe_result *result, void *data);
+
+/*
+ * Look at everything and tell FN of it, in a fixed order; returns what FN returned if that is
+ * negative.  Changes nothing: what must be tried out is tried in a network namespace that ends with
+ * the trial.
+ */
+int probe_each(probe_fn fn, void *data);
+
+/* "ok", "warning", "missing". */
+const char *probe_state_word(enum probe_state state);
+
+/* Fail unless nothing is missing: -ENOTSUP with reason_host_unsupported, or -ENOENT with
+ * reason_host_missing_tool if only programs are; one error names all, its hint has the remedies. */
+int probe_required(struct error *err);
+
+/*
+ * Raise fs.inotify.max_user_instances to 8192 and fs.inotify.max_user_watches to 524288 where they
+ * are lower: every node's kubelet and containerd take many.  If that fails, nodes may still run:
+ * the error is fit for a warning, and its hint is the command that would do it.
+ */
+int probe_raise_inotify(struct error *err);
+
+/* The parts that only compute, for tests. */
+
+/* Judge RESULTS as probe_required() does. */
+int probe_judge(const struct probe_result *results, size_t count, struct error *err);
+
+/*
+ * Which of the cgroup controllers that nodes need are missing, separated by ", " and for the caller
+ * to free; NULL if none is.  SELF is the text of /proc/self/cgroup, UNIFIED that of
+ * /sys/fs/cgroup/cgroup.controllers or NULL if there is none (cgroup v1).
+ */
+char *probe_missing_controllers(const char *self, const char *unified) must_check;
+
+/* Whether TEXT, that of /proc/filesystems, has the file system NAME. */
+bool probe_has_filesystem(const char *text, const char *name);
+
+/* The bytes available according to TEXT, that of /proc/meminfo; 0 if it does not say. */
+uint64_t probe_available_memory(const char *text);
+
+/* Make the number in the file PATH at least WANTED; returns 1 if it was lower, 0 if not. */
+int probe_raise_number(const char *path, unsigned long long wanted, struct error *err);

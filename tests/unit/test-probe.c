@@ -1,0 +1,124 @@
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "host/probe.h"
+#include "test.h"
+
+TEST(names_the_controllers_that_version_1_lacks)
+{
+	cleanup_free char *none = probe_missing_controllers(
+		"5:devices:/\n4:memory:/x\n3:cpu,cpuacct:/\n2:cpuset:/\n1:pids:/\n0::/\n", NULL);
+	cleanup_free char *some = probe_missing_controllers("3:cpu,cpuacct:/\n2:cpuset:/\n", NULL);
+	cleanup_free char *all = probe_missing_controllers("garbage", NULL);
+
+	ASSERT(!none);
+	ASSERT_STR(some, "memory, pids, devices");
+	ASSERT_STR(all, "cpu, cpuset, memory, pids, devices");
+}
+
+TEST(names_the_controllers_that_version_2_lacks)
+{
+	cleanup_free char *none = probe_missing_controllers(
+		"0::/\n", "cpuset cpu io memory hugetlb pids rdma\n");
+	cleanup_free char *some = probe_missing_controllers("0::/\n", "cpuset io memory\n");
+
+	ASSERT(!none);
+	ASSERT_STR(some, "cpu, pids");
+}
+
+TEST(knows_file_systems_by_their_whole_names)
+{
+	ASSERT(probe_has_filesystem("nodev\tproc\nnodev\toverlay\n\text4\n", "overlay"));
+	ASSERT(probe_has_filesystem("nodev\tproc\n\text4", "ext4"));
+	ASSERT(!probe_has_filesystem("nodev\toverlayfoo\nnodev\tmyoverlay\n", "overlay"));
+	ASSERT(!probe_has_filesystem("", "overlay"));
+}
+
+TEST(reads_the_memory_that_is_available)
+{
+	ASSERT_INT(probe_available_memory("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), 2 << 20);
+	ASSERT_INT(probe_available_memory("MemTotal: 9 kB\n"), 0);
+	ASSERT_INT(probe_available_memory("MemAvailable: x"), 0);
+}
+
+TEST(one_error_names_all_that_is_missing)
+{
+	static const struct probe_result results[] = {
+		{ .name = "mount",
+		  .state = PROBE_MISSING,
+		  .text = "there is no program 'mount'",
+		  .package = "mount" },
+		{ .name = "umount",
+		  .state = PROBE_MISSING,
+		  .text = "there is no program 'umount'",
+		  .package = "mount" },
+		{ .name = "nft",
+		  .state = PROBE_MISSING,
+		  .text = "there is no program 'nft'",
+		  .package = "nftables" },
+		{ .name = "inotify", .state = PROBE_WARNING, .text = "few", .remedy = "more" },
+		{ .name = "overlayfs",
+		  .state = PROBE_MISSING,
+		  .text = "no overlay",
+		  .remedy = "load it" },
+	};
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	ASSERT_INT(probe_judge(results, 4, &err), -ENOENT);
+	ASSERT_STR(err.text, "this host cannot run nodes: there is no program 'mount'; "
+			     "there is no program 'umount'; there is no program 'nft'");
+	ASSERT_STR(err.hint, "apt install mount nftables");
+	ASSERT(err.reason == &reason_host_missing_tool);
+	error_clear(&err);
+
+	ASSERT_INT(probe_judge(results, 5, &err), -ENOTSUP);
+	ASSERT_STR(err.hint, "load it; apt install mount nftables");
+	ASSERT(err.reason == &reason_host_unsupported);
+}
+
+TEST(warnings_do_not_stop_anybody)
+{
+	static const struct probe_result warning = {
+		.name = "inotify", .state = PROBE_WARNING, .text = "few", .remedy = "more"
+	};
+
+	ASSERT_OK(probe_judge(&warning, 1, &err));
+	ASSERT_OK(probe_judge(NULL, 0, &err));
+}
+
+TEST(raises_a_number_only_if_it_is_lower)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/number", test_folder());
+	cleanup_free char *missing = xasprintf("%s/missing", test_folder());
+
+	ASSERT_OK(file_put(path, "128\n", 4, 0600, &err));
+	ASSERT_INT(probe_raise_number(path, 8192, NULL), 1);
+	ASSERT_INT(probe_raise_number(path, 8192, NULL), 0);
+	ASSERT_INT(probe_raise_number(path, 100, NULL), 0);
+	ASSERT_OK(file_read(path, 100, &text, &err));
+	ASSERT_STR(text.text, "8192\n");
+	ASSERT_INT(probe_raise_number(missing, 1, NULL), -ENOENT);
+	ASSERT_OK(file_put(path, "many\n", 5, 0600, &err));
+	ASSERT_INT(probe_raise_number(path, 1, NULL), -EINVAL);
+}
+
+static int count(const struct probe_result *result, void *data)
+{
+	int *seen = data;
+
+	printf("# %s: %s: %s\n", result->name, probe_state_word(result->state), result->text);
+	ASSERT(*result->name && *result->purpose && *result->text);
+	ASSERT((result->state == PROBE_OK) == !result->remedy);
+	(*seen)++;
+	return *seen == 100 ? -ECANCELED : 0;
+}
+
+TEST(every_result_explains_itself)
+{
+	int seen = 0;
+
+	ASSERT_INT(probe_each(count, &seen), 0);
+	ASSERT(seen >= 10);
+	seen = 99;
+	ASSERT_INT(probe_each(count, &seen), -ECANCELED);
+}
