@@ -1,0 +1,292 @@
+/* Table-driven command line options. */
+
+#include "cli/opt.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "cli/suggest.h"
+
+/* One run over the arguments. */
+struct parser {
+	const struct opt *const *tables;
+	char **argv;        /* what is still to be read */
+	struct strlist set; /* names of the lists that were begun anew */
+};
+
+static bool is_flag(const struct opt *opt)
+{
+	return opt->type == OPT_TYPE_FLAG || opt->type == OPT_TYPE_HELP;
+}
+
+static bool takes_value(const struct opt *opt)
+{
+	return !is_flag(opt) && opt->type != OPT_TYPE_REPEAT;
+}
+
+static int set_flag(const struct opt *opt, const char *value, struct error *err)
+{
+	static const char *const yes[] = { "true", "1", "yes", "on" };
+	static const char *const no[] = { "false", "0", "no", "off" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
+		if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
+			*opt->to.flag = strcasecmp(value, yes[i]) == 0;
+			return 0;
+		}
+	}
+	return error_set(err, -EINVAL, "'%s' is neither true nor false", value);
+}
+
+static int set_choice(const struct opt *opt, const char *value, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
+
+	strlist_split(&words, opt->operand, '|');
+	if (strlist_has(&words, value)) {
+		*opt->to.string = value;
+		return 0;
+	}
+	shown = strlist_join(&words, ", ");
+	return error_set(err, -EINVAL, "'%s' is none of %s", value, shown);
+}
+
+static int set_number(const struct opt *opt, const char *value, struct error *err)
+{
+	unsigned long long number;
+	int r = parse_number(value, 0, opt->type == OPT_TYPE_REPEAT ? 9 : INT_MAX, &number, err);
+
+	if (r < 0)
+		return r;
+	if (opt->type == OPT_TYPE_REPEAT)
+		*opt->to.repeat = (int)number;
+	else
+		*opt->to.count = (unsigned)number;
+	return 0;
+}
+
+static int set_value(const struct opt *opt, const char *value, struct error *err)
+{
+	switch (opt->type) {
+	case OPT_TYPE_HELP:
+	case OPT_TYPE_FLAG:
+		return set_flag(opt, value, err);
+	case OPT_TYPE_STRING:
+		*opt->to.string = value;
+		return 0;
+	case OPT_TYPE_CHOICE:
+		return set_choice(opt, value, err);
+	case OPT_TYPE_REPEAT:
+	case OPT_TYPE_COUNT:
+		return set_number(opt, value, err);
+	case OPT_TYPE_SIZE:
+		return parse_size(value, opt->to.bytes, err);
+	case OPT_TYPE_SECONDS:
+		return parse_seconds(value, opt->to.seconds, err);
+	case OPT_TYPE_LIST:
+		strlist_add(opt->to.list, value);
+		return 0;
+	case OPT_TYPE_END:
+		break;
+	}
+	return 0;
+}
+
+/* WHERE is the variable's name or the option as it was written. */
+static int wrong_value(struct error *err, const char *where)
+{
+	error_prefix(err, -EINVAL, "%s", where);
+	return error_reason(err, -EINVAL, &reason_usage);
+}
+
+/* --node-name is MANYKUBE_NODE_NAME. */
+static char *variable_name(const struct opt *opt)
+{
+	char *name = xasprintf("MANYKUBE_%s", opt->name);
+
+	for (char *p = name; *p; p++)
+		*p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+	return name;
+}
+
+int opt_take_environment(const struct opt *table, struct error *err)
+{
+	const struct opt *opt;
+
+	if (!table)
+		return 0;
+	for (opt = table; opt->type != OPT_TYPE_END; opt++) {
+		cleanup_free char *name = variable_name(opt);
+		const char *value = getenv(name);
+
+		if (!value || !*value || opt->type == OPT_TYPE_HELP)
+			continue;
+		if (opt->type == OPT_TYPE_LIST)
+			strlist_split(opt->to.list, value, ',');
+		else if (set_value(opt, value, err) < 0)
+			return wrong_value(err, name);
+	}
+	return 0;
+}
+
+static const struct opt *find_name(const struct parser *parser, const char *name, size_t len)
+{
+	for (const struct opt *const *table = parser->tables; *table; table++)
+		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++)
+			if (strlen(opt->name) == len && memcmp(opt->name, name, len) == 0)
+				return opt;
+	return NULL;
+}
+
+static const struct opt *find_letter(const struct parser *parser, char letter)
+{
+	for (const struct opt *const *table = parser->tables; *table; table++)
+		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++)
+			if (opt->letter == letter)
+				return opt;
+	return NULL;
+}
+
+static int unknown_name(const struct parser *parser, const char *name, size_t len,
+			struct error *err)
+{
+	cleanup_free char *word = xstrndup(name, len);
+	struct suggest suggest = SUGGEST_INIT(word);
+
+	for (const struct opt *const *table = parser->tables; *table; table++)
+		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++)
+			suggest_offer(&suggest, opt->name);
+	if (suggest.nearest)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "there is no option '--%s'; did you mean '--%s'?", word,
+				     suggest.nearest);
+	return error_because(err, &reason_usage, -EINVAL, "there is no option '--%s'", word);
+}
+
+/* Set OPT, written as WRITTEN, to VALUE. */
+static int take_value(struct parser *parser, const struct opt *opt, const char *written,
+		      const char *value, struct error *err)
+{
+	/* The first item on the command line replaces the default list. */
+	if (opt->type == OPT_TYPE_LIST && !strlist_has(&parser->set, opt->name)) {
+		strlist_release(opt->to.list);
+		strlist_add(&parser->set, opt->name);
+	}
+	if (set_value(opt, value, err) < 0)
+		return wrong_value(err, written);
+	return 0;
+}
+
+/* Set OPT, which was written without a value: it has none, or the next argument is it. */
+static int take_next(struct parser *parser, const struct opt *opt, const char *written,
+		     struct error *err)
+{
+	if (opt->type == OPT_TYPE_REPEAT) {
+		++*opt->to.repeat;
+		return 0;
+	}
+	if (is_flag(opt)) {
+		*opt->to.flag = true;
+		return 0;
+	}
+	if (!*parser->argv)
+		return error_because(err, &reason_usage, -EINVAL, "'%s' needs a value (%s)",
+				     written, opt->operand);
+	return take_value(parser, opt, written, *parser->argv++, err);
+}
+
+/* ARGUMENT is --name, --name=value or --no-name. */
+static int parse_long(struct parser *parser, const char *argument, struct error *err)
+{
+	const char *name = argument + 2;
+	const char *equals = strchr(name, '=');
+	size_t len = equals ? (size_t)(equals - name) : strlen(name);
+	cleanup_free char *written = xasprintf("--%.*s", (int)len, name);
+	const struct opt *opt = find_name(parser, name, len);
+
+	if (!opt && !equals && strncmp(name, "no-", 3) == 0) {
+		opt = find_name(parser, name + 3, len - 3);
+		if (opt && opt->type == OPT_TYPE_FLAG) {
+			*opt->to.flag = false;
+			return 0;
+		}
+		opt = NULL;
+	}
+	if (!opt)
+		return unknown_name(parser, name, len, err);
+	if (equals)
+		return take_value(parser, opt, written, equals + 1, err);
+	return take_next(parser, opt, written, err);
+}
+
+/* ARGUMENT is -f, -fg, -n, -nvalue or -n=value. */
+static int parse_letters(struct parser *parser, const char *argument, struct error *err)
+{
+	int r;
+
+	for (const char *p = argument + 1; *p;) {
+		const struct opt *opt = find_letter(parser, *p);
+		char written[] = { '-', *p, '\0' };
+
+		if (!opt)
+			return error_because(err, &reason_usage, -EINVAL,
+					     "there is no option '-%c' (in '%s')", *p, argument);
+		p++;
+		if (*p == '=')
+			return take_value(parser, opt, written, p + 1, err);
+		if (*p && (takes_value(opt) ||
+			   (opt->type == OPT_TYPE_REPEAT && isdigit((unsigned char)*p))))
+			return take_value(parser, opt, written, p, err);
+		r = take_next(parser, opt, written, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int parse_all(struct parser *parser, enum opt_flags flags, struct strlist *operands,
+		     struct error *err)
+{
+	int r;
+
+	while (*parser->argv) {
+		const char *argument = *parser->argv++;
+
+		if (strcmp(argument, "--") == 0) {
+			strlist_add_all(operands, parser->argv);
+			return 0;
+		}
+		if (argument[0] != '-' || !argument[1]) {
+			strlist_add(operands, argument);
+			if (flags & OPT_STOP_AT_OPERAND) {
+				strlist_add_all(operands, parser->argv);
+				return 0;
+			}
+			continue;
+		}
+		if (argument[1] == '-')
+			r = parse_long(parser, argument, err);
+		else
+			r = parse_letters(parser, argument, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv,
+	      struct strlist *operands, struct error *err)
+{
+	struct parser parser = { .tables = tables, .argv = argv, .set = STRLIST_INIT };
+	int r = parse_all(&parser, flags, operands, err);
+
+	strlist_release(&parser.set);
+	return r;
+}

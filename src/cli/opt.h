@@ -1,0 +1,92 @@
+/*
+ * Table-driven command line options.
+ *
+ * A command lists its options once, in a table that ends with OPT_END.  Parsing and
+ * --help read that table.  Each kind of option writes through a pointer of its own type,
+ * so naming a variable of the wrong type does not compile.  What the variable holds
+ * beforehand is the default; the environment's MANYKUBE_NAME (for --name) changes it.
+ *
+ * Understood are --name=value, --name value, -n value, -nvalue, -n=value, several flags
+ * after one '-', --no-name and --name=false for flags, and -- to end the options.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+
+enum opt_type {
+	OPT_TYPE_END,
+	OPT_TYPE_HELP,
+	OPT_TYPE_FLAG,
+	OPT_TYPE_REPEAT,
+	OPT_TYPE_STRING,
+	OPT_TYPE_CHOICE,
+	OPT_TYPE_COUNT,
+	OPT_TYPE_SIZE,
+	OPT_TYPE_SECONDS,
+	OPT_TYPE_LIST,
+};
+
+struct opt {
+	enum opt_type type;
+	char letter; /* 0 if there is only the long name */
+	const char *name;
+	const char *operand; /* as shown in help; for a choice the words: "text|json" */
+	const char *help;    /* lower case, no full stop */
+	union {
+		bool *flag;
+		int *repeat;
+		const char **string; /* points into argv or the environment */
+		unsigned *count;
+		uint64_t *bytes;
+		unsigned *seconds;
+		struct strlist *list;
+	} to;
+};
+
+/* clang-format off */
+#define OPT_FLAG(letter_, name_, to_, help_) \
+	{ OPT_TYPE_FLAG, letter_, name_, NULL, help_, { .flag = to_ } }
+/* Counts how often it is given. */
+#define OPT_REPEAT(letter_, name_, to_, help_) \
+	{ OPT_TYPE_REPEAT, letter_, name_, NULL, help_, { .repeat = to_ } }
+#define OPT_STRING(letter_, name_, to_, operand_, help_) \
+	{ OPT_TYPE_STRING, letter_, name_, operand_, help_, { .string = to_ } }
+/* One of the words in WORDS_, as in "text|json". */
+#define OPT_CHOICE(letter_, name_, to_, words_, help_) \
+	{ OPT_TYPE_CHOICE, letter_, name_, words_, help_, { .string = to_ } }
+#define OPT_COUNT(letter_, name_, to_, help_) \
+	{ OPT_TYPE_COUNT, letter_, name_, "N", help_, { .count = to_ } }
+/* Bytes as parse_size() reads them: 2g, 512m; a bare number is MiB. */
+#define OPT_SIZE(letter_, name_, to_, help_) \
+	{ OPT_TYPE_SIZE, letter_, name_, "SIZE", help_, { .bytes = to_ } }
+/* As parse_seconds() reads them: 90, 6m, 1m30s. */
+#define OPT_SECONDS(letter_, name_, to_, help_) \
+	{ OPT_TYPE_SECONDS, letter_, name_, "DURATION", help_, { .seconds = to_ } }
+/* May be given several times; in the environment the items are separated by commas. */
+#define OPT_LIST(letter_, name_, to_, operand_, help_) \
+	{ OPT_TYPE_LIST, letter_, name_, operand_, help_, { .list = to_ } }
+#define OPT_HELP(to_) \
+	{ OPT_TYPE_HELP, 'h', "help", NULL, "show this help", { .flag = to_ } }
+#define OPT_END { .type = OPT_TYPE_END }
+/* clang-format on */
+
+enum opt_flags {
+	OPT_STOP_AT_OPERAND = 1 << 0, /* what follows the first operand is all operands */
+};
+
+/* Set what TABLE (may be NULL) names from the environment; -EINVAL with reason_usage. */
+int opt_take_environment(const struct opt *table, struct error *err);
+
+/*
+ * Read the options in ARGV (ended by NULL, without the command's name) that TABLES (a list
+ * ended by NULL) have, and add the rest to OPERANDS.  -EINVAL with reason_usage for what is
+ * wrong, with the nearest option suggested for one that no table has.
+ */
+int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv,
+	      struct strlist *operands, struct error *err);
+
+/* Print TABLE's options with their help and defaults, aligned, in lines of at most COLUMNS. */
+void opt_print_help(const struct opt *table, unsigned columns, FILE *out);

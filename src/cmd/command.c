@@ -1,0 +1,206 @@
+/* Finding a command and doing for it what its flags ask for. */
+
+#include "cmd/command.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/suggest.h"
+
+static struct {
+	const char *profile_name;
+	int verbosity;
+	bool quiet;
+	bool help;
+} global = {
+	.profile_name = PROFILE_DEFAULT_NAME,
+};
+
+const struct opt command_global_options[] = {
+	OPT_STRING('p', "profile", &global.profile_name, "NAME", "the cluster to work on"),
+	OPT_REPEAT('v', "verbose", &global.verbosity,
+		   "say more: -v the time of each step, -vv each action"),
+	OPT_FLAG('q', "quiet", &global.quiet, "show no progress"),
+	OPT_HELP(&global.help),
+	OPT_END,
+};
+
+int command_find(const struct command *const *list, const char *parent, const char *name,
+		 const struct command **ret_command, struct error *err)
+{
+	struct suggest suggest = SUGGEST_INIT(name);
+
+	for (; *list; list++) {
+		if (strcmp((*list)->name, name) == 0) {
+			*ret_command = *list;
+			return 0;
+		}
+		if (!((*list)->flags & COMMAND_HIDDEN))
+			suggest_offer(&suggest, (*list)->name);
+	}
+	error_because(err, &reason_usage, -EINVAL, "there is no command '%s %s'", parent, name);
+	if (suggest.nearest)
+		return error_hint(err, -EINVAL, "did you mean '%s %s'?", parent, suggest.nearest);
+	return error_hint(err, -EINVAL, "'%s --help' lists the commands there are", parent);
+}
+
+static int check_operands(const struct command *command, const char *path,
+			  const struct strlist *operands, struct error *err)
+{
+	if (operands->count < command->min_operands)
+		error_because(err, &reason_usage, -EINVAL, "'%s' needs %s", path,
+			      command->operands);
+	else if (command->flags & COMMAND_PASSES_REST || operands->count <= command->max_operands)
+		return 0;
+	else
+		error_because(err, &reason_usage, -EINVAL, "'%s' has no use for '%s'", path,
+			      operands->items[command->max_operands]);
+	return error_hint(err, -EINVAL, "see '%s --help'", path);
+}
+
+/* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
+static int check_root(const struct profile *profile, const char *path, struct error *err)
+{
+	const struct node *node;
+	bool native = !profile || profile->node_count == 0;
+
+	if (geteuid() == 0)
+		return 0;
+	if (profile)
+		profile_for_each_node(node, profile)
+			native |= !node->driver || strcmp(node->driver, "native") == 0;
+	if (!native)
+		return 0;
+	error_because(err, &reason_not_root, -EPERM, "'%s' needs root to work with native nodes",
+		      path);
+	return error_hint(err, -EPERM, "run it as root: sudo %s", path);
+}
+
+/* Load, check and lock what COMMAND's flags ask for, and run it. */
+static int run_prepared(const struct command *command, const char *path, struct strlist *operands,
+			struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_fd int lock = -1;
+	struct command_context ctx = { .command = command,
+				       .profile_name = global.profile_name,
+				       .quiet = global.quiet,
+				       .argc = (int)operands->count,
+				       .argv = operands->items ? operands->items
+							       : (char *[]){ NULL } };
+	bool needs_cluster = command->flags & COMMAND_NEEDS_CLUSTER;
+	int r;
+
+	if (needs_cluster) {
+		r = profile_load(global.profile_name, &profile, err);
+		if (r < 0)
+			return r;
+		ctx.profile = &profile;
+	}
+	if (command->flags & COMMAND_NEEDS_ROOT) {
+		r = check_root(ctx.profile, path, err);
+		if (r < 0)
+			return r;
+	}
+	if (command->flags & COMMAND_LOCKS_CLUSTER) {
+		r = profile_lock(global.profile_name, path, &lock, err);
+		if (r < 0)
+			return r;
+	}
+	if (needs_cluster && lock >= 0) {
+		/* Whoever held the lock before us may have changed or deleted it. */
+		profile_release(&profile);
+		r = profile_load(global.profile_name, &profile, err);
+		if (r < 0)
+			return r;
+	}
+	return command->run(&ctx, err);
+}
+
+static int run_command(const struct command *command, const char *parent, char **argv,
+		       struct error *err);
+
+/* COMMAND is only a name for its subcommands. */
+static int run_subcommand(const struct command *command, const char *path, char **argv,
+			  struct error *err)
+{
+	const struct opt *const tables[] = { command_global_options, NULL };
+	cleanup_with(strlist_release) struct strlist rest = STRLIST_INIT;
+	const struct command *subcommand;
+	int r;
+
+	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, err);
+	if (r < 0)
+		return error_hint(err, r, "see '%s --help'", path);
+	if (global.help && rest.count == 0) {
+		command_print_help(command, path, stdout);
+		return 0;
+	}
+	if (rest.count == 0) {
+		command_print_help(command, path, stderr);
+		return reason_usage.exit_status;
+	}
+	r = command_find(command->subcommands, path, rest.items[0], &subcommand, err);
+	if (r < 0)
+		return r;
+	return run_command(subcommand, path, rest.items + 1, err);
+}
+
+static int run_command(const struct command *command, const char *parent, char **argv,
+		       struct error *err)
+{
+	const struct opt *const all_tables[] = { command->options, command_global_options, NULL };
+	const struct opt *const *tables = command->options ? all_tables : all_tables + 1;
+	cleanup_free char *path = xasprintf("%s %s", parent, command->name);
+	cleanup_with(strlist_release) struct strlist operands = STRLIST_INIT;
+	enum opt_flags flags = command->flags & COMMAND_PASSES_REST ? OPT_STOP_AT_OPERAND : 0;
+	int r;
+
+	if (command->subcommands)
+		return run_subcommand(command, path, argv, err);
+	r = opt_take_environment(command->options, err);
+	if (r < 0)
+		return r;
+	r = opt_parse(tables, flags, argv, &operands, err);
+	if (r < 0)
+		return error_hint(err, r, "see '%s --help'", path);
+	if (global.help) {
+		command_print_help(command, path, stdout);
+		return 0;
+	}
+	log_verbosity = global.verbosity;
+	r = check_operands(command, path, &operands, err);
+	if (r < 0)
+		return r;
+	r = profile_check_name(global.profile_name, err);
+	if (r < 0)
+		return r;
+	return run_prepared(command, path, &operands, err);
+}
+
+int command_main(const struct command *const *list, char **argv, struct error *err)
+{
+	const struct opt *const tables[] = { command_global_options, NULL };
+	cleanup_with(strlist_release) struct strlist rest = STRLIST_INIT;
+	const struct command *command;
+	int r;
+
+	r = opt_take_environment(command_global_options, err);
+	if (r < 0)
+		return r;
+	if (*argv && strcmp(*argv, "--version") == 0)
+		*argv = (char *)"version";
+	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, err);
+	if (r < 0)
+		return error_hint(err, r, "see 'manykube --help'");
+	if (rest.count == 0) {
+		command_print_list(list, global.help ? stdout : stderr);
+		return global.help ? 0 : reason_usage.exit_status;
+	}
+	r = command_find(list, "manykube", rest.items[0], &command, err);
+	if (r < 0)
+		return r;
+	return run_command(command, "manykube", rest.items + 1, err);
+}

@@ -1,0 +1,80 @@
+/*
+ * One command, one file, one table entry.
+ *
+ * To add the command `foo`:
+ *
+ *  1. write src/cmd/foo.c, ending in a `const struct command cmd_foo`;
+ *  2. declare it at the end of this file, and name it in commands[] in src/main.c (or in
+ *     the subcommands of its parent) and in src/cmd/meson.build.
+ *
+ * Usage and --help are printed from the entry, so they cannot disagree with what the
+ * command accepts.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "cli/opt.h"
+#include "cluster/profile.h"
+
+enum command_flags {
+	COMMAND_NEEDS_CLUSTER = 1 << 0, /* load the profile before run() */
+	COMMAND_LOCKS_CLUSTER = 1 << 1, /* hold the profile's lock until run() returns */
+	COMMAND_NEEDS_ROOT = 1 << 2,    /* unless the cluster has no native node */
+	COMMAND_PASSES_REST = 1 << 3,   /* all after `--` or the first operand is operands */
+	COMMAND_HIDDEN = 1 << 4,        /* not listed by help; for our own helpers */
+};
+
+struct command_context {
+	const struct command *command;
+	const char *profile_name; /* of -p; its form is checked, its existence is not */
+	struct profile *profile;  /* set iff COMMAND_NEEDS_CLUSTER */
+	bool quiet;               /* -q; for -v see log_verbosity */
+	int argc;                 /* operands left after the options */
+	char **argv;              /* ended by NULL; never NULL itself */
+};
+
+struct command {
+	const char *name;
+	const char *operands;    /* as shown in usage, e.g. "[NAME]" */
+	const char *summary;     /* one line, imperative, no full stop */
+	const char *description; /* sentences below the usage, or NULL */
+	const char *examples;    /* lines, each ended by a newline, or NULL */
+	unsigned min_operands;
+	unsigned max_operands; /* not looked at with COMMAND_PASSES_REST */
+	enum command_flags flags;
+	const struct opt *options;                /* ends with OPT_END; may be NULL */
+	const struct command *const *subcommands; /* ends with NULL; then run is NULL */
+
+	/* The program's exit status, or a negative errno with ERR set. */
+	int (*run)(struct command_context *ctx, struct error *err);
+};
+
+/* The options that every command has. */
+extern const struct opt command_global_options[];
+
+/*
+ * Run the program: find in COMMANDS (ended by NULL) what ARGV (without the program's name)
+ * asks for, parse the options, do what the command's flags say, run it.  Returns the exit
+ * status or a negative errno with ERR set.
+ */
+int command_main(const struct command *const *commands, char **argv, struct error *err);
+
+/* The command of COMMANDS called NAME; -EINVAL with reason_usage, the nearest suggested.  PARENT is
+ * "manykube" or "manykube node". */
+int command_find(const struct command *const *commands, const char *parent, const char *name,
+		 const struct command **ret_command, struct error *err);
+
+/* Print the help of COMMAND, which is called PATH ("manykube node list"). */
+void command_print_help(const struct command *command, const char *path, FILE *out);
+
+/* Print the list of COMMANDS, the help of the whole program. */
+void command_print_list(const struct command *const *commands, FILE *out);
+
+/* The program's own table, for `help`. */
+extern const struct command *const commands[];
+
+extern const struct command cmd_help;
+extern const struct command cmd_version;

@@ -1,0 +1,119 @@
+/* The command table, how errors are shown, and the exit status. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/text.h"
+#include "cmd/command.h"
+
+const struct command *const commands[] = {
+	&cmd_help,
+	&cmd_version,
+	NULL,
+};
+
+/* Shown in front of a line on stderr: as minikube does it, with a sign of its own on a terminal. */
+static void print_line(const char *plain, const char *emoji, const char *colour)
+{
+	bool coloured = text_has_colour(STDERR_FILENO);
+
+	fprintf(stderr, "%s%s%s ", coloured ? colour : "",
+		text_has_emoji(STDERR_FILENO) ? emoji : plain, coloured ? "\033[0m" : "");
+}
+
+static void report(const struct error *err, int code)
+{
+	const char *advice = err->hint;
+
+	if (!advice && err->reason)
+		advice = err->reason->advice;
+	print_line("X", "❌ ", "\033[1;31m");
+	fprintf(stderr, "Exiting due to %s: %s\n", err->reason ? err->reason->word : "MK_FAILURE",
+		err->text ? err->text : strerror(-code));
+	if (advice) {
+		print_line("*", "💡 ", "\033[1;33m");
+		fprintf(stderr, "Suggestion: %s\n", advice);
+	}
+}
+
+static void show_warning(const char *text)
+{
+	print_line("!", "❗ ", "\033[1;33m");
+	fprintf(stderr, "%s\n", text);
+}
+
+/*
+ * Ctrl-C at any moment is safe, since the record on disk is always ahead of what was done.
+ * Work that wants to end more gently blocks the signal and reads it from its event loop.
+ */
+static void end_interrupted(arg_unused int signal)
+{
+	static const char text[] = "\nX Exiting due to MK_INTERRUPTED: interrupted by a signal\n"
+				   "* Suggestion: ";
+	const char *advice = reason_interrupted.advice;
+
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)!write(STDERR_FILENO, advice, strlen(advice));
+	(void)!write(STDERR_FILENO, "\n", 1);
+	_exit(reason_interrupted.exit_status);
+}
+
+static void handle_signals(void)
+{
+	const struct sigaction interrupt = { .sa_handler = end_interrupted };
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	(void)sigaction(SIGINT, &interrupt, NULL);
+	(void)sigaction(SIGTERM, &interrupt, NULL);
+
+	/* A reader that went away must not end `start` half-way; results are checked at the end. */
+	(void)sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* A file opened later must not become our standard output.  The stand-in can't be written to, so
+ * that results which nobody gets are still a failure. */
+static void fill_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* Results that could not be written make a failure of any success; a reader that has seen enough
+ * does so quietly. */
+static int end_output(int status)
+{
+	bool failed = ferror(stdout) != 0;
+
+	errno = 0;
+	failed |= fclose(stdout) != 0;
+	if (!failed)
+		return status;
+	if (errno != 0 && errno != EPIPE && errno != EBADF)
+		fprintf(stderr, "X Exiting due to MK_FAILURE: cannot write the output: %s\n",
+			strerror(errno));
+	return status > 0 ? status : EXIT_FAILURE;
+}
+
+int main(arg_unused int argc, char **argv)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	int r;
+
+	fill_standard_descriptors();
+	handle_signals();
+	log_show_warnings_with(show_warning);
+
+	r = command_main(commands, argv[0] ? argv + 1 : argv, &err);
+	if (r < 0) {
+		(void)fflush(stdout);
+		report(&err, r);
+		r = err.reason ? err.reason->exit_status : EXIT_FAILURE;
+	}
+	return end_output(r);
+}

@@ -1,0 +1,174 @@
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cmd/command.h"
+#include "test.h"
+
+static struct {
+	bool force;
+} arg;
+
+static const struct opt options[] = {
+	OPT_FLAG('f', "force", &arg.force, "do it anyway"),
+	OPT_END,
+};
+
+static char *ran;
+static char *profile_name;
+
+static int note(struct command_context *ctx, arg_unused struct error *err)
+{
+	struct strlist words = STRLIST_INIT;
+
+	strlist_add(&words, ctx->command->name);
+	strlist_add_all(&words, ctx->argv);
+	ran = strlist_join(&words, " ");
+	profile_name = xstrdup(ctx->profile_name);
+	ASSERT_INT(words.count, ctx->argc + 1);
+	strlist_release(&words);
+	return 3;
+}
+
+static const struct command plain = { .name = "plain",
+				      .summary = "s",
+				      .options = options,
+				      .operands = "[A]",
+				      .max_operands = 1,
+				      .run = note };
+static const struct command passing = {
+	.name = "passing", .summary = "s", .flags = COMMAND_PASSES_REST, .run = note
+};
+static const struct command needing = { .name = "needing",
+					.summary = "s",
+					.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER,
+					.run = note };
+static const struct command rooted = {
+	.name = "rooted", .summary = "s", .flags = COMMAND_NEEDS_ROOT, .run = note
+};
+static const struct command hidden = {
+	.name = "secret", .summary = "s", .flags = COMMAND_HIDDEN, .run = note
+};
+static const struct command *const children[] = { &plain, &hidden, NULL };
+static const struct command parent = { .name = "parent", .summary = "s", .subcommands = children };
+static const struct command *const list[] = { &plain,  &passing, &needing, &rooted,
+					      &hidden, &parent,  NULL };
+static struct error why;
+
+#define RUN(...) command_main(list, (char *[]){ __VA_ARGS__, NULL }, &why)
+
+static void use_fresh_home(void)
+{
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+}
+
+TEST(passes_the_status_and_the_operands_on)
+{
+	ASSERT_INT(RUN("plain", "-f", "x"), 3);
+	ASSERT_STR(ran, "plain x");
+	ASSERT(arg.force);
+	ASSERT_STR(profile_name, "manykube");
+}
+
+TEST(global_options_may_stand_before_or_behind)
+{
+	ASSERT_INT(RUN("-p", "one", "plain"), 3);
+	ASSERT_STR(profile_name, "one");
+	ASSERT_INT(RUN("-p", "one", "plain", "-p", "two"), 3);
+	ASSERT_STR(profile_name, "two");
+	ASSERT_INT(RUN("parent", "-pthree", "plain", "x"), 3);
+	ASSERT_STR(profile_name, "three");
+	ASSERT_STR(ran, "plain x");
+}
+
+TEST(the_environment_names_the_profile)
+{
+	ASSERT_INT(setenv("MANYKUBE_PROFILE", "env", 1), 0);
+	ASSERT_INT(RUN("plain"), 3);
+	ASSERT_STR(profile_name, "env");
+	ASSERT_INT(RUN("-p", "one", "plain"), 3);
+	ASSERT_STR(profile_name, "one");
+}
+
+TEST(a_bad_profile_name_is_refused)
+{
+	ASSERT_INT(RUN("plain", "-p", "../x"), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+}
+
+TEST(suggests_the_nearest_command_but_no_hidden_one)
+{
+	ASSERT_INT(RUN("plian"), -EINVAL);
+	ASSERT_STR(why.text, "there is no command 'manykube plian'");
+	ASSERT_STR(why.hint, "did you mean 'manykube plain'?");
+	ASSERT(why.reason == &reason_usage);
+	ASSERT_INT(RUN("parent", "secre"), -EINVAL);
+	ASSERT_STR(why.hint, "'manykube parent --help' lists the commands there are");
+	ASSERT_INT(RUN("secret"), 3);
+}
+
+TEST(counts_the_operands)
+{
+	ASSERT_INT(RUN("plain", "a", "b"), -EINVAL);
+	ASSERT_STR(why.text, "'manykube plain' has no use for 'b'");
+	ASSERT_STR(why.hint, "see 'manykube plain --help'");
+}
+
+TEST(passes_the_rest_untouched)
+{
+	ASSERT_INT(RUN("passing", "--", "get", "-o", "wide"), 3);
+	ASSERT_STR(ran, "passing get -o wide");
+	ASSERT_INT(RUN("passing", "-p", "one", "get", "-p", "x", "--", "y"), 3);
+	ASSERT_STR(ran, "passing get -p x -- y");
+	ASSERT_STR(profile_name, "one");
+}
+
+TEST(a_missing_cluster_leaves_no_trace)
+{
+	cleanup_free char *profiles = NULL;
+
+	use_fresh_home();
+	profiles = xasprintf("%s/profiles", test_folder());
+	ASSERT_INT(RUN("needing"), -ENOENT);
+	ASSERT(why.reason == &reason_cluster_missing);
+	ASSERT(!file_exists(profiles));
+}
+
+TEST(two_commands_on_one_cluster_exclude_each_other)
+{
+	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("manykube") };
+	int fd = -1;
+
+	use_fresh_home();
+	ASSERT_OK(profile_folder("manykube", &profile.folder, &err));
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_INT(RUN("needing"), 3);
+	ASSERT_OK(profile_lock("manykube", "another", &fd, &err));
+	ASSERT_INT(RUN("needing"), -EWOULDBLOCK);
+	ASSERT(why.reason == &reason_busy);
+}
+
+TEST(says_when_root_is_needed)
+{
+	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+		test_skip("cannot become another user");
+	ASSERT_INT(RUN("rooted"), -EPERM);
+	ASSERT(why.reason == &reason_not_root);
+	ASSERT_STR(why.hint, "run it as root: sudo manykube rooted");
+}
+
+TEST(help_names_the_subcommands_and_options)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	command_print_help(&parent, "manykube parent", out);
+	command_print_help(&plain, "manykube plain", out);
+	command_print_list(list, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(text, "Usage: manykube parent [plain]\n"));
+	ASSERT(strstr(text, "Usage: manykube plain [OPTION]... [A]\n"));
+	ASSERT(strstr(text, "  -f, --force  do it anyway\n"));
+	ASSERT(!strstr(text, "secret"));
+	free(text);
+}

@@ -1,0 +1,207 @@
+#include "base/strbuf.h"
+#include "cli/opt.h"
+#include "cli/suggest.h"
+#include "cli/text.h"
+#include "test.h"
+
+static struct {
+	bool force;
+	bool wait;
+	bool help;
+	int verbosity;
+	const char *name;
+	const char *output;
+	unsigned nodes;
+	uint64_t memory_bytes;
+	unsigned timeout_seconds;
+	struct strlist labels;
+} arg = {
+	.wait = true,
+	.output = "text",
+	.timeout_seconds = 360,
+};
+
+static const struct opt options[] = {
+	OPT_FLAG('f', "force", &arg.force, "do it anyway"),
+	OPT_FLAG(0, "wait", &arg.wait, "wait for the nodes"),
+	OPT_STRING(0, "node-name", &arg.name, "NAME", "what to call it"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
+	OPT_COUNT('n', "nodes", &arg.nodes, "how many nodes"),
+	OPT_SIZE('m', "memory", &arg.memory_bytes, "memory of a node"),
+	OPT_SECONDS('t', "wait-timeout", &arg.timeout_seconds, "how long to wait"),
+	OPT_LIST('l', "label", &arg.labels, "KEY=VALUE", "labels of the node"),
+	OPT_END,
+};
+
+static const struct opt global_options[] = {
+	OPT_REPEAT('v', "verbose", &arg.verbosity, "say more"),
+	OPT_HELP(&arg.help),
+	OPT_END,
+};
+
+static const struct opt *const tables[] = { options, global_options, NULL };
+static struct strlist operands;
+static struct error why;
+
+#define PARSE(...) opt_parse(tables, 0, (char *[]){ __VA_ARGS__, NULL }, &operands, &why)
+
+TEST(reads_every_way_to_write_a_value)
+{
+	ASSERT_INT(PARSE("--nodes=3", "--node-name", "a", "-m2g", "-t", "1m30s", "-o=json"), 0);
+	ASSERT_INT(arg.nodes, 3);
+	ASSERT_STR(arg.name, "a");
+	ASSERT_INT(arg.memory_bytes, 2ll << 30);
+	ASSERT_INT(arg.timeout_seconds, 90);
+	ASSERT_STR(arg.output, "json");
+	ASSERT_INT(PARSE("--node-name="), 0);
+	ASSERT_STR(arg.name, "");
+	ASSERT_INT(PARSE("--node-name", "--force"), 0);
+	ASSERT_STR(arg.name, "--force");
+	ASSERT(!arg.force);
+}
+
+TEST(reads_flags_and_their_opposite)
+{
+	ASSERT_INT(PARSE("-fvv", "--no-wait"), 0);
+	ASSERT(arg.force);
+	ASSERT(!arg.wait);
+	ASSERT_INT(arg.verbosity, 2);
+	ASSERT_INT(PARSE("--force=false", "--wait=TRUE", "-v7", "-h"), 0);
+	ASSERT(!arg.force);
+	ASSERT(arg.wait);
+	ASSERT(arg.help);
+	ASSERT_INT(arg.verbosity, 7);
+	ASSERT_INT(PARSE("--force=maybe"), -EINVAL);
+	ASSERT_STR(why.text, "--force: 'maybe' is neither true nor false");
+}
+
+TEST(operands_may_stand_anywhere)
+{
+	ASSERT_INT(PARSE("a", "-f", "-", "--", "-x", "--"), 0);
+	ASSERT(arg.force);
+	ASSERT_INT(operands.count, 4);
+	ASSERT_STR(operands.items[1], "-");
+	ASSERT_STR(operands.items[2], "-x");
+	ASSERT_STR(operands.items[3], "--");
+}
+
+TEST(can_leave_what_follows_an_operand_alone)
+{
+	ASSERT_INT(opt_parse(tables, OPT_STOP_AT_OPERAND,
+			     (char *[]){ "-f", "get", "--", "--x", NULL }, &operands, &why),
+		   0);
+	ASSERT_INT(operands.count, 3);
+	ASSERT_STR(operands.items[1], "--");
+}
+
+TEST(lists_grow_and_replace_their_default)
+{
+	strlist_add(&arg.labels, "default=yes");
+	ASSERT_INT(PARSE("-l", "a=1", "--label=b=2"), 0);
+	ASSERT_INT(arg.labels.count, 2);
+	ASSERT_STR(arg.labels.items[0], "a=1");
+	ASSERT_STR(arg.labels.items[1], "b=2");
+}
+
+TEST(suggests_the_nearest_option)
+{
+	ASSERT_INT(PARSE("--noeds=3"), -EINVAL);
+	ASSERT_STR(why.text, "there is no option '--noeds'; did you mean '--nodes'?");
+	ASSERT(why.reason == &reason_usage);
+	ASSERT_INT(PARSE("--colour"), -EINVAL);
+	ASSERT_STR(why.text, "there is no option '--colour'");
+	ASSERT_INT(PARSE("-fz"), -EINVAL);
+	ASSERT_STR(why.text, "there is no option '-z' (in '-fz')");
+	ASSERT_INT(PARSE("--no-nodes"), -EINVAL);
+	ASSERT_INT(PARSE("--no-"), -EINVAL);
+	ASSERT_INT(PARSE("--="), -EINVAL);
+}
+
+TEST(says_what_is_wrong_with_a_value)
+{
+	ASSERT_INT(PARSE("--nodes"), -EINVAL);
+	ASSERT_STR(why.text, "'--nodes' needs a value (N)");
+	ASSERT_INT(PARSE("-n", "many"), -EINVAL);
+	ASSERT_STR(why.text, "-n: 'many' is not a whole number");
+	ASSERT_INT(PARSE("-n", "-1"), -EINVAL);
+	ASSERT_INT(PARSE("-oyaml"), -EINVAL);
+	ASSERT_STR(why.text, "-o: 'yaml' is none of text, json");
+	ASSERT_INT(PARSE("--memory=2x"), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+}
+
+TEST(the_environment_gives_defaults)
+{
+	ASSERT_INT(setenv("MANYKUBE_NODES", "5", 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_NODE_NAME", "b", 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_FORCE", "yes", 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_LABEL", "a=1,b=2", 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_HELP", "1", 1), 0);
+	ASSERT_OK(opt_take_environment(options, &err));
+	ASSERT_OK(opt_take_environment(global_options, &err));
+	ASSERT_INT(PARSE("-n2"), 0);
+	ASSERT_INT(arg.nodes, 2);
+	ASSERT_STR(arg.name, "b");
+	ASSERT(arg.force);
+	ASSERT(!arg.help);
+	ASSERT_INT(arg.labels.count, 2);
+	ASSERT_INT(setenv("MANYKUBE_NODES", "x", 1), 0);
+	ASSERT_INT(opt_take_environment(options, &why), -EINVAL);
+	ASSERT_STR(why.text, "MANYKUBE_NODES: 'x' is not a whole number");
+}
+
+TEST(help_is_aligned_and_wrapped)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	opt_print_help(options, 60, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(text, "  -f, --force             do it anyway\n"
+			 "      --wait              wait for the nodes (default: true)\n"
+			 "      --node-name=NAME    what to call it\n"
+			 "  -o, --output=text|json  how to print it (default: text)\n"
+			 "  -n, --nodes=N           how many nodes\n"
+			 "  -m, --memory=SIZE       memory of a node\n"
+			 "  -t, --wait-timeout=DURATION\n"
+			 "                          how long to wait (default: 6m)\n"
+			 "  -l, --label=KEY=VALUE   labels of the node (may be\n"
+			 "                          repeated)\n");
+	free(text);
+}
+
+TEST(suggests_only_what_is_near)
+{
+	struct suggest near = SUGGEST_INIT("statsu");
+	struct suggest begun = SUGGEST_INIT("prof");
+	struct suggest far = SUGGEST_INIT("xyz");
+
+	suggest_offer(&near, "start");
+	suggest_offer(&near, "status");
+	ASSERT_STR(near.nearest, "status");
+	suggest_offer(&begun, "profile");
+	ASSERT_STR(begun.nearest, "profile");
+	suggest_offer(&far, "stop");
+	ASSERT(!far.nearest);
+}
+
+TEST(text_is_measured_wrapped_and_clipped)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	ASSERT_INT(text_width("aé…"), 3);
+	ASSERT_INT(text_width("🚀"), 2);
+	ASSERT_INT(text_width("\xff\xc3"), 2);
+	text_wrap(&out, "one two  three averyverylongword x\ny", 0, 2, 10);
+	ASSERT_STR(out.text, "one two\n  three\n  averyverylongword\n  x\n  y");
+	strbuf_reset(&out);
+	text_clip(&out, "déjà vu", 5);
+	ASSERT_STR(out.text, "déjà…");
+	strbuf_reset(&out);
+	text_clip(&out, "🚀🚀", 3);
+	ASSERT_STR(out.text, "🚀…");
+	strbuf_reset(&out);
+	text_clip(&out, "abc", 0);
+	ASSERT_STR(out.text, "");
+}
