@@ -1,0 +1,227 @@
+/* Writing ustar archives. */
+
+#include "data/tar.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#define BLOCK     512
+#define CHUNK     (256 * 1024)
+#define SIZE_MAX_ UINT64_C(077777777777)
+
+struct header {
+	char name[100];
+	char mode[8];
+	char uid[8];
+	char gid[8];
+	char size[12];
+	char mtime[12];
+	char checksum[8];
+	char type;
+	char target[100];
+	char magic[6];
+	char version[2];
+	char user[32];
+	char group[32];
+	char device_major[8];
+	char device_minor[8];
+	char prefix[155];
+	char padding[12];
+};
+
+static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
+
+static int put(struct tar_writer *tar, const void *data, size_t len, struct error *err)
+{
+	int r = file_write_all(tar->fd, data, len);
+
+	if (r < 0) {
+		errno = -r;
+		return error_sys(err, "cannot write the archive");
+	}
+	if (tar->digest)
+		sha256_add(tar->digest, data, len);
+	tar->bytes += len;
+	return 0;
+}
+
+static int put_padding(struct tar_writer *tar, uint64_t size, struct error *err)
+{
+	static const char zeros[BLOCK];
+	size_t rest = (size_t)(size % BLOCK);
+
+	return rest ? put(tar, zeros, BLOCK - rest, err) : 0;
+}
+
+/* Octal digits filling all but the last byte of FIELD, which stays NUL. */
+static void set_octal(char *field, size_t size, uint64_t value)
+{
+	for (size_t i = size - 1; i-- > 0; value >>= 3)
+		field[i] = (char)('0' + (value & 7));
+}
+
+/* A path of up to 100 bytes goes into `name`; a longer one is cut at a slash. */
+static int set_path(struct header *header, const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	const char *cut = path + len;
+
+	if (len <= sizeof(header->name)) {
+		memcpy(header->name, path, len);
+		return 0;
+	}
+	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/'))
+		if (p > path && (size_t)(p - path) <= sizeof(header->prefix) && p[1])
+			cut = p;
+	if (*cut != '/' || strlen(cut + 1) > sizeof(header->name))
+		return error_set(err, -ENAMETOOLONG, "the path '%s' is too long for an archive",
+				 path);
+	memcpy(header->prefix, path, (size_t)(cut - path));
+	memcpy(header->name, cut + 1, strlen(cut + 1));
+	return 0;
+}
+
+static int make_header(struct header *header, const char *path, char type, mode_t mode,
+		       uint64_t size, const char *target, struct error *err)
+{
+	const unsigned char *bytes = (const unsigned char *)header;
+	unsigned sum = 0;
+	int r;
+
+	memset(header, 0, sizeof(*header));
+	r = set_path(header, path, err);
+	if (r < 0)
+		return r;
+	if (size > SIZE_MAX_)
+		return error_set(err, -EFBIG, "'%s' is too big for an archive", path);
+	if (strlen(target) > sizeof(header->target))
+		return error_set(err, -ENAMETOOLONG, "the link '%s' is too long for an archive",
+				 target);
+	set_octal(header->mode, sizeof(header->mode), mode & 07777);
+	set_octal(header->uid, sizeof(header->uid), 0);
+	set_octal(header->gid, sizeof(header->gid), 0);
+	set_octal(header->size, sizeof(header->size), size);
+	set_octal(header->mtime, sizeof(header->mtime), 0);
+	header->type = type;
+	memcpy(header->target, target, strlen(target));
+	memcpy(header->magic, "ustar", 6);
+	memcpy(header->version, "00", 2);
+
+	/* The checksum is that of the header with blanks in its place. */
+	memset(header->checksum, ' ', sizeof(header->checksum));
+	for (size_t i = 0; i < sizeof(*header); i++)
+		sum += bytes[i];
+	set_octal(header->checksum, sizeof(header->checksum) - 1, sum);
+	header->checksum[6] = '\0';
+	return 0;
+}
+
+static int put_header(struct tar_writer *tar, const char *path, char type, mode_t mode,
+		      uint64_t size, const char *target, struct error *err)
+{
+	struct header header;
+	int r = make_header(&header, path, type, mode, size, target, err);
+
+	return r < 0 ? r : put(tar, &header, sizeof(header), err);
+}
+
+int tar_add_folder(struct tar_writer *tar, const char *path, mode_t mode, struct error *err)
+{
+	cleanup_free char *with_slash = xasprintf("%s/", path);
+
+	return put_header(tar, with_slash, '5', mode, 0, "", err);
+}
+
+int tar_add_link(struct tar_writer *tar, const char *path, const char *target, struct error *err)
+{
+	return put_header(tar, path, '2', 0777, 0, target, err);
+}
+
+int tar_add_data(struct tar_writer *tar, const char *path, const void *data, size_t len,
+		 mode_t mode, struct error *err)
+{
+	int r = put_header(tar, path, '0', mode, len, "", err);
+
+	if (r == 0)
+		r = put(tar, data, len, err);
+	return r < 0 ? r : put_padding(tar, len, err);
+}
+
+static int put_contents(struct tar_writer *tar, int fd, uint64_t size, const char *file,
+			struct error *err)
+{
+	cleanup_free char *chunk = xmalloc(CHUNK);
+	uint64_t left = size;
+
+	while (left > 0) {
+		ssize_t len = read(fd, chunk, (size_t)MIN(left, (uint64_t)CHUNK));
+		int r;
+
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return error_sys(err, "cannot read '%s'", file);
+		if (len == 0)
+			return error_set(err, -EIO, "'%s' became shorter while it was read", file);
+		r = put(tar, chunk, (size_t)len, err);
+		if (r < 0)
+			return r;
+		left -= (uint64_t)len;
+	}
+	return put_padding(tar, size, err);
+}
+
+int tar_add_file(struct tar_writer *tar, const char *path, const char *file, mode_t mode,
+		 struct error *err)
+{
+	cleanup_fd int fd = open(file, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open '%s'", file);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EINVAL, "'%s' is not a file", file);
+	r = put_header(tar, path, '0', mode, (uint64_t)st.st_size, "", err);
+	return r < 0 ? r : put_contents(tar, fd, (uint64_t)st.st_size, file, err);
+}
+
+int tar_reserve(struct tar_writer *tar, off_t *ret_header, struct error *err)
+{
+	static const char nothing[BLOCK];
+	off_t at = lseek(tar->fd, 0, SEEK_CUR);
+
+	assert(!tar->digest);
+	if (at < 0)
+		return error_sys(err, "cannot write the archive");
+	*ret_header = at;
+	return put(tar, nothing, sizeof(nothing), err);
+}
+
+int tar_name_reserved(struct tar_writer *tar, off_t at, const char *path, uint64_t size,
+		      struct error *err)
+{
+	struct header header;
+	int r = make_header(&header, path, '0', 0644, size, "", err);
+
+	assert(size % BLOCK == 0);
+	if (r < 0)
+		return r;
+	if (pwrite(tar->fd, &header, sizeof(header), at) != (ssize_t)sizeof(header))
+		return error_sys(err, "cannot write the archive");
+	tar->bytes += size;
+	return 0;
+}
+
+int tar_end(struct tar_writer *tar, struct error *err)
+{
+	static const char zeros[2 * BLOCK];
+
+	return put(tar, zeros, sizeof(zeros), err);
+}
