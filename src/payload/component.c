@@ -1,0 +1,209 @@
+/* What a payload is made of. */
+
+#include "payload/component.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+
+#define GITHUB "https://github.com/"
+
+static const struct program kubernetes_programs[] = {
+	{ "kubeadm", USE_NODE, "k8s.io/kubernetes/cmd/kubeadm" },
+	{ "kubelet", USE_NODE, "k8s.io/kubernetes/cmd/kubelet" },
+	{ "kubectl", USE_NODE, "k8s.io/kubernetes/cmd/kubectl" },
+	{ "kube-apiserver", USE_IMAGE, "k8s.io/kubernetes/cmd/kube-apiserver" },
+	{ "kube-controller-manager", USE_IMAGE, "k8s.io/kubernetes/cmd/kube-controller-manager" },
+	{ "kube-scheduler", USE_IMAGE, "k8s.io/kubernetes/cmd/kube-scheduler" },
+	{ "kube-proxy", USE_IMAGE, "k8s.io/kubernetes/cmd/kube-proxy" },
+	{ NULL },
+};
+
+static const struct program etcd_programs[] = {
+	{ "etcd", USE_IMAGE, "go.etcd.io/etcd/server/v3", "server" },
+	{ "etcdctl", USE_IMAGE | USE_NODE, "go.etcd.io/etcd/etcdctl/v3" },
+	{ "etcdutl", USE_IMAGE, "go.etcd.io/etcd/etcdutl/v3" },
+	{ NULL },
+};
+
+static const struct program containerd_programs[] = {
+	{ "containerd", USE_NODE, "./cmd/containerd" },
+	{ "ctr", USE_NODE, "./cmd/ctr" },
+	{ "containerd-shim-runc-v2", USE_NODE, "./cmd/containerd-shim-runc-v2" },
+	{ NULL },
+};
+
+static const struct program runc_programs[] = {
+	{ "runc", USE_NODE, "." },
+	{ NULL },
+};
+
+static const struct program cni_programs[] = {
+	{ "bridge", USE_CNI, "./plugins/main/bridge" },
+	{ "ptp", USE_CNI, "./plugins/main/ptp" },
+	{ "loopback", USE_CNI, "./plugins/main/loopback" },
+	{ "host-local", USE_CNI, "./plugins/ipam/host-local" },
+	{ "portmap", USE_CNI, "./plugins/meta/portmap" },
+	{ "bandwidth", USE_CNI, "./plugins/meta/bandwidth" },
+	{ NULL },
+};
+
+static const struct program coredns_programs[] = {
+	{ "coredns", USE_IMAGE, "." },
+	{ NULL },
+};
+
+static const struct program local_path_programs[] = {
+	{ "local-path-provisioner", USE_IMAGE, "." },
+	{ NULL },
+};
+
+const struct component components[COMPONENT_COUNT] = {
+	[COMPONENT_KUBERNETES] = {
+		.name = "kubernetes",
+		.programs = kubernetes_programs,
+		.url = "https://dl.k8s.io/release/{version}/bin/linux/{arch}/{program}",
+		.checksum_url = "https://dl.k8s.io/release/{version}/bin/linux/{arch}/{program}.sha256",
+		.style = BUILD_KUBERNETES,
+		.module = "k8s.io/kubernetes",
+		.ldflags = "-s -w -X k8s.io/component-base/version.gitVersion={version}"
+			   " -X k8s.io/component-base/version.gitMajor=1"
+			   " -X k8s.io/component-base/version.gitMinor={minor}"
+			   " -X k8s.io/component-base/version.gitTreeState=clean"
+			   " -X k8s.io/client-go/pkg/version.gitVersion={version}",
+	},
+	[COMPONENT_ETCD] = {
+		.name = "etcd",
+		.programs = etcd_programs,
+		.url = GITHUB "etcd-io/etcd/releases/download/{version}/etcd-{version}-linux-{arch}.tar.gz",
+		.checksum_url = GITHUB "etcd-io/etcd/releases/download/{version}/SHA256SUMS",
+		.inside = "etcd-{version}-linux-{arch}",
+		.style = BUILD_WRAPPED,
+		.module = "go.etcd.io/etcd/server/v3",
+		.go_version = "1.24.0",
+		.ldflags = "-s -w",
+	},
+	[COMPONENT_CONTAINERD] = {
+		.name = "containerd",
+		.programs = containerd_programs,
+		/* The static build: it has to run in any root file system. */
+		.url = GITHUB "containerd/containerd/releases/download/{version}/containerd-static-{number}-linux-{arch}.tar.gz",
+		.checksum_url = GITHUB "containerd/containerd/releases/download/{version}/containerd-static-{number}-linux-{arch}.tar.gz.sha256sum",
+		.inside = "bin",
+		.style = BUILD_IN_MODULE,
+		.module = "github.com/containerd/containerd/v2",
+		.tags = "no_btrfs,no_zfs,no_devmapper",
+		.ldflags = "-s -w -X github.com/containerd/containerd/v2/version.Version={version}",
+	},
+	[COMPONENT_RUNC] = {
+		.name = "runc",
+		.programs = runc_programs,
+		.url = GITHUB "opencontainers/runc/releases/download/{version}/runc.{arch}",
+		.checksum_url = GITHUB "opencontainers/runc/releases/download/{version}/runc.sha256sum",
+		.style = BUILD_IN_MODULE,
+		.module = "github.com/opencontainers/runc",
+		.tags = "seccomp,netgo,osusergo",
+		.ldflags = "-s -w -extldflags -static -X main.version={number}",
+		.cgo = true,
+		.needs = "gcc, pkg-config and libseccomp with its static library (Debian: gcc pkg-config libseccomp-dev)",
+	},
+	[COMPONENT_CNI] = {
+		.name = "cni-plugins",
+		.programs = cni_programs,
+		.url = GITHUB "containernetworking/plugins/releases/download/{version}/cni-plugins-linux-{arch}-{version}.tgz",
+		.checksum_url = GITHUB "containernetworking/plugins/releases/download/{version}/cni-plugins-linux-{arch}-{version}.tgz.sha256",
+		.inside = ".",
+		.style = BUILD_IN_MODULE,
+		.module = "github.com/containernetworking/plugins",
+		.ldflags = "-s -w",
+	},
+	[COMPONENT_COREDNS] = {
+		.name = "coredns",
+		.programs = coredns_programs,
+		.url = GITHUB "coredns/coredns/releases/download/{version}/coredns_{number}_linux_{arch}.tgz",
+		.checksum_url = GITHUB "coredns/coredns/releases/download/{version}/coredns_{number}_linux_{arch}.tgz.sha256",
+		.inside = ".",
+		.style = BUILD_IN_MODULE,
+		.module = "github.com/coredns/coredns",
+		.ldflags = "-s -w",
+	},
+	[COMPONENT_LOCAL_PATH] = {
+		/* Released as an image only. */
+		.name = "local-path-provisioner",
+		.programs = local_path_programs,
+		.style = BUILD_IN_MODULE,
+		.module = "github.com/rancher/local-path-provisioner",
+		.ldflags = "-s -w -X main.VERSION={version}",
+	},
+};
+
+const struct release releases[] = {
+	{
+		.version = "v1.36.3",
+		.pause = "3.10.2",
+		.etcd_image_tag = "3.6.8-0",
+		.versions = {
+			[COMPONENT_KUBERNETES] = "v1.36.3",
+			[COMPONENT_ETCD] = "v3.6.8",
+			[COMPONENT_CONTAINERD] = "v2.4.2",
+			[COMPONENT_RUNC] = "v1.5.2",
+			[COMPONENT_CNI] = "v1.9.1",
+			[COMPONENT_COREDNS] = "v1.14.2",
+			[COMPONENT_LOCAL_PATH] = "v0.0.30",
+		},
+	},
+	{ NULL },
+};
+
+const struct release *release_find(const char *version)
+{
+	for (const struct release *release = releases; release->version; release++)
+		if (strcmp(release->version, version) == 0)
+			return release;
+	return NULL;
+}
+
+/* What stands for the word of LEN bytes at WORD, added to OUT; false if there is no such word. */
+static bool add_word(struct strbuf *out, const char *word, size_t len, const char *version,
+		     const char *arch, const char *program)
+{
+	const char *number = version + 1;
+	const char *rest = strchr(number, '.');
+
+	rest = rest ? rest + 1 : number;
+	if (len == 7 && memcmp(word, "version", 7) == 0)
+		strbuf_add(out, version);
+	else if (len == 6 && memcmp(word, "number", 6) == 0)
+		strbuf_add(out, number);
+	else if (len == 4 && memcmp(word, "rest", 4) == 0)
+		strbuf_add(out, rest);
+	else if (len == 5 && memcmp(word, "minor", 5) == 0)
+		strbuf_add_mem(out, rest, strcspn(rest, "."));
+	else if (len == 4 && memcmp(word, "arch", 4) == 0)
+		strbuf_add(out, arch);
+	else if (len == 7 && memcmp(word, "program", 7) == 0 && program)
+		strbuf_add(out, program);
+	else
+		return false;
+	return true;
+}
+
+char *component_expand(const char *template, const char *version, const char *arch,
+		       const char *program)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	for (const char *p = template; *p; p++) {
+		size_t len = *p == '{' ? strcspn(p + 1, "}") : 0;
+
+		if (*p != '{') {
+			strbuf_add_char(&out, *p);
+			continue;
+		}
+		if (!add_word(&out, p + 1, len, version, arch, program))
+			assert(!"a template has an unknown word");
+		p += len + 1;
+	}
+	return strbuf_take(&out);
+}

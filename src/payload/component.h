@@ -1,0 +1,82 @@
+/*
+ * What a payload is made of: the components, their programs, where each is released and
+ * how each is built from source; and which versions belong to which Kubernetes.
+ *
+ * This is data.  A new Kubernetes version is one entry in component.c.
+ *
+ * Texts may hold {version} (v1.36.3), {number} (1.36.3), {minor} (36), {rest} (36.3),
+ * {arch} (amd64) and {program}; component_expand() fills them in.
+ */
+#pragma once
+
+#include "base/macro.h"
+
+enum component_id {
+	COMPONENT_KUBERNETES,
+	COMPONENT_ETCD,
+	COMPONENT_CONTAINERD,
+	COMPONENT_RUNC,
+	COMPONENT_CNI,
+	COMPONENT_COREDNS,
+	COMPONENT_LOCAL_PATH,
+	COMPONENT_COUNT,
+};
+
+/* Where a program goes to. */
+enum program_use {
+	USE_NODE = 1 << 0,  /* bin/ */
+	USE_CNI = 1 << 1,   /* cni/ */
+	USE_IMAGE = 1 << 2, /* into an image */
+};
+
+struct program {
+	const char *name;
+	enum program_use use;
+	const char *package;  /* Go package, or its folder below the module */
+	const char *built_as; /* the name that go gives it; NULL: `name` */
+};
+
+enum build_style {
+	BUILD_IN_MODULE,  /* in the module's own folder, with its own locked dependencies */
+	BUILD_KUBERNETES, /* in a module of ours with Kubernetes' go.mod, its staging replaced */
+	BUILD_WRAPPED,    /* in a module of ours that requires the packages' modules */
+};
+
+struct component {
+	const char *name;
+	const struct program *programs; /* ended by a NULL name */
+
+	/* The release: one file for each program, or an archive if `inside` is given. */
+	const char *url; /* NULL: there is none */
+	const char *checksum_url;
+	const char *inside; /* the programs' folder in the archive */
+
+	/* The source. */
+	enum build_style style;
+	const char *module;
+	const char *go_version; /* for BUILD_WRAPPED: what the module of ours asks for */
+	const char *tags;
+	const char *ldflags;
+	bool cgo;
+	const char *needs; /* what a build wants from the host besides Go */
+};
+
+/* A supported Kubernetes version and what belongs to it. */
+struct release {
+	const char *version; /* v1.36.3 */
+	const char *pause;   /* 3.10.2 */
+	const char *etcd_image_tag;
+	const char *versions[COMPONENT_COUNT]; /* v1.36.3, v3.6.8, … */
+};
+
+extern const struct component components[COMPONENT_COUNT];
+
+/* The supported versions, newest first, ended by a NULL version. */
+extern const struct release releases[];
+
+/* The entry of VERSION; NULL if it is not supported. */
+const struct release *release_find(const char *version);
+
+/* Fill in the {words} of TEMPLATE; the caller frees the result.  PROGRAM may be NULL. */
+char *component_expand(const char *template, const char *version, const char *arch,
+		       const char *program) must_check;

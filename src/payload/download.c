@@ -1,0 +1,281 @@
+/* Files fetched over HTTP. */
+
+#include "payload/download.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+
+#define TRIES               5
+#define CONNECT_SECONDS     15L
+#define STALL_SECONDS       30L
+#define STALL_BYTES_PER_SEC 1024L
+#define REDIRECTS           10L
+
+/* One transfer: where its bytes go, and what came of it. */
+struct transfer {
+	const struct download *download;
+	CURL *curl;
+	int fd;             /* of the partial file, or -1 */
+	struct strbuf *buf; /* or this */
+	uint64_t begun_at;  /* bytes that were there before */
+	uint64_t got;       /* bytes there are now */
+	bool too_big;
+	int disk_problem; /* a negative errno */
+	long status;
+	char text[CURL_ERROR_SIZE];
+};
+
+/* What to do after a try. */
+enum verdict {
+	VERDICT_DONE,
+	VERDICT_AGAIN,
+	VERDICT_AFRESH, /* again, without what is there */
+	VERDICT_FAILED,
+};
+
+static size_t on_data(char *data, size_t size, size_t count, void *user)
+{
+	struct transfer *transfer = user;
+	size_t len = size * count;
+
+	if (transfer->got + len > transfer->download->limit_bytes) {
+		transfer->too_big = true;
+		return 0;
+	}
+	if (transfer->buf) {
+		strbuf_add_mem(transfer->buf, data, len);
+	} else {
+		transfer->disk_problem = file_write_all(transfer->fd, data, len);
+		if (transfer->disk_problem < 0)
+			return 0;
+	}
+	transfer->got += len;
+	return len;
+}
+
+static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total arg_unused,
+		       curl_off_t up_now arg_unused)
+{
+	struct transfer *transfer = user;
+
+	if (transfer->download->progress)
+		transfer->download->progress(transfer->begun_at + (uint64_t)now,
+					     total ? transfer->begun_at + (uint64_t)total : 0,
+					     transfer->download->data);
+	return 0;
+}
+
+static CURL *make_handle(struct transfer *transfer)
+{
+	static bool ready;
+	CURL *curl;
+
+	if (!ready) {
+		if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+			return NULL;
+		ready = true;
+	}
+	curl = curl_easy_init();
+	if (!curl)
+		return NULL;
+	(void)curl_easy_setopt(curl, CURLOPT_URL, transfer->download->url);
+	(void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	(void)curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+	(void)curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+	(void)curl_easy_setopt(curl, CURLOPT_MAXREDIRS, REDIRECTS);
+	(void)curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+	(void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	(void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+	(void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
+	(void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES_PER_SEC);
+	(void)curl_easy_setopt(curl, CURLOPT_USERAGENT, "manykube/" MANYKUBE_VERSION);
+	(void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_data);
+	(void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
+	(void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	(void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+	(void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
+	(void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, transfer->text);
+	return curl;
+}
+
+/* Whether RESULT means that the server could not be talked to at all. */
+static bool is_unreachable(struct transfer *transfer, CURLcode result)
+{
+	long proxy_status = 0;
+	double connected = 0;
+
+	(void)curl_easy_getinfo(transfer->curl, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
+	(void)curl_easy_getinfo(transfer->curl, CURLINFO_PRETRANSFER_TIME, &connected);
+	switch (result) {
+	case CURLE_COULDNT_RESOLVE_HOST:
+	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+		return true;
+	default:
+		/* A proxy that refuses, or a time-out before the connection stood. */
+		return proxy_status >= 400 || (transfer->status == 0 && connected == 0);
+	}
+}
+
+static int explain(struct transfer *transfer, CURLcode result, struct error *err)
+{
+	const char *url = transfer->download->url;
+	const char *why = transfer->text[0] ? transfer->text : curl_easy_strerror(result);
+	int r;
+
+	if (transfer->too_big)
+		return error_because(err, &reason_download, -EFBIG,
+				     "'%s' is bigger than %llu bytes", url,
+				     (unsigned long long)transfer->download->limit_bytes);
+	if (transfer->disk_problem < 0)
+		return error_set(err, transfer->disk_problem, "cannot keep '%s': %s", url,
+				 strerror(-transfer->disk_problem));
+	if (transfer->status == 403 || transfer->status == 404 || transfer->status == 410)
+		r = -ENOENT;
+	else
+		r = is_unreachable(transfer, result) ? -EHOSTUNREACH : -EIO;
+	return error_because(err, &reason_download, r, "cannot download '%s': %s", url, why);
+}
+
+/* Judge one try; R and ERR are set for VERDICT_FAILED. */
+static enum verdict judge(struct transfer *transfer, CURLcode result, int *r, struct error *err)
+{
+	if (result == CURLE_OK && transfer->status != 416)
+		return VERDICT_DONE;
+	/* Nothing is left to be sent, or what we have is not the beginning: the checksum will
+	 * tell. */
+	if (transfer->status == 416)
+		return VERDICT_DONE;
+	if (result == CURLE_RANGE_ERROR || result == CURLE_BAD_DOWNLOAD_RESUME)
+		return VERDICT_AFRESH;
+	*r = explain(transfer, result, err);
+	if (*r != -EIO || (transfer->status >= 400 && transfer->status < 500 &&
+			   transfer->status != 408 && transfer->status != 429))
+		return VERDICT_FAILED;
+	return VERDICT_AGAIN;
+}
+
+static int open_partial(struct transfer *transfer, const char *partial, bool afresh,
+			struct error *err)
+{
+	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (afresh ? O_TRUNC : 0);
+	struct stat st;
+
+	if (transfer->fd >= 0)
+		(void)close(take_fd(transfer->fd));
+	transfer->fd = open(partial, flags, 0644);
+	if (transfer->fd < 0 || fstat(transfer->fd, &st) < 0)
+		return error_sys(err, "cannot open '%s'", partial);
+	transfer->begun_at = (uint64_t)st.st_size;
+	transfer->got = transfer->begun_at;
+	(void)curl_easy_setopt(transfer->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)st.st_size);
+	return 0;
+}
+
+static CURLcode try_once(struct transfer *transfer)
+{
+	CURLcode result;
+
+	transfer->text[0] = '\0';
+	transfer->status = 0;
+	result = curl_easy_perform(transfer->curl);
+	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &transfer->status);
+	return result;
+}
+
+/* Try until it is there; a try that got further than the one before does not count. */
+static int run(struct transfer *transfer, const char *partial, struct error *err)
+{
+	bool afresh = false;
+
+	for (unsigned tries = 0; tries < TRIES;) {
+		enum verdict verdict;
+		uint64_t before;
+		CURLcode result;
+		int r = 0;
+
+		if (partial)
+			r = open_partial(transfer, partial, afresh, err);
+		else
+			strbuf_reset(transfer->buf);
+		if (r < 0)
+			return r;
+		if (!partial)
+			transfer->got = 0;
+		before = transfer->got;
+		error_clear(err);
+		result = try_once(transfer);
+		verdict = judge(transfer, result, &r, err);
+		if (verdict == VERDICT_DONE)
+			return 0;
+		if (verdict == VERDICT_FAILED)
+			return r;
+		log_debug("'%s': %s; trying again", transfer->download->url,
+			  curl_easy_strerror(result));
+		afresh = verdict == VERDICT_AFRESH;
+		tries = partial && transfer->got > before ? 0 : tries + 1;
+		if (tries > 0)
+			clock_rest_ms(100U << tries);
+	}
+	if (afresh)
+		return error_because(err, &reason_download, -EIO, "cannot download '%s'",
+				     transfer->download->url);
+	return -EIO;
+}
+
+static void transfer_release(struct transfer *transfer)
+{
+	curl_easy_cleanup(transfer->curl);
+	if (transfer->fd >= 0)
+		(void)close(transfer->fd);
+}
+
+int download_file(const struct download *download, const char *path, bool *ret_resumed,
+		  struct error *err)
+{
+	cleanup_with(transfer_release) struct transfer transfer = { .download = download,
+								    .fd = -1 };
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	cleanup_free char *partial = xasprintf("%s.partial", path);
+	bool resumed = file_exists(partial);
+	int r;
+
+	transfer.curl = make_handle(&transfer);
+	if (!transfer.curl)
+		return error_set(err, -ENOMEM, "cannot set up libcurl");
+	r = run(&transfer, partial, &problem);
+	if (r < 0)
+		return error_because(err, problem.reason, r, "%s", problem.text);
+	if (rename(partial, path) < 0)
+		return error_sys(err, "cannot name '%s'", path);
+	if (ret_resumed)
+		*ret_resumed = resumed;
+	return 0;
+}
+
+int download_text(const struct download *download, struct strbuf *buf, struct error *err)
+{
+	cleanup_with(transfer_release) struct transfer transfer = { .download = download,
+								    .fd = -1,
+								    .buf = buf };
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	int r;
+
+	transfer.curl = make_handle(&transfer);
+	if (!transfer.curl)
+		return error_set(err, -ENOMEM, "cannot set up libcurl");
+	r = run(&transfer, NULL, &problem);
+	return r < 0 ? error_because(err, problem.reason, r, "%s", problem.text) : 0;
+}

@@ -1,0 +1,353 @@
+/* The payload in the cache: found, or made. */
+
+#include "payload/payload.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "image/oci.h"
+#include "payload/component.h"
+#include "payload/gomod.h"
+#include "payload/work.h"
+
+/* Counted up whenever the layout or what is in it changes: older payloads are made anew. */
+#define FORMAT 1
+
+void payload_release(struct payload *payload)
+{
+	free(payload->version);
+	free(payload->folder);
+	free(payload->pause_image);
+	free(payload->etcd_version);
+	free(payload->coredns_version);
+	*payload = PAYLOAD_INIT;
+}
+
+static int payload_path(const char *version, const char *suffix, char **ret, struct error *err)
+{
+	cleanup_free char *cache = NULL;
+	int r = path_cache(&cache, err);
+
+	if (r < 0)
+		return r;
+	*ret = xasprintf("%s/%s%s", cache, version, suffix);
+	return 0;
+}
+
+int payload_open(const char *version, struct payload *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *folder = NULL;
+	cleanup_free char *path = NULL;
+	json_auto_t *json = NULL;
+	const char *pause;
+	const char *etcd;
+	const char *coredns;
+	int format;
+	int r = payload_path(version, "", &folder, err);
+
+	if (r < 0)
+		return r;
+	path = xasprintf("%s/payload.json", folder);
+	r = file_read(path, 1 << 20, &text, err);
+	if (r < 0)
+		return r;
+	json = json_loadb(text.text, text.len, 0, NULL);
+	if (!json || json_unpack(json, "{s:i, s:s, s:s, s:s}", "format", &format, "pauseImage",
+				 &pause, "etcdVersion", &etcd, "corednsVersion", &coredns) < 0)
+		return error_set(err, -ENOENT, "'%s' is damaged", path);
+	if (format != FORMAT)
+		return error_set(err, -ENOENT, "'%s' is of another version of manykube", folder);
+	*ret = (struct payload){
+		.version = xstrdup(version),
+		.folder = take_ptr(folder),
+		.pause_image = xstrdup(pause),
+		.etcd_version = xstrdup(etcd),
+		.coredns_version = xstrdup(coredns),
+	};
+	return 0;
+}
+
+/* Move the programs of COMPONENT from work/get/ to where they belong. */
+static int place_programs(struct work *work, const struct component *component, struct error *err)
+{
+	for (const struct program *program = component->programs; program->name; program++) {
+		cleanup_free char *from = work_path(work, "work/get/%s/%s", component->name,
+						    program->name);
+		cleanup_free char *to = NULL;
+		cleanup_free char *image = work_path(work, "work/programs/%s", program->name);
+
+		if (chmod(from, 0755) < 0)
+			return error_sys(err, "cannot find the program '%s'", from);
+		if (program->use & USE_IMAGE) {
+			(void)unlink(image);
+			if (link(from, image) < 0)
+				return error_sys(err, "cannot link '%s'", image);
+		}
+		to = work_path(work, "%s/%s", program->use & USE_CNI ? "cni" : "bin",
+			       program->name);
+		if (program->use & (USE_NODE | USE_CNI) && rename(from, to) < 0)
+			return error_sys(err, "cannot move '%s' to '%s'", from, to);
+	}
+	return 0;
+}
+
+/* How component ID was got, if it was: "source" or "download", to be freed; else NULL. */
+static char *component_origin(const struct work *work, enum component_id id)
+{
+	cleanup_with(strbuf_release) struct strbuf stamp = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	cleanup_free char *path = work_path(work, "work/done/%s", components[id].name);
+
+	if (file_read(path, 4096, &stamp, NULL) < 0)
+		return NULL;
+	strbuf_trim_end(&stamp);
+	strlist_split(&words, stamp.text, ' ');
+	if (words.count != 2 || strcmp(words.items[0], work->release->versions[id]) != 0)
+		return NULL;
+	return xstrdup(words.items[1]);
+}
+
+/* Download component ID, or build it where that can't be. */
+static int fetch_component(struct work *work, enum component_id id, const char **ret_origin,
+			   struct error *err)
+{
+	cleanup_free char *missing = NULL;
+	int r;
+
+	if (!work->source.no_download) {
+		*ret_origin = "download";
+		r = work_download(work, id, err);
+		if (r != -ENOENT || work->source.no_build)
+			return r < 0 ? error_reason(err, r, &reason_download) : 0;
+		missing = xstrdup(err && err->text ? err->text : "cannot download it");
+		log_debug("%s; building it from source", missing);
+		if (err)
+			error_clear(err);
+	}
+	if (work->source.no_build)
+		return error_because(err, &reason_download, -ENOENT,
+				     "%s is missing, and both downloading and building are off",
+				     components[id].name);
+	*ret_origin = "source";
+	r = work_build(work, id, err);
+	return r == -ENOENT && missing ? error_prefix(err, r, "%s", missing) : r;
+}
+
+static int get_component(struct work *work, enum component_id id, struct error *err)
+{
+	const struct component *component = &components[id];
+	cleanup_free char *origin = component_origin(work, id);
+	cleanup_free char *stamp = work_path(work, "work/done/%s", component->name);
+	cleanup_free char *fresh = work_path(work, "work/get/%s", component->name);
+	cleanup_free char *text = NULL;
+	const char *from = NULL;
+	int r;
+
+	if (origin)
+		return 0;
+	r = file_remove_tree(fresh, err);
+	if (r == 0)
+		r = file_make_dirs(fresh, 0755, err);
+	if (r == 0)
+		r = fetch_component(work, id, &from, err);
+	if (r == 0)
+		r = place_programs(work, component, err);
+	if (r < 0)
+		return r;
+	text = xasprintf("%s %s\n", work->release->versions[id], from);
+	r = file_put(stamp, text, strlen(text), 0644, err);
+	return r < 0 ? r : file_remove_tree(fresh, err);
+}
+
+static json_t *describe(struct work *work)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	cleanup_free char *pause = xasprintf("registry.k8s.io/pause:%s", work->release->pause);
+	cleanup_free char *now = clock_rfc3339(clock_wall_seconds());
+	json_t *parts = json_array();
+	json_t *images = json_array();
+
+	for (int id = 0; id < COMPONENT_COUNT; id++) {
+		cleanup_free char *origin = component_origin(work, (enum component_id)id);
+
+		(void)json_array_append_new(parts, json_pack("{s:s, s:s, s:s}", "name",
+							     components[id].name, "version",
+							     work->release->versions[id], "from",
+							     origin ? origin : "unknown"));
+	}
+	work_list_images(work, &names, &archives);
+	for (size_t i = 0; i < names.count; i++)
+		(void)json_array_append_new(images, json_pack("{s:s, s:s}", "name", names.items[i],
+							      "archive", archives.items[i]));
+	return json_pack(
+		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "format", FORMAT, "version",
+		work->release->version, "arch", work->arch, "made", now, "pauseImage", pause,
+		"etcdVersion", work->release->versions[COMPONENT_ETCD], "corednsVersion",
+		work->release->versions[COMPONENT_COREDNS], "components", parts, "images", images);
+}
+
+/* Everything is there: describe it, and give it its name once it is on disk. */
+static int finish(struct work *work, const char *folder, struct error *err)
+{
+	cleanup_free char *path = work_path(work, "payload.json");
+	cleanup_free char *scratch = work_path(work, "work");
+	cleanup_free char *old = xasprintf("%s.old", folder);
+	json_auto_t *json = describe(work);
+	cleanup_free char *text = json_dumps(json, JSON_INDENT(2));
+	cleanup_fd int fd = open(work->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = file_put(path, text, strlen(text), 0644, err);
+
+	if (r < 0)
+		return r;
+	work_tell(work, "writing to disk");
+	if (fd < 0 || syncfs(fd) < 0)
+		return error_sys(err, "cannot write '%s' to disk", work->folder);
+	r = file_remove_tree(old, err);
+	if (r < 0)
+		return r;
+	if (rename(folder, old) < 0 && errno != ENOENT)
+		return error_sys(err, "cannot move '%s' away", folder);
+	if (rename(work->folder, folder) < 0)
+		return error_sys(err, "cannot name '%s'", folder);
+	/* From here on it is complete; what is left over does no harm. */
+	(void)file_remove_tree(old, NULL);
+	free(scratch);
+	scratch = xasprintf("%s/work", folder);
+	(void)file_remove_tree(scratch, NULL);
+	return 0;
+}
+
+static int make_folders(struct work *work, struct error *err)
+{
+	static const char *const names[] = { "bin",       "cni",      "images",   "work/programs",
+					     "work/done", "work/get", "work/src", "work/download" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *path = work_path(work, "%s", names[i]);
+		int r = file_make_dirs(path, 0755, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int make_payload(struct work *work, const char *folder, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	int r = work_check_host(err);
+
+	if (r == 0)
+		r = make_folders(work, err);
+	work_list_images(work, &names, &archives);
+	work->total = COMPONENT_COUNT + 2 * (unsigned)names.count;
+	for (int id = 0; r == 0 && id < COMPONENT_COUNT; id++) {
+		r = get_component(work, (enum component_id)id, err);
+		work->done = (unsigned)id + 1;
+	}
+	if (r == 0)
+		r = work_make_images(work, err);
+	if (r == 0)
+		r = work_make_store(work, err);
+	return r < 0 ? r : finish(work, folder, err);
+}
+
+static int take_lock(const char *version, struct observer *observer, int *ret_fd, struct error *err)
+{
+	cleanup_free char *path = NULL;
+	cleanup_free char *note = NULL;
+	int r = payload_path(version, ".lock", &path, err);
+
+	if (r == 0)
+		r = file_lock(path, "getting Kubernetes", ret_fd, err);
+	if (r != -EWOULDBLOCK)
+		return r;
+	note = xasprintf("Another command is getting Kubernetes %s; waiting for it (%s)", version,
+			 err && err->text ? err->text : "its lock is held");
+	if (err)
+		error_clear(err);
+	observe_note(observer, note);
+	return file_lock_wait(path, "getting Kubernetes", ret_fd, err);
+}
+
+/* What the caller wants, and what MANYKUBE_PAYLOAD_FROM says about it. */
+static int choose_source(const struct payload_source *source, struct payload_source *ret,
+			 struct error *err)
+{
+	const char *from = getenv("MANYKUBE_PAYLOAD_FROM");
+
+	*ret = source ? *source : (struct payload_source){ 0 };
+	if (!from || !*from)
+		return 0;
+	if (strcmp(from, "source") == 0)
+		ret->no_download = true;
+	else if (strcmp(from, "download") == 0)
+		ret->no_build = true;
+	else
+		return error_because(err, &reason_usage, -EINVAL,
+				     "MANYKUBE_PAYLOAD_FROM is '%s', not 'source' or 'download'",
+				     from);
+	return 0;
+}
+
+/* With the lock held: make what is not there. */
+static int ensure_locked(const struct release *release, const struct payload_source *source,
+			 struct observer *observer, struct payload *ret, struct error *err)
+{
+	cleanup_with(work_release) struct work work = WORK_INIT;
+	cleanup_free char *folder = NULL;
+	int r = payload_open(release->version, ret, NULL);
+
+	/* Whoever held the lock before us may have made it. */
+	if (r != -ENOENT)
+		return r < 0 ? payload_open(release->version, ret, err) : 0;
+	work.release = release;
+	work.observer = observer;
+	work.arch = oci_host_arch();
+	work.step = xasprintf("getting Kubernetes %s", release->version);
+	if (!work.arch)
+		return error_because(err, &reason_host_unsupported, -ENOTSUP,
+				     "there is no Kubernetes for this machine's architecture");
+	r = choose_source(source, &work.source, err);
+	if (r == 0)
+		r = payload_path(release->version, "", &folder, err);
+	if (r == 0)
+		r = payload_path(release->version, ".part", &work.folder, err);
+	if (r < 0)
+		return r;
+	observe_begin(observer, work.step, NULL);
+	r = make_payload(&work, folder, err);
+	observe_end(observer, work.step, NULL, r == 0);
+	return r < 0 ? r : payload_open(release->version, ret, err);
+}
+
+int payload_ensure(const char *version, const struct payload_source *source,
+		   struct observer *observer, struct payload *ret, struct error *err)
+{
+	const struct release *release = release_find(version);
+	cleanup_free char *cache = NULL;
+	cleanup_fd int lock = -1;
+	int r;
+
+	assert(release);
+	r = payload_open(version, ret, NULL);
+	if (r == 0)
+		return 0;
+	r = path_cache(&cache, err);
+	if (r == 0)
+		r = file_make_dirs(cache, 0755, err);
+	if (r == 0)
+		r = take_lock(version, observer, &lock, err);
+	return r < 0 ? r : ensure_locked(release, source, observer, ret, err);
+}

@@ -1,0 +1,238 @@
+/*
+ * Components from their official releases, each file checked against its published sha256.
+ *
+ * A mirror has the official addresses as paths: MIRROR/dl.k8s.io/release/v1.36.3/bin/… and
+ * MIRROR/github.com/etcd-io/etcd/releases/download/…, the checksum files beside them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "payload/checksum.h"
+#include "payload/download.h"
+#include "payload/work.h"
+
+#define CHECKSUMS_LIMIT (1 << 20)
+#define FILE_LIMIT      (UINT64_C(2) << 30)
+
+/* What a transfer's progress is about. */
+struct topic {
+	struct work *work;
+	const char *name;
+	uint64_t told; /* MiB */
+};
+
+static void on_progress(uint64_t done, uint64_t total, void *data)
+{
+	struct topic *topic = data;
+	uint64_t mib = done >> 20;
+
+	if (mib == topic->told)
+		return;
+	topic->told = mib;
+	if (total)
+		work_tell(topic->work, "downloading %s (%llu of %llu MiB)", topic->name,
+			  (unsigned long long)mib, (unsigned long long)(total >> 20));
+	else
+		work_tell(topic->work, "downloading %s (%llu MiB)", topic->name,
+			  (unsigned long long)mib);
+}
+
+static const char *last_part(const char *url)
+{
+	return strrchr(url, '/') + 1;
+}
+
+static char *mirrored(const struct work *work, const char *url)
+{
+	const char *mirror = work->source.binary_mirror;
+	size_t len = mirror ? strlen(mirror) : 0;
+
+	if (!mirror)
+		return xstrdup(url);
+	while (len > 0 && mirror[len - 1] == '/')
+		len--;
+	return xasprintf("%.*s/%s", (int)len, mirror, strstr(url, "://") + 3);
+}
+
+/* scheme://host:port of URL. */
+static char *origin_of(const char *url)
+{
+	const char *host = strstr(url, "://");
+
+	host = host ? host + 3 : url;
+	return xstrndup(url, (size_t)(host - url) + strcspn(host, "/"));
+}
+
+/* Remember a host that can't be reached: its other files need not be tried. */
+static int judge(struct work *work, const char *url, int r, struct error *err)
+{
+	cleanup_free char *origin = origin_of(url);
+
+	if (r != -EHOSTUNREACH)
+		return r;
+	strlist_add(&work->unreachable, origin);
+	return error_prefix(err, -ENOENT, "no way to '%s'", origin);
+}
+
+static int check_reachable(struct work *work, const char *url, struct error *err)
+{
+	cleanup_free char *origin = origin_of(url);
+
+	if (!strlist_has(&work->unreachable, origin))
+		return 0;
+	return error_because(err, &reason_download, -ENOENT, "'%s' can't be reached", origin);
+}
+
+static int fetch_checksum(struct work *work, const char *url, const char *file,
+			  char ret_hex[SHA256_HEX_SIZE], struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct download download = { .url = url, .limit_bytes = CHECKSUMS_LIMIT };
+	int r = check_reachable(work, url, err);
+
+	if (r < 0)
+		return r;
+	r = download_text(&download, &text, err);
+	if (r < 0)
+		return judge(work, url, r, err);
+	r = checksum_find(text.text, text.len, file, ret_hex, err);
+	return r < 0 ? error_prefix(err, r, "'%s'", url) : 0;
+}
+
+/* 0 if the file PATH has the digest WANTED; else it is removed: -EBADMSG. */
+static int verify(const char *path, const char *url, const char *wanted, struct error *err)
+{
+	char have[SHA256_HEX_SIZE];
+	int r = sha256_of_file(path, have, err);
+
+	if (r < 0)
+		return r;
+	if (strcmp(have, wanted) == 0)
+		return 0;
+	(void)unlink(path);
+	r = error_because(err, &reason_download, -EBADMSG,
+			  "'%s' has the sha256 %s, but %s was published", url, have, wanted);
+	return error_hint(err, r, "try again later, or get it from elsewhere with --binary-mirror");
+}
+
+/* Get the file URL, with its digest WANTED, to PATH. */
+static int fetch_file(struct work *work, const char *url, const char *wanted, const char *path,
+		      struct error *err)
+{
+	struct topic topic = { .work = work, .name = last_part(url) };
+	struct download download = {
+		.url = url,
+		.limit_bytes = FILE_LIMIT,
+		.progress = on_progress,
+		.data = &topic,
+	};
+	bool resumed = false;
+	int r;
+
+	/* A try before this one may have got it. */
+	if (file_exists(path) && verify(path, url, wanted, NULL) == 0)
+		return 0;
+	work_tell(work, "downloading %s", topic.name);
+	r = download_file(&download, path, &resumed, err);
+	if (r < 0)
+		return judge(work, url, r, err);
+	r = verify(path, url, wanted, err);
+	if (r != -EBADMSG || !resumed)
+		return r;
+	/* Perhaps the part that was there was of something else. */
+	log_debug("'%s' was resumed and came out wrong; getting all of it", url);
+	if (err)
+		error_clear(err);
+	r = download_file(&download, path, NULL, err);
+	return r < 0 ? judge(work, url, r, err) : verify(path, url, wanted, err);
+}
+
+/* Get one file of component ID to work/download/; RET_PATH is for the caller to free. */
+static int fetch(struct work *work, enum component_id id, const char *program, char **ret_path,
+		 struct error *err)
+{
+	const struct component *component = &components[id];
+	const char *version = work->release->versions[id];
+	cleanup_free char *url = component_expand(component->url, version, work->arch, program);
+	cleanup_free char *sums_url = component_expand(component->checksum_url, version, work->arch,
+						       program);
+	cleanup_free char *from = mirrored(work, url);
+	cleanup_free char *sums_from = mirrored(work, sums_url);
+	cleanup_free char *path = work_path(work, "work/download/%s", last_part(url));
+	char wanted[SHA256_HEX_SIZE];
+	int r = fetch_checksum(work, sums_from, last_part(url), wanted, err);
+
+	if (r == 0)
+		r = check_reachable(work, from, err);
+	if (r == 0)
+		r = fetch_file(work, from, wanted, path, err);
+	if (r < 0)
+		return r;
+	*ret_path = take_ptr(path);
+	return 0;
+}
+
+static int fetch_programs(struct work *work, enum component_id id, struct error *err)
+{
+	const struct component *component = &components[id];
+
+	for (const struct program *program = component->programs; program->name; program++) {
+		cleanup_free char *file = NULL;
+		cleanup_free char *place = work_path(work, "work/get/%s/%s", component->name,
+						     program->name);
+		int r = fetch(work, id, program->name, &file, err);
+
+		if (r < 0)
+			return r;
+		if (link(file, place) < 0 && errno != EEXIST)
+			return error_sys(err, "cannot link '%s'", place);
+	}
+	return 0;
+}
+
+static int unpack(struct work *work, enum component_id id, char *archive, struct error *err)
+{
+	const struct component *component = &components[id];
+	const char *version = work->release->versions[id];
+	cleanup_free char *folder = work_path(work, "work/get/%s/unpacked", component->name);
+	cleanup_free char *inside = component_expand(component->inside, version, work->arch, NULL);
+	int r = file_make_dirs(folder, 0755, err);
+
+	if (r < 0)
+		return r;
+	work_tell(work, "unpacking %s", last_part(archive));
+	r = process_run(ARGV("tar", "-xzf", archive, "-C", folder, "--no-same-owner"), NULL, err);
+	if (r != 0)
+		return r < 0 ? r
+			     : error_set(err, -EIO, "cannot unpack '%s': tar ended with %d",
+					 archive, r);
+	for (const struct program *program = component->programs; program->name; program++) {
+		cleanup_free char *from = xasprintf("%s/%s/%s", folder, inside, program->name);
+		cleanup_free char *to = work_path(work, "work/get/%s/%s", component->name,
+						  program->name);
+
+		if (rename(from, to) < 0)
+			return error_sys(err, "cannot find '%s' in '%s'", program->name, archive);
+	}
+	return 0;
+}
+
+int work_download(struct work *work, enum component_id id, struct error *err)
+{
+	const struct component *component = &components[id];
+	cleanup_free char *archive = NULL;
+	int r;
+
+	if (!component->url)
+		return error_because(err, &reason_download, -ENOENT,
+				     "there are no programs of %s to download", component->name);
+	if (!component->inside)
+		return fetch_programs(work, id, err);
+	r = fetch(work, id, NULL, &archive, err);
+	return r < 0 ? r : unpack(work, id, archive, err);
+}

@@ -1,0 +1,258 @@
+/*
+ * The prepared image store: a containerd root with all images imported and unpacked, to be
+ * hard-linked into nodes.
+ *
+ * containerd runs in a mount namespace of its own with a fresh /run: whatever it mounts and
+ * its sockets vanish with it, however it ends.
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "payload/work.h"
+
+#define START_TIMEOUT_MS 60000
+#define STOP_TIMEOUT_MS  30000
+#define SOCKET           "/run/manykube/containerd.sock"
+
+/* A containerd of ours and how to reach it. */
+struct daemon {
+	struct process process;
+	char *address; /* its socket, seen from our mount namespace */
+	char *ctr;
+	char *log;
+};
+
+#define DAEMON_INIT ((struct daemon){ .process = PROCESS_INIT })
+
+static void daemon_release(struct daemon *daemon)
+{
+	process_release(&daemon->process);
+	free(daemon->address);
+	free(daemon->ctr);
+	free(daemon->log);
+}
+
+static char *last_line(const char *path)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const char *line;
+
+	if (file_read(path, 64 << 20, &text, NULL) < 0)
+		return xstrdup("");
+	strbuf_trim_end(&text);
+	line = strrchr(text.text, '\n');
+	return xstrdup(line ? line + 1 : text.text);
+}
+
+static int write_config(const char *path, const char *root, struct error *err)
+{
+	cleanup_free char *text = xasprintf(
+		"version = 3\n"
+		"root = '%s'\n"
+		"state = '/run/manykube/state'\n"
+		"required_plugins = ['io.containerd.snapshotter.v1.overlayfs']\n"
+		"disabled_plugins = ['io.containerd.grpc.v1.cri', 'io.containerd.cri.v1.images',\n"
+		"  'io.containerd.cri.v1.runtime', 'io.containerd.nri.v1.nri',\n"
+		"  'io.containerd.snapshotter.v1.native', 'io.containerd.snapshotter.v1.erofs',\n"
+		"  'io.containerd.snapshotter.v1.blockfile',\n"
+		"  'io.containerd.internal.v1.opt', 'io.containerd.internal.v1.tracing']\n"
+		"[grpc]\n"
+		"  address = '" SOCKET "'\n",
+		root);
+
+	return file_put(path, text, strlen(text), 0644, err);
+}
+
+/* In the child, between fork and exec: a private copy of the mounts, dying with our parent. */
+static _Noreturn void become_daemon(char *const *argv, int log, pid_t parent, int report)
+{
+	sigset_t none;
+	int problem;
+
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A group of its own: Ctrl-C is for us, and we stop it in order. */
+	(void)setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
+	    unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0 ||
+	    dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+		goto failed;
+	(void)execve(argv[0], argv, environ);
+failed:
+	problem = errno;
+	(void)!write(report, &problem, sizeof(problem));
+	_exit(127);
+}
+
+static int spawn_daemon(struct daemon *daemon, char *const *argv, struct error *err)
+{
+	cleanup_fd int log = open(daemon->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	cleanup_fd int report_read = -1;
+	cleanup_fd int report_write = -1;
+	pid_t parent = getpid();
+	int report[2];
+	int problem;
+
+	if (log < 0)
+		return error_sys(err, "cannot open '%s'", daemon->log);
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	report_read = report[0];
+	report_write = report[1];
+	daemon->process.pid = fork();
+	if (daemon->process.pid < 0)
+		return error_sys(err, "cannot start '%s'", argv[0]);
+	if (daemon->process.pid == 0)
+		become_daemon(argv, log, parent, report_write);
+	(void)close(take_fd(report_write));
+	if (read(report_read, &problem, sizeof(problem)) == sizeof(problem)) {
+		errno = problem;
+		return error_sys(err, "cannot start '%s' in a mount namespace", argv[0]);
+	}
+	daemon->process.pidfd = pidfd_open(daemon->process.pid, 0);
+	if (daemon->process.pidfd < 0)
+		return error_sys(err, "cannot watch process %d", (int)daemon->process.pid);
+	daemon->address = xasprintf("/proc/%d/root" SOCKET, (int)daemon->process.pid);
+	return 0;
+}
+
+/* Run ctr with ARGV behind the address and namespace; what it says goes to the log. */
+static int run_ctr(struct daemon *daemon, char *const *argv, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	struct process_options options = { .output = daemon->log, .no_stdin = true };
+
+	strlist_add(&all, daemon->ctr);
+	strlist_add(&all, "--address");
+	strlist_add(&all, daemon->address);
+	strlist_add_all(&all, ARGV("--connect-timeout", "5s", "--namespace", "k8s.io"));
+	strlist_add_all(&all, argv);
+	return process_run(all.items, &options, err);
+}
+
+static int wait_until_ready(struct daemon *daemon, struct error *err)
+{
+	int64_t deadline = clock_now_ms() + START_TIMEOUT_MS;
+
+	for (;;) {
+		cleanup_free char *said = NULL;
+		int r;
+
+		/* Another second while the socket is not there yet would be a long one. */
+		while (!file_exists(daemon->address) && clock_now_ms() < deadline &&
+		       process_wait(&daemon->process, clock_now_ms() + 20, NULL) == -ETIMEDOUT)
+			;
+		if (daemon->process.pid < 0) {
+			said = last_line(daemon->log);
+			r = error_set(err, -EIO, "containerd ended at once: %s", said);
+			return error_hint(err, r,
+					  "if overlayfs is the trouble, put the cache on another "
+					  "file system with MANYKUBE_CACHE; the log is '%s'",
+					  daemon->log);
+		}
+		r = run_ctr(daemon, ARGV("version"), err);
+		if (r <= 0)
+			return r;
+		if (clock_now_ms() >= deadline)
+			return error_set(err, -ETIMEDOUT, "containerd does not answer, see '%s'",
+					 daemon->log);
+		clock_rest_ms(50);
+	}
+}
+
+static int start_daemon(struct work *work, const char *root, struct daemon *ret, struct error *err)
+{
+	cleanup_with(daemon_release) struct daemon daemon = DAEMON_INIT;
+	cleanup_free char *program = work_path(work, "bin/containerd");
+	cleanup_free char *config = work_path(work, "work/containerd.toml");
+	int r = write_config(config, root, err);
+
+	if (r < 0)
+		return r;
+	daemon.ctr = work_path(work, "bin/ctr");
+	daemon.log = work_path(work, "work/containerd.log");
+	r = spawn_daemon(&daemon, ARGV(program, "--config", config), err);
+	if (r == 0)
+		r = wait_until_ready(&daemon, err);
+	if (r < 0)
+		return r;
+	*ret = daemon;
+	daemon = DAEMON_INIT;
+	return 0;
+}
+
+static int stop_daemon(struct daemon *daemon, struct error *err)
+{
+	int r;
+
+	if (kill(daemon->process.pid, SIGTERM) < 0)
+		return error_sys(err, "cannot stop containerd");
+	r = process_wait(&daemon->process, clock_now_ms() + STOP_TIMEOUT_MS, err);
+	return r < 0 ? error_prefix(err, r, "stopping containerd") : 0;
+}
+
+static int import_image(struct work *work, struct daemon *daemon, const char *name,
+			const char *archive, struct error *err)
+{
+	cleanup_free char *path = work_path(work, "images/%s", archive);
+	cleanup_free char *said = NULL;
+	int r;
+
+	work_tell(work, "unpacking image %s", name);
+	/* The label is the CRI plugin's own: it takes the image as one of its own at once. */
+	r = run_ctr(daemon,
+		    ARGV("images", "import", "--snapshotter", "overlayfs", "--label",
+			 "io.cri-containerd.image=managed", path),
+		    err);
+	if (r == 0)
+		return 0;
+	if (r > 0) {
+		said = last_line(daemon->log);
+		r = error_set(err, -EIO, "containerd cannot import '%s': %s", name, said);
+	}
+	return r;
+}
+
+int work_make_store(struct work *work, struct error *err)
+{
+	cleanup_with(daemon_release) struct daemon daemon = DAEMON_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	cleanup_free char *store = work_path(work, "store");
+	cleanup_free char *fresh = work_path(work, "work/store");
+	int r;
+
+	if (file_exists(store))
+		return 0;
+	if (strchr(fresh, '\''))
+		return error_set(err, -EINVAL, "the cache's path must not have a quote: '%s'",
+				 fresh);
+	work_list_images(work, &names, &archives);
+	r = file_remove_tree(fresh, err);
+	if (r == 0)
+		r = file_make_dirs(fresh, 0711, err);
+	if (r == 0)
+		r = start_daemon(work, fresh, &daemon, err);
+	for (size_t i = 0; r == 0 && i < names.count; i++) {
+		r = import_image(work, &daemon, names.items[i], archives.items[i], err);
+		work->done++;
+	}
+	if (r == 0)
+		r = stop_daemon(&daemon, err);
+	if (r < 0)
+		return error_prefix(err, r, "preparing the image store");
+	if (rename(fresh, store) < 0)
+		return error_sys(err, "cannot name '%s'", store);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * One try at making a payload: where it works and whom it tells.
+ *
+ * The folder is CACHE/VERSION.part.  What is done stays there, so that the next try
+ * goes on from it:
+ *
+ *	bin/ cni/ images/ store/   as in the payload
+ *	work/programs/             what goes into images only
+ *	work/done/COMPONENT        "VERSION download" or "VERSION source": it is complete
+ *	work/download/             files on their way (….partial) and verified ones
+ *	work/src/, work/get/       modules of ours, programs before they are in place
+ *	work/build-….log          what go and containerd said
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/observer.h"
+#include "base/strlist.h"
+#include "payload/component.h"
+#include "payload/payload.h"
+
+struct work {
+	const struct release *release;
+	struct payload_source source;
+	struct observer *observer;
+	const char *arch;
+	char *folder; /* CACHE/VERSION.part */
+	char *step;   /* what the observer knows all this as */
+	unsigned done;
+	unsigned total;
+	struct strlist unreachable; /* hosts not to be tried again */
+};
+
+#define WORK_INIT ((struct work){ NULL })
+
+/* Tell the observer what is being worked on, with a printf-like detail. */
+void work_tell(struct work *work, const char *fmt, ...) printf_like(2, 3);
+
+/* The path of the thing that FMT names below the folder, for the caller to free. */
+char *work_path(const struct work *work, const char *fmt, ...) printf_like(2, 3) must_check;
+
+void work_release(struct work *work);
+
+/*
+ * Put the programs of component ID into work/get/COMPONENT/, from the release.
+ * -ENOENT if it can't be had that way (there is none, no such file, host not reached);
+ * -EBADMSG if a checksum is wrong.
+ */
+int work_download(struct work *work, enum component_id id, struct error *err);
+
+/* The same by building from source; -ENOENT if there is no usable Go. */
+int work_build(struct work *work, enum component_id id, struct error *err);
+
+/* Write the OCI archives of all images that are not there yet. */
+int work_make_images(struct work *work, struct error *err);
+
+/* The images' names and their archives below images/, each with an equal index. */
+void work_list_images(const struct work *work, struct strlist *ret_names,
+		      struct strlist *ret_archives);
+
+/* The programs of the host without which the images can't be made, checked before long work. */
+int work_check_host(struct error *err);
+
+/* Import all images into a fresh containerd root, store/. */
+int work_make_store(struct work *work, struct error *err);
