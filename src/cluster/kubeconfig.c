@@ -1,0 +1,212 @@
+/* The person's kubeconfig: reading and replacing the file. */
+
+#include "cluster/kubeconfig.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/strlist.h"
+#include "cluster/kubeconfig-scan.h"
+
+/* Thousands of clusters. */
+#define KUBECONFIG_LIMIT (16 << 20)
+
+int kubeconfig_path(char **ret_path, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist files = STRLIST_INIT;
+	const char *variable = getenv("KUBECONFIG");
+	cleanup_free char *home = NULL;
+	int r;
+
+	if (variable)
+		strlist_split(&files, variable, ':');
+	if (files.count > 0) {
+		*ret_path = xstrdup(files.items[0]);
+		return 0;
+	}
+	r = path_home(&home, err);
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("%s/.kube/config", home);
+	return 0;
+}
+
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return xstrdup(".");
+	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
+}
+
+/* What PATH links to, so that the link stays; also where a dangling link points. */
+static char *follow(const char *path)
+{
+	char *real = realpath(path, NULL);
+	cleanup_free char *folder = NULL;
+	cleanup_free char *target = NULL;
+	ssize_t len;
+
+	if (real)
+		return real;
+	target = xmalloc(PATH_MAX);
+	len = readlink(path, target, PATH_MAX - 1);
+	if (len <= 0)
+		return xstrdup(path);
+	target[len] = '\0';
+	if (target[0] == '/')
+		return take_ptr(target);
+	folder = folder_of(path);
+	return xasprintf("%s/%s", folder, target);
+}
+
+/* Make the folder of PATH if it is missing, and hold it: so that two of us don't edit at once. */
+static int lock_folder(const char *path, int *ret_fd, struct error *err)
+{
+	cleanup_free char *folder = folder_of(path);
+	cleanup_fd int fd = -1;
+	int r;
+
+	if (!file_exists(folder)) {
+		r = file_make_dirs(folder, 0700, err);
+		if (r < 0)
+			return r;
+		r = path_give_to_person(folder, err);
+		if (r < 0)
+			return r;
+	}
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "cannot open the folder '%s'", folder);
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return error_sys(err, "cannot lock the folder '%s'", folder);
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+/* Replace the file PATH, keeping its owner, or giving it to the person if it is new. */
+static int write_back(const char *path, const struct strbuf *text, struct error *err)
+{
+	struct stat old;
+	bool existed = stat(path, &old) == 0;
+	int r = file_replace(path, text->text, text->len, 0600, err);
+
+	if (r < 0)
+		return r;
+	if (!existed)
+		return path_give_to_person(path, err);
+	if (old.st_uid != geteuid() && lchown(path, old.st_uid, old.st_gid) < 0)
+		return error_sys(err, "cannot give '%s' back to user %u", path, old.st_uid);
+	return 0;
+}
+
+static int explain(const char *path, int code, struct error *err)
+{
+	if (err && err->text) {
+		char *text = xasprintf("%s:%s", path, err->text);
+
+		free(err->text);
+		err->text = text;
+	}
+	error_reason(err, code, &reason_host_config);
+	return error_hint(err, code,
+			  "the file was left as it is: mend it, or set KUBECONFIG to another");
+}
+
+/* Merge ENTRY, or without one remove NAME. */
+static int change(const char *path, const char *name, const struct kubeconfig_entry *entry,
+		  struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf before = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf after = STRBUF_INIT;
+	cleanup_free char *real = follow(path);
+	cleanup_fd int lock = -1;
+	int r;
+
+	if (!entry && !file_exists(real))
+		return 0;
+	r = lock_folder(real, &lock, err);
+	if (r < 0)
+		return error_reason(err, r, &reason_host_config);
+	r = file_read(real, KUBECONFIG_LIMIT, &before, err);
+	if (r < 0 && r != -ENOENT)
+		return error_reason(err, r, &reason_host_config);
+	error_clear(err ? err : &(struct error){ NULL });
+
+	if (entry)
+		r = kubeconfig_merge_text(before.text, before.len, entry, &after, err);
+	else
+		r = kubeconfig_remove_text(before.text, before.len, name, &after, err);
+	if (r < 0)
+		return explain(real, r, err);
+	if (after.len == before.len && memcmp(after.text, before.text, after.len) == 0)
+		return 0;
+	r = write_back(real, &after, err);
+	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
+}
+
+int kubeconfig_merge(const char *path, const char *name, const char *server, const char *ca_pem,
+		     const char *cert_pem, const char *key_pem, struct error *err)
+{
+	const struct kubeconfig_entry entry = { name, server, ca_pem, cert_pem, key_pem };
+
+	return change(path, name, &entry, err);
+}
+
+int kubeconfig_remove(const char *path, const char *name, struct error *err)
+{
+	return change(path, name, NULL, err);
+}
+
+static int scan_file(const char *path, struct scan *ret)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = file_read(path, KUBECONFIG_LIMIT, &text, NULL);
+
+	if (r < 0)
+		return r;
+	return kubeconfig_scan(text.text, text.len, ret, NULL);
+}
+
+enum kubeconfig_state kubeconfig_points_at(const char *path, const char *name, const char *server)
+{
+	cleanup_with(scan_release) struct scan scan = SCAN_INIT;
+	const struct scan_item *cluster;
+
+	if (scan_file(path, &scan) < 0 || !scan_find(&scan.lists[KUBECONFIG_CONTEXTS], name))
+		return KUBECONFIG_NONEXISTENT;
+	cluster = scan_find(&scan.lists[KUBECONFIG_CLUSTERS], name);
+	if (!cluster || !cluster->server || strcmp(cluster->server, server) != 0)
+		return KUBECONFIG_MISCONFIGURED;
+	return KUBECONFIG_CONFIGURED;
+}
+
+const char *kubeconfig_state_word(enum kubeconfig_state state)
+{
+	static const char *const words[] = {
+		[KUBECONFIG_NONEXISTENT] = "Nonexistent",
+		[KUBECONFIG_MISCONFIGURED] = "Misconfigured",
+		[KUBECONFIG_CONFIGURED] = "Configured",
+	};
+
+	return words[state];
+}
+
+char *kubeconfig_current(const char *path)
+{
+	cleanup_with(scan_release) struct scan scan = SCAN_INIT;
+
+	if (scan_file(path, &scan) < 0 || scan.current_style != SCAN_SCALAR || !*scan.current)
+		return NULL;
+	return take_ptr(scan.current);
+}
