@@ -22,6 +22,8 @@ static int note(struct command_context *ctx, arg_unused struct error *err)
 
 	strlist_add(&words, ctx->command->name);
 	strlist_add_all(&words, ctx->argv);
+	free(ran);
+	free(profile_name);
 	ran = strlist_join(&words, " ");
 	profile_name = xstrdup(ctx->profile_name);
 	ASSERT_INT(words.count, ctx->argc + 1);

@@ -1,6 +1,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/strlist.h"
 #include "cluster/kubeconfig.h"
 #include "test.h"
 
@@ -43,20 +44,29 @@ static const struct kubeconfig_entry dev = { "dev", "https://127.0.0.1:41234", "
 	"  user:\n"                                                       \
 	"    token: secret\n" users
 
-static char *merge(const char *text)
-{
-	struct strbuf out = STRBUF_INIT;
+/* What was given out, so that statements can use it in place. */
+static struct strlist given;
 
-	ASSERT_OK(kubeconfig_merge_text(text, strlen(text), &dev, &out, &err));
-	return strbuf_take(&out);
+static const char *give(struct strbuf *text)
+{
+	strlist_add(&given, text->text);
+	return given.items[given.count - 1];
 }
 
-static char *without(const char *text, const char *name)
+static const char *merge(const char *text)
 {
-	struct strbuf out = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	ASSERT_OK(kubeconfig_merge_text(text, strlen(text), &dev, &out, &err));
+	return give(&out);
+}
+
+static const char *without(const char *text, const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
 
 	ASSERT_OK(kubeconfig_remove_text(text, strlen(text), name, &out, &err));
-	return strbuf_take(&out);
+	return give(&out);
 }
 
 TEST(an_empty_file_becomes_a_kubeconfig)
@@ -107,14 +117,14 @@ TEST(an_old_entry_is_replaced_where_it_stands)
 
 TEST(indented_lists_keep_their_indentation)
 {
-	cleanup_free char *text = merge("clusters:\n"
-					"  -\n"
-					"    # here\n"
-					"    name: dev\n"
-					"  - name: two\n"
-					"contexts:\n"
-					"    - name: two\n"
-					"users:");
+	const char *text = merge("clusters:\n"
+				 "  -\n"
+				 "    # here\n"
+				 "    name: dev\n"
+				 "  - name: two\n"
+				 "contexts:\n"
+				 "    - name: two\n"
+				 "users:");
 
 	ASSERT_STR(text, "clusters:\n"
 			 "  - cluster:\n"
@@ -139,7 +149,7 @@ TEST(indented_lists_keep_their_indentation)
 
 TEST(json_stays_json)
 {
-	cleanup_free char *text = merge(
+	const char *text = merge(
 		"{\"clusters\": [{\"name\": \"one\"}], \"users\": [], \"contexts\": null}\n");
 
 	ASSERT_STR(text, "{\"clusters\": [{\"name\": \"one\"}, {\"cluster\": {"
