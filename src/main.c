@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "cli/text.h"
+#include "cli/say.h"
 #include "cmd/command.h"
 
 const struct command *const commands[] = {
@@ -16,36 +16,6 @@ const struct command *const commands[] = {
 	&cmd_version,
 	NULL,
 };
-
-/* Shown in front of a line on stderr: as minikube does it, with a sign of its own on a terminal. */
-static void print_line(const char *plain, const char *emoji, const char *colour)
-{
-	bool coloured = text_has_colour(STDERR_FILENO);
-
-	fprintf(stderr, "%s%s%s ", coloured ? colour : "",
-		text_has_emoji(STDERR_FILENO) ? emoji : plain, coloured ? "\033[0m" : "");
-}
-
-static void report(const struct error *err, int code)
-{
-	const char *advice = err->hint;
-
-	if (!advice && err->reason)
-		advice = err->reason->advice;
-	print_line("X", "❌ ", "\033[1;31m");
-	fprintf(stderr, "Exiting due to %s: %s\n", err->reason ? err->reason->word : "MK_FAILURE",
-		err->text ? err->text : strerror(-code));
-	if (advice) {
-		print_line("*", "💡 ", "\033[1;33m");
-		fprintf(stderr, "Suggestion: %s\n", advice);
-	}
-}
-
-static void show_warning(const char *text)
-{
-	print_line("!", "❗ ", "\033[1;33m");
-	fprintf(stderr, "%s\n", text);
-}
 
 /*
  * Ctrl-C at any moment is safe, since the record on disk is always ahead of what was done.
@@ -107,13 +77,12 @@ int main(arg_unused int argc, char **argv)
 
 	fill_standard_descriptors();
 	handle_signals();
-	log_show_warnings_with(show_warning);
+	log_show_warnings_with(say_warning);
 
 	r = command_main(commands, argv[0] ? argv + 1 : argv, &err);
 	if (r < 0) {
 		(void)fflush(stdout);
-		report(&err, r);
-		r = err.reason ? err.reason->exit_status : EXIT_FAILURE;
+		r = say_error(&err, r);
 	}
 	return end_output(r);
 }

@@ -121,13 +121,18 @@ unsigned text_columns(int fd, unsigned fallback)
 	return size.ws_col;
 }
 
+bool text_has_cursor(int fd)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(fd) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
 bool text_has_colour(int fd)
 {
 	const char *no_colour = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
 
-	return isatty(fd) && !(no_colour && *no_colour) && terminal &&
-	       strcmp(terminal, "dumb") != 0;
+	return text_has_cursor(fd) && !(no_colour && *no_colour);
 }
 
 bool text_has_emoji(int fd)

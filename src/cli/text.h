@@ -17,6 +17,9 @@ void text_clip(struct strbuf *out, const char *text, unsigned columns);
 /* The columns of the terminal FD; FALLBACK if it is none. */
 unsigned text_columns(int fd, unsigned fallback);
 
+/* Whether FD is a terminal whose cursor can be moved. */
+bool text_has_cursor(int fd);
+
 /* Whether FD is a terminal for colours (and NO_COLOR is not set). */
 bool text_has_colour(int fd);
 

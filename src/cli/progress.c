@@ -1,0 +1,322 @@
+/*
+ * An observer that shows a person how far the work is.
+ *
+ * How it works on a terminal:
+ *  1. progress_new() forks the painter, which holds nothing of ours but a pipe and stderr.
+ *  2. Every call of the observer becomes a message: a letter, then texts, each ended by NUL.
+ *     A message is written at once and is shorter than PIPE_BUF, so it comes whole.
+ *  3. The painter puts them into a struct steps, and draws that ten times a second.
+ *  4. Told to quit by progress_free(), it clears the live lines and ends.  When we died it
+ *     leaves them as they are, since our last words may stand below.
+ */
+
+#include "cli/progress.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/parse.h"
+#include "cli/say.h"
+#include "cli/steps.h"
+#include "cli/text.h"
+
+#define FRAME_MS   100
+#define SHORT_TEXT 400 /* the most that is sent of one, except of notes */
+
+enum message {
+	MESSAGE_BEGIN = 'b',
+	MESSAGE_PROGRESS = 'p',
+	MESSAGE_END = 'e',
+	MESSAGE_NOTE = 'n',
+	MESSAGE_QUIT = 'q',
+};
+
+#define MESSAGE_TEXTS 5 /* step, node, detail, done, total; or any fewer */
+
+struct progress {
+	struct observer observer;
+	bool quiet;
+	pid_t painter; /* 0 if there is none */
+	int pipe;
+	struct steps *steps; /* without a painter */
+};
+
+/* Where warnings go. */
+static struct progress *shown;
+
+struct painter {
+	struct steps *steps;
+	struct strbuf input;
+	struct strbuf above; /* finished lines to be printed above the live ones */
+	unsigned lines;      /* live lines on the screen */
+	bool quit;
+};
+
+static void measure_terminal(struct steps *steps)
+{
+	struct winsize size = { 0 };
+	unsigned columns = text_columns(STDERR_FILENO, 80);
+
+	(void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	steps_resize(steps, columns, size.ws_row > 3 ? size.ws_row - 1u : 23);
+}
+
+static uint64_t number(const char *text)
+{
+	unsigned long long value = 0;
+
+	(void)parse_number(text, 0, ULLONG_MAX, &value, NULL);
+	return value;
+}
+
+static void take_message(struct painter *painter, char letter, char *const *texts)
+{
+	const char *node = *texts[1] ? texts[1] : NULL;
+	int64_t now = clock_now_ms();
+
+	if (letter == MESSAGE_BEGIN)
+		steps_begin(painter->steps, texts[0], node, now);
+	else if (letter == MESSAGE_PROGRESS)
+		steps_progress(painter->steps, texts[0], node, *texts[2] ? texts[2] : NULL,
+			       number(texts[3]), number(texts[4]), now);
+	else if (letter == MESSAGE_END)
+		steps_end(painter->steps, texts[0], node, *texts[2] != '\0', now, &painter->above);
+	else if (letter == MESSAGE_NOTE)
+		steps_note(painter->steps, texts[0], &painter->above);
+	else if (letter == MESSAGE_QUIT)
+		painter->quit = true;
+}
+
+/* Take the whole messages out of the input. */
+static void take_messages(struct painter *painter)
+{
+	struct strbuf *input = &painter->input;
+
+	for (;;) {
+		char *texts[MESSAGE_TEXTS];
+		size_t at = 1;
+
+		for (size_t i = 0; i < MESSAGE_TEXTS; i++) {
+			size_t len;
+
+			if (at >= input->len)
+				return;
+			len = strnlen(input->text + at, input->len - at);
+			if (at + len >= input->len)
+				return;
+			texts[i] = input->text + at;
+			at += len + 1;
+		}
+		take_message(painter, input->text[0], texts);
+		strbuf_drop_front(input, at);
+	}
+}
+
+static void draw(struct painter *painter, bool live)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	if (painter->lines)
+		strbuf_addf(&out, "\r\033[%uA\033[J", painter->lines);
+	strbuf_add(&out, painter->above.text);
+	strbuf_reset(&painter->above);
+	painter->lines = 0;
+	if (live) {
+		measure_terminal(painter->steps);
+		painter->lines = steps_render(painter->steps, clock_now_ms(), &out);
+	}
+	if (out.len)
+		(void)file_write_all(STDERR_FILENO, out.text, out.len);
+}
+
+static _Noreturn void paint(int pipe, const struct steps_look *look)
+{
+	struct painter painter = { .steps = steps_new(look), STRBUF_INIT, STRBUF_INIT };
+
+	/* Ctrl-C is for our parent; we end when it does. */
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGTERM, SIG_IGN);
+	if (dup2(pipe, STDIN_FILENO) < 0)
+		_exit(EXIT_FAILURE);
+	(void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
+
+	while (!painter.quit) {
+		struct pollfd poll_fd = { .fd = STDIN_FILENO, .events = POLLIN };
+		ssize_t len;
+
+		if (poll(&poll_fd, 1, FRAME_MS) > 0) {
+			len = read(STDIN_FILENO, strbuf_grow(&painter.input, PIPE_BUF), PIPE_BUF);
+			if (len <= 0)
+				_exit(EXIT_FAILURE);
+			strbuf_grown(&painter.input, (size_t)len);
+			take_messages(&painter);
+		}
+		draw(&painter, !painter.quit);
+	}
+	_exit(EXIT_SUCCESS);
+}
+
+static int start_painter(struct progress *progress, const struct steps_look *look)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	progress->painter = fork();
+	if (progress->painter == 0) {
+		(void)close(fds[1]);
+		paint(fds[0], look);
+	}
+	(void)close(fds[0]);
+	if (progress->painter < 0) {
+		progress->painter = 0;
+		(void)close(fds[1]);
+		return -EAGAIN;
+	}
+	progress->pipe = fds[1];
+	return 0;
+}
+
+/* Send the message LETTER with MESSAGE_TEXTS texts; NULL is an empty one. */
+static void tell(struct progress *progress, enum message letter, const char *const *texts)
+{
+	cleanup_with(strbuf_release) struct strbuf message = STRBUF_INIT;
+
+	strbuf_add_char(&message, (char)letter);
+	for (size_t i = 0; i < MESSAGE_TEXTS; i++) {
+		size_t most = letter == MESSAGE_NOTE ? PIPE_BUF - 10 : SHORT_TEXT;
+
+		if (texts[i])
+			strbuf_add_mem(&message, texts[i], strnlen(texts[i], most));
+		strbuf_add_char(&message, '\0');
+	}
+	(void)file_write_all(progress->pipe, message.text, message.len);
+}
+
+#define TELL(progress, letter, ...) \
+	tell(progress, letter, (const char *const[MESSAGE_TEXTS]){ __VA_ARGS__ })
+
+static void observe_begins(struct observer *observer, const char *step, const char *node)
+{
+	struct progress *progress = (struct progress *)observer;
+
+	if (progress->painter)
+		TELL(progress, MESSAGE_BEGIN, step, node);
+	else
+		steps_begin(progress->steps, step, node, clock_now_ms());
+}
+
+static void observe_goes_on(struct observer *observer, const char *step, const char *node,
+			    const char *detail, uint64_t done, uint64_t total)
+{
+	struct progress *progress = (struct progress *)observer;
+	cleanup_free char *done_text = NULL;
+	cleanup_free char *total_text = NULL;
+
+	if (!progress->painter)
+		return;
+	done_text = xasprintf("%llu", (unsigned long long)done);
+	total_text = xasprintf("%llu", (unsigned long long)total);
+	TELL(progress, MESSAGE_PROGRESS, step, node, detail, done_text, total_text);
+}
+
+static void observe_ends(struct observer *observer, const char *step, const char *node, bool ok)
+{
+	struct progress *progress = (struct progress *)observer;
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	if (progress->painter) {
+		TELL(progress, MESSAGE_END, step, node, ok ? "ok" : NULL);
+		return;
+	}
+	steps_end(progress->steps, step, node, ok, clock_now_ms(), &out);
+	if (!progress->quiet)
+		(void)file_write_all(STDERR_FILENO, out.text, out.len);
+}
+
+static void show_note(struct progress *progress, const char *text)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	if (progress->painter) {
+		TELL(progress, MESSAGE_NOTE, text);
+		return;
+	}
+	steps_note(progress->steps, text, &out);
+	(void)file_write_all(STDERR_FILENO, out.text, out.len);
+}
+
+static void observe_notes(struct observer *observer, const char *text)
+{
+	struct progress *progress = (struct progress *)observer;
+
+	if (!progress->quiet)
+		show_note(progress, text);
+}
+
+static void show_warning(const char *text)
+{
+	cleanup_free char *line = xasprintf("Warning: %s", text);
+
+	show_note(shown, line);
+}
+
+struct progress *progress_new(bool quiet, int verbosity)
+{
+	bool live = text_has_cursor(STDERR_FILENO) && !quiet && verbosity < 2;
+	const struct steps_look look = {
+		.columns = live ? 80 : 0,
+		.rows = 23,
+		.unicode = text_has_emoji(STDERR_FILENO),
+		.colour = text_has_colour(STDERR_FILENO),
+		.times = live || verbosity > 0,
+	};
+	struct progress *progress = xcalloc(1, sizeof(*progress));
+
+	progress->observer = (struct observer){
+		.begin = observe_begins,
+		.progress = observe_goes_on,
+		.end = observe_ends,
+		.note = observe_notes,
+	};
+	progress->quiet = quiet;
+	progress->pipe = -1;
+	if (!live || start_painter(progress, &look) < 0)
+		progress->steps = steps_new(&look);
+	shown = progress;
+	log_show_warnings_with(show_warning);
+	return progress;
+}
+
+struct observer *progress_observer(struct progress *progress)
+{
+	return &progress->observer;
+}
+
+void progress_free(struct progress *progress)
+{
+	if (shown == progress) {
+		log_show_warnings_with(say_warning);
+		shown = NULL;
+	}
+	if (progress->painter) {
+		TELL(progress, MESSAGE_QUIT, NULL);
+		(void)close(progress->pipe);
+		while (waitpid(progress->painter, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (progress->steps)
+		steps_free(progress->steps);
+	free(progress);
+}

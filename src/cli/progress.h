@@ -1,0 +1,23 @@
+/*
+ * An observer that shows a person how far the work is, on stderr.
+ *
+ * On a terminal: live lines, with all nodes side by side below their step, drawn by a small
+ * process of their own, so that they move while the work waits for something.  Elsewhere:
+ * one plain line per finished step.  Warnings of log_warning() are shown in between.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/observer.h"
+
+struct progress;
+
+/* QUIET shows nothing but warnings; VERBOSITY of 1 says how long each step took. */
+struct progress *progress_new(bool quiet, int verbosity);
+
+/* What to hand to the work. */
+struct observer *progress_observer(struct progress *progress);
+
+/* Take the live lines away, and wait until that is done: what is printed next stands below. */
+void progress_free(struct progress *progress);
+DEFINE_CLEANUP(struct progress *, progress_free)

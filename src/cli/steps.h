@@ -1,0 +1,40 @@
+/*
+ * The steps that are under way, and how they look: what progress.c shows.
+ *
+ * Knows nothing of terminals or time: both are given, so that it can be tested.
+ */
+#pragma once
+
+#include "base/macro.h"
+#include "base/strbuf.h"
+
+struct steps;
+
+struct steps_look {
+	unsigned columns; /* no line is longer; 0: any length */
+	unsigned rows;    /* no more lines than these */
+	bool unicode;     /* signs that plain ASCII has not */
+	bool colour;
+	bool times; /* say how long each step took */
+};
+
+struct steps *steps_new(const struct steps_look *look);
+void steps_free(struct steps *steps);
+
+/* The terminal changed its size. */
+void steps_resize(struct steps *steps, unsigned columns, unsigned rows);
+
+/* What the observer says, at NOW_MS. */
+void steps_begin(struct steps *steps, const char *step, const char *node, int64_t now_ms);
+void steps_progress(struct steps *steps, const char *step, const char *node, const char *detail,
+		    uint64_t done, uint64_t total, int64_t now_ms);
+
+/* Adds to OUT the lines of the step if this was the last node that it ran on. */
+void steps_end(struct steps *steps, const char *step, const char *node, bool ok, int64_t now_ms,
+	       struct strbuf *out);
+
+/* Add the lines of a sentence to OUT. */
+void steps_note(const struct steps *steps, const char *text, struct strbuf *out);
+
+/* Add the lines of what is under way at NOW_MS to OUT and return how many they are. */
+unsigned steps_render(const struct steps *steps, int64_t now_ms, struct strbuf *out);
