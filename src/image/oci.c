@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "data/sha256.h"
 #include "data/tar.h"
 
 #define TYPE_INDEX    "application/vnd.oci.image.index.v1+json"
@@ -209,7 +208,7 @@ static json_t *make_index(const struct oci_image *image, const struct blob *mani
 }
 
 static int write_layout(const struct oci_image *image, struct tar_writer *archive,
-			struct error *err)
+			char ret_id[SHA256_HEX_SIZE], struct error *err)
 {
 	static const char layout[] = "{\"imageLayoutVersion\":\"1.0.0\"}";
 	json_auto_t *config_json = NULL;
@@ -236,11 +235,17 @@ static int write_layout(const struct oci_image *image, struct tar_writer *archiv
 		return r;
 	index_json = make_index(image, &manifest);
 	r = write_json(archive, index_json, "index.json", NULL, err);
-	return r < 0 ? r : tar_end(archive, err);
+	if (r == 0)
+		r = tar_end(archive, err);
+	if (r == 0)
+		memcpy(ret_id, config.digest, sizeof(config.digest));
+	return r;
 }
 
-int oci_image_write(const struct oci_image *image, const char *archive, struct error *err)
+int oci_image_write(const struct oci_image *image, const char *archive,
+		    char ret_id[SHA256_HEX_SIZE], struct error *err)
 {
+	char id[SHA256_HEX_SIZE];
 	cleanup_free char *temp = xasprintf("%s.new", archive);
 	cleanup_fd int fd = open(temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	struct tar_writer tar = { .fd = fd };
@@ -248,13 +253,15 @@ int oci_image_write(const struct oci_image *image, const char *archive, struct e
 
 	if (fd < 0)
 		return error_sys(err, "cannot create '%s'", temp);
-	r = write_layout(image, &tar, err);
+	r = write_layout(image, &tar, id, err);
 	if (r == 0 && rename(temp, archive) < 0)
 		r = error_sys(err, "cannot name '%s'", archive);
 	if (r < 0) {
 		(void)unlink(temp);
 		return error_prefix(err, r, "image '%s'", image->name);
 	}
+	if (ret_id)
+		memcpy(ret_id, id, sizeof(id));
 	return 0;
 }
 

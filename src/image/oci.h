@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "data/sha256.h"
 
 struct oci_entry;
 
@@ -33,8 +34,12 @@ void oci_image_add_file(struct oci_image *image, const char *path, const char *h
 void oci_image_add_text(struct oci_image *image, const char *path, const char *text, mode_t mode);
 void oci_image_add_link(struct oci_image *image, const char *path, const char *target);
 
-/* Write IMAGE to the file ARCHIVE, which appears only when it is complete. */
-int oci_image_write(const struct oci_image *image, const char *archive, struct error *err);
+/*
+ * Write IMAGE to the file ARCHIVE, which appears only when it is complete.  RET_ID (may be NULL)
+ * is the digest of its configuration, which is what container runtimes know images by.
+ */
+int oci_image_write(const struct oci_image *image, const char *archive,
+		    char ret_id[SHA256_HEX_SIZE], struct error *err);
 
 void oci_image_release(struct oci_image *image);
 

@@ -85,6 +85,16 @@ void work_list_images(const struct work *work, struct strlist *ret_names,
 	list(BUSYBOX, ret_names, ret_archives);
 }
 
+char *work_image_id(const struct work *work, const char *archive)
+{
+	cleanup_with(strbuf_release) struct strbuf id = STRBUF_INIT;
+	cleanup_free char *stamp = work_path(work, "work/images/%s", archive);
+
+	if (file_read(stamp, 4096, &id, NULL) < 0 || !sha256_is_hex(id.text))
+		return NULL;
+	return xasprintf("sha256:%s", id.text);
+}
+
 /* Add PROGRAM of the host with the libraries that it loads, where the host has them. */
 static int add_host_program(struct oci_image *image, const char *path, const char *program,
 			    struct error *err)
@@ -113,19 +123,23 @@ static int add_proxy_tools(struct oci_image *image, struct error *err)
 	return r;
 }
 
-/* Write IMAGE unless a try before did; NAME is its reference. */
+/* Write IMAGE as NAME, then its id as the sign that it is complete. */
 static int write_image(struct work *work, struct oci_image *image, const char *name,
 		       struct error *err)
 {
 	cleanup_free char *base = archive_name(name);
 	cleanup_free char *archive = work_path(work, "images/%s", base);
+	cleanup_free char *stamp = work_path(work, "work/images/%s", base);
+	char id[SHA256_HEX_SIZE];
+	int r;
 
 	image->name = name;
 	image->arch = work->arch;
 	strlist_add(&image->environment, SEARCH_PATH);
 	oci_image_add_folder(image, "/tmp", 01777);
 	work_tell(work, "writing image %s", name);
-	return oci_image_write(image, archive, err);
+	r = oci_image_write(image, archive, id, err);
+	return r < 0 ? r : file_put(stamp, id, strlen(id), 0644, err);
 }
 
 static int make_from_recipe(struct work *work, const struct recipe *recipe, const char *name,
@@ -215,8 +229,8 @@ int work_make_images(struct work *work, struct error *err)
 
 	work_list_images(work, &names, &archives);
 	for (size_t i = 0; i < names.count; i++) {
-		cleanup_free char *archive = work_path(work, "images/%s", archives.items[i]);
-		int r = file_exists(archive) ? 0 : make_image(work, i, names.items[i], err);
+		cleanup_free char *id = work_image_id(work, archives.items[i]);
+		int r = id ? 0 : make_image(work, i, names.items[i], err);
 
 		if (r < 0)
 			return r;

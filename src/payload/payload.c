@@ -19,7 +19,7 @@
 #include "payload/work.h"
 
 /* Counted up whenever the layout or what is in it changes: older payloads are made anew. */
-#define FORMAT 1
+#define FORMAT 2
 
 void payload_release(struct payload *payload)
 {
@@ -186,9 +186,13 @@ static json_t *describe(struct work *work)
 							     origin ? origin : "unknown"));
 	}
 	work_list_images(work, &names, &archives);
-	for (size_t i = 0; i < names.count; i++)
-		(void)json_array_append_new(images, json_pack("{s:s, s:s}", "name", names.items[i],
-							      "archive", archives.items[i]));
+	for (size_t i = 0; i < names.count; i++) {
+		cleanup_free char *image_id = work_image_id(work, archives.items[i]);
+
+		(void)json_array_append_new(
+			images, json_pack("{s:s, s:s, s:s}", "name", names.items[i], "archive",
+					  archives.items[i], "id", image_id ? image_id : ""));
+	}
 	return json_pack(
 		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "format", FORMAT, "version",
 		work->release->version, "arch", work->arch, "made", now, "pauseImage", pause,
@@ -229,8 +233,9 @@ static int finish(struct work *work, const char *folder, struct error *err)
 
 static int make_folders(struct work *work, struct error *err)
 {
-	static const char *const names[] = { "bin",       "cni",      "images",   "work/programs",
-					     "work/done", "work/get", "work/src", "work/download" };
+	static const char *const names[] = { "bin",           "cni",       "images",
+					     "work/programs", "work/done", "work/images",
+					     "work/get",      "work/src",  "work/download" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		cleanup_free char *path = work_path(work, "%s", names[i]);

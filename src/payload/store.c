@@ -202,26 +202,53 @@ static int stop_daemon(struct daemon *daemon, struct error *err)
 	return r < 0 ? error_prefix(err, r, "stopping containerd") : 0;
 }
 
+/* Run ctr with ARGV for the image NAME; -EIO with what it said if it fails. */
+static int ctr_for_image(struct daemon *daemon, char *const *argv, const char *name,
+			 struct error *err)
+{
+	cleanup_free char *said = NULL;
+	int r = run_ctr(daemon, argv, err);
+
+	if (r <= 0)
+		return r;
+	said = last_line(daemon->log);
+	return error_set(err, -EIO, "containerd cannot import '%s': %s", name, said);
+}
+
+/*
+ * Import an image just as the CRI plugin would have left it, else each node's containerd does that
+ * at its first start: its label, a second name that is the image's id, and for pause the pin that
+ * keeps the kubelet from removing it.
+ */
 static int import_image(struct work *work, struct daemon *daemon, const char *name,
 			const char *archive, struct error *err)
 {
-	cleanup_free char *path = work_path(work, "images/%s", archive);
-	cleanup_free char *said = NULL;
+	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
+	cleanup_free char *id = work_image_id(work, archive);
+	cleanup_free char *name_copy = xstrdup(name);
 	int r;
 
+	assert(id);
 	work_tell(work, "unpacking image %s", name);
-	/* The label is the CRI plugin's own: it takes the image as one of its own at once. */
-	r = run_ctr(daemon,
-		    ARGV("images", "import", "--snapshotter", "overlayfs", "--label",
-			 "io.cri-containerd.image=managed", path),
-		    err);
-	if (r == 0)
-		return 0;
-	if (r > 0) {
-		said = last_line(daemon->log);
-		r = error_set(err, -EIO, "containerd cannot import '%s': %s", name, said);
-	}
-	return r;
+	strlist_add_all(&argv, ARGV("images", "import", "--snapshotter", "overlayfs", "--label",
+				    "io.cri-containerd.image=managed"));
+	if (strstr(name, "/pause:"))
+		strlist_add_all(&argv, ARGV("--label", "io.cri-containerd.pinned=pinned"));
+	strlist_addf(&argv, "%s/images/%s", work->folder, archive);
+	r = ctr_for_image(daemon, argv.items, name, err);
+	if (r < 0)
+		return r;
+	return ctr_for_image(
+		daemon, ARGV("images", "tag", "--local", "--skip-reference-check", name_copy, id),
+		name, err);
+}
+
+/* What every node has to have of its own is not for sharing. */
+static int remove_identity(const char *root, struct error *err)
+{
+	cleanup_free char *folder = xasprintf("%s/io.containerd.grpc.v1.introspection", root);
+
+	return file_remove_tree(folder, err);
 }
 
 int work_make_store(struct work *work, struct error *err)
@@ -250,6 +277,8 @@ int work_make_store(struct work *work, struct error *err)
 	}
 	if (r == 0)
 		r = stop_daemon(&daemon, err);
+	if (r == 0)
+		r = remove_identity(fresh, err);
 	if (r < 0)
 		return error_prefix(err, r, "preparing the image store");
 	if (rename(fresh, store) < 0)

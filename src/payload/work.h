@@ -7,9 +7,11 @@
  *	bin/ cni/ images/ store/   as in the payload
  *	work/programs/             what goes into images only
  *	work/done/COMPONENT        "VERSION download" or "VERSION source": it is complete
+ *	work/images/ARCHIVE        the image's id: its archive is complete
  *	work/download/             files on their way (….partial) and verified ones
  *	work/src/, work/get/       modules of ours, programs before they are in place
- *	work/build-….log          what go and containerd said
+ *	work/build-….log           what go said
+ *	work/containerd.log        what containerd and ctr said
  */
 #pragma once
 
@@ -57,6 +59,10 @@ int work_make_images(struct work *work, struct error *err);
 /* The images' names and their archives below images/, each with an equal index. */
 void work_list_images(const struct work *work, struct strlist *ret_names,
 		      struct strlist *ret_archives);
+
+/* The id of the image in ARCHIVE (sha256:…) for the caller to free; NULL if it is not written yet.
+ */
+char *work_image_id(const struct work *work, const char *archive) must_check;
 
 /* The programs of the host without which the images can't be made, checked before long work. */
 int work_check_host(struct error *err);
