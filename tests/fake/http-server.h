@@ -1,0 +1,25 @@
+/*
+ * A small HTTP server for tests: serves a folder on 127.0.0.1 from a child process, with ranges.
+ *
+ * Files beside the served ones change how FILE is served:
+ *
+ *	FILE.break     the connection ends after as many bytes as this says; this file is
+ *	               removed, so that it happens once
+ *	FILE.norange   ranges are ignored
+ *
+ * The file `requests` in the folder gets a line for each request: STATUS PATH FIRST-BYTE.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+struct fake_http {
+	pid_t pid;
+	char *url; /* http://127.0.0.1:PORT */
+};
+
+#define FAKE_HTTP_INIT ((struct fake_http){ .pid = -1 })
+
+/* Start the server; ends the program if that can't be. */
+void fake_http_start(const char *folder, struct fake_http *ret);
+void fake_http_stop(struct fake_http *server);
