@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
@@ -53,6 +54,8 @@ static _Noreturn void become(const char *program, char *const *argv,
 	(void)signal(SIGINT, SIG_DFL);
 	if (options->new_session)
 		(void)setsid();
+	if (options->dies_with_us)
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (options->no_stdin)
 		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if ((in > 0 && dup2(in, STDIN_FILENO) < 0) ||

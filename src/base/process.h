@@ -32,6 +32,7 @@ struct process_options {
 	int stderr_fd;            /* > 0: the child's standard error */
 	bool no_stdin;            /* /dev/null as standard input */
 	bool new_session;         /* outlive us: a session of its own */
+	bool dies_with_us;        /* killed when we end, however we end */
 	char *const *environment; /* NULL: ours */
 };
 

@@ -107,6 +107,7 @@ static int run_go(struct build *build, char *const *argv, const char *what, stru
 	struct process_options options = {
 		.folder = build->folder,
 		.no_stdin = true,
+		.dies_with_us = true,
 		.environment = build->environment.items,
 	};
 	cleanup_fd int from = -1;
@@ -142,6 +143,7 @@ static int fetch_module(struct build *build, char **ret_folder, struct error *er
 	struct process_options options = {
 		.folder = build->folder,
 		.no_stdin = true,
+		.dies_with_us = true,
 		.environment = build->environment.items,
 	};
 	cleanup_fd int log = open(build->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);

@@ -131,7 +131,9 @@ static int spawn_daemon(struct daemon *daemon, char *const *argv, struct error *
 static int run_ctr(struct daemon *daemon, char *const *argv, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
-	struct process_options options = { .output = daemon->log, .no_stdin = true };
+	struct process_options options = { .output = daemon->log,
+					   .no_stdin = true,
+					   .dies_with_us = true };
 
 	strlist_add(&all, daemon->ctr);
 	strlist_add(&all, "--address");

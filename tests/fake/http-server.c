@@ -130,6 +130,8 @@ void fake_http_start(const char *folder, struct fake_http *ret)
 		perror("fake HTTP server");
 		abort();
 	}
+	/* Whatever proxy there is knows nothing of our loopback. */
+	(void)setenv("no_proxy", "127.0.0.1", 1);
 	ret->pid = fork();
 	if (ret->pid == 0)
 		run(listener, folder);

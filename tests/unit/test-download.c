@@ -99,6 +99,7 @@ TEST(tells_a_missing_file_from_a_missing_server)
 	ASSERT_INT(fetch(100, NULL, &err), -ENOENT);
 	ASSERT(err.reason == &reason_download);
 	assert_file("requests", "404 x 0\n");
+	/* By now the proxies are out of the way. */
 	ASSERT_INT(download_file(&nobody, path, NULL, NULL), -EHOSTUNREACH);
 }
 
