@@ -48,6 +48,21 @@ void kube_free(struct kube *kube)
 	free(kube);
 }
 
+const char *kube_ca(const struct kube *kube)
+{
+	return kube->ca;
+}
+
+const char *kube_cert(const struct kube *kube)
+{
+	return kube->cert;
+}
+
+const char *kube_key(const struct kube *kube)
+{
+	return kube->key;
+}
+
 void kube_set_server(struct kube *kube, const char *server)
 {
 	free(kube->server);

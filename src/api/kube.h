@@ -24,6 +24,11 @@ int kube_open(const char *path, struct kube **ret_kube, struct error *err);
 void kube_free(struct kube *kube);
 DEFINE_CLEANUP(struct kube *, kube_free)
 
+/* What it trusts and shows, in PEM; valid as long as KUBE is. */
+const char *kube_ca(const struct kube *kube);
+const char *kube_cert(const struct kube *kube);
+const char *kube_key(const struct kube *kube);
+
 /* Talk to SERVER from now on, whatever the kubeconfig said. */
 void kube_set_server(struct kube *kube, const char *server);
 

@@ -361,16 +361,22 @@ static void read_holder(int fd, struct strbuf *ret)
 	strbuf_trim_end(ret);
 }
 
-static int lock(const char *path, const char *what, int operation, int *ret_fd, struct error *err)
+/* Whether PATH is still the file behind FD: a holder may have removed it before it let go. */
+static bool is_current(const char *path, int fd)
+{
+	struct stat named;
+	struct stat held;
+
+	return stat(path, &named) == 0 && fstat(fd, &held) == 0 && named.st_ino == held.st_ino &&
+	       named.st_dev == held.st_dev;
+}
+
+static int take_lock(int fd, const char *path, int operation, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf holder = STRBUF_INIT;
-	cleanup_free char *line = xasprintf("%d %s\n", (int)getpid(), what);
-	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 
-	if (fd < 0)
-		return error_sys(err, "cannot open the lock '%s'", path);
 	while (flock(fd, operation) < 0) {
-		if (errno == EINTR && (operation & LOCK_NB))
+		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
 			return error_sys(err, "cannot take the lock '%s'", path);
@@ -378,10 +384,29 @@ static int lock(const char *path, const char *what, int operation, int *ret_fd, 
 		return error_set(err, -EWOULDBLOCK, "locked by process %s",
 				 holder.len ? holder.text : "(unknown)");
 	}
-	if (ftruncate(fd, 0) < 0 || pwrite(fd, line, strlen(line), 0) < 0)
-		return error_sys(err, "cannot write the lock '%s'", path);
-	*ret_fd = take_fd(fd);
 	return 0;
+}
+
+static int lock(const char *path, const char *what, int operation, int *ret_fd, struct error *err)
+{
+	cleanup_free char *line = xasprintf("%d %s\n", (int)getpid(), what);
+
+	for (;;) {
+		cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		int r;
+
+		if (fd < 0)
+			return error_sys(err, "cannot open the lock '%s'", path);
+		r = take_lock(fd, path, operation, err);
+		if (r < 0)
+			return r;
+		if (!is_current(path, fd))
+			continue;
+		if (ftruncate(fd, 0) < 0 || pwrite(fd, line, strlen(line), 0) < 0)
+			return error_sys(err, "cannot write the lock '%s'", path);
+		*ret_fd = take_fd(fd);
+		return 0;
+	}
 }
 
 int file_lock(const char *path, const char *what, int *ret_fd, struct error *err)

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 
 static void add_registration(struct strbuf *out, const struct node *node)
@@ -136,7 +137,8 @@ char *kubeadm_join_config(arg_unused const struct profile *profile, const struct
 	return strbuf_take(&out);
 }
 
-char *kubeadm_discovery(const char *ca_base64, const char *token)
+/* A kubeconfig of one user; USER has the lines below `user:`. */
+static char *kubeconfig_of(const char *ca_base64, const char *name, const char *user)
 {
 	return xasprintf("apiVersion: v1\n"
 			 "kind: Config\n"
@@ -146,16 +148,32 @@ char *kubeadm_discovery(const char *ca_base64, const char *token)
 			 "    certificate-authority-data: %s\n"
 			 "    server: https://%s:%d\n"
 			 "contexts:\n"
-			 "- name: join\n"
+			 "- name: default\n"
 			 "  context:\n"
 			 "    cluster: cluster\n"
-			 "    user: join\n"
-			 "current-context: join\n"
+			 "    user: %s\n"
+			 "current-context: default\n"
 			 "users:\n"
-			 "- name: join\n"
+			 "- name: %s\n"
 			 "  user:\n"
-			 "    token: %s\n",
-			 ca_base64, FRONT_DOOR_NAME, FRONT_DOOR_PORT, token);
+			 "%s",
+			 ca_base64, FRONT_DOOR_NAME, FRONT_DOOR_PORT, name, name, user);
+}
+
+char *kubeadm_discovery(const char *ca_base64, const char *token)
+{
+	cleanup_free char *user = xasprintf("    token: %s\n", token);
+
+	return kubeconfig_of(ca_base64, "join", user);
+}
+
+char *kubeadm_kubelet_config(const char *ca_base64, const char *node_name, const char *pem_path)
+{
+	cleanup_free char *name = xasprintf("system:node:%s", node_name);
+	cleanup_free char *user = xasprintf("    client-certificate: %s\n    client-key: %s\n",
+					    pem_path, pem_path);
+
+	return kubeconfig_of(ca_base64, name, user);
 }
 
 char *kubeadm_new_token(void)

@@ -22,12 +22,17 @@
 char *kubeadm_init_config(const struct profile *profile, const struct node *node,
 			  const char *token) must_check;
 
-/* Configuration for `kubeadm join` of NODE with TOKEN, by the discovery file at DISCOVERY_PATH in the node. */
-char *kubeadm_join_config(const struct profile *profile, const struct node *node,
-			  const char *token, const char *discovery_path) must_check;
+/* Configuration for `kubeadm join` of NODE with TOKEN, by the discovery file at DISCOVERY_PATH in
+ * the node. */
+char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
+			  const char *discovery_path) must_check;
 
 /* The discovery file: a kubeconfig with the cluster's CA (base64), the front door and TOKEN. */
 char *kubeadm_discovery(const char *ca_base64, const char *token) must_check;
+
+/* The kubeconfig of a kubelet whose certificate and key are in the file at PEM_PATH in the node. */
+char *kubeadm_kubelet_config(const char *ca_base64, const char *node_name,
+			     const char *pem_path) must_check;
 
 /* A fresh token, "abcdef.0123456789abcdef". */
 char *kubeadm_new_token(void) must_check;

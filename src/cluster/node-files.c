@@ -48,10 +48,11 @@ static int make_folders(const struct profile *profile, const struct node *node, 
 /* What the host's /usr needs of /etc to work: the loader's cache, certificates, alternatives. */
 static int copy_from_host(const struct profile *profile, const struct node *node, struct error *err)
 {
-	static const char *const files[] = { "ld.so.cache",   "ld.so.conf", "protocols", "services",
-					     "nsswitch.conf", "bash.bashrc", "profile",	 "netconfig",
-					     "mke2fs.conf" };
-	static const char *const trees[] = { "alternatives", "ssl/certs", "ca-certificates", "pki" };
+	static const char *const files[] = { "ld.so.cache", "ld.so.conf",    "protocols",
+					     "services",    "nsswitch.conf", "bash.bashrc",
+					     "profile",     "netconfig",     "mke2fs.conf" };
+	static const char *const trees[] = { "alternatives", "ssl/certs", "ca-certificates",
+					     "pki" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		cleanup_free char *from = xasprintf("/etc/%s", files[i]);
@@ -119,7 +120,7 @@ int node_files_write_hosts(const struct profile *profile, const struct node *nod
 
 	strbuf_add(&out, "127.0.0.1 localhost\n::1 localhost ip6-localhost\n");
 	strbuf_addf(&out, "%s %s host.manykube.internal\n", profile->gateway, FRONT_DOOR_NAME);
-	profile_for_each_node (other, profile)
+	profile_for_each_node(other, profile)
 		strbuf_addf(&out, "%s %s\n", other->address, other->name);
 	return put(profile, node, "hosts", out.text, err);
 }
@@ -176,6 +177,7 @@ static int write_containerd(const struct profile *profile, const struct node *no
 	return put(profile, node, "containerd/config.toml", text, err);
 }
 
+/* The kubelet waits for the file that kubeadm writes last. */
 static int write_agent(const struct profile *profile, const struct node *node, struct error *err)
 {
 	return put(profile, node, "manykube/agent.conf",
@@ -183,7 +185,7 @@ static int write_agent(const struct profile *profile, const struct node *node, s
 		   "  command /opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
 		   "  log /var/log/containerd.log\n"
 		   "service kubelet\n"
-		   "  when /var/lib/kubelet/config.yaml\n"
+		   "  when /var/lib/kubelet/kubeadm-flags.env\n"
 		   "  needs /run/containerd/containerd.sock\n"
 		   "  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
 		   "  command /opt/manykube/bin/kubelet"
@@ -201,25 +203,26 @@ static int write_cni(const struct profile *profile, const struct node *node, str
 
 	if (strcmp(profile->cni, "none") == 0)
 		return 0;
-	text = xasprintf("{\n"
-			 "  \"cniVersion\": \"1.0.0\",\n"
-			 "  \"name\": \"manykube\",\n"
-			 "  \"plugins\": [\n"
-			 "    {\n"
-			 "      \"type\": \"ptp\",\n"
-			 "      \"ipMasq\": false,\n"
-			 "      \"mtu\": 1500,\n"
-			 "      \"ipam\": {\n"
-			 "        \"type\": \"host-local\",\n"
-			 "        \"dataDir\": \"/run/cni-ipam\",\n"
-			 "        \"routes\": [ { \"dst\": \"0.0.0.0/0\" } ],\n"
-			 "        \"ranges\": [ [ { \"subnet\": \"%s\" } ] ]\n"
-			 "      }\n"
-			 "    },\n"
-			 "    { \"type\": \"portmap\", \"capabilities\": { \"portMappings\": true } }\n"
-			 "  ]\n"
-			 "}\n",
-			 node->pod_cidr);
+	text = xasprintf(
+		"{\n"
+		"  \"cniVersion\": \"1.0.0\",\n"
+		"  \"name\": \"manykube\",\n"
+		"  \"plugins\": [\n"
+		"    {\n"
+		"      \"type\": \"ptp\",\n"
+		"      \"ipMasq\": false,\n"
+		"      \"mtu\": 1500,\n"
+		"      \"ipam\": {\n"
+		"        \"type\": \"host-local\",\n"
+		"        \"dataDir\": \"/run/cni-ipam\",\n"
+		"        \"routes\": [ { \"dst\": \"0.0.0.0/0\" } ],\n"
+		"        \"ranges\": [ [ { \"subnet\": \"%s\" } ] ]\n"
+		"      }\n"
+		"    },\n"
+		"    { \"type\": \"portmap\", \"capabilities\": { \"portMappings\": true } }\n"
+		"  ]\n"
+		"}\n",
+		node->pod_cidr);
 	return put(profile, node, "cni/net.d/10-manykube.conflist", text, err);
 }
 

@@ -159,25 +159,44 @@ int profile_list(struct strlist *ret_names, struct error *err)
 	return 0;
 }
 
+/* Locks live apart from the profiles: a refused start makes no profile, and delete can end while it
+ * holds one. */
+static int lock_path(const char *name, char **ret_path, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	cleanup_free char *folder = NULL;
+	int r = path_state(&state, err);
+
+	if (r < 0)
+		return r;
+	folder = xasprintf("%s/locks", state);
+	r = make_folder(folder, err);
+	if (r == 0)
+		*ret_path = xasprintf("%s/%s", folder, name);
+	return r;
+}
+
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err)
 {
-	cleanup_free char *folder = NULL;
 	cleanup_free char *path = NULL;
-	int r;
+	int r = lock_path(name, &path, err);
 
-	r = profile_folder(name, &folder, err);
 	if (r < 0)
 		return r;
-	r = make_folder(folder, err);
-	if (r < 0)
-		return r;
-	path = xasprintf("%s/lock", folder);
 	r = file_lock(path, what, ret_fd, err);
 	if (r == -EWOULDBLOCK) {
 		error_prefix(err, r, "cluster '%s' is busy", name);
 		return error_reason(err, r, &reason_busy);
 	}
 	return r;
+}
+
+void profile_remove_lock(const char *name)
+{
+	cleanup_free char *path = NULL;
+
+	if (lock_path(name, &path, NULL) == 0)
+		(void)unlink(path);
 }
 
 struct node *profile_find_node(const struct profile *profile, const char *name)

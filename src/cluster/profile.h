@@ -4,11 +4,12 @@
  * STATE/profiles/NAME/ holds all that belongs to the cluster NAME:
  *
  *	profile.json   this record, replaced by rename before each step
- *	lock           held by the command that changes the cluster; names it
  *	kubeconfig     the administrator's, pointing at the front door
  *	front-door.*   see balancer/balancer.h
  *	nodes/NODE/    what the driver keeps of a node
  *	logs/          the last start, kubeadm's output per node
+ *
+ * STATE/locks/NAME is held by the command that changes the cluster, and names it.
  */
 #pragma once
 
@@ -71,6 +72,9 @@ int profile_list(struct strlist *ret_names, struct error *err);
 /* Hold NAME's lock on behalf of the command WHAT; -EWOULDBLOCK with reason_busy, naming the holder.
  */
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err);
+
+/* Remove NAME's lock file, which the caller holds: the last thing of a deleted cluster. */
+void profile_remove_lock(const char *name);
 
 /* The node called NAME, or NULL. */
 struct node *profile_find_node(const struct profile *profile, const char *name);

@@ -76,5 +76,10 @@ void command_print_list(const struct command *const *commands, FILE *out);
 /* The program's own table, for `help`. */
 extern const struct command *const commands[];
 
+extern const struct command cmd_delete;
+extern const struct command cmd_front_door;
 extern const struct command cmd_help;
+extern const struct command cmd_ssh;
+extern const struct command cmd_start;
+extern const struct command cmd_status;
 extern const struct command cmd_version;

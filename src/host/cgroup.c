@@ -478,6 +478,19 @@ int cgroup_remove(const char *path, struct error *err)
 	return r;
 }
 
+void cgroup_remove_if_empty(const char *path)
+{
+	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
+
+	if (find_hierarchies(&h, NULL) < 0)
+		return;
+	for (size_t i = 0; i < h.count; i++) {
+		cleanup_free char *folder = xasprintf("%s/%s", h.all[i].mount, path);
+
+		(void)rmdir(folder);
+	}
+}
+
 int cgroup_mount(const char *folder, struct error *err)
 {
 	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };

@@ -40,6 +40,9 @@ int cgroup_kill(const char *path, struct error *err);
 /* Remove the group PATH and those below it, which must be empty of processes. */
 int cgroup_remove(const char *path, struct error *err);
 
+/* Remove the group PATH where nothing is in it any more: no process and no group. */
+void cgroup_remove_if_empty(const char *path);
+
 /*
  * Mount the hierarchies at FOLDER (an existing folder, usually sys/fs/cgroup) as the
  * caller's cgroup namespace sees them.

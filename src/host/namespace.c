@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
@@ -139,9 +140,9 @@ static _Noreturn void relay(pid_t program)
 }
 
 static _Noreturn void run_program(char *const *argv, const struct process_options *options,
-				  int report)
+				  char *terminal, int report)
 {
-	static char *const environment[] = { NODE_PATH, "HOME=/root", "LANG=C.UTF-8", NULL };
+	char *const environment[] = { NODE_PATH, "HOME=/root", "LANG=C.UTF-8", terminal, NULL };
 	int in = options->stdin_fd;
 	int out = -1;
 	int problem;
@@ -161,6 +162,9 @@ static _Noreturn void run_program(char *const *argv, const struct process_option
 	    (options->stderr_fd > 0 && dup2(options->stderr_fd, STDERR_FILENO) < 0) ||
 	    chdir(options->folder ? options->folder : "/") < 0)
 		goto failed;
+	/* A terminal as input becomes the session's own, so that Ctrl-C reaches the program. */
+	if (options->new_session && isatty(STDIN_FILENO))
+		(void)ioctl(STDIN_FILENO, TIOCSCTTY, 0);
 	/* The program is looked for in the node's PATH, whatever ours was. */
 	(void)putenv(NODE_PATH);
 	(void)execvpe(argv[0], argv, options->environment ? options->environment : environment);
@@ -174,6 +178,7 @@ failed:
 static _Noreturn void go_in(const struct namespace_target *target, char *const *argv,
 			    const struct process_options *options, int report)
 {
+	cleanup_free char *terminal = xasprintf("TERM=%s", getenv("TERM") ?: "dumb");
 	int problem;
 	pid_t pid;
 
@@ -188,7 +193,7 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	if (pid < 0)
 		goto failed;
 	if (pid == 0)
-		run_program(argv, options, report);
+		run_program(argv, options, terminal, report);
 	(void)close(report);
 	relay(pid);
 failed:

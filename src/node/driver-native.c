@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -37,6 +38,7 @@
 #include "host/cgroup.h"
 #include "host/link.h"
 #include "host/namespace.h"
+#include "host/probe.h"
 #include "node/native-root.h"
 
 /* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
@@ -91,8 +93,7 @@ static pid_t running_pid(const struct node_spec *spec)
 
 static int probe(struct error *err)
 {
-	(void)err;
-	return 0;
+	return probe_required(err);
 }
 
 /* The two databases of the image store are written in place, so a node needs its own. */
@@ -459,6 +460,27 @@ static int spawn(const struct node_spec *spec, char *const *argv,
 	return namespace_spawn(&target, argv, options, ret_process, err);
 }
 
+static int open_terminal(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
+			 struct error *err)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/root/dev/pts/ptmx", (int)running_pid(spec));
+	cleanup_fd int ours = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int locked = 0;
+	int theirs;
+
+	if (!running_pid(spec))
+		return error_because(err, &reason_node_not_running, -ESRCH,
+				     "node '%s' does not run", spec->name);
+	if (ours < 0 || ioctl(ours, TIOCSPTLCK, &locked) < 0)
+		return error_sys(err, "cannot open a terminal on node '%s'", spec->name);
+	theirs = ioctl(ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (theirs < 0)
+		return error_sys(err, "cannot open a terminal on node '%s'", spec->name);
+	*ret_ours = take_fd(ours);
+	*ret_theirs = theirs;
+	return 0;
+}
+
 static uint64_t memory_used(const struct node_spec *spec)
 {
 	cleanup_free char *group = group_of(spec);
@@ -498,6 +520,7 @@ const struct node_driver node_driver_native = {
 	.destroy = destroy,
 	.query = query,
 	.spawn = spawn,
+	.open_terminal = open_terminal,
 	.memory_used = memory_used,
 	.route = route,
 };

@@ -63,6 +63,10 @@ struct node_driver {
 		     const struct process_options *options, struct process *ret_process,
 		     struct error *err);
 
+	/* Open a pseudo-terminal of the node: our side, and the side for a program in it. */
+	int (*open_terminal)(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
+			     struct error *err);
+
 	/* Memory that it uses, in bytes; 0 if unknown. */
 	uint64_t (*memory_used)(const struct node_spec *spec);
 

@@ -1,0 +1,139 @@
+/*
+ * Running a program in a node as if it ran here.
+ *
+ * With a terminal, the program gets a pseudo-terminal of the node's own, and we relay: so
+ * the node never holds a descriptor of the host's terminal, into which it could type.
+ */
+
+#include "cli/terminal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/loop.h"
+
+struct relay {
+	struct loop *loop;
+	struct loop_source *input;
+	int pty;
+	int status;
+};
+
+static void copy_size(int pty)
+{
+	struct winsize size;
+
+	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0)
+		(void)ioctl(pty, TIOCSWINSZ, &size);
+}
+
+static int on_resize(arg_unused int signal, void *data, arg_unused struct error *err)
+{
+	struct relay *relay = data;
+
+	copy_size(relay->pty);
+	return 0;
+}
+
+static int on_key(arg_unused int fd, arg_unused uint32_t events, void *data,
+		  arg_unused struct error *err)
+{
+	struct relay *relay = data;
+	char buffer[4096];
+	ssize_t len = read(STDIN_FILENO, buffer, sizeof(buffer));
+
+	if (len > 0 && file_write_all(relay->pty, buffer, (size_t)len) == 0)
+		return 0;
+	if (relay->input)
+		loop_remove(take_ptr(relay->input));
+	return 0;
+}
+
+/* Pass on what the node's side has printed; false when there is no more. */
+static bool pass_output(struct relay *relay)
+{
+	char buffer[16384];
+	ssize_t len = read(relay->pty, buffer, sizeof(buffer));
+
+	if (len > 0)
+		return file_write_all(STDOUT_FILENO, buffer, (size_t)len) == 0;
+	return len < 0 && (errno == EINTR || errno == EAGAIN);
+}
+
+static int on_output(arg_unused int fd, arg_unused uint32_t events, void *data,
+		     arg_unused struct error *err)
+{
+	struct relay *relay = data;
+
+	/* EIO: the last program has closed its side. */
+	if (!pass_output(relay))
+		loop_stop(relay->loop);
+	return 0;
+}
+
+static int relay_terminal(int pty, struct error *err)
+{
+	cleanup_with(loop_freep) struct loop *loop = NULL;
+	struct loop_source *output = NULL;
+	struct loop_source *resize = NULL;
+	struct relay relay = { .pty = pty };
+	int r = loop_new(&loop, err);
+
+	relay.loop = loop;
+	copy_size(pty);
+	if (r == 0)
+		r = loop_add_fd(loop, STDIN_FILENO, EPOLLIN, on_key, &relay, &relay.input, err);
+	if (r == 0)
+		r = loop_add_fd(loop, pty, EPOLLIN, on_output, &relay, &output, err);
+	if (r == 0)
+		r = loop_add_signal(loop, SIGWINCH, on_resize, &relay, &resize, err);
+	return r < 0 ? r : loop_run(loop, err);
+}
+
+static int run_on_pty(const struct node_driver *driver, const struct node_spec *spec,
+		      char *const *argv, struct error *err)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	struct process_options options = { .new_session = true };
+	struct termios saved;
+	struct termios raw;
+	cleanup_fd int ours = -1;
+	cleanup_fd int theirs = -1;
+	int r;
+
+	if (tcgetattr(STDIN_FILENO, &saved) < 0)
+		return error_sys(err, "cannot read the terminal's settings");
+	r = driver->open_terminal(spec, &ours, &theirs, err);
+	if (r < 0)
+		return r;
+	options.stdin_fd = theirs;
+	options.stdout_fd = theirs;
+	options.stderr_fd = theirs;
+	r = driver->spawn(spec, argv, &options, &process, err);
+	if (r < 0)
+		return r;
+	(void)close(take_fd(theirs));
+	raw = saved;
+	cfmakeraw(&raw);
+	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+	r = relay_terminal(ours, err);
+	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
+	return r < 0 ? r : process_wait(&process, 0, err);
+}
+
+int terminal_run(const struct node_driver *driver, const struct node_spec *spec, char *const *argv,
+		 struct error *err)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	int r;
+
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return run_on_pty(driver, spec, argv, err);
+	r = driver->spawn(spec, argv, NULL, &process, err);
+	return r < 0 ? r : process_wait(&process, 0, err);
+}

@@ -1,0 +1,264 @@
+/* kubeadm on nodes that run. */
+
+#include "cluster/bootstrap.h"
+
+#include <openssl/evp.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "cluster/kubeadm.h"
+#include "cluster/node-files.h"
+#include "cluster/storage.h"
+#include "cluster/world.h"
+#include "data/pki.h"
+
+#define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
+#define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
+#define KUBELET_PEM       "/var/lib/kubelet/pki/kubelet-client-current.pem"
+
+static int put_secret(const struct profile *profile, const struct node *node, const char *path,
+		      const char *text, struct error *err)
+{
+	cleanup_free char *full = node_etc(profile, node, path);
+
+	return file_put(full, text, strlen(text), 0600, err);
+}
+
+/* Run kubeadm with ARGV on NODE, its output in the profile's logs. */
+static int run_kubeadm(const struct profile *profile, struct node *node, char *const *argv,
+		       struct bootstrap *ret, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(bootstrap_release) struct bootstrap bootstrap = BOOTSTRAP_INIT;
+	struct process_options options = { .no_stdin = true };
+	int r = cluster_node_open(profile, node, &at, err);
+
+	if (r < 0)
+		return r;
+	bootstrap.node = node;
+	bootstrap.log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
+	options.output = bootstrap.log;
+	r = at.driver->spawn(&at.spec, argv, &options, &bootstrap.process, err);
+	if (r < 0)
+		return r;
+	*ret = bootstrap;
+	bootstrap = BOOTSTRAP_INIT;
+	return 0;
+}
+
+int bootstrap_init(const struct profile *profile, struct node *node, const char *token,
+		   struct bootstrap *ret, struct error *err)
+{
+	cleanup_free char *config = kubeadm_init_config(profile, node, token);
+	int r = put_secret(profile, node, "manykube/kubeadm.yaml", config, err);
+
+	if (r < 0)
+		return r;
+	/* The addons come afterwards, while others already join. */
+	return run_kubeadm(
+		profile, node,
+		ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE,
+		     "--skip-phases=preflight,wait-control-plane,addon,show-join-command",
+		     "--skip-token-print", "--v=1"),
+		ret, err);
+}
+
+int bootstrap_addons(const struct profile *profile, struct node *node, struct bootstrap *ret,
+		     struct error *err)
+{
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "init", "phase", "addon", "all", "--config",
+				CONFIG_IN_NODE, "--v=1"),
+			   ret, err);
+}
+
+/* A file of the primary's pki folder. */
+static int read_pki(const struct profile *profile, const char *name, struct strbuf *ret,
+		    struct error *err)
+{
+	cleanup_free char *relative = xasprintf("kubernetes/pki/%s", name);
+	cleanup_free char *path = NULL;
+	const struct node *primary = profile_primary(profile);
+
+	if (!primary)
+		return error_set(err, -ENOENT, "the cluster has no primary control plane");
+	path = node_etc(profile, primary, relative);
+	return file_read(path, 1 << 20, ret, err);
+}
+
+static int write_discovery(const struct profile *profile, const struct node *node,
+			   const char *token, const char *ca_base64, struct error *err)
+{
+	cleanup_free char *text = kubeadm_discovery(ca_base64, token);
+
+	return put_secret(profile, node, "manykube/discovery.conf", text, err);
+}
+
+/*
+ * Sign the kubelet's first certificate ourselves and leave it where the kubelet would have put
+ * what it got by bootstrapping: waiting for the controller-manager to approve its request
+ * costs seconds.  The kubelet renews it by itself later.
+ */
+static int write_kubelet_identity(const struct profile *profile, const struct node *node,
+				  const char *ca_base64, const char *ca, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
+	cleanup_free char *name = xasprintf("system:node:%s", node->name);
+	cleanup_free char *config = kubeadm_kubelet_config(ca_base64, node->name, KUBELET_PEM);
+	cleanup_free char *path = xasprintf("%s/nodes/%s%s", profile->folder, node->name,
+					    KUBELET_PEM);
+	cleanup_free char *folder = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	cleanup_free char *pem = NULL;
+	int r = read_pki(profile, "ca.key", &key, err);
+
+	if (r == 0)
+		r = pki_sign_client(ca, key.text, name, "system:nodes", 365, &pem, err);
+	if (r == 0)
+		r = file_make_dirs(folder, 0700, err);
+	if (r == 0)
+		r = file_put(path, pem, strlen(pem), 0600, err);
+	if (r == 0)
+		r = put_secret(profile, node, "kubernetes/kubelet.conf", config, err);
+	return r;
+}
+
+static int write_identity(const struct profile *profile, const struct node *node, const char *token,
+			  struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
+	cleanup_free char *base64 = NULL;
+	int r = read_pki(profile, "ca.crt", &ca, err);
+
+	if (r < 0)
+		return r;
+	base64 = xcalloc(ca.len / 3 * 4 + 8, 1);
+	(void)EVP_EncodeBlock((unsigned char *)base64, (const unsigned char *)ca.text, (int)ca.len);
+	r = write_discovery(profile, node, token, base64, err);
+	if (r == 0)
+		r = write_kubelet_identity(profile, node, base64, ca.text, err);
+	return r;
+}
+
+int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
+		   struct bootstrap *ret, struct error *err)
+{
+	cleanup_free char *config = kubeadm_join_config(profile, node, token, DISCOVERY_IN_NODE);
+	int r = put_secret(profile, node, "manykube/kubeadm.yaml", config, err);
+
+	if (r == 0)
+		r = write_identity(profile, node, token, err);
+	if (r < 0)
+		return r;
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
+				"--skip-phases=preflight", "--v=1"),
+			   ret, err);
+}
+
+/* The last line that kubeadm wrote in which it says what failed. */
+static char *last_words(const char *log)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *best = NULL;
+	const char *line;
+
+	if (file_read(log, 16 << 20, &text, NULL) < 0)
+		return xstrdup("no output");
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines)
+		if (strncmp(line, "error", 5) == 0 || strstr(line, "rror execution phase") || !best)
+			best = line;
+	if (!best && lines.count > 0)
+		best = lines.items[lines.count - 1];
+	return xstrndup(best ? best : "no output", 300);
+}
+
+int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err)
+{
+	cleanup_free char *words = NULL;
+	int status = process_wait(&bootstrap->process, deadline_ms, err);
+
+	if (status == 0)
+		return 0;
+	if (status == -ETIMEDOUT) {
+		(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+				    "kubeadm on node '%s' did not end in time",
+				    bootstrap->node->name);
+		return error_hint(
+			err, -ETIMEDOUT,
+			"read '%s' and 'manykube logs -n %s', then run 'manykube start' again",
+			bootstrap->log, bootstrap->node->name);
+	}
+	if (status < 0)
+		return status;
+	words = last_words(bootstrap->log);
+	(void)error_because(err, &reason_control_plane, -EIO, "kubeadm failed on node '%s': %s",
+			    bootstrap->node->name, words);
+	return error_hint(err, -EIO,
+			  "read '%s' and 'manykube logs', then run 'manykube start' again",
+			  bootstrap->log);
+}
+
+void bootstrap_release(struct bootstrap *bootstrap)
+{
+	process_release(&bootstrap->process);
+	free(bootstrap->log);
+	*bootstrap = BOOTSTRAP_INIT;
+}
+
+static char *token_name(const char *token)
+{
+	return xasprintf("bootstrap-token-%.6s", token);
+}
+
+int bootstrap_add_token(const struct profile *profile, const char *token, struct error *err)
+{
+	cleanup_free char *name = token_name(token);
+	cleanup_free char *id = xstrndup(token, 6);
+	cleanup_free char *end = clock_rfc3339(clock_wall_seconds() + JOIN_TOKEN_MINUTES * 60);
+	json_auto_t *secret = json_pack(
+		"{s:s, s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:s, s:s, s:s}}", "apiVersion",
+		"v1", "kind", "Secret", "type", "bootstrap.kubernetes.io/token", "metadata", "name",
+		name, "namespace", "kube-system", "stringData", "token-id", id, "token-secret",
+		token + 7, "expiration", end, "usage-bootstrap-authentication", "true",
+		"usage-bootstrap-signing", "true", "auth-extra-groups",
+		"system:bootstrappers:kubeadm:default-node-token");
+
+	return world->kube(profile, KUBE_CREATE, "/api/v1/namespaces/kube-system/secrets", secret,
+			   NULL, err);
+}
+
+int bootstrap_remove_token(const struct profile *profile, const char *token, struct error *err)
+{
+	cleanup_free char *name = token_name(token);
+	cleanup_free char *path = xasprintf("/api/v1/namespaces/kube-system/secrets/%s", name);
+	int r = world->kube(profile, KUBE_DELETE, path, NULL, NULL, err);
+
+	if (r == -ENOENT) {
+		if (err)
+			error_clear(err);
+		return 0;
+	}
+	return r;
+}
+
+int bootstrap_storage(const struct profile *profile, struct error *err)
+{
+	for (const struct storage_object *object = storage_objects(); object->path; object++) {
+		json_auto_t *body = json_loads(object->json, 0, NULL);
+		int r;
+
+		assert(body);
+		r = world->kube(profile, KUBE_APPLY, object->path, body, NULL, err);
+		if (r < 0)
+			return error_prefix(err, r, "cannot set up storage");
+	}
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* The driver's view of a node. */
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/path.h"
+#include "cluster/cluster.h"
+#include "cluster/node-files.h"
+#include "data/inet.h"
+
+int cluster_node_open(const struct profile *profile, const struct node *node,
+		      struct cluster_node *ret, struct error *err)
+{
+	const struct node_driver *driver = node_driver_find(node->driver);
+	cleanup_free char *cache = NULL;
+	struct subnet subnet;
+	struct in_addr gateway;
+	struct in_addr address;
+	int64_t slot = 0;
+	int r;
+
+	if (!driver)
+		return error_because(err, &reason_host_config, -EINVAL,
+				     "node '%s' has the unknown driver '%s'", node->name,
+				     node->driver);
+	r = path_cache(&cache, err);
+	if (r == 0)
+		r = inet_parse_subnet(profile->subnet, &subnet, err);
+	if (r == 0)
+		r = inet_parse_address(profile->gateway, &gateway, err);
+	if (r == 0)
+		r = inet_parse_address(node->address, &address, err);
+	if (r < 0)
+		return r;
+	slot = inet_number_of(&subnet, address);
+	if (slot < 2 || slot > 254)
+		return error_because(err, &reason_host_config, -ERANGE,
+				     "node '%s' has the address %s, which is not one of '%s'",
+				     node->name, node->address, profile->subnet);
+	ret->driver = driver;
+	ret->folder = node_folder(profile, node);
+	ret->payload = xasprintf("%s/%s", cache, node->kubernetes_version);
+	ret->spec = (struct node_spec){
+		.cluster = profile->bridge,
+		.name = node->name,
+		.folder = ret->folder,
+		.payload = ret->payload,
+		.bridge = profile->bridge,
+		.address = address,
+		.prefix = subnet.prefix,
+		.gateway = gateway,
+		.default_route = !profile->offline,
+		.slot = (unsigned)slot,
+		.cpus = node->cpus,
+		.memory_bytes = node->memory_bytes,
+	};
+	return 0;
+}
+
+void cluster_node_release(struct cluster_node *node)
+{
+	free(node->folder);
+	free(node->payload);
+	*node = CLUSTER_NODE_INIT;
+}

@@ -1,0 +1,65 @@
+/*
+ * What can be done with a whole cluster.
+ *
+ * Every function can be interrupted at any moment and called again: the profile is
+ * written before each step, every step may be repeated, every removal succeeds on what
+ * is gone.  Nothing here ever resets or wipes a cluster but cluster_delete().
+ *
+ * The caller holds the profile's lock.
+ */
+#pragma once
+
+#include "base/observer.h"
+#include "cluster/profile.h"
+#include "node/driver.h"
+
+/* What to wait for at the end of a start. */
+enum cluster_wait {
+	WAIT_API = 1 << 0,         /* the API answers */
+	WAIT_NODES = 1 << 1,       /* all nodes are Ready */
+	WAIT_SYSTEM_PODS = 1 << 2, /* all pods in kube-system are Ready, so DNS answers */
+	WAIT_DEFAULT_SA = 1 << 3,  /* the default service account is there, so pods can be made */
+};
+
+/* What the person asked for; for an existing cluster, unset (NULL, 0) keeps what it has. */
+struct cluster_options {
+	unsigned nodes;
+	const char *kubernetes_version; /* resolved */
+	const char *subnet;
+	const char *cni;
+	unsigned cpus;
+	uint64_t memory_bytes;
+	bool offline;
+	bool offline_given;
+	bool force;    /* go on although the host lacks something */
+	unsigned wait; /* enum cluster_wait */
+	unsigned wait_seconds;
+};
+
+/* Make the cluster NAME, or bring it up, or mend it: afterwards it is as OPTIONS ask. */
+int cluster_start(const char *name, const struct cluster_options *options,
+		  struct observer *observer, struct error *err);
+
+/* Remove the cluster NAME and everything that was made for it, also half made or with a damaged
+ * profile. */
+int cluster_delete(const char *name, struct observer *observer, struct error *err);
+
+/* Wait for WHAT (enum cluster_wait) until SECONDS have passed: -ETIMEDOUT with what is still
+ * missing. */
+int cluster_wait(const struct profile *profile, unsigned what, unsigned seconds,
+		 struct observer *observer, struct error *err);
+
+/* The driver's view of a node. */
+struct cluster_node {
+	const struct node_driver *driver;
+	struct node_spec spec;
+	char *folder; /* what spec points into */
+	char *payload;
+};
+
+#define CLUSTER_NODE_INIT ((struct cluster_node){ NULL })
+
+/* Fill RET for NODE; it points into PROFILE and NODE, too. */
+int cluster_node_open(const struct profile *profile, const struct node *node,
+		      struct cluster_node *ret, struct error *err);
+void cluster_node_release(struct cluster_node *node);

@@ -1,0 +1,91 @@
+/* Delete: remove a cluster and everything that was made for it. */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "cluster/network.h"
+#include "cluster/world.h"
+#include "host/cgroup.h"
+
+static int destroy_nodes(const struct profile *profile, struct observer *observer,
+			 struct error *err)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		int r = cluster_node_open(profile, node, &at, err);
+
+		if (r < 0)
+			return r;
+		observe_begin(observer, "removing node", node->name);
+		r = at.driver->destroy(&at.spec, err);
+		observe_end(observer, "removing node", node->name, r == 0);
+		if (r < 0)
+			return r;
+		world->after("destroy node");
+	}
+	return 0;
+}
+
+/* What is known of a cluster whose profile can't be read: where it is, and so its bridge. */
+static int guess_profile(const char *name, struct profile *ret, struct error *err)
+{
+	int r;
+
+	ret->name = xstrdup(name);
+	r = profile_folder(name, &ret->folder, err);
+	if (r == 0)
+		ret->bridge = network_bridge_name(ret->folder);
+	return r;
+}
+
+/* The groups of the cluster itself, and ours as a whole when it was the last one. */
+static int remove_groups(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *group = xasprintf("manykube/%s", profile->bridge);
+	int r = cgroup_kill(group, err);
+
+	if (r == 0)
+		r = cgroup_remove(group, err);
+	if (r == 0)
+		cgroup_remove_if_empty("manykube");
+	return r;
+}
+
+int cluster_delete(const char *name, struct observer *observer, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = profile_load(name, &profile, &why);
+
+	if (r < 0) {
+		log_debug("deleting '%s' without its profile: %s", name, why.text);
+		r = guess_profile(name, &profile, err);
+		if (r < 0)
+			return r;
+	}
+	r = world->kubeconfig_remove(name, err);
+	if (r < 0)
+		return r;
+	world->after("remove kubeconfig");
+	r = world->front_door_down(&profile, err);
+	if (r == 0)
+		r = destroy_nodes(&profile, observer, err);
+	if (r == 0)
+		r = world->network_down(&profile, err);
+	if (r == 0)
+		world->after("remove network");
+	if (r == 0)
+		r = remove_groups(&profile, err);
+	/* The record goes last: until then, delete can be repeated. */
+	if (r == 0)
+		r = file_remove_tree(profile.folder, err);
+	if (r == 0)
+		profile_remove_lock(name);
+	return r;
+}

@@ -1,0 +1,344 @@
+/* The cluster's network on this host. */
+
+#include "cluster/network.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "data/inet.h"
+#include "host/firewall.h"
+#include "host/link.h"
+
+/* The first port of 127.0.0.1 that a front door may get. */
+#define FIRST_PORT 16443
+#define LAST_PORT  17443
+
+char *network_bridge_name(const char *folder)
+{
+	uint32_t hash = 2166136261u;
+
+	/* FNV-1a: the same name for the same folder, so a damaged profile can still be cleaned up.
+	 */
+	for (; *folder; folder++)
+		hash = (hash ^ (unsigned char)*folder) * 16777619u;
+	return xasprintf("mk%08x", hash);
+}
+
+struct used_networks {
+	struct subnet *all;
+	size_t count;
+	const char *own_bridge;
+};
+
+static int note_network(struct in_addr network, unsigned prefix, const char *link, void *data)
+{
+	struct used_networks *used = data;
+
+	if (link && strcmp(link, used->own_bridge) == 0)
+		return 0;
+	used->all = xrealloc(used->all, used->count + 1, sizeof(*used->all));
+	used->all[used->count++] = (struct subnet){ network, prefix };
+	return 0;
+}
+
+static void release_used(struct used_networks *used)
+{
+	free(used->all);
+}
+
+static int check_wanted(const char *wanted, const struct used_networks *used, struct subnet *ret,
+			struct error *err)
+{
+	int r = inet_parse_subnet(wanted, ret, err);
+
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	if (ret->prefix < 8 || ret->prefix > 28)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "the subnet '%s' is too %s: use a prefix of /8 to /28", wanted,
+				     ret->prefix < 8 ? "large" : "small");
+	for (size_t i = 0; i < used->count; i++) {
+		cleanup_free char *other = NULL;
+
+		if (!inet_overlap(ret, &used->all[i]))
+			continue;
+		other = inet_print_subnet(&used->all[i]);
+		return error_because(err, &reason_subnet_taken, -EADDRINUSE,
+				     "the subnet '%s' overlaps '%s', which this host already uses",
+				     wanted, other);
+	}
+	return 0;
+}
+
+/* The profiles that exist keep their subnets while they are stopped, too. */
+static void note_profiles(struct used_networks *used, const struct profile *own)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+
+	if (profile_list(&names, NULL) < 0)
+		return;
+	strlist_for_each(name, &names) {
+		cleanup_with(profile_release) struct profile other = PROFILE_INIT;
+		struct subnet subnet;
+
+		if (strcmp(name, own->name) != 0 && profile_load(name, &other, NULL) == 0 &&
+		    other.subnet && inet_parse_subnet(other.subnet, &subnet, NULL) == 0)
+			(void)note_network(subnet.address, subnet.prefix, NULL, used);
+		if (strcmp(name, own->name) != 0 && other.pod_subnet &&
+		    inet_parse_subnet(other.pod_subnet, &subnet, NULL) == 0)
+			(void)note_network(subnet.address, subnet.prefix, NULL, used);
+	}
+}
+
+static int find_used(const struct profile *profile, struct used_networks *used, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *socket = NULL;
+	int r = link_open(&socket, err);
+
+	if (r == 0)
+		r = link_each_network(socket, note_network, used, err);
+	if (r == 0)
+		note_profiles(used, profile);
+	return r;
+}
+
+static int plan_subnet(struct profile *profile, const char *wanted,
+		       const struct used_networks *used, struct error *err)
+{
+	struct subnet subnet;
+	struct in_addr gateway;
+	int r = wanted ? check_wanted(wanted, used, &subnet, err)
+		       : inet_choose_subnet(used->all, used->count, &subnet, err);
+
+	if (r == 0)
+		r = inet_nth_address(&subnet, 1, &gateway, err);
+	if (r < 0)
+		return r;
+	profile->subnet = inet_print_subnet(&subnet);
+	profile->gateway = inet_print_address(gateway);
+	return 0;
+}
+
+/* The host has a way to every cluster's pods, so clusters must not share their addresses. */
+static int plan_pod_subnet(struct profile *profile, const struct used_networks *used,
+			   struct error *err)
+{
+	for (unsigned second = 244; second < 255; second++) {
+		struct subnet candidate = { { htonl(10u << 24 | second << 16) }, 16 };
+		bool taken = false;
+
+		for (size_t i = 0; i < used->count; i++)
+			taken = taken || inet_overlap(&candidate, &used->all[i]);
+		if (taken)
+			continue;
+		profile->pod_subnet = inet_print_subnet(&candidate);
+		return 0;
+	}
+	return error_because(err, &reason_subnet_taken, -EADDRINUSE,
+			     "no network for pods is free between 10.244.0.0/16 and 10.254.0.0/16");
+}
+
+static bool port_is_free(unsigned port)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	       bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+}
+
+static bool port_is_promised(unsigned port, const char *own_name)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+
+	if (profile_list(&names, NULL) < 0)
+		return false;
+	strlist_for_each(name, &names) {
+		cleanup_with(profile_release) struct profile other = PROFILE_INIT;
+
+		if (strcmp(name, own_name) != 0 && profile_load(name, &other, NULL) == 0 &&
+		    other.api_port == port)
+			return true;
+	}
+	return false;
+}
+
+static int plan_port(struct profile *profile, struct error *err)
+{
+	for (unsigned port = FIRST_PORT; port <= LAST_PORT; port++) {
+		if (!port_is_free(port) || port_is_promised(port, profile->name))
+			continue;
+		profile->api_port = port;
+		return 0;
+	}
+	return error_because(err, &reason_network, -EADDRINUSE,
+			     "no port of 127.0.0.1 between %d and %d is free", FIRST_PORT,
+			     LAST_PORT);
+}
+
+int network_plan(struct profile *profile, const char *wanted, struct error *err)
+{
+	cleanup_with(release_used) struct used_networks used = { 0 };
+	int r;
+
+	if (!profile->bridge)
+		profile->bridge = network_bridge_name(profile->folder);
+	used.own_bridge = profile->bridge;
+	r = find_used(profile, &used, err);
+	if (r == 0 && !profile->subnet)
+		r = plan_subnet(profile, wanted, &used, err);
+	if (r == 0 && !profile->pod_subnet)
+		r = plan_pod_subnet(profile, &used, err);
+	if (r == 0 && profile->api_port == 0)
+		r = plan_port(profile, err);
+	return r;
+}
+
+static int make_bridge(const struct profile *profile, struct link_socket *host, struct error *err)
+{
+	struct subnet subnet;
+	struct in_addr gateway;
+	int r = inet_parse_subnet(profile->subnet, &subnet, err);
+
+	if (r == 0)
+		r = inet_parse_address(profile->gateway, &gateway, err);
+	if (r == 0)
+		r = link_add_bridge(host, profile->bridge, err);
+	if (r == 0)
+		r = link_add_address(host, profile->bridge, gateway, subnet.prefix, err);
+	if (r == 0)
+		r = link_up(host, profile->bridge, err);
+	return r;
+}
+
+/* What leaves the cluster's networks gets the host's address. */
+static int translate(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *rules = xasprintf(
+		"chain postrouting {\n"
+		"  type nat hook postrouting priority srcnat;\n"
+		"  ip saddr { %s, %s } ip daddr != { %s, %s } oifname != \"%s\" masquerade\n"
+		"}\n"
+		"chain forward {\n"
+		"  type filter hook forward priority filter;\n"
+		"  iifname \"%s\" accept\n"
+		"  oifname \"%s\" ct state established,related accept\n"
+		"}\n",
+		profile->subnet, profile->pod_subnet, profile->subnet, profile->pod_subnet,
+		profile->bridge, profile->bridge, profile->bridge);
+	int r;
+
+	if (profile->offline)
+		return firewall_delete_table(profile->bridge, err);
+	r = file_poke("/proc/sys/net/ipv4/ip_forward", "1", err);
+	if (r < 0)
+		return error_reason(err, r, &reason_network);
+	return firewall_replace_table(profile->bridge, rules, err);
+}
+
+static int host_route(const struct node *node, struct link_socket *host, bool remove,
+		      struct error *err)
+{
+	struct subnet pods;
+	struct in_addr via;
+	int r = inet_parse_subnet(node->pod_cidr, &pods, err);
+
+	if (r == 0)
+		r = inet_parse_address(node->address, &via, err);
+	if (r < 0)
+		return r;
+	if (remove)
+		return link_delete_route(host, pods.address, pods.prefix, via, err);
+	return link_replace_route(host, pods.address, pods.prefix, via, err);
+}
+
+int network_up(const struct profile *profile, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	const struct node *node;
+	int r = link_open(&host, err);
+
+	if (r == 0)
+		r = make_bridge(profile, host, err);
+	if (r == 0)
+		r = translate(profile, err);
+	if (r == 0 && strcmp(profile->cni, "none") != 0)
+		profile_for_each_node(node, profile)
+			if (r == 0)
+				r = host_route(node, host, false, err);
+	return r < 0 ? error_reason(err, error_prefix(err, r, "cannot make the cluster's network"),
+				    &reason_network)
+		     : 0;
+}
+
+struct port_search {
+	const char *prefix;
+	struct strlist found;
+};
+
+static int note_port(const char *name, void *data)
+{
+	struct port_search *search = data;
+	size_t len = strlen(search->prefix);
+
+	if (strncmp(name, search->prefix, len) == 0 && name[len] == '.')
+		strlist_add(&search->found, name);
+	return 0;
+}
+
+int network_down(const struct profile *profile, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	struct port_search ports = { .prefix = profile->bridge };
+	const char *name;
+	int r = link_open(&host, err);
+
+	if (r == 0)
+		r = link_each(host, note_port, &ports, err);
+	strlist_for_each(name, &ports.found)
+		if (r == 0)
+			r = link_delete(host, name, err);
+	strlist_release(&ports.found);
+	/* The routes go with the bridge. */
+	if (r == 0)
+		r = link_delete(host, profile->bridge, err);
+	if (r == 0)
+		r = firewall_delete_table(profile->bridge, err);
+	return r < 0 ? error_reason(err,
+				    error_prefix(err, r, "cannot remove the cluster's network"),
+				    &reason_network)
+		     : 0;
+}
+
+void network_parse_resolv(const char *text, struct strlist *ret_servers)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+		cleanup_free char *clean = xstrndup(line, strcspn(line, "#;\r"));
+		struct in_addr address;
+
+		for (char *p = clean; *p; p++)
+			if (*p == '\t')
+				*p = ' ';
+		strlist_split(&words, clean, ' ');
+		if (words.count >= 2 && strcmp(words.items[0], "nameserver") == 0 &&
+		    inet_parse_address(words.items[1], &address, NULL) == 0)
+			strlist_addf(ret_servers, "%s:53", words.items[1]);
+	}
+}

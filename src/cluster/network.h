@@ -1,0 +1,26 @@
+/*
+ * The cluster's network on this host: a bridge, a way to every node's pods, and, unless
+ * the cluster is offline, address translation to the outside.
+ */
+#pragma once
+
+#include "cluster/profile.h"
+
+/*
+ * Choose what a new PROFILE lacks: the subnet (WANTED, or one that nothing on this host
+ * uses), the gateway, the pods' subnet, the bridge's name, the front door's port.  -EADDRINUSE with
+ * reason_subnet_taken if WANTED is in use.
+ */
+int network_plan(struct profile *profile, const char *wanted, struct error *err);
+
+/* Make the bridge, the routes and the firewall table. */
+int network_up(const struct profile *profile, struct error *err);
+
+/* Remove all of it; succeeds if nothing is there. */
+int network_down(const struct profile *profile, struct error *err);
+
+/* The name of the bridge for the profile whose folder is FOLDER, for the caller to free. */
+char *network_bridge_name(const char *folder) must_check;
+
+/* The host's own DNS servers as "ADDRESS:53", found in TEXT, a resolv.conf. */
+void network_parse_resolv(const char *text, struct strlist *ret_servers);

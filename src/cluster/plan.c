@@ -1,0 +1,182 @@
+/* Planning: what a cluster will be. */
+
+#include "cluster/plan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cluster/world.h"
+#include "data/inet.h"
+
+/* The host has .1, so nodes begin at .2; the last number is the broadcast address. */
+#define FIRST_NUMBER 2
+#define LAST_NUMBER  254
+
+static bool address_is_taken(const struct profile *profile, const char *address)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->address && strcmp(node->address, address) == 0)
+			return true;
+	return false;
+}
+
+static int free_address(const struct profile *profile, char **ret_address, int64_t *ret_number,
+			struct error *err)
+{
+	struct subnet subnet;
+	int64_t last;
+	int r = inet_parse_subnet(profile->subnet, &subnet, err);
+
+	if (r < 0)
+		return r;
+	last = MIN((int64_t)LAST_NUMBER, ((int64_t)1 << (32 - subnet.prefix)) - 2);
+	for (int64_t number = FIRST_NUMBER; number <= last; number++) {
+		cleanup_free char *text = NULL;
+		struct in_addr address;
+
+		r = inet_nth_address(&subnet, (uint64_t)number, &address, err);
+		if (r < 0)
+			return r;
+		text = inet_print_address(address);
+		if (address_is_taken(profile, text))
+			continue;
+		*ret_address = take_ptr(text);
+		*ret_number = number;
+		return 0;
+	}
+	return error_because(err, &reason_usage, -ENOSPC,
+			     "the subnet '%s' has no room for more nodes", profile->subnet);
+}
+
+static char *free_name(const struct profile *profile)
+{
+	for (unsigned n = 1;; n++) {
+		char *name = xasprintf("node-%u", n);
+
+		if (!profile_find_node(profile, name))
+			return name;
+		free(name);
+	}
+}
+
+int plan_node(struct profile *profile, const char *name, struct node **ret_node, struct error *err)
+{
+	cleanup_free char *chosen = name ? xstrdup(name) : free_name(profile);
+	cleanup_free char *address = NULL;
+	struct subnet pods;
+	struct subnet all;
+	struct node *node;
+	int64_t number = 0;
+	int r;
+
+	r = free_address(profile, &address, &number, err);
+	if (r == 0)
+		r = inet_parse_subnet(profile->pod_subnet, &all, err);
+	/* The podCIDR goes with the address: both are given once and never change. */
+	if (r == 0)
+		r = inet_nth_subnet(&all, 24, (uint64_t)(number - FIRST_NUMBER), &pods, err);
+	if (r < 0)
+		return r;
+	node = profile_add_node(profile, chosen);
+	node->worker = true;
+	node->control_plane = profile->node_count == 1;
+	node->primary = node->control_plane;
+	node->driver = xstrdup("native");
+	node->address = take_ptr(address);
+	node->pod_cidr = inet_print_subnet(&pods);
+	node->kubernetes_version = xstrdup(profile->kubernetes_version);
+	node->cpus = profile->cpus;
+	node->memory_bytes = profile->memory_bytes;
+	*ret_node = node;
+	return 0;
+}
+
+static int plan_new(const char *name, const struct cluster_options *options,
+		    struct profile *profile, struct error *err)
+{
+	int r;
+
+	profile->name = xstrdup(name);
+	r = profile_folder(name, &profile->folder, err);
+	if (r < 0)
+		return r;
+	profile->kubernetes_version = xstrdup(options->kubernetes_version);
+	profile->service_subnet = xstrdup("10.96.0.0/12");
+	profile->dns_domain = xstrdup("cluster.local");
+	profile->cni = xstrdup(options->cni ? options->cni : "auto");
+	profile->offline = options->offline;
+	profile->cpus = options->cpus;
+	profile->memory_bytes = options->memory_bytes;
+	profile->created = clock_wall_seconds();
+	return world->network_plan(profile, options->subnet, err);
+}
+
+static int refuse(struct error *err, const char *name, const char *what, const char *has,
+		  const char *wanted)
+{
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "cluster '%s' exists with %s '%s' and can't be changed to '%s'", name,
+			    what, has, wanted);
+	return error_hint(err, -EINVAL,
+			  "leave the option out to bring the cluster up as it is, or use another "
+			  "profile (-p) for another cluster");
+}
+
+/* An existing cluster keeps what its addresses and certificates were made for. */
+static int check_changes(const struct profile *profile, const struct cluster_options *options,
+			 struct error *err)
+{
+	if (options->subnet && strcmp(options->subnet, profile->subnet) != 0)
+		return refuse(err, profile->name, "the subnet", profile->subnet, options->subnet);
+	if (options->kubernetes_version &&
+	    strcmp(options->kubernetes_version, profile->kubernetes_version) != 0)
+		return refuse(err, profile->name, "Kubernetes", profile->kubernetes_version,
+			      options->kubernetes_version);
+	if (options->cni && strcmp(options->cni, profile->cni) != 0)
+		return refuse(err, profile->name, "the CNI", profile->cni, options->cni);
+	if (options->nodes && options->nodes < profile->node_count) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "cluster '%s' has %zu nodes, and --nodes=%u is fewer",
+				    profile->name, profile->node_count, options->nodes);
+		return error_hint(err, -EINVAL, "'start' never removes nodes; leave --nodes out");
+	}
+	return 0;
+}
+
+int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	unsigned wanted;
+	int r = profile_load(name, &profile, &why);
+
+	*ret_is_new = r == -ENOENT;
+	if (r < 0 && r != -ENOENT) {
+		if (err)
+			*err = why;
+		why = ERROR_INIT;
+		return r;
+	}
+	r = *ret_is_new ? plan_new(name, options, &profile, err)
+			: check_changes(&profile, options, err);
+	if (r < 0)
+		return r;
+	if (!*ret_is_new && options->offline_given)
+		profile.offline = options->offline;
+	wanted = options->nodes ? options->nodes : (unsigned)MAX(profile.node_count, (size_t)1);
+	while (profile.node_count < wanted) {
+		struct node *node;
+
+		r = plan_node(&profile, NULL, &node, err);
+		if (r < 0)
+			return r;
+	}
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
+}

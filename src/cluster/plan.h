@@ -1,0 +1,16 @@
+/* Planning: what a cluster will be, before anything of it is made. */
+#pragma once
+
+#include "cluster/cluster.h"
+
+/*
+ * Load the profile NAME and change it as OPTIONS ask, or plan a new one.  Nothing is
+ * written.  RET_IS_NEW tells which.  What can't be changed on a cluster that exists is an
+ * error that says what to do instead.
+ */
+int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err);
+
+/* Give PROFILE one more node called NAME (NULL: the first free node-N), with the next free address
+ * and podCIDR. */
+int plan_node(struct profile *profile, const char *name, struct node **ret_node, struct error *err);

@@ -1,0 +1,347 @@
+/*
+ * Start: make a cluster, bring it up again, or mend it.  One path for all three.
+ *
+ * How it works:
+ *
+ *  1. the profile is planned or loaded and written, before anything is made;
+ *  2. the network, the front door and the first node come up, and kubeadm begins on it
+ *     unless it has joined before;
+ *  3. while it works, the other nodes come up;
+ *  4. the workers that have not joined do so, all at once, beside the addons;
+ *  5. what the person will use is waited for.
+ *
+ * On a cluster that exists, 2 and 3 bring up what is down and 4 has nothing to do.
+ */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "cluster/bootstrap.h"
+#include "cluster/cluster.h"
+#include "cluster/kubeadm.h"
+#include "cluster/node-files.h"
+#include "cluster/plan.h"
+#include "cluster/world.h"
+#include "data/inet.h"
+#include "host/probe.h"
+
+struct start {
+	struct profile profile;
+	struct payload payload;
+	struct observer *observer;
+	int64_t deadline;
+	char *token;
+	struct bootstrap init;
+	struct bootstrap addons;
+	struct bootstrap *joins; /* one per node */
+};
+
+static void release_start(struct start *start)
+{
+	bootstrap_release(&start->init);
+	bootstrap_release(&start->addons);
+	for (size_t i = 0; start->joins && i < start->profile.node_count; i++)
+		bootstrap_release(&start->joins[i]);
+	free(start->joins);
+	free(start->token);
+	payload_release(&start->payload);
+	profile_release(&start->profile);
+}
+
+/* Do WORK as the step WORDS, seen by the observer and by tests. */
+#define STEP(start, words, node, work)                                     \
+	({                                                                 \
+		int step_r_;                                               \
+		observe_begin((start)->observer, words, node);             \
+		step_r_ = (work);                                          \
+		observe_end((start)->observer, words, node, step_r_ >= 0); \
+		if (step_r_ >= 0)                                          \
+			world->after(words);                               \
+		step_r_;                                                   \
+	})
+
+/* Every running node gets a way to the pods of all others. */
+static int add_routes(const struct profile *profile, const struct cluster_node *at,
+		      const struct node *node, struct error *err)
+{
+	const struct node *other;
+	int r = 0;
+
+	if (strcmp(profile->cni, "none") == 0)
+		return 0;
+	profile_for_each_node(other, profile) {
+		struct subnet pods;
+		struct in_addr via;
+
+		if (other == node)
+			continue;
+		r = inet_parse_subnet(other->pod_cidr, &pods, err);
+		if (r == 0)
+			r = inet_parse_address(other->address, &via, err);
+		if (r == 0)
+			r = at->driver->route(&at->spec, pods.address, pods.prefix, via, false,
+					      err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int start_node(struct start *start, struct node *node, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r = cluster_node_open(&start->profile, node, &at, err);
+
+	if (r == 0)
+		r = at.driver->create(&at.spec, err);
+	if (r == 0)
+		r = node_files_write(&start->profile, node, &start->payload, err);
+	if (r == 0)
+		world->after("create node");
+	if (r == 0)
+		r = at.driver->start(&at.spec, err);
+	if (r == 0)
+		r = add_routes(&start->profile, &at, node, err);
+	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
+}
+
+static int start_other_nodes(struct start *start, struct error *err)
+{
+	struct node *node;
+
+	profile_for_each_node(node, &start->profile) {
+		int r;
+
+		if (node->primary)
+			continue;
+		r = STEP(start, "starting node", node->name, start_node(start, node, err));
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int mark_joined(struct start *start, struct node *node, struct error *err)
+{
+	node->phase = NODE_JOINED;
+	return profile_save(&start->profile, err);
+}
+
+/* Whether kubeadm got so far on NODE that its kubelet is a member, although we did not see it end.
+ */
+static bool has_joined_unseen(struct start *start, const struct node *node)
+{
+	cleanup_free char *kubelet = node_etc(&start->profile, node, "kubernetes/kubelet.conf");
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+
+	return file_exists(kubelet) &&
+	       world->kube(&start->profile, KUBE_GET, path, NULL, NULL, NULL) == 0;
+}
+
+static int begin_joins(struct start *start, struct error *err)
+{
+	struct node *node;
+
+	profile_for_each_node(node, &start->profile) {
+		size_t i = (size_t)(node - start->profile.nodes);
+		int r;
+
+		if (node->phase == NODE_JOINED)
+			continue;
+		if (has_joined_unseen(start, node)) {
+			r = mark_joined(start, node, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		observe_begin(start->observer, "joining node", node->name);
+		r = bootstrap_join(&start->profile, node, start->token, &start->joins[i], err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int finish_joins(struct start *start, struct error *err)
+{
+	struct node *node;
+
+	profile_for_each_node(node, &start->profile) {
+		struct bootstrap *join = &start->joins[node - start->profile.nodes];
+		int r;
+
+		if (join->process.pid <= 0)
+			continue;
+		r = bootstrap_finish(join, start->deadline, err);
+		if (r == 0)
+			r = mark_joined(start, node, err);
+		observe_end(start->observer, "joining node", node->name, r == 0);
+		if (r < 0)
+			return r;
+		world->after("join node");
+	}
+	return 0;
+}
+
+static bool anybody_joins(const struct start *start)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, &start->profile)
+		if (node->phase != NODE_JOINED)
+			return true;
+	return false;
+}
+
+/* The first control plane has never finished: make it, the other nodes coming up meanwhile. */
+static int make_control_plane(struct start *start, struct node *primary, struct error *err)
+{
+	int r = bootstrap_init(&start->profile, primary, start->token, &start->init, err);
+
+	if (r < 0)
+		return r;
+	world->after("begin init");
+	r = start_other_nodes(start, err);
+	if (r < 0)
+		return r;
+	return STEP(start, "starting the control plane", NULL,
+		    bootstrap_finish(&start->init, start->deadline, err));
+}
+
+/* What a new control plane gets besides kubeadm's own phases. */
+static int furnish(struct start *start, struct node *primary, struct error *err)
+{
+	int r = bootstrap_addons(&start->profile, primary, &start->addons, err);
+
+	if (r == 0)
+		r = world->kubeconfig_add(&start->profile, err);
+	return r;
+}
+
+static int join_all(struct start *start, bool new_control_plane, struct node *primary,
+		    struct error *err)
+{
+	int r = 0;
+
+	if (!new_control_plane && anybody_joins(start)) {
+		r = cluster_wait(&start->profile, WAIT_API,
+				 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer,
+				 err);
+		if (r == 0)
+			r = bootstrap_add_token(&start->profile, start->token, err);
+	}
+	if (r == 0)
+		r = begin_joins(start, err);
+	if (r == 0 && new_control_plane)
+		r = STEP(start, "setting up storage", NULL,
+			 bootstrap_storage(&start->profile, err));
+	if (r == 0 && new_control_plane)
+		r = STEP(start, "installing addons", NULL,
+			 bootstrap_finish(&start->addons, start->deadline, err));
+	if (r == 0 && new_control_plane)
+		r = mark_joined(start, primary, err);
+	if (r == 0)
+		world->after("mark control plane");
+	if (r == 0)
+		r = finish_joins(start, err);
+	return r;
+}
+
+/* Bring everything up and make what is missing. */
+static int converge(struct start *start, struct error *err)
+{
+	struct node *primary = profile_primary(&start->profile);
+	bool new_control_plane;
+	bool tokens_left;
+	int r;
+
+	if (!primary)
+		return error_because(err, &reason_host_config, -ENOENT,
+				     "the cluster has no primary control plane");
+	new_control_plane = primary->phase != NODE_JOINED;
+	tokens_left = anybody_joins(start);
+	r = STEP(start, "making the network", NULL, world->network_up(&start->profile, err));
+	if (r == 0)
+		r = STEP(start, "opening the front door", NULL,
+			 world->front_door_up(&start->profile, err));
+	if (r == 0)
+		r = STEP(start, "starting node", primary->name, start_node(start, primary, err));
+	if (r < 0)
+		return r;
+	if (new_control_plane) {
+		r = make_control_plane(start, primary, err);
+		if (r == 0)
+			r = furnish(start, primary, err);
+	} else {
+		r = start_other_nodes(start, err);
+		if (r == 0)
+			r = world->kubeconfig_add(&start->profile, err);
+	}
+	if (r == 0)
+		r = join_all(start, new_control_plane, primary, err);
+	if (r == 0 && tokens_left)
+		r = bootstrap_remove_token(&start->profile, start->token, err);
+	return r;
+}
+
+static int prepare(struct start *start, const char *name, const struct cluster_options *options,
+		   struct error *err)
+{
+	cleanup_free char *logs = NULL;
+	cleanup_free char *log = NULL;
+	const struct node *node;
+	bool is_new;
+	int r = plan_profile(name, options, &start->profile, &is_new, err);
+
+	if (r < 0)
+		return r;
+	profile_for_each_node(node, &start->profile) {
+		const struct node_driver *driver = node_driver_find(node->driver);
+
+		r = driver && !options->force ? driver->probe(err) : 0;
+		if (r < 0)
+			return r;
+	}
+	r = world->payload(start->profile.kubernetes_version, start->observer, &start->payload,
+			   err);
+	if (r < 0)
+		return r;
+	r = profile_save(&start->profile, err);
+	if (r < 0)
+		return r;
+	world->after("save profile");
+	/* Kept for 'manykube logs', and for whoever helps. */
+	logs = xasprintf("%s/logs", start->profile.folder);
+	log = xasprintf("%s/start.log", logs);
+	r = file_make_dirs(logs, 0755, err);
+	return r < 0 ? r : log_open(log, err);
+}
+
+int cluster_start(const char *name, const struct cluster_options *options,
+		  struct observer *observer, struct error *err)
+{
+	cleanup_with(release_start) struct start start = {
+		.observer = observer,
+		.deadline = clock_now_ms() + (int64_t)options->wait_seconds * 1000,
+		.init = BOOTSTRAP_INIT,
+		.addons = BOOTSTRAP_INIT,
+	};
+	int r = prepare(&start, name, options, err);
+
+	if (r < 0)
+		return r;
+	start.token = kubeadm_new_token();
+	start.joins = xcalloc(start.profile.node_count, sizeof(*start.joins));
+	for (size_t i = 0; i < start.profile.node_count; i++)
+		start.joins[i] = BOOTSTRAP_INIT;
+	r = converge(&start, err);
+	if (r < 0)
+		return r;
+	return cluster_wait(&start.profile, options->wait,
+			    (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
+}

@@ -1,0 +1,150 @@
+/* How a cluster is. */
+
+#include "cluster/status.h"
+
+#include <string.h>
+
+#include "api/kube.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "cluster/cluster.h"
+#include "cluster/kubeadm.h"
+#include "cluster/kubeconfig.h"
+
+#define PROBE_TIMEOUT_MS 2000
+
+char *cluster_status_service(const char *text, const char *name)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+
+		strlist_split(&words, line, ' ');
+		if (words.count >= 2 && strcmp(words.items[0], name) == 0)
+			return xstrdup(words.items[1]);
+	}
+	return NULL;
+}
+
+static const char *kubelet_word(const struct cluster_node *at)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/run/state", at->folder);
+	cleanup_free char *state = NULL;
+
+	if (file_read(path, 65536, &text, NULL) == 0)
+		state = cluster_status_service(text.text, "kubelet");
+	return state && strcmp(state, "running") == 0 ? "Running" : "Stopped";
+}
+
+/* Ask this very control plane, not the front door: each has a state of its own. */
+static const char *apiserver_word(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
+	cleanup_free char *server = xasprintf("https://%s:%d", node->address, API_SERVER_PORT);
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+
+	if (kube_open(path, &kube, NULL) < 0)
+		return "Stopped";
+	kube_set_server(kube, server);
+	return kube_is_ok(kube, "/readyz", PROBE_TIMEOUT_MS) ? "Running" : "Stopped";
+}
+
+static const char *kubeconfig_word(const struct profile *profile)
+{
+	cleanup_free char *server = xasprintf("https://127.0.0.1:%u", profile->api_port);
+	cleanup_free char *path = NULL;
+
+	if (kubeconfig_path(&path, NULL) < 0)
+		return "Nonexistent";
+	return kubeconfig_state_word(kubeconfig_points_at(path, profile->name, server));
+}
+
+static int look_at(const struct profile *profile, const struct node *node, struct node_status *ret,
+		   struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	enum node_state state;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	if (r < 0)
+		return r;
+	state = at.driver->query(&at.spec);
+	*ret = (struct node_status){ .node = node };
+	if (state == NODE_RUNNING) {
+		ret->host = "Running";
+		ret->kubelet = kubelet_word(&at);
+		ret->apiserver = node->control_plane ? apiserver_word(profile, node) : "Irrelevant";
+		ret->kubeconfig = node->control_plane ? kubeconfig_word(profile) : "Irrelevant";
+		return 0;
+	}
+	/* As minikube's users know it, everything on a stopped node copies the node's word. */
+	ret->host = state == NODE_STOPPED ? "Stopped" : "Nonexistent";
+	ret->kubelet = ret->host;
+	ret->apiserver = node->control_plane ? ret->host : "Irrelevant";
+	ret->kubeconfig = node->control_plane ? ret->host : "Irrelevant";
+	return 0;
+}
+
+int cluster_status_collect(const struct profile *profile, struct cluster_status *ret,
+			   struct error *err)
+{
+	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
+	const struct node *node;
+
+	status.nodes = xcalloc(profile->node_count, sizeof(*status.nodes));
+	profile_for_each_node(node, profile) {
+		int r = look_at(profile, node, &status.nodes[status.count], err);
+
+		if (r < 0)
+			return r;
+		status.count++;
+	}
+	*ret = status;
+	status = CLUSTER_STATUS_INIT;
+	return 0;
+}
+
+void cluster_status_release(struct cluster_status *status)
+{
+	free(status->nodes);
+	*status = CLUSTER_STATUS_INIT;
+}
+
+static bool is(const char *word, const char *other)
+{
+	return strcmp(word, other) == 0;
+}
+
+int cluster_status_code(const struct cluster_status *status)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < status->count; i++) {
+		const struct node_status *node = &status->nodes[i];
+
+		if (!is(node->host, "Running"))
+			code |= 1;
+		if (!is(node->kubelet, "Running") ||
+		    (!is(node->apiserver, "Running") && !is(node->apiserver, "Irrelevant")))
+			code |= 2;
+		if (!is(node->kubeconfig, "Configured") && !is(node->kubeconfig, "Irrelevant"))
+			code |= 4;
+	}
+	return code;
+}
+
+const char *cluster_status_word(const struct cluster_status *status)
+{
+	size_t running = 0;
+
+	for (size_t i = 0; i < status->count; i++)
+		running += is(status->nodes[i].host, "Running");
+	if (running == 0)
+		return "Stopped";
+	return (cluster_status_code(status) & 3) == 0 ? "Running" : "Degraded";
+}

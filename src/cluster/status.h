@@ -1,0 +1,35 @@
+/* How a cluster is: what every node's parts are doing right now.  Only reads; needs no root. */
+#pragma once
+
+#include "cluster/profile.h"
+
+/* Words as minikube's users know them: "Running", "Stopped", "Nonexistent", "Error". */
+struct node_status {
+	const struct node *node; /* of the profile that was asked about */
+	const char *host;
+	const char *kubelet;
+	const char *apiserver;  /* "Irrelevant" for a worker */
+	const char *kubeconfig; /* "Irrelevant" for a worker */
+};
+
+struct cluster_status {
+	struct node_status *nodes;
+	size_t count;
+};
+
+#define CLUSTER_STATUS_INIT ((struct cluster_status){ NULL })
+
+int cluster_status_collect(const struct profile *profile, struct cluster_status *ret,
+			   struct error *err);
+void cluster_status_release(struct cluster_status *status);
+
+/* The exit status of `status`: 1 a node is not running, 2 a kubelet or API server, 4 the
+ * kubeconfig; added up. */
+int cluster_status_code(const struct cluster_status *status);
+
+/* One word for all of it: "Running", "Stopped", "Degraded". */
+const char *cluster_status_word(const struct cluster_status *status);
+
+/* What the agent's state file TEXT says of the service NAME: its state ("running"), for the caller
+ * to free; NULL if nothing. */
+char *cluster_status_service(const char *text, const char *name) must_check;

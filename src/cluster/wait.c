@@ -1,0 +1,197 @@
+/* Waiting for a cluster to be what the person will use. */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "cluster/cluster.h"
+#include "cluster/world.h"
+
+#define POLL_MS 100
+
+/* Set the podCIDR that the profile promises on a Node object that has none yet. */
+static int give_pod_cidr(const struct profile *profile, const struct node *node,
+			 const json_t *object, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	json_auto_t *patch = NULL;
+
+	if (json_object_get(json_object_get(object, "spec"), "podCIDR"))
+		return 0;
+	patch = json_pack("{s:{s:s, s:[s]}}", "spec", "podCIDR", node->pod_cidr, "podCIDRs",
+			  node->pod_cidr);
+	return world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
+}
+
+static const json_t *find_object(const json_t *list, const char *name)
+{
+	size_t i;
+	json_t *item;
+
+	json_array_foreach(json_object_get(list, "items"), i, item)
+	{
+		const char *other = json_string_value(
+			json_object_get(json_object_get(item, "metadata"), "name"));
+
+		if (other && strcmp(other, name) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+static void add_name(struct strbuf *names, const char *name)
+{
+	if (names->len > 0)
+		strbuf_add(names, ", ");
+	strbuf_add(names, name);
+}
+
+/* Put the nodes that are not Ready into MISSING; a negative code if the API does not answer. */
+static int look_at_nodes(const struct profile *profile, struct strbuf *missing,
+			 struct observer *observer, struct error *err)
+{
+	json_auto_t *list = NULL;
+	const struct node *node;
+	unsigned ready = 0;
+	int r = world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, err);
+
+	if (r < 0)
+		return r;
+	profile_for_each_node(node, profile) {
+		const json_t *object = find_object(list, node->name);
+
+		if (object) {
+			r = give_pod_cidr(profile, node, object, err);
+			if (r < 0)
+				return r;
+		}
+		if (object && kube_node_is_ready(object))
+			ready++;
+		else
+			add_name(missing, node->name);
+	}
+	observe_progress(observer, "waiting for nodes", NULL, "nodes ready", ready,
+			 profile->node_count);
+	return 0;
+}
+
+static bool pod_is_ready(const json_t *pod)
+{
+	const json_t *status = json_object_get(pod, "status");
+	const char *phase = json_string_value(json_object_get(status, "phase"));
+
+	return (phase && strcmp(phase, "Succeeded") == 0) || kube_node_is_ready(pod);
+}
+
+static int look_at_pods(const struct profile *profile, struct strbuf *missing, struct error *err)
+{
+	json_auto_t *list = NULL;
+	json_t *pod;
+	size_t i;
+	int r = world->kube(profile, KUBE_GET, "/api/v1/namespaces/kube-system/pods", NULL, &list,
+			    err);
+
+	if (r < 0)
+		return r;
+	if (json_array_size(json_object_get(list, "items")) == 0)
+		add_name(missing, "all pods");
+	json_array_foreach(json_object_get(list, "items"), i, pod)
+	{
+		const char *name = json_string_value(
+			json_object_get(json_object_get(pod, "metadata"), "name"));
+
+		if (!pod_is_ready(pod))
+			add_name(missing, name ? name : "?");
+	}
+	return 0;
+}
+
+static int look_at_api(const struct profile *profile, arg_unused struct strbuf *missing,
+		       struct error *err)
+{
+	return world->kube(profile, KUBE_GET, "/readyz", NULL, NULL, err);
+}
+
+static int look_at_account(const struct profile *profile, arg_unused struct strbuf *missing,
+			   struct error *err)
+{
+	return world->kube(profile, KUBE_GET, "/api/v1/namespaces/default/serviceaccounts/default",
+			   NULL, NULL, err);
+}
+
+static int look(const struct profile *profile, enum cluster_wait what, struct strbuf *missing,
+		struct observer *observer, struct error *err)
+{
+	switch (what) {
+	case WAIT_API:
+		return look_at_api(profile, missing, err);
+	case WAIT_NODES:
+		return look_at_nodes(profile, missing, observer, err);
+	case WAIT_SYSTEM_PODS:
+		return look_at_pods(profile, missing, err);
+	case WAIT_DEFAULT_SA:
+		return look_at_account(profile, missing, err);
+	}
+	return 0;
+}
+
+static const char *step_of(enum cluster_wait what)
+{
+	switch (what) {
+	case WAIT_API:
+		return "waiting for the API";
+	case WAIT_NODES:
+		return "waiting for nodes";
+	case WAIT_SYSTEM_PODS:
+		return "waiting for system pods";
+	case WAIT_DEFAULT_SA:
+		return "waiting for the default service account";
+	}
+	return "waiting";
+}
+
+static int wait_for(const struct profile *profile, enum cluster_wait what, int64_t deadline,
+		    struct observer *observer, struct error *err)
+{
+	for (;;) {
+		cleanup_with(strbuf_release) struct strbuf missing = STRBUF_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		int r = look(profile, what, &missing, observer, &why);
+
+		if (r == 0 && missing.len == 0)
+			return 0;
+		if (clock_now_ms() > deadline) {
+			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+					    "timed out %s: %s", step_of(what),
+					    r < 0 ? why.text : missing.text);
+			return error_hint(
+				err, -ETIMEDOUT,
+				"nothing was undone; look at 'manykube logs' and run "
+				"'manykube start' again, or give it longer with --wait-timeout");
+		}
+		clock_rest_ms(POLL_MS);
+	}
+}
+
+int cluster_wait(const struct profile *profile, unsigned what, unsigned seconds,
+		 struct observer *observer, struct error *err)
+{
+	static const enum cluster_wait order[] = { WAIT_API, WAIT_NODES, WAIT_DEFAULT_SA,
+						   WAIT_SYSTEM_PODS };
+	int64_t deadline = clock_now_ms() + (int64_t)seconds * 1000;
+
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		int r;
+
+		if (!(what & order[i]))
+			continue;
+		observe_begin(observer, step_of(order[i]), NULL);
+		r = wait_for(profile, order[i], deadline, observer, err);
+		observe_end(observer, step_of(order[i]), NULL, r == 0);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* The real world: this host, a real front door, a real API. */
+
+#include "cluster/world.h"
+
+#include <string.h>
+
+#include "balancer/balancer.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "cluster/kubeadm.h"
+#include "cluster/kubeconfig.h"
+#include "cluster/network.h"
+#include "cluster/node-files.h"
+
+#define REQUEST_TIMEOUT_MS 10000
+
+static int get_payload(const char *version, struct observer *observer, struct payload *ret,
+		       struct error *err)
+{
+	static const struct payload_source anywhere;
+
+	return payload_ensure(version, &anywhere, observer, ret, err);
+}
+
+/* Relay names to the host's servers, which may listen on loopback only: the front door is on the
+ * host. */
+static void add_dns(const struct profile *profile, struct balancer_config *config)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	config->dns_listen = xasprintf("%s:53", profile->gateway);
+	if (!profile->offline && file_read("/etc/resolv.conf", 65536, &text, NULL) == 0)
+		network_parse_resolv(text.text, &config->dns_upstream);
+}
+
+static int front_door_up(const struct profile *profile, struct error *err)
+{
+	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
+	const struct node *node;
+	int r;
+
+	strlist_addf(&config.listen, "%s:%d", profile->gateway, FRONT_DOOR_PORT);
+	strlist_addf(&config.listen, "127.0.0.1:%u", profile->api_port);
+	profile_for_each_node(node, profile) {
+		cleanup_free char *address = NULL;
+
+		/* The first one must be reachable while it is still being made. */
+		if (!node->control_plane || (node->phase != NODE_JOINED && !node->primary))
+			continue;
+		address = xasprintf("%s:%d", node->address, API_SERVER_PORT);
+		balancer_config_add_backend(&config, node->name, address);
+	}
+	add_dns(profile, &config);
+	r = balancer_configure(profile->folder, &config, err);
+	if (r == 0)
+		r = balancer_ensure(profile->folder, err);
+	return r < 0 ? error_prefix(err, r, "cannot open the front door") : 0;
+}
+
+static int front_door_down(const struct profile *profile, struct error *err)
+{
+	return balancer_stop(profile->folder, err);
+}
+
+/* One client for the cluster that this process works on: connections are kept. */
+static struct kube *client;
+static char *client_folder;
+
+static int get_client(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
+	int r;
+
+	if (client && strcmp(client_folder, profile->folder) == 0)
+		return 0;
+	if (client)
+		kube_free(take_ptr(client));
+	free(take_ptr(client_folder));
+	r = kube_open(path, &client, err);
+	if (r == 0)
+		client_folder = xstrdup(profile->folder);
+	return r;
+}
+
+static int ask_kube(const struct profile *profile, enum kube_verb verb, const char *path,
+		    const json_t *body, json_t **ret_answer, struct error *err)
+{
+	int r = get_client(profile, err);
+
+	return r < 0 ? r
+		     : kube_request(client, verb, path, body, REQUEST_TIMEOUT_MS, ret_answer, err);
+}
+
+/* The administrator's certificate, as kubeadm made it on the primary, for both kubeconfigs. */
+static int kubeconfig_add(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->folder);
+	cleanup_free char *server = xasprintf("https://127.0.0.1:%u", profile->api_port);
+	cleanup_with(kube_freep) struct kube *admin = NULL;
+	cleanup_free char *persons = NULL;
+	cleanup_free char *admin_conf = NULL;
+	const struct node *primary = profile_primary(profile);
+	int r;
+
+	if (!primary)
+		return error_because(err, &reason_control_plane, -ENOENT,
+				     "the cluster has no primary control plane");
+	admin_conf = node_etc(profile, primary, "kubernetes/admin.conf");
+	r = kube_open(admin_conf, &admin, err);
+	if (r == 0)
+		r = kubeconfig_merge(own, profile->name, server, kube_ca(admin), kube_cert(admin),
+				     kube_key(admin), err);
+	if (r == 0)
+		r = kubeconfig_path(&persons, err);
+	if (r == 0)
+		r = kubeconfig_merge(persons, profile->name, server, kube_ca(admin),
+				     kube_cert(admin), kube_key(admin), err);
+	return r;
+}
+
+static int remove_kubeconfig(const char *name, struct error *err)
+{
+	cleanup_free char *persons = NULL;
+	int r = kubeconfig_path(&persons, err);
+
+	return r < 0 ? r : kubeconfig_remove(persons, name, err);
+}
+
+static void after(arg_unused const char *step)
+{
+}
+
+const struct world world_real = {
+	.payload = get_payload,
+	.network_plan = network_plan,
+	.network_up = network_up,
+	.network_down = network_down,
+	.front_door_up = front_door_up,
+	.front_door_down = front_door_down,
+	.kube = ask_kube,
+	.kubeconfig_add = kubeconfig_add,
+	.kubeconfig_remove = remove_kubeconfig,
+	.after = after,
+};
+
+const struct world *world = &world_real;

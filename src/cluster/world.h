@@ -1,0 +1,45 @@
+/*
+ * What the cluster's logic does to the world around it, as a table, so that tests can
+ * run the same logic against a world of their own and end it after any step.
+ *
+ * Nodes themselves come from node/driver.h.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "api/kube.h"
+#include "base/observer.h"
+#include "cluster/profile.h"
+#include "payload/payload.h"
+
+struct world {
+	/* Get the payload of a version. */
+	int (*payload)(const char *version, struct observer *observer, struct payload *ret,
+		       struct error *err);
+
+	/* Choose the networks of a new profile; see network_plan(). */
+	int (*network_plan)(struct profile *profile, const char *wanted, struct error *err);
+	int (*network_up)(const struct profile *profile, struct error *err);
+	int (*network_down)(const struct profile *profile, struct error *err);
+
+	/* Have the front door run and know the control planes that have joined. */
+	int (*front_door_up)(const struct profile *profile, struct error *err);
+	int (*front_door_down)(const struct profile *profile, struct error *err);
+
+	/* Ask the cluster's API, through the front door, as its administrator. */
+	int (*kube)(const struct profile *profile, enum kube_verb verb, const char *path,
+		    const json_t *body, json_t **ret_answer, struct error *err);
+
+	/* Tell and untell the person's kubectl of the cluster. */
+	int (*kubeconfig_add)(const struct profile *profile, struct error *err);
+	int (*kubeconfig_remove)(const char *name, struct error *err);
+
+	/* Called after every step with its name; a test may end the process here. */
+	void (*after)(const char *step);
+};
+
+extern const struct world world_real;
+
+/* The world in use; &world_real unless a test says otherwise. */
+extern const struct world *world;

@@ -1,0 +1,19 @@
+/* `front-door FOLDER`: the balancer's process; started by manykube itself. */
+
+#include "balancer/balancer.h"
+#include "cmd/command.h"
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	return balancer_run(ctx->argv[0], err);
+}
+
+const struct command cmd_front_door = {
+	.name = "front-door",
+	.operands = "FOLDER",
+	.summary = "balance the API of the cluster in FOLDER",
+	.min_operands = 1,
+	.max_operands = 1,
+	.flags = COMMAND_HIDDEN,
+	.run = run,
+};

@@ -1,0 +1,123 @@
+/* Certificates: signing one with a cluster's own authority. */
+
+#include "data/pki.h"
+
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+DEFINE_CLEANUP(X509 *, X509_free)
+DEFINE_CLEANUP(EVP_PKEY *, EVP_PKEY_free)
+DEFINE_CLEANUP(BIO *, BIO_free_all)
+
+static int fail(struct error *err, const char *what)
+{
+	char words[256];
+
+	ERR_error_string_n(ERR_get_error(), words, sizeof(words));
+	return error_set(err, -EBADMSG, "cannot %s: %s", what, words);
+}
+
+static X509 *read_cert(const char *pem)
+{
+	cleanup_with(BIO_free_allp) BIO *in = BIO_new_mem_buf(pem, -1);
+
+	return in ? PEM_read_bio_X509(in, NULL, NULL, NULL) : NULL;
+}
+
+static EVP_PKEY *read_key(const char *pem)
+{
+	cleanup_with(BIO_free_allp) BIO *in = BIO_new_mem_buf(pem, -1);
+
+	return in ? PEM_read_bio_PrivateKey(in, NULL, NULL, NULL) : NULL;
+}
+
+static bool set_serial(X509 *cert)
+{
+	unsigned char bytes[8];
+	uint64_t number;
+
+	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
+		return false;
+	memcpy(&number, bytes, sizeof(number));
+	return ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert), number >> 1) == 1;
+}
+
+static bool add_word(X509_NAME *name, const char *field, const char *value)
+{
+	return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, (const unsigned char *)value,
+					  -1, -1, 0) == 1;
+}
+
+static bool add_extension(X509 *cert, X509 *issuer, int id, const char *value)
+{
+	X509_EXTENSION *extension;
+	X509V3_CTX context;
+	bool added;
+
+	X509V3_set_ctx_nodb(&context);
+	X509V3_set_ctx(&context, issuer, cert, NULL, NULL, 0);
+	extension = X509V3_EXT_conf_nid(NULL, &context, id, value);
+	added = extension && X509_add_ext(cert, extension, -1) == 1;
+	X509_EXTENSION_free(extension);
+	return added;
+}
+
+/* Fill in CERT, all but its signature. */
+static bool describe(X509 *cert, X509 *issuer, EVP_PKEY *key, const char *common_name,
+		     const char *organization, unsigned days)
+{
+	X509_NAME *name = X509_get_subject_name(cert);
+
+	/* A few minutes back: clocks of machines that share a cluster differ. */
+	return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
+	       X509_gmtime_adj(X509_getm_notBefore(cert), -300) &&
+	       X509_gmtime_adj(X509_getm_notAfter(cert), (long)days * 86400) &&
+	       add_word(name, "O", organization) && add_word(name, "CN", common_name) &&
+	       X509_set_issuer_name(cert, X509_get_subject_name(issuer)) == 1 &&
+	       X509_set_pubkey(cert, key) == 1 &&
+	       add_extension(cert, issuer, NID_key_usage,
+			     "critical,digitalSignature,keyEncipherment") &&
+	       add_extension(cert, issuer, NID_ext_key_usage, "clientAuth") &&
+	       add_extension(cert, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
+	       add_extension(cert, issuer, NID_authority_key_identifier, "keyid");
+}
+
+static char *print(X509 *cert, EVP_PKEY *key)
+{
+	cleanup_with(BIO_free_allp) BIO *out = BIO_new(BIO_s_mem());
+	char *data;
+	long len;
+
+	if (!out || PEM_write_bio_X509(out, cert) != 1 ||
+	    PEM_write_bio_PrivateKey(out, key, NULL, NULL, 0, NULL, NULL) != 1)
+		return NULL;
+	len = BIO_get_mem_data(out, &data);
+	return xstrndup(data, (size_t)len);
+}
+
+int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char *common_name,
+		    const char *organization, unsigned days, char **ret_pem, struct error *err)
+{
+	cleanup_with(X509_freep) X509 *issuer = read_cert(ca_cert_pem);
+	cleanup_with(EVP_PKEY_freep) EVP_PKEY *issuer_key = read_key(ca_key_pem);
+	cleanup_with(EVP_PKEY_freep) EVP_PKEY *key = NULL;
+	cleanup_with(X509_freep) X509 *cert = NULL;
+
+	if (!issuer || !issuer_key)
+		return fail(err, "read the certificate authority");
+	key = EVP_EC_gen("P-256");
+	cert = X509_new();
+	if (!key || !cert || !describe(cert, issuer, key, common_name, organization, days) ||
+	    X509_sign(cert, issuer_key, EVP_sha256()) == 0)
+		return fail(err, "sign a certificate");
+	*ret_pem = print(cert, key);
+	return *ret_pem ? 0 : fail(err, "write a certificate");
+}
