@@ -248,7 +248,7 @@ int file_remove_tree(const char *path, struct error *err)
 }
 
 static int link_entry(const char *from, const char *to, const char *name,
-		      bool (*copy_it)(const char *name), struct error *err)
+		      bool (*copy_it)(const char *name, const struct stat *st), struct error *err)
 {
 	char target[PATH_MAX];
 	struct stat st;
@@ -267,7 +267,7 @@ static int link_entry(const char *from, const char *to, const char *name,
 			return error_sys(err, "cannot make the link '%s'", to);
 		return 0;
 	}
-	if (!copy_it || !copy_it(name)) {
+	if (!copy_it || !copy_it(name, &st)) {
 		if (link(from, to) == 0 || errno == EEXIST)
 			return 0;
 		if (errno != EXDEV && errno != EMLINK && errno != EPERM)
@@ -276,8 +276,8 @@ static int link_entry(const char *from, const char *to, const char *name,
 	return file_copy(from, to, err);
 }
 
-int file_link_tree(const char *from, const char *to, bool (*copy_it)(const char *name),
-		   struct error *err)
+int file_link_tree(const char *from, const char *to,
+		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err)
 {
 	cleanup_dir DIR *dir = opendir(from);
 	struct dirent *entry;
@@ -307,7 +307,7 @@ int file_link_tree(const char *from, const char *to, bool (*copy_it)(const char 
 	return 0;
 }
 
-static bool every_file(arg_unused const char *name)
+static bool every_file(arg_unused const char *name, arg_unused const struct stat *st)
 {
 	return true;
 }

@@ -44,11 +44,11 @@ int file_remove_tree(const char *path, struct error *err);
 
 /*
  * Make TO a copy of the tree FROM in which every file is a hard link to the original,
- * except those for which COPY_IT (may be NULL) says true by their name: they are copied.
+ * except those for which COPY_IT (may be NULL) says true: they are copied.
  * Falls back to copying where links can't be made.
  */
-int file_link_tree(const char *from, const char *to, bool (*copy_it)(const char *name),
-		   struct error *err);
+int file_link_tree(const char *from, const char *to,
+		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err);
 
 /* Make TO a copy of the tree FROM; files that are there already are replaced. */
 int file_copy_tree(const char *from, const char *to, struct error *err);

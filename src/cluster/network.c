@@ -206,6 +206,11 @@ int network_plan(struct profile *profile, const char *wanted, struct error *err)
 	return r;
 }
 
+int network_lock(int *ret_fd, struct error *err)
+{
+	return file_lock_wait("/run/manykube-network.lock", "start", ret_fd, err);
+}
+
 static int make_bridge(const struct profile *profile, struct link_socket *host, struct error *err)
 {
 	struct subnet subnet;

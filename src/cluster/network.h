@@ -13,6 +13,12 @@
  */
 int network_plan(struct profile *profile, const char *wanted, struct error *err);
 
+/*
+ * Wait for and hold the lock of everybody on this host who plans a network, until *RET_FD is
+ * closed: what was chosen is only seen by others once it is up.
+ */
+int network_lock(int *ret_fd, struct error *err);
+
 /* Make the bridge, the routes and the firewall table. */
 int network_up(const struct profile *profile, struct error *err);
 

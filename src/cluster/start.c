@@ -252,7 +252,7 @@ static int join_all(struct start *start, bool new_control_plane, struct node *pr
 	return r;
 }
 
-/* Bring everything up and make what is missing. */
+/* Bring the nodes up and make what is missing. */
 static int converge(struct start *start, struct error *err)
 {
 	struct node *primary = profile_primary(&start->profile);
@@ -265,12 +265,7 @@ static int converge(struct start *start, struct error *err)
 				     "the cluster has no primary control plane");
 	new_control_plane = primary->phase != NODE_JOINED;
 	tokens_left = anybody_joins(start);
-	r = STEP(start, "making the network", NULL, world->network_up(&start->profile, err));
-	if (r == 0)
-		r = STEP(start, "opening the front door", NULL,
-			 world->front_door_up(&start->profile, err));
-	if (r == 0)
-		r = STEP(start, "starting node", primary->name, start_node(start, primary, err));
+	r = STEP(start, "starting node", primary->name, start_node(start, primary, err));
 	if (r < 0)
 		return r;
 	if (new_control_plane) {
@@ -289,37 +284,59 @@ static int converge(struct start *start, struct error *err)
 	return r;
 }
 
-static int prepare(struct start *start, const char *name, const struct cluster_options *options,
-		   struct error *err)
+/* See that all that was asked for can be had, and get the payload: nothing is made yet. */
+static int check(struct start *start, const char *name, const struct cluster_options *options,
+		 struct error *err)
 {
-	cleanup_free char *logs = NULL;
-	cleanup_free char *log = NULL;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	const struct node *node;
 	bool is_new;
-	int r = plan_profile(name, options, &start->profile, &is_new, err);
+	int r = plan_profile(name, options, &profile, &is_new, err);
 
 	if (r < 0)
 		return r;
-	profile_for_each_node(node, &start->profile) {
+	profile_for_each_node(node, &profile) {
 		const struct node_driver *driver = node_driver_find(node->driver);
 
 		r = driver && !options->force ? driver->probe(err) : 0;
 		if (r < 0)
 			return r;
 	}
-	r = world->payload(start->profile.kubernetes_version, start->observer, &start->payload,
-			   err);
-	if (r < 0)
-		return r;
-	r = profile_save(&start->profile, err);
+	return world->payload(profile.kubernetes_version, start->observer, &start->payload, err);
+}
+
+static int open_log(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *logs = xasprintf("%s/logs", profile->folder);
+	cleanup_free char *log = xasprintf("%s/start.log", logs);
+	int r = file_make_dirs(logs, 0755, err);
+
+	return r < 0 ? r : log_open(log, err);
+}
+
+/* Write the profile, and bring up what it promises to this host: networks and ports. */
+static int prepare(struct start *start, const char *name, const struct cluster_options *options,
+		   struct error *err)
+{
+	cleanup_fd int lock = -1;
+	bool is_new;
+	int r = world->network_lock(&lock, err);
+
+	if (r == 0)
+		r = plan_profile(name, options, &start->profile, &is_new, err);
+	if (r == 0)
+		r = profile_save(&start->profile, err);
 	if (r < 0)
 		return r;
 	world->after("save profile");
-	/* Kept for 'manykube logs', and for whoever helps. */
-	logs = xasprintf("%s/logs", start->profile.folder);
-	log = xasprintf("%s/start.log", logs);
-	r = file_make_dirs(logs, 0755, err);
-	return r < 0 ? r : log_open(log, err);
+	r = open_log(&start->profile, err);
+	if (r == 0)
+		r = STEP(start, "making the network", NULL,
+			 world->network_up(&start->profile, err));
+	if (r == 0)
+		r = STEP(start, "opening the front door", NULL,
+			 world->front_door_up(&start->profile, err));
+	return r;
 }
 
 int cluster_start(const char *name, const struct cluster_options *options,
@@ -331,8 +348,10 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.init = BOOTSTRAP_INIT,
 		.addons = BOOTSTRAP_INIT,
 	};
-	int r = prepare(&start, name, options, err);
+	int r = check(&start, name, options, err);
 
+	if (r == 0)
+		r = prepare(&start, name, options, err);
 	if (r < 0)
 		return r;
 	start.token = kubeadm_new_token();

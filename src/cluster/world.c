@@ -135,6 +135,7 @@ static void after(arg_unused const char *step)
 
 const struct world world_real = {
 	.payload = get_payload,
+	.network_lock = network_lock,
 	.network_plan = network_plan,
 	.network_up = network_up,
 	.network_down = network_down,

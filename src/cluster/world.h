@@ -18,6 +18,10 @@ struct world {
 	int (*payload)(const char *version, struct observer *observer, struct payload *ret,
 		       struct error *err);
 
+	/* Keep others on this host from choosing networks and ports until the descriptor is closed.
+	 */
+	int (*network_lock)(int *ret_fd, struct error *err);
+
 	/* Choose the networks of a new profile; see network_plan(). */
 	int (*network_plan)(struct profile *profile, const char *wanted, struct error *err);
 	int (*network_up)(const struct profile *profile, struct error *err);

@@ -7,8 +7,8 @@
  *     containers in them for a minute) and new ones made;
  *  2. a user namespace is made, and the host's and the node's folders are prepared as
  *     mounts with its view of owners;
- *  3. a first child enters the control groups and the user namespace, unshares
- *     everything else, and forks PID 1, whose number it reports;
+ *  3. a first child lays the mounts out, enters the control groups and the user namespace,
+ *     unshares everything else, and forks PID 1, whose number it reports;
  *  4. the number is recorded, the network is plugged in from outside, and only then
  *     PID 1 is told to go on: if we die before that, it ends by itself;
  *  5. PID 1 builds its root file system and becomes the agent.
@@ -40,6 +40,7 @@
 #include "host/namespace.h"
 #include "host/probe.h"
 #include "node/native-root.h"
+#include "payload/payload.h"
 
 /* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
 #define UID_FIRST 0x10000000u
@@ -96,10 +97,13 @@ static int probe(struct error *err)
 	return probe_required(err);
 }
 
-/* The two databases of the image store are written in place, so a node needs its own. */
-static bool is_database(const char *name)
+/*
+ * A node shares those files of the image store that it can't write, by their owner; of the
+ * others, the databases among them, it gets its own.
+ */
+static bool is_own(arg_unused const char *name, const struct stat *st)
 {
-	return strcmp(name, "meta.db") == 0 || strcmp(name, "metadata.db") == 0;
+	return st->st_uid != PAYLOAD_SHARED_UID;
 }
 
 static int create_images(const struct node_spec *spec, struct error *err)
@@ -113,7 +117,7 @@ static int create_images(const struct node_spec *spec, struct error *err)
 		return 0;
 	r = file_remove_tree(making, err);
 	if (r == 0)
-		r = file_link_tree(store, making, is_database, err);
+		r = file_link_tree(store, making, is_own, err);
 	if (r == 0 && rename(making, target) < 0)
 		r = error_sys(err, "cannot make '%s'", target);
 	return r;
@@ -210,7 +214,7 @@ static _Noreturn void be_init(struct birth *birth)
 
 	(void)close(birth->go[1]);
 	(void)setsid();
-	if (native_build_root(birth->trees, birth->spec->name, &err) < 0) {
+	if (native_build_root(birth->spec->name, &err) < 0) {
 		(void)!write(birth->report[1], err.text, strlen(err.text));
 		_exit(EXIT_FAILURE);
 	}
@@ -232,9 +236,14 @@ static _Noreturn void be_init(struct birth *birth)
 
 static _Noreturn void be_first_child(struct birth *birth)
 {
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	pid_t pid;
 
 	(void)close(birth->report[0]);
+	if (native_stage(birth->trees, &err) < 0) {
+		(void)!write(birth->report[1], err.text, strlen(err.text));
+		_exit(EXIT_FAILURE);
+	}
 	if (cgroup_enter(birth->group, NULL, getpid(), NULL) < 0)
 		give_up(birth, "cannot enter the node's control group");
 	if (setns(birth->userns, CLONE_NEWUSER) < 0)

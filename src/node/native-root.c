@@ -1,22 +1,25 @@
 /*
  * The root file system of a native node.
  *
- * How it works, all of it inside the node's own namespaces, as a root that is nobody on
- * the host:
+ * How it works:
  *
- *  1. mount propagation is made private (pivot_root() refuses a shared parent);
- *  2. a tmpfs is mounted over /tmp, which every host has and everybody may reach, and the
- *     new root grows there: the prepared trees are attached, /usr is an overlay of the
- *     host's with the node's own layer;
- *  3. proc, sysfs, cgroups and a small /dev are mounted.  While the host's /proc and /sys
+ *  1. as the host's root, in a copy of its mounts: propagation is made private (pivot_root()
+ *     refuses a shared parent), a tmpfs is mounted over /tmp, which every host has and
+ *     everybody may reach, and the prepared trees are attached there;
+ *  2. the mounts are copied into the node's user namespace, which locks them: the node's root,
+ *     who is nobody on the host, can neither take them apart nor make them writable;
+ *  3. as that root: a second tmpfs becomes the node's /, the trees are bound to their places,
+ *     /usr is an overlay of the host's with the node's own layer;
+ *  4. proc, sysfs, cgroups and a small /dev are mounted.  While the host's /proc and /sys
  *     can still be seen, since the kernel allows new ones only then;
- *  4. pivot_root(), and the host's tree is detached;
- *  5. everything is made shared again, as the kubelet's mount propagation wants it.
+ *  5. pivot_root(), and the host's tree is detached;
+ *  6. everything is made shared again, as the kubelet's mount propagation wants it.
  */
 
 #include "node/native-root.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -27,7 +30,8 @@
 #include "base/file.h"
 #include "host/cgroup.h"
 
-#define ROOT "/tmp"
+#define STAGE "/tmp"
+#define ROOT  STAGE "/root"
 
 void native_trees_release(struct native_trees *trees)
 {
@@ -50,26 +54,9 @@ static int make_folder(const char *path, mode_t mode, struct error *err)
 static int make_folders(struct error *err)
 {
 	static const char *const folders[] = {
-		"usr",
-		"etc",
-		"var",
-		"run",
-		"tmp",
-		"root",
-		"home",
-		"mnt",
-		"srv",
-		"dev",
-		"proc",
-		"sys",
-		"opt",
-		"opt/cni",
-		"opt/cni/bin",
-		"opt/manykube",
-		"opt/manykube/bin",
-		".host",
-		".usr",
-		".node",
+		"usr",  "etc",     "var",         "run",   "tmp",          "root",
+		"home", "mnt",     "dev",         "proc",  "sys",          "srv",
+		"opt",  "opt/cni", "opt/cni/bin", ".host", "opt/manykube", "opt/manykube/bin",
 	};
 	static const char *const links[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 	int r = 0;
@@ -95,13 +82,6 @@ static int make_folders(struct error *err)
 	return r;
 }
 
-static int attach(int tree, const char *path, struct error *err)
-{
-	if (move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return error_sys(err, "cannot attach the node's '%s'", path);
-	return 0;
-}
-
 static int mount_one(const char *source, const char *path, const char *type, unsigned long flags,
 		     const char *data, struct error *err)
 {
@@ -110,7 +90,12 @@ static int mount_one(const char *source, const char *path, const char *type, uns
 	return 0;
 }
 
-static int mount_trees(const struct native_trees *trees, struct error *err)
+static int bind(const char *from, const char *to, struct error *err)
+{
+	return mount_one(from, to, NULL, MS_BIND, NULL, err);
+}
+
+static int mount_trees(struct error *err)
 {
 	cleanup_fd int agent = open(ROOT "/opt/manykube/agent", O_WRONLY | O_CREAT | O_CLOEXEC,
 				    0755);
@@ -118,40 +103,29 @@ static int mount_trees(const struct native_trees *trees, struct error *err)
 
 	if (agent < 0)
 		return error_sys(err, "cannot make the node's agent");
-	r = attach(trees->usr, ROOT "/.usr", err);
+	r = bind(STAGE "/bin", ROOT "/opt/manykube/bin", err);
 	if (r == 0)
-		r = attach(trees->node, ROOT "/.node", err);
+		r = bind(STAGE "/cni", ROOT "/opt/cni/bin", err);
 	if (r == 0)
-		r = attach(trees->bin, ROOT "/opt/manykube/bin", err);
-	if (r == 0)
-		r = attach(trees->cni, ROOT "/opt/cni/bin", err);
-	if (r == 0)
-		r = attach(trees->agent, ROOT "/opt/manykube/agent", err);
+		r = bind(STAGE "/agent", ROOT "/opt/manykube/agent", err);
 	if (r == 0)
 		r = mount_one("usr", ROOT "/usr", "overlay", 0,
-			      "lowerdir=" ROOT "/.usr,upperdir=" ROOT "/.node/usr,workdir=" ROOT
-			      "/.node/usr-work,userxattr",
+			      "lowerdir=" STAGE "/usr,upperdir=" STAGE "/node/usr,workdir=" STAGE
+			      "/node/usr-work,userxattr",
 			      err);
 	if (r == 0)
-		r = mount_one(ROOT "/.node/etc", ROOT "/etc", NULL, MS_BIND, NULL, err);
+		r = bind(STAGE "/node/etc", ROOT "/etc", err);
 	if (r == 0)
-		r = mount_one(ROOT "/.node/var", ROOT "/var", NULL, MS_BIND, NULL, err);
+		r = bind(STAGE "/node/var", ROOT "/var", err);
 	if (r == 0)
 		r = mount_one("run", ROOT "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755", err);
 	if (r == 0)
 		r = make_folder(ROOT "/run/manykube", 0755, err);
 	if (r == 0)
-		r = mount_one(ROOT "/.node/run", ROOT "/run/manykube", NULL, MS_BIND, NULL, err);
+		r = bind(STAGE "/node/run", ROOT "/run/manykube", err);
 	if (r == 0)
 		r = mount_one("tmp", ROOT "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777", err);
-	if (r < 0)
-		return r;
-	/* Attached twice would keep them busy and seen; the overlay and the binds hold them by
-	 * themselves. */
-	if (umount2(ROOT "/.usr", MNT_DETACH) < 0 || umount2(ROOT "/.node", MNT_DETACH) < 0 ||
-	    rmdir(ROOT "/.usr") < 0 || rmdir(ROOT "/.node") < 0)
-		return error_sys(err, "cannot detach the node's layers");
-	return 0;
+	return r;
 }
 
 static int mount_device(const char *name, struct error *err)
@@ -235,7 +209,44 @@ static int pivot(struct error *err)
 	return 0;
 }
 
-int native_build_root(const struct native_trees *trees, const char *hostname, struct error *err)
+static int attach(int tree, const char *path, bool is_file, struct error *err)
+{
+	if (is_file) {
+		int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+
+		if (fd < 0)
+			return error_sys(err, "cannot make '%s'", path);
+		(void)close(fd);
+	} else if (mkdir(path, 0755) < 0) {
+		return error_sys(err, "cannot make '%s'", path);
+	}
+	if (move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_sys(err, "cannot attach '%s'", path);
+	return 0;
+}
+
+int native_stage(const struct native_trees *trees, struct error *err)
+{
+	int r;
+
+	umask(022);
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return error_sys(err, "cannot make the node's mounts its own");
+	if (mount("stage", STAGE, "tmpfs", 0, "mode=755,size=1m") < 0)
+		return error_sys(err, "cannot mount a place for the node's root");
+	r = attach(trees->usr, STAGE "/usr", false, err);
+	if (r == 0)
+		r = attach(trees->node, STAGE "/node", false, err);
+	if (r == 0)
+		r = attach(trees->bin, STAGE "/bin", false, err);
+	if (r == 0)
+		r = attach(trees->cni, STAGE "/cni", false, err);
+	if (r == 0)
+		r = attach(trees->agent, STAGE "/agent", true, err);
+	return r < 0 ? r : make_folder(ROOT, 0755, err);
+}
+
+int native_build_root(const char *hostname, struct error *err)
 {
 	int r;
 
@@ -248,7 +259,7 @@ int native_build_root(const struct native_trees *trees, const char *hostname, st
 		return error_sys(err, "cannot mount the node's root");
 	r = make_folders(err);
 	if (r == 0)
-		r = mount_trees(trees, err);
+		r = mount_trees(err);
 	if (r == 0)
 		r = mount_kernel(err);
 	if (r == 0)

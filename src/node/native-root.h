@@ -18,8 +18,15 @@ struct native_trees {
 void native_trees_release(struct native_trees *trees);
 
 /*
- * In a process that is root in new user, mount, pid, network, UTS, IPC and cgroup
- * namespaces: build the root file system, make it the process's own, and let go of the
- * host's.  Afterwards /opt/manykube/agent is there to be run.
+ * In a process that is still the host's root: unshare the mounts and lay TREES out in them.
+ * When the process goes on into the node's user namespace and unshares its mounts once more,
+ * the kernel locks what it finds here, so that the node's root can't make it writable.
  */
-int native_build_root(const struct native_trees *trees, const char *hostname, struct error *err);
+int native_stage(const struct native_trees *trees, struct error *err);
+
+/*
+ * Afterwards, as root in new user, mount, pid, network, UTS, IPC and cgroup namespaces: build
+ * the root file system out of it, make it the process's own, and let go of the host's.  Then
+ * /opt/manykube/agent is there to be run.
+ */
+int native_build_root(const char *hostname, struct error *err);

@@ -19,7 +19,7 @@
 #include "payload/work.h"
 
 /* Counted up whenever the layout or what is in it changes: older payloads are made anew. */
-#define FORMAT 2
+#define FORMAT 3
 
 void payload_release(struct payload *payload)
 {

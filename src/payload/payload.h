@@ -17,6 +17,12 @@
 #include "base/observer.h"
 #include "base/strlist.h"
 
+/*
+ * The owner of the large files in store/: an id that no node has.  Nodes hard-link these and can
+ * read them, but not write them, so that one can't change what the others run.
+ */
+#define PAYLOAD_SHARED_UID 0xfffe0000u
+
 struct payload {
 	char *version; /* v1.36.3 */
 	char *folder;

@@ -6,6 +6,7 @@
  * its sockets vanish with it, however it ends.
  */
 #include <fcntl.h>
+#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -253,6 +254,31 @@ static int remove_identity(const char *root, struct error *err)
 	return file_remove_tree(folder, err);
 }
 
+/* Smaller ones are copied into every node, so that programs in it may change them. */
+#define SHARED_MIN_BYTES (4 << 20)
+
+static int share_if_large(const char *path, const struct stat *st, int type,
+			  arg_unused struct FTW *ftw)
+{
+	size_t len = strlen(path);
+
+	if (type != FTW_F || st->st_size < SHARED_MIN_BYTES ||
+	    (len > 3 && strcmp(path + len - 3, ".db") == 0))
+		return 0;
+	return lchown(path, PAYLOAD_SHARED_UID, PAYLOAD_SHARED_UID) < 0 ||
+			       chmod(path, (st->st_mode & 0555) | 0444) < 0
+		       ? -1
+		       : 0;
+}
+
+/* Give the large files to an owner that no node has: see PAYLOAD_SHARED_UID. */
+static int share_large_files(const char *root, struct error *err)
+{
+	if (nftw(root, share_if_large, 16, FTW_PHYS) != 0)
+		return error_sys(err, "cannot change the owners of files in '%s'", root);
+	return 0;
+}
+
 int work_make_store(struct work *work, struct error *err)
 {
 	cleanup_with(daemon_release) struct daemon daemon = DAEMON_INIT;
@@ -281,6 +307,8 @@ int work_make_store(struct work *work, struct error *err)
 		r = stop_daemon(&daemon, err);
 	if (r == 0)
 		r = remove_identity(fresh, err);
+	if (r == 0)
+		r = share_large_files(fresh, err);
 	if (r < 0)
 		return error_prefix(err, r, "preparing the image store");
 	if (rename(fresh, store) < 0)

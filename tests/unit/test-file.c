@@ -8,7 +8,7 @@ static char *in_folder(const char *name)
 	return xasprintf("%s/%s", test_folder(), name);
 }
 
-static bool is_database(const char *name)
+static bool is_database(const char *name, arg_unused const struct stat *st)
 {
 	return strcmp(name, "meta.db") == 0;
 }
