@@ -4,15 +4,18 @@
  * A process of its own per cluster, one event loop, no threads.  It listens on the
  * bridge's address and on a fixed loopback port, asks every control plane's /readyz
  * each second, and passes TCP connections on to a healthy one.  It also answers DNS for
- * the nodes on the bridge's address: relayed to the host's own servers, or refused at
- * once when the cluster is offline.
+ * the nodes on the bridge's address: relayed to the host's own servers, or "no such name"
+ * at once when the cluster is offline.
  *
  * FOLDER is the profile's.  In it: front-door.json (written by balancer_configure(), read
  * again by the running process whenever it is replaced), front-door.lock (held by the
- * process; names its pid), front-door.status.json (written by the process when a control
- * plane's health changes), front-door.log.
+ * process; names its pid), front-door.status.json (written by the process once it listens
+ * and when a control plane's health changes: {"pid": N, "backends": [{"name", "address",
+ * "healthy", "since" (epoch), "detail"}]}), front-door.log.
  */
 #pragma once
+
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "base/strlist.h"
@@ -27,13 +30,15 @@ struct balancer_config {
 	struct balancer_backend *backends;
 	size_t backend_count;
 	char *dns_listen;            /* "10.89.0.1:53", or NULL */
-	struct strlist dns_upstream; /* "192.0.2.53:53"; empty: every question is refused */
+	struct strlist dns_upstream; /* "192.0.2.53:53"; empty: no name exists */
 };
 
 #define BALANCER_CONFIG_INIT ((struct balancer_config){ { NULL } })
 
 void balancer_config_add_backend(struct balancer_config *config, const char *name,
 				 const char *address);
+
+/* Read front-door.json's text; -EINVAL if it makes no sense. */
 int balancer_config_parse(const char *text, size_t len, struct balancer_config *ret,
 			  struct error *err);
 void balancer_config_release(struct balancer_config *config);
@@ -41,7 +46,11 @@ void balancer_config_release(struct balancer_config *config);
 /* Write FOLDER's configuration; a running front door takes it up by itself. */
 int balancer_configure(const char *folder, const struct balancer_config *config, struct error *err);
 
-/* Start the front door of FOLDER unless it runs; returns once it listens. */
+/*
+ * Start the front door of FOLDER unless it runs; returns once it listens.  What keeps it from
+ * starting, such as an address in use, is in ERR.  The program is our own, called with
+ * `front-door FOLDER`; tests name another one by MANYKUBE_SELF.
+ */
 int balancer_ensure(const char *folder, struct error *err);
 
 /* Its pid, or 0 if it does not run. */
@@ -50,5 +59,6 @@ pid_t balancer_pid(const char *folder);
 /* Stop it; succeeds if it does not run. */
 int balancer_stop(const char *folder, struct error *err);
 
-/* The process itself: runs until SIGTERM.  The hidden command `front-door FOLDER` calls it. */
+/* The process itself: runs until SIGTERM or until FOLDER is deleted.  The hidden command
+ * `front-door FOLDER` calls it. */
 int balancer_run(const char *folder, struct error *err);

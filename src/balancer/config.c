@@ -1,0 +1,174 @@
+/* The front door's configuration, kept as JSON in the profile's folder. */
+
+#include <jansson.h>
+#include <string.h>
+
+#include "balancer/balancer.h"
+#include "balancer/endpoint.h"
+#include "balancer/files.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+
+void balancer_config_add_backend(struct balancer_config *config, const char *name,
+				 const char *address)
+{
+	size_t count = config->backend_count + 1;
+
+	config->backends = xrealloc(config->backends, count, sizeof(*config->backends));
+	config->backends[count - 1] = (struct balancer_backend){
+		.name = xstrdup(name),
+		.address = xstrdup(address),
+	};
+	config->backend_count = count;
+}
+
+void balancer_config_release(struct balancer_config *config)
+{
+	for (size_t i = 0; i < config->backend_count; i++) {
+		free(config->backends[i].name);
+		free(config->backends[i].address);
+	}
+	free(config->backends);
+	strlist_release(&config->listen);
+	strlist_release(&config->dns_upstream);
+	free(config->dns_listen);
+	*config = BALANCER_CONFIG_INIT;
+}
+
+static int check_endpoint(const char *text, struct error *err)
+{
+	struct endpoint endpoint;
+
+	return endpoint_parse(text, &endpoint, err);
+}
+
+/* Add the addresses of ARRAY, which may be missing, to LIST. */
+static int parse_addresses(json_t *array, const char *key, struct strlist *list, struct error *err)
+{
+	json_t *item;
+	size_t i;
+
+	if (array && !json_is_array(array))
+		return error_set(err, -EINVAL, "'%s' is not a list", key);
+	json_array_foreach(array, i, item)
+	{
+		const char *text = json_string_value(item);
+		int r;
+
+		if (!text)
+			return error_set(err, -EINVAL, "'%s' holds something else than text", key);
+		r = check_endpoint(text, err);
+		if (r < 0)
+			return error_prefix(err, r, "'%s'", key);
+		if (!strlist_has(list, text))
+			strlist_add(list, text);
+	}
+	return 0;
+}
+
+static int parse_backends(json_t *array, struct balancer_config *config, struct error *err)
+{
+	json_t *item;
+	size_t i;
+
+	if (array && !json_is_array(array))
+		return error_set(err, -EINVAL, "'backends' is not a list");
+	json_array_foreach(array, i, item)
+	{
+		const char *name = NULL;
+		const char *address = NULL;
+		int r;
+
+		if (json_unpack(item, "{s:s, s:s}", "name", &name, "address", &address) < 0)
+			return error_set(err, -EINVAL, "a backend has no name or no address");
+		r = check_endpoint(address, err);
+		if (r < 0)
+			return error_prefix(err, r, "backend '%s'", name);
+		balancer_config_add_backend(config, name, address);
+	}
+	return 0;
+}
+
+static int parse_root(json_t *root, struct balancer_config *config, struct error *err)
+{
+	const char *dns_listen = json_string_value(json_object_get(root, "dns_listen"));
+	int r;
+
+	r = parse_addresses(json_object_get(root, "listen"), "listen", &config->listen, err);
+	if (r < 0)
+		return r;
+	r = parse_addresses(json_object_get(root, "dns_upstream"), "dns_upstream",
+			    &config->dns_upstream, err);
+	if (r < 0)
+		return r;
+	if (dns_listen) {
+		r = check_endpoint(dns_listen, err);
+		if (r < 0)
+			return error_prefix(err, r, "'dns_listen'");
+		config->dns_listen = xstrdup(dns_listen);
+	}
+	return parse_backends(json_object_get(root, "backends"), config, err);
+}
+
+int balancer_config_parse(const char *text, size_t len, struct balancer_config *ret,
+			  struct error *err)
+{
+	struct balancer_config config = BALANCER_CONFIG_INIT;
+	json_error_t problem;
+	json_auto_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &problem);
+	int r;
+
+	if (!root)
+		return error_set(err, -EINVAL, "line %d: %s", problem.line, problem.text);
+	if (!json_is_object(root))
+		return error_set(err, -EINVAL, "it is not a JSON object");
+	r = parse_root(root, &config, err);
+	if (r < 0) {
+		balancer_config_release(&config);
+		return r;
+	}
+	*ret = config;
+	return 0;
+}
+
+static json_t *to_array(const struct strlist *list)
+{
+	json_t *array = json_array();
+	const char *item;
+
+	strlist_for_each(item, list)
+		(void)json_array_append_new(array, json_string(item));
+	return array;
+}
+
+int balancer_configure(const char *folder, const struct balancer_config *config, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
+	cleanup_free char *text = NULL;
+	json_auto_t *root = json_pack("{s:o, s:o, s:s*, s:o}", "listen", to_array(&config->listen),
+				      "backends", json_array(), "dns_listen", config->dns_listen,
+				      "dns_upstream", to_array(&config->dns_upstream));
+	json_t *backends = json_object_get(root, "backends");
+
+	for (size_t i = 0; i < config->backend_count; i++)
+		(void)json_array_append_new(backends, json_pack("{s:s, s:s}", "name",
+								config->backends[i].name, "address",
+								config->backends[i].address));
+	text = json_dumps(root, JSON_INDENT(2));
+	if (!text)
+		return error_set(err, -EINVAL, "the front door's configuration is not text");
+	return file_replace(path, text, strlen(text), 0644, err);
+}
+
+int front_door_read_config(const char *folder, struct balancer_config *ret, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = file_read(path, 1 << 20, &text, err);
+
+	if (r < 0)
+		return r;
+	r = balancer_config_parse(text.text, text.len, ret, err);
+	return r < 0 ? error_prefix(err, r, "'%s'", path) : 0;
+}

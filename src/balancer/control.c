@@ -1,0 +1,195 @@
+/* Starting and stopping a cluster's front door from outside. */
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+
+#include "balancer/balancer.h"
+#include "balancer/files.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/process.h"
+
+static const int start_limit_ms = 5000;
+static const int stop_limit_ms = 3000;
+static const unsigned poll_ms = 5;
+static const off_t log_most_bytes = 5 << 20;
+
+static char *file_of(const char *folder, const char *name)
+{
+	return xasprintf("%s/%s", folder, name);
+}
+
+pid_t balancer_pid(const char *folder)
+{
+	cleanup_free char *lock = file_of(folder, FRONT_DOOR_LOCK);
+
+	return file_lock_holder(lock);
+}
+
+/* Whether PID, which holds the lock, listens: the status file is then its own. */
+static bool is_ready(const char *folder, pid_t pid)
+{
+	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	json_auto_t *status = json_load_file(path, 0, NULL);
+
+	return json_integer_value(json_object_get(status, "pid")) == pid;
+}
+
+static void rotate_log(const char *path)
+{
+	cleanup_free char *old = xasprintf("%s.1", path);
+	struct stat st;
+
+	if (stat(path, &st) == 0 && st.st_size > log_most_bytes)
+		(void)rename(path, old);
+}
+
+/* Read what the new process reports on FD until it closes it or DEADLINE_MS. */
+static int read_report(int fd, int64_t deadline_ms, struct strbuf *report, struct error *err)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		int n = poll(&ready, 1, clock_left_ms(deadline_ms));
+		ssize_t len;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_sys(err, "cannot wait for the front door");
+		if (n == 0)
+			return error_set(err, -ETIMEDOUT, "the front door did not start in time");
+		len = read(fd, strbuf_grow(report, 4096), 4096);
+		if (len <= 0)
+			return 0;
+		strbuf_grown(report, (size_t)len);
+	}
+}
+
+/* Our own program by its name, which is nicer to see in a list of processes, if it still has one.
+ */
+static char *find_itself(void)
+{
+	const char *named = getenv("MANYKUBE_SELF");
+	char path[PATH_MAX];
+	ssize_t len;
+
+	if (named)
+		return xstrdup(named);
+	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (len > 0) {
+		path[len] = '\0';
+		if (access(path, X_OK) == 0)
+			return xstrdup(path);
+	}
+	return xstrdup("/proc/self/exe");
+}
+
+/* Start a front door with the write end of a pipe as READY. */
+static int spawn(const char *folder, int ready, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist environment = STRLIST_INIT;
+	cleanup_free char *log = file_of(folder, FRONT_DOOR_LOG);
+	cleanup_free char *folder_copy = xstrdup(folder);
+	struct process_options options = { .output = log, .no_stdin = true, .new_session = true };
+	struct process process = PROCESS_INIT;
+	cleanup_free char *program = find_itself();
+	int r;
+
+	rotate_log(log);
+	strlist_add_all(&environment, environ);
+	strlist_addf(&environment, FRONT_DOOR_READY_FD "=%d", ready);
+	options.environment = environment.items;
+	r = process_spawn(ARGV(program, (char[]){ "front-door" }, folder_copy), &options, &process,
+			  err);
+	/* It is on its own now; init reaps it, or we do when we end. */
+	if (r == 0)
+		(void)close(process.pidfd);
+	return r;
+}
+
+/* Start a front door and wait for its report: 0 if it is ready, -EBUSY if another one runs. */
+static int start(const char *folder, int64_t deadline_ms, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf report = STRBUF_INIT;
+	cleanup_fd int ready_read = -1;
+	cleanup_fd int ready_write = -1;
+	int ends[2];
+	int r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	ready_read = ends[0];
+	ready_write = ends[1];
+	if (fcntl(ready_write, F_SETFD, 0) < 0)
+		return error_sys(err, "cannot make a pipe");
+	r = spawn(folder, ready_write, err);
+	if (r < 0)
+		return r;
+	(void)close(take_fd(ready_write));
+	r = read_report(ready_read, deadline_ms, &report, err);
+	if (r < 0)
+		return r;
+	if (strcmp(report.text, "ready") == 0)
+		return 0;
+	if (strncmp(report.text, "busy", 4) == 0)
+		return -EBUSY;
+	if (strncmp(report.text, "error ", 6) == 0)
+		return error_because(err, &reason_network, -EIO, "the front door: %s",
+				     report.text + 6);
+	return error_set(err, -EIO, "the front door did not start; '%s/%s' may say why", folder,
+			 FRONT_DOOR_LOG);
+}
+
+int balancer_ensure(const char *folder, struct error *err)
+{
+	int64_t deadline = clock_now_ms() + start_limit_ms;
+
+	do {
+		pid_t pid = balancer_pid(folder);
+		int r;
+
+		if (pid > 0 && is_ready(folder, pid))
+			return 0;
+		if (pid == 0) {
+			r = start(folder, deadline, err);
+			if (r != -EBUSY)
+				return r;
+		}
+		/* Another command has just started it. */
+		clock_rest_ms(poll_ms);
+	} while (clock_left_ms(deadline) > 0);
+	return error_because(err, &reason_network, -ETIMEDOUT,
+			     "the front door did not start in time");
+}
+
+int balancer_stop(const char *folder, struct error *err)
+{
+	pid_t pid = balancer_pid(folder);
+	cleanup_fd int pidfd = -1;
+	struct pollfd end;
+
+	if (pid == 0)
+		return 0;
+	pidfd = pidfd_open(pid, 0);
+	/* The pid could have got a new owner before we held it: ask the lock again. */
+	if (pidfd < 0 || balancer_pid(folder) != pid)
+		return 0;
+	if (pidfd_send_signal(pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)
+		return error_sys(err, "cannot stop the front door, process %d", (int)pid);
+	end = (struct pollfd){ .fd = pidfd, .events = POLLIN };
+	if (poll(&end, 1, stop_limit_ms) > 0)
+		return 0;
+	(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	if (poll(&end, 1, stop_limit_ms) <= 0)
+		return error_set(err, -ETIMEDOUT, "the front door, process %d, does not end",
+				 (int)pid);
+	return 0;
+}

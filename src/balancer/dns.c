@@ -1,0 +1,336 @@
+/*
+ * DNS for the nodes.
+ *
+ * How it works:
+ *  1. Each question by UDP gets a socket of its own, connected to the server asked and with an id
+ *     of its own, so that nobody else's packet can pass for the answer.
+ *  2. A server that does not answer within 2 s, or is not there, is followed by the next;
+ *     the one that answered last is asked first from then on.
+ *  3. Connections by TCP are passed on as they are (proxy.h).
+ *  4. Without servers every question is answered here with NXDOMAIN.  Not REFUSED or SERVFAIL:
+ *     resolvers take those as this server's trouble, and try again and elsewhere for seconds;
+ *     NXDOMAIN is final for them, and CoreDNS passes it on at once and keeps it.
+ */
+
+#include "balancer/dns.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#include "balancer/dns-packet.h"
+#include "balancer/dns-stream.h"
+#include "balancer/endpoint.h"
+#include "balancer/proxy.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+
+static const unsigned answer_limit_ms = 2000;
+static const unsigned questions_most = 512;
+static const unsigned streams_most = 64;
+static const unsigned packets_most = 64; /* per event */
+
+struct question {
+	struct dns *dns;
+	struct sockaddr_storage client;
+	socklen_t client_len;
+	uint16_t client_id;
+	size_t server; /* the one asked now */
+	size_t asked;  /* how many were */
+	int fd;
+	struct loop_source *source;
+	struct loop_source *timer;
+	uint8_t *packet;
+	size_t len;
+	struct question *previous;
+	struct question *next;
+};
+
+struct dns {
+	struct loop *loop;
+	char *listen;
+	int fd;
+	struct loop_source *source;
+	struct proxy *streams;        /* with servers */
+	struct dns_stream *answering; /* without */
+	struct strlist upstream;
+	struct endpoint *servers;
+	size_t server_count;
+	size_t preferred;
+	struct question *questions;
+	unsigned count;
+};
+
+static int ask_next(struct question *question, struct error *err);
+
+struct dns *dns_new(struct loop *loop)
+{
+	struct dns *dns = xcalloc(1, sizeof(*dns));
+
+	dns->loop = loop;
+	dns->fd = -1;
+	return dns;
+}
+
+static void hang_up(struct question *question)
+{
+	if (question->timer)
+		loop_remove(take_ptr(question->timer));
+	if (question->source)
+		loop_remove(take_ptr(question->source));
+	if (question->fd >= 0)
+		(void)close(take_fd(question->fd));
+}
+
+static void question_free(struct question *question)
+{
+	struct dns *dns = question->dns;
+
+	hang_up(question);
+	if (question->previous)
+		question->previous->next = question->next;
+	else
+		dns->questions = question->next;
+	if (question->next)
+		question->next->previous = question->previous;
+	dns->count--;
+	free(question->packet);
+	free(question);
+}
+
+/* Send the client PACKET; a client that can't be reached asks again. */
+static void reply(const struct question *question, uint8_t *packet, size_t len)
+{
+	if (len < 2)
+		return;
+	dns_set_id(packet, question->client_id);
+	(void)sendto(question->dns->fd, packet, len, MSG_NOSIGNAL,
+		     (const struct sockaddr *)&question->client, question->client_len);
+}
+
+static void reply_with(const struct question *question, enum dns_rcode rcode)
+{
+	uint8_t answer[1024];
+	size_t len = dns_answer(question->packet, question->len, rcode, answer, sizeof(answer));
+
+	reply(question, answer, len);
+}
+
+static int on_answer(int fd, arg_unused uint32_t events, void *data, struct error *err)
+{
+	static uint8_t packet[DNS_PACKET_MAX];
+	struct question *question = data;
+
+	for (;;) {
+		ssize_t len = recv(fd, packet, sizeof(packet), 0);
+
+		if (len < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		/* The server's host says that nobody is there. */
+		if (len < 0)
+			return ask_next(question, err);
+		if (!dns_answers(question->packet, question->len, packet, (size_t)len))
+			continue;
+		question->dns->preferred = question->server;
+		reply(question, packet, (size_t)len);
+		question_free(question);
+		return 0;
+	}
+}
+
+static int on_no_answer(void *data, struct error *err)
+{
+	return ask_next(data, err);
+}
+
+/* Ask the server whose turn it is; whether that could be done. */
+static bool ask(struct question *question)
+{
+	struct dns *dns = question->dns;
+	const struct endpoint *server = &dns->servers[question->server];
+	uint16_t id = 0;
+
+	(void)!getrandom(&id, sizeof(id), GRND_NONBLOCK);
+	dns_set_id(question->packet, id);
+	if (endpoint_connect(server, SOCK_DGRAM, &question->fd) < 0 ||
+	    send(question->fd, question->packet, question->len, MSG_NOSIGNAL) < 0)
+		return false;
+	return loop_add_fd(dns->loop, question->fd, EPOLLIN, on_answer, question, &question->source,
+			   NULL) == 0 &&
+	       loop_add_timer(dns->loop, answer_limit_ms, 0, on_no_answer, question,
+			      &question->timer, NULL) == 0;
+}
+
+static int ask_next(struct question *question, arg_unused struct error *err)
+{
+	struct dns *dns = question->dns;
+
+	while (question->asked < dns->server_count) {
+		hang_up(question);
+		question->server = (dns->preferred + question->asked) % dns->server_count;
+		question->asked++;
+		if (ask(question))
+			return 0;
+	}
+	reply_with(question, DNS_SERVER_FAILURE);
+	question_free(question);
+	return 0;
+}
+
+static int take_question(struct dns *dns, const struct question *from, const uint8_t *packet,
+			 size_t len, struct error *err)
+{
+	struct question *question = xcalloc(1, sizeof(*question));
+
+	*question = *from;
+	question->packet = xmalloc(len);
+	memcpy(question->packet, packet, len);
+	question->next = dns->questions;
+	if (dns->questions)
+		dns->questions->previous = question;
+	dns->questions = question;
+	dns->count++;
+	return ask_next(question, err);
+}
+
+static int on_question(int fd, arg_unused uint32_t events, void *data, struct error *err)
+{
+	static uint8_t packet[DNS_PACKET_MAX];
+	struct dns *dns = data;
+
+	for (unsigned i = 0; i < packets_most; i++) {
+		struct question from = { .dns = dns, .fd = -1, .packet = packet };
+		ssize_t len;
+		int r = 0;
+
+		from.client_len = sizeof(from.client);
+		len = recvfrom(fd, packet, sizeof(packet), 0, (struct sockaddr *)&from.client,
+			       &from.client_len);
+		if (len < 0)
+			return 0;
+		if (len < 2)
+			continue;
+		from.len = (size_t)len;
+		from.client_id = dns_id(packet);
+		if (dns->server_count == 0)
+			reply_with(&from, DNS_NO_SUCH_NAME);
+		else if (dns->count >= questions_most || dns_question_end(packet, from.len) < 0)
+			reply_with(&from, DNS_SERVER_FAILURE);
+		else
+			r = take_question(dns, &from, packet, from.len, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* For the proxy: the servers by turns, beginning with the one that answers. */
+static bool choose_server(arg_unused const unsigned *tried, unsigned tried_count,
+			  struct proxy_target *ret, void *data)
+{
+	struct dns *dns = data;
+	size_t index;
+
+	if (tried_count >= dns->server_count)
+		return false;
+	index = (dns->preferred + tried_count) % dns->server_count;
+	*ret = (struct proxy_target){ .endpoint = &dns->servers[index], .id = (unsigned)index + 1 };
+	return true;
+}
+
+static void server_failed(arg_unused unsigned target, arg_unused void *data)
+{
+}
+
+static void stop_listening(struct dns *dns)
+{
+	while (dns->questions)
+		question_free(dns->questions);
+	if (dns->source)
+		loop_remove(take_ptr(dns->source));
+	if (dns->fd >= 0)
+		(void)close(take_fd(dns->fd));
+	if (dns->streams)
+		proxy_free(take_ptr(dns->streams));
+	if (dns->answering)
+		dns_stream_free(take_ptr(dns->answering));
+	free(dns->listen);
+	dns->listen = NULL;
+}
+
+static int start_listening(struct dns *dns, const char *listen, struct error *err)
+{
+	struct proxy_owner owner = { .choose = choose_server,
+				     .failed = server_failed,
+				     .data = dns };
+	char *address = dns->listen = xstrdup(listen);
+	int r;
+
+	r = endpoint_listen(listen, SOCK_DGRAM, &dns->fd, err);
+	if (r < 0)
+		return r;
+	r = loop_add_fd(dns->loop, dns->fd, EPOLLIN, on_question, dns, &dns->source, err);
+	if (r < 0)
+		return r;
+	if (dns->server_count == 0)
+		return dns_stream_new(dns->loop, listen, streams_most, &dns->answering, err);
+	dns->streams = proxy_new(dns->loop, &owner, streams_most);
+	return proxy_listen(dns->streams, &address, 1, err);
+}
+
+static int set_servers(struct dns *dns, const struct strlist *upstream, struct error *err)
+{
+	struct endpoint *servers = xcalloc(upstream->count + 1, sizeof(*servers));
+
+	for (size_t i = 0; i < upstream->count; i++) {
+		int r = endpoint_parse(upstream->items[i], &servers[i], err);
+
+		if (r < 0) {
+			free(servers);
+			return r;
+		}
+	}
+	free(dns->servers);
+	dns->servers = servers;
+	dns->server_count = upstream->count;
+	dns->preferred = 0;
+	strlist_release(&dns->upstream);
+	if (upstream->count > 0)
+		strlist_add_all(&dns->upstream, upstream->items);
+	return 0;
+}
+
+static bool same_list(const struct strlist *a, const struct strlist *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->items[i], b->items[i]) != 0)
+			return false;
+	return true;
+}
+
+int dns_set(struct dns *dns, const char *listen, const struct strlist *upstream, struct error *err)
+{
+	int r;
+
+	if (same_list(&dns->upstream, upstream) &&
+	    (listen && dns->listen ? strcmp(listen, dns->listen) == 0 : listen == dns->listen))
+		return 0;
+	stop_listening(dns);
+	r = set_servers(dns, upstream, err);
+	if (r == 0 && listen)
+		r = start_listening(dns, listen, err);
+	/* Half of it is nothing: a later attempt begins anew. */
+	if (r < 0)
+		stop_listening(dns);
+	return r;
+}
+
+void dns_free(struct dns *dns)
+{
+	stop_listening(dns);
+	strlist_release(&dns->upstream);
+	free(dns->servers);
+	free(dns);
+}

@@ -1,0 +1,22 @@
+/* Addresses with a port, "10.89.0.1:6443" or "[fd00::1]:53", and sockets on them. */
+#pragma once
+
+#include <sys/socket.h>
+
+#include "base/error.h"
+
+struct endpoint {
+	struct sockaddr_storage address;
+	socklen_t len;
+};
+
+int endpoint_parse(const char *text, struct endpoint *ret, struct error *err);
+
+/*
+ * Make a socket of TYPE (SOCK_STREAM: listening; SOCK_DGRAM) on the address TEXT, non-blocking.
+ * The host need not have the address yet.  -EADDRINUSE if another program has it.
+ */
+int endpoint_listen(const char *text, int type, int *ret_fd, struct error *err);
+
+/* Begin to connect a new non-blocking socket of TYPE; a negative errno if that failed at once. */
+int endpoint_connect(const struct endpoint *endpoint, int type, int *ret_fd);

@@ -1,0 +1,16 @@
+/* The front door's files in the profile's folder, shared by the process and those who control it.
+ */
+#pragma once
+
+#include "balancer/balancer.h"
+
+#define FRONT_DOOR_CONFIG "front-door.json"
+#define FRONT_DOOR_LOCK   "front-door.lock"
+#define FRONT_DOOR_STATUS "front-door.status.json"
+#define FRONT_DOOR_LOG    "front-door.log"
+
+/* In the environment of a front door: the descriptor of a pipe that wants to hear "ready", "busy"
+ * or "error TEXT". */
+#define FRONT_DOOR_READY_FD "MANYKUBE_READY_FD"
+
+int front_door_read_config(const char *folder, struct balancer_config *ret, struct error *err);

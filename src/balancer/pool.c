@@ -1,0 +1,220 @@
+/* The control planes behind the front door. */
+
+#include "balancer/pool.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "balancer/probe.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+static const unsigned failures_most = 2;
+
+struct pool {
+	struct loop *loop;
+	struct pool_events events;
+	void *data;
+	struct prober *prober;
+	struct backend *backends;
+	unsigned last_id;
+	unsigned last_chosen; /* the id of the backend that had its turn */
+};
+
+int pool_new(struct loop *loop, const struct pool_events *events, void *data,
+	     struct pool **ret_pool, struct error *err)
+{
+	cleanup_with(pool_freep) struct pool *pool = xcalloc(1, sizeof(*pool));
+	int r;
+
+	pool->loop = loop;
+	pool->events = *events;
+	pool->data = data;
+	r = prober_new(loop, &pool->prober, err);
+	if (r < 0)
+		return r;
+	*ret_pool = take_ptr(pool);
+	return 0;
+}
+
+static void backend_free(struct backend *backend)
+{
+	if (backend->probe)
+		probe_free(backend->probe);
+	free(backend->name);
+	free(backend->address);
+	free(backend->detail);
+	free(backend);
+}
+
+void pool_free(struct pool *pool)
+{
+	while (pool->backends) {
+		struct backend *backend = pool->backends;
+
+		pool->backends = backend->next;
+		backend_free(backend);
+	}
+	if (pool->prober)
+		prober_free(pool->prober);
+	free(pool);
+}
+
+static bool another_is_healthy(const struct backend *than)
+{
+	for (const struct backend *b = than->pool->backends; b; b = b->next)
+		if (b != than && b->healthy)
+			return true;
+	return false;
+}
+
+static bool is_in_config(const struct backend *backend, const struct balancer_config *config)
+{
+	for (size_t i = 0; i < config->backend_count; i++)
+		if (strcmp(backend->name, config->backends[i].name) == 0 &&
+		    strcmp(backend->address, config->backends[i].address) == 0)
+			return true;
+	return false;
+}
+
+static void remove_missing(struct pool *pool, const struct balancer_config *config)
+{
+	struct backend **link = &pool->backends;
+
+	while (*link) {
+		struct backend *backend = *link;
+
+		if (is_in_config(backend, config)) {
+			link = &backend->next;
+			continue;
+		}
+		*link = backend->next;
+		log_debug("backend '%s' at %s is gone", backend->name, backend->address);
+		pool->events.lost(backend, true, another_is_healthy(backend), pool->data);
+		backend_free(backend);
+	}
+}
+
+static int add_backend(struct pool *pool, const struct balancer_backend *config, struct error *err)
+{
+	struct backend **end = &pool->backends;
+	struct backend *backend;
+	struct endpoint endpoint;
+	int r = endpoint_parse(config->address, &endpoint, err);
+
+	if (r < 0)
+		return r;
+	for (; *end; end = &(*end)->next)
+		if (strcmp((*end)->name, config->name) == 0 &&
+		    strcmp((*end)->address, config->address) == 0)
+			return 0;
+	backend = xcalloc(1, sizeof(*backend));
+	*backend = (struct backend){
+		.name = xstrdup(config->name),
+		.address = xstrdup(config->address),
+		.endpoint = endpoint,
+		.id = ++pool->last_id,
+		.since = clock_wall_seconds(),
+		.detail = xstrdup("not asked yet"),
+		.pool = pool,
+	};
+	*end = backend;
+	log_debug("backend '%s' at %s is new", backend->name, backend->address);
+	return probe_new(pool->prober, backend, &backend->probe, err);
+}
+
+int pool_set(struct pool *pool, const struct balancer_config *config, struct error *err)
+{
+	for (size_t i = 0; i < config->backend_count; i++) {
+		int r = add_backend(pool, &config->backends[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	remove_missing(pool, config);
+	pool->events.changed(pool->data);
+	return 0;
+}
+
+static bool was_tried(const struct backend *backend, const unsigned *tried, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (tried[i] == backend->id)
+			return true;
+	return false;
+}
+
+struct backend *pool_choose(struct pool *pool, const unsigned *tried, unsigned tried_count)
+{
+	struct backend *first_healthy = NULL;
+	struct backend *next_healthy = NULL;
+	struct backend *other = NULL;
+
+	/* Ids only grow along the list, so the turn survives backends that come and go. */
+	for (struct backend *b = pool->backends; b; b = b->next) {
+		if (was_tried(b, tried, tried_count))
+			continue;
+		if (!b->healthy) {
+			other = other ? other : b;
+			continue;
+		}
+		first_healthy = first_healthy ? first_healthy : b;
+		if (!next_healthy && b->id > pool->last_chosen)
+			next_healthy = b;
+	}
+	if (!next_healthy)
+		next_healthy = first_healthy;
+	if (!next_healthy)
+		return other;
+	pool->last_chosen = next_healthy->id;
+	return next_healthy;
+}
+
+void pool_suspect(struct pool *pool, unsigned id)
+{
+	for (struct backend *b = pool->backends; b; b = b->next)
+		if (b->id == id && b->healthy)
+			probe_hurry(b->probe);
+}
+
+void pool_probed(struct backend *backend, bool ok, bool refused, const char *detail)
+{
+	struct pool *pool = backend->pool;
+	bool healthy = ok;
+
+	backend->failures = ok ? 0 : backend->failures + 1;
+	if (!ok && backend->healthy)
+		healthy = !refused && backend->failures < failures_most;
+	if (healthy == backend->healthy && strcmp(detail, backend->detail) == 0)
+		return;
+	free(backend->detail);
+	backend->detail = xstrdup(detail);
+	if (healthy != backend->healthy) {
+		cleanup_free char *now = clock_rfc3339(clock_wall_seconds());
+
+		log_debug("%s backend '%s' is %s: %s", now, backend->name,
+			  healthy ? "healthy" : "unhealthy", detail);
+		backend->healthy = healthy;
+		backend->since = clock_wall_seconds();
+		if (!healthy)
+			pool->events.lost(backend, false, another_is_healthy(backend), pool->data);
+	}
+	pool->events.changed(pool->data);
+}
+
+char *pool_status(const struct pool *pool)
+{
+	json_auto_t *root = json_pack("{s:i, s:[]}", "pid", (int)getpid(), "backends");
+	json_t *backends = json_object_get(root, "backends");
+	char *text;
+
+	for (const struct backend *b = pool->backends; b; b = b->next)
+		(void)json_array_append_new(
+			backends, json_pack("{s:s, s:s, s:b, s:I, s:s}", "name", b->name, "address",
+					    b->address, "healthy", b->healthy, "since",
+					    (json_int_t)b->since, "detail", b->detail));
+	text = json_dumps(root, JSON_INDENT(2));
+	return text ? text : xstrdup("{}");
+}

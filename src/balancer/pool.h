@@ -1,0 +1,60 @@
+/*
+ * The control planes behind the front door: which there are, which are healthy, whose turn it is.
+ *
+ * A backend stays valid until it was reported as gone.
+ */
+#pragma once
+
+#include "balancer/balancer.h"
+#include "balancer/endpoint.h"
+#include "base/loop.h"
+
+struct probe;
+
+struct backend {
+	char *name;
+	char *address;
+	struct endpoint endpoint;
+	unsigned id; /* never used again for another one */
+	bool healthy;
+	unsigned failures; /* of the last probes, in a row */
+	int64_t since;     /* when `healthy` changed, in seconds since 1970 */
+	char *detail;      /* what the last probe found */
+	struct pool *pool;
+	struct probe *probe;
+	struct backend *next;
+};
+
+/* What the pool tells its owner. */
+struct pool_events {
+	/* The health or the detail of some backend changed, or a backend came or went. */
+	void (*changed)(void *data);
+	/* BACKEND became unhealthy, or is to be freed (GONE); another healthy one exists if OTHER.
+	 */
+	void (*lost)(struct backend *backend, bool gone, bool other, void *data);
+};
+
+struct pool;
+
+int pool_new(struct loop *loop, const struct pool_events *events, void *data,
+	     struct pool **ret_pool, struct error *err);
+void pool_free(struct pool *pool);
+DEFINE_CLEANUP(struct pool *, pool_free)
+
+/* Have just the backends of CONFIG; those whose name and address stay are left alone. */
+int pool_set(struct pool *pool, const struct balancer_config *config, struct error *err);
+
+/*
+ * The backend for a new connection that already tried those whose ids are in TRIED: the next
+ * healthy one in turn; when there is none, the first of the others; NULL when all were tried.
+ */
+struct backend *pool_choose(struct pool *pool, const unsigned *tried, unsigned tried_count);
+
+/* A connection to the backend ID could not be made: look at it now. */
+void pool_suspect(struct pool *pool, unsigned id);
+
+/* For the probe: what it found; REFUSED if nobody listens. */
+void pool_probed(struct backend *backend, bool ok, bool refused, const char *detail);
+
+/* The status file's text, for the caller to free. */
+char *pool_status(const struct pool *pool) must_check;

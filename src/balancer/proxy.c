@@ -1,0 +1,462 @@
+/* Passing TCP connections on. */
+
+#include "balancer/proxy.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+
+#define TRIED_MAX   16
+#define CHUNK_BYTES 65536
+
+static const unsigned connect_limit_ms = 1000;
+static const unsigned accept_most = 64;
+static const unsigned chunks_most = 16; /* per event, so that one connection can't starve others */
+
+struct listener {
+	struct proxy *proxy;
+	char *address;
+	int fd;
+	struct loop_source *source;
+	struct listener *next;
+};
+
+struct side {
+	struct connection *connection;
+	struct side *other;
+	int fd;
+	struct loop_source *source; /* NULL while there is nothing to wait for */
+	uint32_t events;
+	bool ended;            /* it sends no more */
+	bool told;             /* it was told that no more comes */
+	struct strbuf pending; /* what it has not taken yet */
+};
+
+struct connection {
+	struct proxy *proxy;
+	struct side client;
+	struct side server;
+	struct loop_source *timer; /* while connecting */
+	unsigned target;
+	unsigned tried[TRIED_MAX];
+	unsigned tried_count;
+	struct connection *previous;
+	struct connection *next;
+};
+
+struct proxy {
+	struct loop *loop;
+	struct proxy_owner owner;
+	struct listener *listeners;
+	struct connection *connections;
+	unsigned count;
+	unsigned limit;
+};
+
+static int try_next(struct connection *connection, struct error *err);
+
+struct proxy *proxy_new(struct loop *loop, const struct proxy_owner *owner,
+			unsigned connection_limit)
+{
+	struct proxy *proxy = xcalloc(1, sizeof(*proxy));
+
+	proxy->loop = loop;
+	proxy->owner = *owner;
+	proxy->limit = connection_limit;
+	return proxy;
+}
+
+/* Close FD so that the other end sees a failure, not an orderly end. */
+static void reset(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	(void)close(fd);
+}
+
+static void side_close(struct side *side, bool orderly)
+{
+	if (side->source)
+		loop_remove(take_ptr(side->source));
+	if (side->fd >= 0 && orderly)
+		(void)close(side->fd);
+	else if (side->fd >= 0)
+		reset(side->fd);
+	side->fd = -1;
+	strbuf_release(&side->pending);
+}
+
+static void connection_free(struct connection *connection, bool orderly)
+{
+	struct proxy *proxy = connection->proxy;
+
+	side_close(&connection->client, orderly);
+	side_close(&connection->server, orderly);
+	if (connection->timer)
+		loop_remove(connection->timer);
+	if (connection->previous)
+		connection->previous->next = connection->next;
+	else
+		proxy->connections = connection->next;
+	if (connection->next)
+		connection->next->previous = connection->previous;
+	proxy->count--;
+	free(connection);
+}
+
+static int on_side(int fd, uint32_t events, void *data, struct error *err);
+
+/*
+ * Wait for EVENTS on SIDE.  With none the source goes away altogether: epoll would go on telling
+ * of hang-ups, again and again.
+ */
+static int want(struct side *side, uint32_t events, struct error *err)
+{
+	int r = 0;
+
+	if (side->source && events == side->events)
+		return 0;
+	if (events == 0) {
+		if (side->source)
+			loop_remove(take_ptr(side->source));
+	} else if (side->source) {
+		r = loop_set_events(side->source, events, err);
+	} else {
+		r = loop_add_fd(side->connection->proxy->loop, side->fd, events, on_side, side,
+				&side->source, err);
+	}
+	side->events = events;
+	return r;
+}
+
+/* Write LEN bytes to SIDE; what it does not take is kept.  A negative errno if it is broken. */
+static int give(struct side *side, const char *data, size_t len)
+{
+	ssize_t written = 0;
+
+	if (side->pending.len == 0)
+		written = send(side->fd, data, len, MSG_NOSIGNAL);
+	if (written < 0 && errno != EAGAIN && errno != EINTR)
+		return -errno;
+	if (written < 0)
+		written = 0;
+	if ((size_t)written < len)
+		strbuf_add_mem(&side->pending, data + written, len - (size_t)written);
+	return 0;
+}
+
+static int flush(struct side *side)
+{
+	while (side->pending.len > 0) {
+		ssize_t written = send(side->fd, side->pending.text, side->pending.len,
+				       MSG_NOSIGNAL);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		strbuf_drop_front(&side->pending, (size_t)written);
+	}
+	strbuf_release(&side->pending);
+	return 0;
+}
+
+/* Move what FROM sends to the other side, as long as that takes it. */
+static int carry(struct side *from)
+{
+	static char chunk[CHUNK_BYTES];
+
+	for (unsigned i = 0; i < chunks_most && !from->ended && from->other->pending.len == 0;
+	     i++) {
+		ssize_t len = recv(from->fd, chunk, sizeof(chunk), 0);
+		int r;
+
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		from->ended = len == 0;
+		r = give(from->other, chunk, (size_t)len);
+		if (r < 0)
+			return r;
+		if ((size_t)len < sizeof(chunk))
+			break;
+	}
+	return 0;
+}
+
+/* Pass the end of what the other side sent on to SIDE, once all of it was taken. */
+static void pass_end(struct side *side)
+{
+	if (!side->other->ended || side->told || side->pending.len > 0)
+		return;
+	(void)shutdown(side->fd, SHUT_WR);
+	side->told = true;
+}
+
+static int settle(struct connection *connection, struct error *err)
+{
+	struct side *sides[] = { &connection->client, &connection->server };
+	int r = 0;
+
+	pass_end(sides[0]);
+	pass_end(sides[1]);
+	if (sides[0]->told && sides[1]->told) {
+		connection_free(connection, true);
+		return 0;
+	}
+	for (int i = 0; i < 2 && r == 0; i++) {
+		struct side *side = sides[i];
+		uint32_t events = 0;
+
+		if (!side->ended && side->other->pending.len == 0)
+			events |= EPOLLIN;
+		if (side->pending.len > 0)
+			events |= EPOLLOUT;
+		r = want(side, events, err);
+	}
+	return r;
+}
+
+static int on_side(arg_unused int fd, uint32_t events, void *data, struct error *err)
+{
+	struct side *side = data;
+	struct connection *connection = side->connection;
+	int r = 0;
+
+	if (events & EPOLLOUT)
+		r = flush(side);
+	if (r == 0 && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
+		r = carry(side);
+	if (r < 0 || (events & EPOLLERR)) {
+		connection_free(connection, false);
+		return 0;
+	}
+	return settle(connection, err);
+}
+
+/* A node that is gone sends no end: find out within half a minute. */
+static void prepare(int fd)
+{
+	int one = 1;
+	int idle_seconds = 15;
+	int interval_seconds = 5;
+	int count = 3;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof(idle_seconds));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_seconds,
+			 sizeof(interval_seconds));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+static int on_connect_limit(void *data, struct error *err)
+{
+	struct connection *connection = data;
+	struct proxy *proxy = connection->proxy;
+
+	side_close(&connection->server, false);
+	proxy->owner.failed(connection->target, proxy->owner.data);
+	return try_next(connection, err);
+}
+
+static int on_server_connected(int fd, arg_unused uint32_t events, void *data, struct error *err)
+{
+	struct connection *connection = data;
+	struct proxy *proxy = connection->proxy;
+	int problem = 0;
+	socklen_t len = sizeof(problem);
+
+	(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &len);
+	if (problem) {
+		side_close(&connection->server, false);
+		proxy->owner.failed(connection->target, proxy->owner.data);
+		return try_next(connection, err);
+	}
+	loop_remove(take_ptr(connection->server.source));
+	loop_remove(take_ptr(connection->timer));
+	prepare(fd);
+	return settle(connection, err);
+}
+
+/* Connect to the next target; reset the client when there is none. */
+static int try_next(struct connection *connection, struct error *err)
+{
+	struct proxy *proxy = connection->proxy;
+	struct proxy_target target;
+
+	if (connection->timer)
+		loop_remove(take_ptr(connection->timer));
+	while (connection->tried_count < TRIED_MAX &&
+	       proxy->owner.choose(connection->tried, connection->tried_count, &target,
+				   proxy->owner.data)) {
+		connection->tried[connection->tried_count++] = target.id;
+		connection->target = target.id;
+		if (endpoint_connect(target.endpoint, SOCK_STREAM, &connection->server.fd) < 0) {
+			proxy->owner.failed(target.id, proxy->owner.data);
+			continue;
+		}
+		if (loop_add_fd(proxy->loop, connection->server.fd, EPOLLOUT, on_server_connected,
+				connection, &connection->server.source, err) < 0)
+			break;
+		return loop_add_timer(proxy->loop, connect_limit_ms, 0, on_connect_limit,
+				      connection, &connection->timer, err);
+	}
+	error_clear(err);
+	connection_free(connection, false);
+	return 0;
+}
+
+static int take_client(struct proxy *proxy, int fd, struct error *err)
+{
+	struct connection *connection;
+
+	if (proxy->count >= proxy->limit) {
+		reset(fd);
+		return 0;
+	}
+	prepare(fd);
+	connection = xcalloc(1, sizeof(*connection));
+	*connection = (struct connection){
+		.proxy = proxy,
+		.client = { .connection = connection,
+			    .other = &connection->server,
+			    .fd = fd,
+			    .pending = STRBUF_INIT },
+		.server = { .connection = connection,
+			    .other = &connection->client,
+			    .fd = -1,
+			    .pending = STRBUF_INIT },
+		.next = proxy->connections,
+	};
+	if (proxy->connections)
+		proxy->connections->previous = connection;
+	proxy->connections = connection;
+	proxy->count++;
+	return try_next(connection, err);
+}
+
+static int on_client(int fd, arg_unused uint32_t events, void *data, struct error *err)
+{
+	struct listener *listener = data;
+
+	for (unsigned i = 0; i < accept_most; i++) {
+		int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int r;
+
+		if (client < 0)
+			return 0;
+		r = take_client(listener->proxy, client, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void listener_free(struct listener *listener)
+{
+	if (listener->source)
+		loop_remove(listener->source);
+	if (listener->fd >= 0)
+		(void)close(listener->fd);
+	free(listener->address);
+	free(listener);
+}
+
+static bool has_listener(const struct proxy *proxy, const char *address)
+{
+	for (const struct listener *l = proxy->listeners; l; l = l->next)
+		if (strcmp(l->address, address) == 0)
+			return true;
+	return false;
+}
+
+static int add_listener(struct proxy *proxy, const char *address, struct error *err)
+{
+	struct listener *listener = xcalloc(1, sizeof(*listener));
+	int r;
+
+	*listener = (struct listener){ .proxy = proxy, .address = xstrdup(address), .fd = -1 };
+	r = endpoint_listen(address, SOCK_STREAM, &listener->fd, err);
+	if (r == 0)
+		r = loop_add_fd(proxy->loop, listener->fd, EPOLLIN, on_client, listener,
+				&listener->source, err);
+	if (r < 0) {
+		listener_free(listener);
+		return r;
+	}
+	listener->next = proxy->listeners;
+	proxy->listeners = listener;
+	return 0;
+}
+
+static bool is_among(const char *address, char *const *addresses, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(address, addresses[i]) == 0)
+			return true;
+	return false;
+}
+
+int proxy_listen(struct proxy *proxy, char *const *addresses, size_t count, struct error *err)
+{
+	struct listener **link = &proxy->listeners;
+	int result = 0;
+
+	while (*link) {
+		struct listener *listener = *link;
+
+		if (is_among(listener->address, addresses, count)) {
+			link = &listener->next;
+			continue;
+		}
+		*link = listener->next;
+		listener_free(listener);
+	}
+	for (size_t i = 0; i < count; i++) {
+		int r = 0;
+
+		if (!has_listener(proxy, addresses[i]))
+			r = add_listener(proxy, addresses[i], result == 0 ? err : NULL);
+		if (r < 0 && result == 0)
+			result = r;
+	}
+	return result;
+}
+
+void proxy_drop(struct proxy *proxy, unsigned target)
+{
+	struct connection *next;
+
+	for (struct connection *c = proxy->connections; c; c = next) {
+		next = c->next;
+		/* One that is still connecting finds another target by itself. */
+		if (c->target == target && !c->timer)
+			connection_free(c, false);
+	}
+}
+
+unsigned proxy_connections(const struct proxy *proxy)
+{
+	return proxy->count;
+}
+
+void proxy_free(struct proxy *proxy)
+{
+	while (proxy->listeners) {
+		struct listener *listener = proxy->listeners;
+
+		proxy->listeners = listener->next;
+		listener_free(listener);
+	}
+	while (proxy->connections)
+		connection_free(proxy->connections, false);
+	free(proxy);
+}

@@ -1,0 +1,684 @@
+/* The front door as its own process, with real sockets on the loopback. */
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "balancer/balancer.h"
+#include "balancer/dns-packet.h"
+#include "balancer/probe.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "fake-backend.h"
+#include "test.h"
+
+/* balancer_ensure() starts this very program: be the front door then, before any test runs. */
+__attribute__((constructor)) static void maybe_be_the_front_door(int argc, char **argv)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	if (argc != 3 || strcmp(argv[1], "front-door") != 0)
+		return;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (balancer_run(argv[2], &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+	exit(0);
+}
+
+static struct balancer_config config;
+static int door_port;
+
+static void add(const char *name, const struct fake_backend *backend)
+{
+	cleanup_free char *address = xasprintf("127.0.0.1:%d", backend->port);
+
+	balancer_config_add_backend(&config, name, address);
+}
+
+static void open_door(void)
+{
+	if (config.listen.count == 0) {
+		door_port = fake_free_port();
+		strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
+	}
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT_OK(balancer_ensure(test_folder(), &err));
+}
+
+static void close_door(void)
+{
+	int status;
+	pid_t pid = balancer_pid(test_folder());
+
+	ASSERT(pid > 0);
+	ASSERT_OK(balancer_stop(test_folder(), &err));
+	ASSERT(waitpid(pid, &status, 0) == pid);
+	/* Also how the sanitizers tell of what they found in it. */
+	ASSERT_INT(status, 0);
+	ASSERT_INT(balancer_pid(test_folder()), 0);
+	balancer_config_release(&config);
+}
+
+static char *read_status(void)
+{
+	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_folder());
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	(void)file_read(path, 65536, &text, NULL);
+	return strbuf_take(&text);
+}
+
+/* Wait until COUNT backends are healthy (or not, with HEALTHY false); returns how long that took.
+ */
+static int64_t wait_health(unsigned count, bool healthy)
+{
+	const char *needle = healthy ? "\"healthy\": true" : "\"healthy\": false";
+	int64_t begin = clock_now_ms();
+
+	for (;;) {
+		cleanup_free char *status = read_status();
+		unsigned found = 0;
+
+		for (const char *p = status; (p = strstr(p, needle)); p++)
+			found++;
+		if (found == count)
+			return clock_now_ms() - begin;
+		if (clock_now_ms() - begin > 10000)
+			test_fail(__FILE__, __LINE__, "no %u backends with %s: %s", count, needle,
+				  status);
+		clock_rest_ms(1);
+	}
+}
+
+/* The first letter of the backend that a new connection comes to, 0 if it is reset; the connection
+ * stays open in *RET_FD. */
+static char who_answers(int *ret_fd)
+{
+	int fd = fake_connect(door_port);
+	char name = 0;
+
+	ASSERT(fd >= 0);
+	if (write(fd, "n", 1) != 1 || read(fd, &name, 1) != 1)
+		name = 0;
+	if (ret_fd)
+		*ret_fd = fd;
+	else
+		(void)close(fd);
+	return name;
+}
+
+TEST(configurations_survive_the_way_through_the_file)
+{
+	cleanup_with(balancer_config_release) struct balancer_config in = BALANCER_CONFIG_INIT;
+	cleanup_with(balancer_config_release) struct balancer_config out = BALANCER_CONFIG_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/front-door.json", test_folder());
+
+	strlist_add(&in.listen, "10.89.0.1:6443");
+	balancer_config_add_backend(&in, "one", "10.89.0.2:6443");
+	in.dns_listen = xstrdup("10.89.0.1:53");
+	strlist_add(&in.dns_upstream, "[fd00::1]:53");
+	ASSERT_OK(balancer_configure(test_folder(), &in, &err));
+	ASSERT_OK(file_read(path, 65536, &text, &err));
+	ASSERT_OK(balancer_config_parse(text.text, text.len, &out, &err));
+	ASSERT_INT(out.listen.count, 1);
+	ASSERT_STR(out.listen.items[0], "10.89.0.1:6443");
+	ASSERT_INT(out.backend_count, 1);
+	ASSERT_STR(out.backends[0].name, "one");
+	ASSERT_STR(out.backends[0].address, "10.89.0.2:6443");
+	ASSERT_STR(out.dns_listen, "10.89.0.1:53");
+	ASSERT_STR(out.dns_upstream.items[0], "[fd00::1]:53");
+}
+
+TEST(nonsense_is_refused)
+{
+	static const char *const texts[] = {
+		"",
+		"[]",
+		"{\"listen\": 1}",
+		"{\"listen\": [\"nowhere\"]}",
+		"{\"listen\": [\"1.2.3.4:0\"]}",
+		"{\"backends\": [{\"name\": \"x\"}]}",
+		"{\"backends\": [{\"name\": \"x\", \"address\": \"1.2.3:1\"}]}",
+		"{\"dns_listen\": \"x\"}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		cleanup_with(error_clear) struct error err = ERROR_INIT;
+		struct balancer_config out;
+
+		ASSERT_INT(balancer_config_parse(texts[i], strlen(texts[i]), &out, &err), -EINVAL);
+		ASSERT(err.text != NULL);
+	}
+}
+
+TEST(http_answers_are_understood)
+{
+	static const char ok[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+	static const char closing[] =
+		"HTTP/1.1 500 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+	static const char endless[] = "HTTP/1.0 403 No\r\n\r\n";
+	bool must_close;
+
+	for (size_t len = 0; len < strlen(ok); len++)
+		ASSERT_INT(probe_parse_answer(ok, len, &must_close), 0);
+	ASSERT_INT(probe_parse_answer(ok, strlen(ok), &must_close), 200);
+	ASSERT(!must_close);
+	ASSERT_INT(probe_parse_answer(closing, strlen(closing), &must_close), 500);
+	ASSERT(must_close);
+	ASSERT_INT(probe_parse_answer(endless, strlen(endless), &must_close), 403);
+	ASSERT(must_close);
+	ASSERT_INT(probe_parse_answer("SSH-2.0", 7, &must_close), -EINVAL);
+	ASSERT_INT(probe_parse_answer("HTTP/1.1 x\r\n\r\n", 14, &must_close), -EINVAL);
+}
+
+TEST(connections_are_spread_over_the_backends)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	unsigned count[256] = { 0 };
+
+	add("a", &a);
+	add("b", &b);
+	open_door();
+	printf("# both healthy after %d ms\n", (int)wait_health(2, true));
+	for (int i = 0; i < 10; i++)
+		count[(unsigned char)who_answers(NULL)]++;
+	ASSERT_INT(count['a'], 5);
+	ASSERT_INT(count['b'], 5);
+	close_door();
+}
+
+TEST(a_dead_backend_is_passed_over_at_once)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	int fd;
+	int64_t begin;
+	char byte;
+
+	add("a", &a);
+	add("b", &b);
+	open_door();
+	(void)wait_health(2, true);
+	while (who_answers(&fd) != 'a')
+		(void)close(fd);
+	fake_backend_signal(&a, SIGKILL);
+	begin = clock_now_ms();
+	for (int i = 0; i < 10; i++)
+		ASSERT_INT(who_answers(NULL), 'b');
+	printf("# ten connections took %d ms after a death\n", (int)(clock_now_ms() - begin));
+	ASSERT(read(fd, &byte, 1) <= 0);
+	printf("# seen in the status after %d ms\n",
+	       (int)(wait_health(1, false) + clock_now_ms() - begin));
+	ASSERT(clock_now_ms() - begin < 1500);
+
+	/* And taken back. */
+	a = fake_backend_start("A", a.port);
+	printf("# back after %d ms\n", (int)wait_health(2, true));
+	for (int i = 0; i < 2; i++)
+		if (who_answers(NULL) == 'A')
+			begin = 0;
+	ASSERT_INT(begin, 0);
+	close_door();
+}
+
+TEST(a_hanging_backend_loses_its_connections)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	int64_t begin;
+	char byte;
+	int fd;
+
+	add("a", &a);
+	add("b", &b);
+	open_door();
+	(void)wait_health(2, true);
+	while (who_answers(&fd) != 'a')
+		(void)close(fd);
+	fake_backend_signal(&a, SIGSTOP);
+	begin = clock_now_ms();
+	ASSERT(read(fd, &byte, 1) < 0);
+	ASSERT_INT(errno, ECONNRESET);
+	printf("# reset %d ms after the backend hung\n", (int)(clock_now_ms() - begin));
+	ASSERT(clock_now_ms() - begin < 7000);
+	for (int i = 0; i < 4; i++)
+		ASSERT_INT(who_answers(NULL), 'b');
+	fake_backend_signal(&a, SIGKILL);
+	close_door();
+}
+
+TEST(the_only_backend_keeps_its_connections_and_gets_new_ones)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	char byte = 0;
+	int fd;
+
+	add("a", &a);
+	open_door();
+	(void)wait_health(1, true);
+	ASSERT_INT(who_answers(&fd), 'a');
+	*a.status = 500;
+	(void)wait_health(1, false);
+	ASSERT(write(fd, "x", 1) == 1);
+	ASSERT(read(fd, &byte, 1) == 1);
+	ASSERT_INT(byte, 'x');
+	ASSERT_INT(who_answers(NULL), 'a');
+	*a.status = 401;
+	(void)wait_health(1, true);
+	(void)close(fd);
+	close_door();
+}
+
+TEST(backends_come_and_go_without_harm_to_the_others)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	unsigned count[256] = { 0 };
+	char byte = 0;
+	int64_t begin;
+	int fd;
+
+	add("a", &a);
+	open_door();
+	(void)wait_health(1, true);
+	ASSERT_INT(who_answers(&fd), 'a');
+	add("b", &b);
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	printf("# new backend healthy after %d ms\n", (int)wait_health(2, true));
+	for (int i = 0; i < 4; i++)
+		count[(unsigned char)who_answers(NULL)]++;
+	ASSERT_INT(count['a'], 2);
+	ASSERT_INT(count['b'], 2);
+	ASSERT(write(fd, "x", 1) == 1 && read(fd, &byte, 1) == 1);
+
+	/* Take the first one away: its connections end, since there is another. */
+	balancer_config_release(&config);
+	strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
+	add("b", &b);
+	begin = clock_now_ms();
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT(read(fd, &byte, 1) < 0);
+	printf("# removed within %d ms\n", (int)(clock_now_ms() - begin));
+	for (int i = 0; i < 4; i++)
+		ASSERT_INT(who_answers(NULL), 'b');
+	close_door();
+}
+
+TEST(one_direction_may_end_before_the_other)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	char answer[16] = "";
+	size_t got = 0;
+	ssize_t len;
+	int fd;
+
+	add("a", &a);
+	open_door();
+	fd = fake_connect(door_port);
+	ASSERT(write(fd, "ehello", 6) == 6);
+	ASSERT(shutdown(fd, SHUT_WR) == 0);
+	while ((len = read(fd, answer + got, sizeof(answer) - 1 - got)) > 0)
+		got += (size_t)len;
+	ASSERT_INT(len, 0);
+	ASSERT_STR(answer, "helloend");
+	(void)close(fd);
+	close_door();
+}
+
+static uint32_t pattern(uint32_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+static _Noreturn void send_pattern(int fd, size_t total)
+{
+	static uint32_t chunk[16384];
+	uint32_t state = 1;
+
+	if (write(fd, "e", 1) != 1)
+		_exit(1);
+	for (size_t sent = 0; sent < total; sent += sizeof(chunk)) {
+		for (size_t i = 0; i < ARRAY_SIZE(chunk); i++)
+			chunk[i] = pattern(&state);
+		if (file_write_all(fd, chunk, sizeof(chunk)) < 0)
+			_exit(1);
+	}
+	(void)shutdown(fd, SHUT_WR);
+	_exit(0);
+}
+
+TEST(a_hundred_megabytes_pass_both_ways_unharmed)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	static uint32_t chunk[16384];
+	size_t total = 1600 * sizeof(chunk);
+	int64_t begin = clock_now_ms();
+	uint32_t state = 1;
+	char tail[4] = "";
+	pid_t writer;
+	int status;
+	int fd;
+
+	add("a", &a);
+	open_door();
+	fd = fake_connect(door_port);
+	writer = fork();
+	if (writer == 0)
+		send_pattern(fd, total);
+	for (size_t got = 0; got < total; got += sizeof(chunk)) {
+		ASSERT_INT(recv(fd, chunk, sizeof(chunk), MSG_WAITALL), sizeof(chunk));
+		for (size_t i = 0; i < ARRAY_SIZE(chunk); i++)
+			if (chunk[i] != pattern(&state))
+				test_fail(__FILE__, __LINE__, "damaged near %zu", got);
+		/* A slow reader now and then, so that the way back is full. */
+		if (got % (200 * sizeof(chunk)) == 0)
+			clock_rest_ms(20);
+	}
+	ASSERT_INT(recv(fd, tail, 3, MSG_WAITALL), 3);
+	ASSERT_STR(tail, "end");
+	ASSERT_INT(read(fd, tail, 1), 0);
+	ASSERT(waitpid(writer, &status, 0) == writer);
+	ASSERT_INT(status, 0);
+	printf("# %d ms\n", (int)(clock_now_ms() - begin));
+	close_door();
+}
+
+TEST(clients_are_reset_when_nobody_takes_them)
+{
+	struct fake_backend nobody = { .port = fake_free_port() };
+	char byte;
+	int fd;
+
+	add("nobody", &nobody);
+	open_door();
+	fd = fake_connect(door_port);
+	ASSERT(fd >= 0);
+	ASSERT(read(fd, &byte, 1) < 0);
+	ASSERT_INT(errno, ECONNRESET);
+	(void)close(fd);
+	close_door();
+}
+
+TEST(many_connections_at_once_are_carried)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	int fds[200];
+
+	add("a", &a);
+	open_door();
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		ASSERT_INT(who_answers(&fds[i]), 'a');
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		char byte = 0;
+
+		ASSERT(write(fds[i], "y", 1) == 1 && read(fds[i], &byte, 1) == 1 && byte == 'y');
+		(void)close(fds[i]);
+	}
+	close_door();
+}
+
+TEST(an_address_in_use_is_named)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	cleanup_free char *address = xasprintf("'127.0.0.1:%d'", a.port);
+
+	strlist_addf(&config.listen, "127.0.0.1:%d", a.port);
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT(balancer_ensure(test_folder(), &problem) < 0);
+	ASSERT(strstr(problem.text, address));
+	ASSERT(strstr(problem.text, "in use"));
+	ASSERT_INT(balancer_pid(test_folder()), 0);
+	balancer_config_release(&config);
+}
+
+TEST(an_address_that_the_host_lacks_does_no_harm)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+
+	strlist_add(&config.listen, "203.0.113.77:6443");
+	door_port = fake_free_port();
+	strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
+	add("a", &a);
+	open_door();
+	ASSERT_INT(who_answers(NULL), 'a');
+	close_door();
+}
+
+TEST(two_that_ensure_at_once_both_succeed)
+{
+	pid_t children[4];
+	int status;
+	pid_t door;
+
+	door_port = fake_free_port();
+	strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	/* The winner must outlive the child that started it: it dies with its parent's thread. */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			if (balancer_ensure(test_folder(), NULL) < 0 ||
+			    balancer_pid(test_folder()) == 0)
+				_exit(1);
+			/* Until the others are done. */
+			(void)pause();
+		}
+	}
+	clock_rest_ms(1500);
+	door = balancer_pid(test_folder());
+	ASSERT(door > 0);
+	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
+		ASSERT_INT(waitpid(children[i], &status, WNOHANG), 0);
+		(void)kill(children[i], SIGKILL);
+		(void)waitpid(children[i], &status, 0);
+	}
+	balancer_config_release(&config);
+}
+
+TEST(ensuring_and_stopping_again_changes_nothing)
+{
+	pid_t pid;
+
+	ASSERT_OK(balancer_stop(test_folder(), &err));
+	open_door();
+	pid = balancer_pid(test_folder());
+	ASSERT_OK(balancer_ensure(test_folder(), &err));
+	ASSERT_INT(balancer_pid(test_folder()), pid);
+	close_door();
+	ASSERT_OK(balancer_stop(test_folder(), &err));
+}
+
+TEST(it_ends_with_its_folder)
+{
+	int status;
+	pid_t pid;
+
+	open_door();
+	pid = balancer_pid(test_folder());
+	ASSERT_OK(file_remove_tree(test_folder(), &err));
+	ASSERT(waitpid(pid, &status, 0) == pid);
+	ASSERT_INT(status, 0);
+	balancer_config_release(&config);
+}
+
+/* The question for "a.test", type A, with an id. */
+static const uint8_t question[] = { 0x12, 0x34, 1, 0,   0,   1,   0,   0, 0, 0, 0, 0,
+				    1,    'a',  4, 't', 'e', 's', 't', 0, 0, 1, 0, 1 };
+
+static int udp_socket(int port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons((uint16_t)port),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct timeval limit = { .tv_sec = 10 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	ASSERT(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	return fd;
+}
+
+/* Ask the door by UDP; returns the answer's length. */
+static size_t ask(int port, uint8_t *answer, size_t room)
+{
+	int fd = udp_socket(port);
+	ssize_t len;
+
+	ASSERT(send(fd, question, sizeof(question), 0) == sizeof(question));
+	len = recv(fd, answer, room, 0);
+	ASSERT(len > 0);
+	(void)close(fd);
+	return (size_t)len;
+}
+
+static size_t ask_by_tcp(int port, uint8_t *answer)
+{
+	uint8_t packet[2 + sizeof(question)] = { 0, sizeof(question) };
+	uint8_t len[2];
+	size_t answer_len;
+	int fd = fake_connect(port);
+
+	memcpy(packet + 2, question, sizeof(question));
+	ASSERT(fd >= 0);
+	/* In two parts, as it may come. */
+	ASSERT(write(fd, packet, 5) == 5);
+	ASSERT(write(fd, packet + 5, sizeof(packet) - 5) == sizeof(packet) - 5);
+	ASSERT_INT(recv(fd, len, 2, MSG_WAITALL), 2);
+	answer_len = (size_t)(len[0] << 8 | len[1]);
+	ASSERT_INT(recv(fd, answer, answer_len, MSG_WAITALL), answer_len);
+	(void)close(fd);
+	return answer_len;
+}
+
+/* A DNS server on UDP that gives each question back as an answer with one wrong packet before it;
+ * MUTE: it says nothing. */
+static int start_dns_server(bool mute)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	ASSERT(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+	ASSERT(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+	if (fork() == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			uint8_t packet[512];
+			struct sockaddr_in client;
+			socklen_t client_len = sizeof(client);
+			ssize_t n = recvfrom(fd, packet, sizeof(packet), 0,
+					     (struct sockaddr *)&client, &client_len);
+
+			if (n < 12 || mute)
+				continue;
+			packet[2] |= 0x80;
+			packet[1] ^= 1;
+			(void)sendto(fd, packet, (size_t)n, 0, (struct sockaddr *)&client,
+				     client_len);
+			packet[1] ^= 1;
+			(void)sendto(fd, packet, (size_t)n, 0, (struct sockaddr *)&client,
+				     client_len);
+		}
+	}
+	(void)close(fd);
+	return ntohs(address.sin_port);
+}
+
+static int open_door_with_dns(void)
+{
+	int port = fake_free_port();
+
+	config.dns_listen = xasprintf("127.0.0.1:%d", port);
+	open_door();
+	return port;
+}
+
+TEST(without_servers_no_name_exists)
+{
+	uint8_t answer[512];
+	int64_t begin;
+	size_t len;
+	int port = open_door_with_dns();
+
+	begin = clock_now_ms();
+	len = ask(port, answer, sizeof(answer));
+	ASSERT(clock_now_ms() - begin < 100);
+	ASSERT(dns_answers(question, sizeof(question), answer, len));
+	ASSERT_INT(answer[3], 0x80 | DNS_NO_SUCH_NAME);
+	len = ask_by_tcp(port, answer);
+	ASSERT(dns_answers(question, sizeof(question), answer, len));
+	ASSERT_INT(answer[3], 0x80 | DNS_NO_SUCH_NAME);
+	close_door();
+}
+
+TEST(questions_are_relayed_to_the_server_that_answers)
+{
+	uint8_t answer[512];
+	int64_t begin;
+	size_t len;
+	int port;
+
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", fake_free_port());
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", start_dns_server(true));
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", start_dns_server(false));
+	port = open_door_with_dns();
+	begin = clock_now_ms();
+	len = ask(port, answer, sizeof(answer));
+	/* Nobody at the first, silence from the second. */
+	ASSERT(clock_now_ms() - begin >= 1900);
+	ASSERT(dns_answers(question, sizeof(question), answer, len));
+	ASSERT_INT(answer[3], 0);
+	begin = clock_now_ms();
+	len = ask(port, answer, sizeof(answer));
+	printf("# relayed in %d ms\n", (int)(clock_now_ms() - begin));
+	ASSERT(clock_now_ms() - begin < 500);
+	ASSERT(dns_answers(question, sizeof(question), answer, len));
+
+	/* The servers are taken away while it runs: offline from now on. */
+	strlist_release(&config.dns_upstream);
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	clock_rest_ms(200);
+	(void)ask(port, answer, sizeof(answer));
+	ASSERT_INT(answer[3], 0x80 | DNS_NO_SUCH_NAME);
+	close_door();
+}
+
+TEST(questions_that_nobody_answers_fail)
+{
+	uint8_t answer[512];
+	int port;
+
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", fake_free_port());
+	port = open_door_with_dns();
+	(void)ask(port, answer, sizeof(answer));
+	ASSERT_INT(answer[3], 0x80 | DNS_SERVER_FAILURE);
+	close_door();
+}
+
+TEST(dns_connections_are_passed_on)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	char answer[8] = "";
+	int port;
+	int fd;
+
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", a.port);
+	port = open_door_with_dns();
+	fd = fake_connect(port);
+	ASSERT(write(fd, "eabc", 4) == 4);
+	ASSERT_INT(recv(fd, answer, 3, MSG_WAITALL), 3);
+	ASSERT_STR(answer, "abc");
+	(void)close(fd);
+	close_door();
+}
