@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -18,8 +19,8 @@
 #include "payload/gomod.h"
 #include "payload/work.h"
 
-/* Counted up whenever the layout or what is in it changes: older payloads are made anew. */
-#define FORMAT 3
+/* What a payload takes while it is made: programs, archives, store. */
+#define NEEDED_BYTES (UINT64_C(2600) << 20)
 
 void payload_release(struct payload *payload)
 {
@@ -64,7 +65,7 @@ int payload_open(const char *version, struct payload *ret, struct error *err)
 	if (!json || json_unpack(json, "{s:i, s:s, s:s, s:s}", "format", &format, "pauseImage",
 				 &pause, "etcdVersion", &etcd, "corednsVersion", &coredns) < 0)
 		return error_set(err, -ENOENT, "'%s' is damaged", path);
-	if (format != FORMAT)
+	if (format != PAYLOAD_FORMAT)
 		return error_set(err, -ENOENT, "'%s' is of another version of manykube", folder);
 	*ret = (struct payload){
 		.version = xstrdup(version),
@@ -194,41 +195,67 @@ static json_t *describe(struct work *work)
 					  archives.items[i], "id", image_id ? image_id : ""));
 	}
 	return json_pack(
-		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "format", FORMAT, "version",
-		work->release->version, "arch", work->arch, "made", now, "pauseImage", pause,
-		"etcdVersion", work->release->versions[COMPONENT_ETCD], "corednsVersion",
+		"{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o}", "format", PAYLOAD_FORMAT,
+		"version", work->release->version, "arch", work->arch, "made", now, "pauseImage",
+		pause, "etcdVersion", work->release->versions[COMPONENT_ETCD], "corednsVersion",
 		work->release->versions[COMPONENT_COREDNS], "components", parts, "images", images);
+}
+
+/* Remove what is big and no more needed; the stamps stay, so that a next try knows all is done. */
+static int remove_leftovers(struct work *work, struct error *err)
+{
+	static const char *const names[] = { "programs", "download", "src", "get" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *path = work_path(work, "work/%s", names[i]);
+		int r = file_remove_tree(path, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Put the complete payload in its place.  One that is there is kept as VERSION.old until the next
+ * time: running nodes may use its programs. */
+static int put_in_place(struct work *work, const char *folder, struct error *err)
+{
+	cleanup_free char *old = xasprintf("%s.old", folder);
+	cleanup_free char *scratch = xasprintf("%s/work", folder);
+
+	if (file_exists(folder)) {
+		int r = file_remove_tree(old, err);
+
+		if (r < 0)
+			return r;
+		if (rename(folder, old) < 0)
+			return error_sys(err, "cannot move '%s' away", folder);
+	}
+	if (rename(work->folder, folder) < 0)
+		return error_sys(err, "cannot name '%s'", folder);
+	/* From here on it is complete; a few stamps and logs left over would do no harm. */
+	(void)file_remove_tree(scratch, NULL);
+	return 0;
 }
 
 /* Everything is there: describe it, and give it its name once it is on disk. */
 static int finish(struct work *work, const char *folder, struct error *err)
 {
 	cleanup_free char *path = work_path(work, "payload.json");
-	cleanup_free char *scratch = work_path(work, "work");
-	cleanup_free char *old = xasprintf("%s.old", folder);
 	json_auto_t *json = describe(work);
-	cleanup_free char *text = json_dumps(json, JSON_INDENT(2));
+	cleanup_free char *dumped = json_dumps(json, JSON_INDENT(2));
+	cleanup_free char *text = xasprintf("%s\n", dumped ? dumped : "");
 	cleanup_fd int fd = open(work->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r = file_put(path, text, strlen(text), 0644, err);
+	int r = remove_leftovers(work, err);
 
+	if (r == 0)
+		r = file_put(path, text, strlen(text), 0644, err);
 	if (r < 0)
 		return r;
 	work_tell(work, "writing to disk");
 	if (fd < 0 || syncfs(fd) < 0)
 		return error_sys(err, "cannot write '%s' to disk", work->folder);
-	r = file_remove_tree(old, err);
-	if (r < 0)
-		return r;
-	if (rename(folder, old) < 0 && errno != ENOENT)
-		return error_sys(err, "cannot move '%s' away", folder);
-	if (rename(work->folder, folder) < 0)
-		return error_sys(err, "cannot name '%s'", folder);
-	/* From here on it is complete; what is left over does no harm. */
-	(void)file_remove_tree(old, NULL);
-	free(scratch);
-	scratch = xasprintf("%s/work", folder);
-	(void)file_remove_tree(scratch, NULL);
-	return 0;
+	return put_in_place(work, folder, err);
 }
 
 static int make_folders(struct work *work, struct error *err)
@@ -247,6 +274,59 @@ static int make_folders(struct work *work, struct error *err)
 	return 0;
 }
 
+/* What images and the store are made of, in one line. */
+static char *recipe(const struct work *work)
+{
+	cleanup_with(strbuf_release) struct strbuf line = STRBUF_INIT;
+
+	strbuf_addf(&line, "%d pause %s", PAYLOAD_FORMAT, work->release->pause);
+	for (int id = 0; id < COMPONENT_COUNT; id++)
+		strbuf_addf(&line, " %s %s", components[id].name, work->release->versions[id]);
+	strbuf_add_char(&line, '\n');
+	return strbuf_take(&line);
+}
+
+/* Drop what a try with another recipe, by an older manykube, made out of other parts. */
+static int check_recipe(struct work *work, struct error *err)
+{
+	static const char *const made[] = { "images", "store", "work/images", "work/done" };
+	cleanup_with(strbuf_release) struct strbuf before = STRBUF_INIT;
+	cleanup_free char *path = work_path(work, "work/recipe");
+	cleanup_free char *now = recipe(work);
+	int r = file_read(path, 1 << 16, &before, NULL);
+
+	if (r == 0 && strcmp(before.text, now) == 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++) {
+		cleanup_free char *old = work_path(work, "%s", made[i]);
+
+		r = file_remove_tree(old, err);
+		if (r < 0)
+			return r;
+	}
+	r = make_folders(work, err);
+	return r < 0 ? r : file_put(path, now, strlen(now), 0644, err);
+}
+
+/* Better to say it now than after ten minutes. */
+static int check_space(struct work *work, struct error *err)
+{
+	uint64_t have = file_tree_bytes(work->folder, true);
+	struct statvfs fs;
+	int r;
+
+	if (statvfs(work->folder, &fs) < 0)
+		return error_sys(err, "cannot look at '%s'", work->folder);
+	have += (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (have >= NEEDED_BYTES)
+		return 0;
+	r = error_because(err, &reason_resources, -ENOSPC,
+			  "Kubernetes %s needs %llu MiB of disk in '%s', where %llu are free",
+			  work->release->version, (unsigned long long)(NEEDED_BYTES >> 20),
+			  work->folder, (unsigned long long)(have >> 20));
+	return error_hint(err, r, "free some, or put the cache elsewhere with MANYKUBE_CACHE");
+}
+
 static int make_payload(struct work *work, const char *folder, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -255,6 +335,10 @@ static int make_payload(struct work *work, const char *folder, struct error *err
 
 	if (r == 0)
 		r = make_folders(work, err);
+	if (r == 0)
+		r = check_recipe(work, err);
+	if (r == 0)
+		r = check_space(work, err);
 	work_list_images(work, &names, &archives);
 	work->total = COMPONENT_COUNT + 2 * (unsigned)names.count;
 	for (int id = 0; r == 0 && id < COMPONENT_COUNT; id++) {

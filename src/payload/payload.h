@@ -8,7 +8,9 @@
  *	bin/       kubeadm kubelet kubectl containerd containerd-shim-runc-v2 ctr runc etcdctl
  *	cni/       ptp host-local portmap loopback bridge bandwidth
  *	images/    one OCI archive per image
- *	store/     containerd's root with all images imported and unpacked
+ *	store/     containerd's root with all images imported and unpacked for overlayfs, as
+ *	           the CRI plugin wants them.  May be hard-linked into nodes, but for the
+ *	           databases (names ending in .db), which are written in place and must be copied.
  *	payload.json   versions, image names, how each part was got
  */
 #pragma once
@@ -35,10 +37,15 @@ struct payload {
 
 /* How to get what the cache lacks. */
 struct payload_source {
-	const char *binary_mirror; /* base URL in the layout of the official downloads; NULL: the
-				      official ones */
-	bool no_download;          /* go straight to building from source */
-	bool no_build;             /* never build from source */
+	/*
+	 * Where to download from instead of the official places: a base URL that has their
+	 * addresses, without https://, as paths, with the published checksum files beside them:
+	 * MIRROR/dl.k8s.io/release/v1.36.3/bin/linux/amd64/kubelet and kubelet.sha256,
+	 * MIRROR/github.com/etcd-io/etcd/releases/download/v3.6.8/… and SHA256SUMS.
+	 */
+	const char *binary_mirror;
+	bool no_download; /* go straight to building from source */
+	bool no_build;    /* never build from source */
 };
 
 /* The supported versions, newest first, ended by NULL. */
@@ -55,7 +62,9 @@ int payload_open(const char *version, struct payload *ret, struct error *err);
 
 /*
  * Like payload_open(), getting what is missing: by download with checksums verified, or
- * by building from source.  Two callers at once share one build: the second waits, and
+ * by building from source where there is nothing to download (never when a checksum is
+ * wrong: -EBADMSG).  MANYKUBE_PAYLOAD_FROM=source or =download allows just one way.
+ * VERSION is one of payload_versions().  Two callers at once share one build: the second waits, and
  * OBSERVER says so.
  */
 int payload_ensure(const char *version, const struct payload_source *source,

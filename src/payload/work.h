@@ -7,6 +7,7 @@
  *	bin/ cni/ images/ store/   as in the payload
  *	work/programs/             what goes into images only
  *	work/done/COMPONENT        "VERSION download" or "VERSION source": it is complete
+ *	work/recipe                the versions that all this is made of
  *	work/images/ARCHIVE        the image's id: its archive is complete
  *	work/download/             files on their way (….partial) and verified ones
  *	work/src/, work/get/       modules of ours, programs before they are in place
@@ -20,6 +21,9 @@
 #include "base/strlist.h"
 #include "payload/component.h"
 #include "payload/payload.h"
+
+/* Counted up when the layout changes so that older payloads can't be used: they are made anew. */
+#define PAYLOAD_FORMAT 1
 
 struct work {
 	const struct release *release;

@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 
 #include "../fake/http-server.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "image/oci.h"
@@ -215,6 +216,94 @@ TEST(says_what_is_missing_when_it_may_not_build)
 	/* What was got stays for the next try. */
 	assert_file("v1.36.3.part/bin/kubelet", "kubelet");
 	assert_file("v1.36.3.part/work/done/kubernetes", "v1.36.3 download\n");
+}
+
+struct listener {
+	struct observer observer;
+	char *note;
+};
+
+static void ignore_begin(struct observer *observer arg_unused, const char *step arg_unused,
+			 const char *node arg_unused)
+{
+}
+
+static void ignore_progress(struct observer *observer arg_unused, const char *step arg_unused,
+			    const char *node arg_unused, const char *detail arg_unused,
+			    uint64_t done arg_unused, uint64_t total arg_unused)
+{
+}
+
+static void ignore_end(struct observer *observer arg_unused, const char *step arg_unused,
+		       const char *node arg_unused, bool ok arg_unused)
+{
+}
+
+static void keep_note(struct observer *observer, const char *text)
+{
+	((struct listener *)observer)->note = xstrdup(text);
+}
+
+/* Hold the lock in a child that makes a payload of sorts and ends. */
+static pid_t make_elsewhere(void)
+{
+	cleanup_free char *lock = xasprintf("%s/v1.36.3.lock", test_folder());
+	cleanup_free char *text = xasprintf(
+		"{\"format\": %d, \"pauseImage\": \"p\", \"etcdVersion\": \"e\","
+		" \"corednsVersion\": \"c\"}",
+		PAYLOAD_FORMAT);
+	int ready[2];
+	char byte;
+	pid_t pid;
+	int fd;
+
+	ASSERT_INT(pipe(ready), 0);
+	pid = fork();
+	if (pid > 0) {
+		ASSERT_INT(read(ready[0], &byte, 1), 1);
+		return pid;
+	}
+	ASSERT_OK(file_lock(lock, "testing", &fd, &err));
+	ASSERT_INT(write(ready[1], "x", 1), 1);
+	clock_rest_ms(300);
+	put(text, "v1.36.3/payload.json");
+	_exit(0);
+}
+
+TEST(waits_for_another_command_and_takes_what_it_made)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	struct listener listener = {
+		.observer = { ignore_begin, ignore_progress, ignore_end, keep_note },
+	};
+	pid_t other;
+
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	other = make_elsewhere();
+	ASSERT_OK(payload_ensure("v1.36.3", NULL, &listener.observer, &payload, &err));
+	ASSERT_STR(payload.pause_image, "p");
+	ASSERT(listener.note && strstr(listener.note, "waiting for it"));
+	ASSERT_INT(waitpid(other, NULL, 0), other);
+	free(listener.note);
+}
+
+TEST(drops_what_was_made_of_other_versions)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_free char *image = xasprintf("%s/v1.36.3.part/images/old.tar", test_folder());
+	cleanup_free char *program = xasprintf("%s/v1.36.3.part/bin/runc", test_folder());
+	struct payload_source neither = { .no_build = true, .no_download = true };
+
+	if (work_check_host(NULL) < 0)
+		test_skip("needs nft, busybox, ldd, tar and gzip");
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	put("", "v1.36.3.part/images/old.tar");
+	put("", "v1.36.3.part/bin/runc");
+	put("1 pause 3.9\n", "v1.36.3.part/work/recipe");
+	ASSERT_INT(payload_ensure("v1.36.3", &neither, NULL, &payload, NULL), -ENOENT);
+	ASSERT(!file_exists(image));
+	ASSERT(file_exists(program));
 }
 
 TEST(refuses_an_unknown_way)
