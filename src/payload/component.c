@@ -129,7 +129,8 @@ const struct component components[COMPONENT_COUNT] = {
 		.ldflags = "-s -w",
 	},
 	[COMPONENT_LOCAL_PATH] = {
-		/* Released as an image only. */
+		/* Released as an image only: with neither Go nor that, there is none. */
+		.without = "volumes are not provisioned by themselves",
 		.name = "local-path-provisioner",
 		.programs = local_path_programs,
 		.style = BUILD_IN_MODULE,

@@ -58,7 +58,8 @@ struct component {
 	const char *tags;
 	const char *ldflags;
 	bool cgo;
-	const char *needs; /* what a build wants from the host besides Go */
+	const char *without; /* what clusters lack without it; NULL: they can't do without */
+	const char *needs;   /* what a build wants from the host besides Go */
 };
 
 /* A supported Kubernetes version and what belongs to it. */

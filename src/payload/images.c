@@ -79,6 +79,8 @@ void work_list_images(const struct work *work, struct strlist *ret_names,
 	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++) {
 		cleanup_free char *image = recipe_image(work, &recipes[i]);
 
+		if (work->missing[recipes[i].component])
+			continue;
 		list(image, ret_names, ret_archives);
 	}
 	list(pause, ret_names, ret_archives);
@@ -212,11 +214,14 @@ static int make_busybox(struct work *work, const char *name, struct error *err)
 	return write_image(work, &image, name, err);
 }
 
-/* Image I of work_list_images(). */
-static int make_image(struct work *work, size_t i, const char *name, struct error *err)
+static int make_image(struct work *work, const char *name, struct error *err)
 {
-	if (i < ARRAY_SIZE(recipes))
-		return make_from_recipe(work, &recipes[i], name, err);
+	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++) {
+		cleanup_free char *image = recipe_image(work, &recipes[i]);
+
+		if (strcmp(image, name) == 0)
+			return make_from_recipe(work, &recipes[i], name, err);
+	}
 	if (strcmp(name, BUSYBOX) == 0)
 		return make_busybox(work, name, err);
 	return make_pause(work, name, err);
@@ -230,7 +235,7 @@ int work_make_images(struct work *work, struct error *err)
 	work_list_images(work, &names, &archives);
 	for (size_t i = 0; i < names.count; i++) {
 		cleanup_free char *id = work_image_id(work, archives.items[i]);
-		int r = id ? 0 : make_image(work, i, names.items[i], err);
+		int r = id ? 0 : make_image(work, names.items[i], err);
 
 		if (r < 0)
 			return r;

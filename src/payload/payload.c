@@ -143,6 +143,23 @@ static int fetch_component(struct work *work, enum component_id id, const char *
 	return r == -ENOENT && missing ? error_prefix(err, r, "%s", missing) : r;
 }
 
+/* Go on without component ID, if clusters can; else R stays what it is. */
+static int do_without(struct work *work, enum component_id id, int r, struct error *err)
+{
+	const struct component *component = &components[id];
+	cleanup_free char *note = NULL;
+
+	if (!component->without || (r != -ENOENT && r != -EIO))
+		return r;
+	note = xasprintf("Going on without %s, so %s (%s)", component->name, component->without,
+			 err && err->text ? err->text : strerror(-r));
+	observe_note(work->observer, note);
+	if (err)
+		error_clear(err);
+	work->missing[id] = true;
+	return 0;
+}
+
 static int get_component(struct work *work, enum component_id id, struct error *err)
 {
 	const struct component *component = &components[id];
@@ -160,6 +177,10 @@ static int get_component(struct work *work, enum component_id id, struct error *
 		r = file_make_dirs(fresh, 0755, err);
 	if (r == 0)
 		r = fetch_component(work, id, &from, err);
+	if (r < 0)
+		r = do_without(work, id, r, err);
+	if (work->missing[id])
+		return 0;
 	if (r == 0)
 		r = place_programs(work, component, err);
 	if (r < 0)
@@ -184,7 +205,7 @@ static json_t *describe(struct work *work)
 		(void)json_array_append_new(parts, json_pack("{s:s, s:s, s:s}", "name",
 							     components[id].name, "version",
 							     work->release->versions[id], "from",
-							     origin ? origin : "unknown"));
+							     origin ? origin : "missing"));
 	}
 	work_list_images(work, &names, &archives);
 	for (size_t i = 0; i < names.count; i++) {

@@ -34,7 +34,8 @@ struct work {
 	char *step;   /* what the observer knows all this as */
 	unsigned done;
 	unsigned total;
-	struct strlist unreachable; /* hosts not to be tried again */
+	struct strlist unreachable;    /* hosts not to be tried again */
+	bool missing[COMPONENT_COUNT]; /* could not be had, and clusters can do without */
 };
 
 #define WORK_INIT ((struct work){ NULL })
@@ -60,7 +61,8 @@ int work_build(struct work *work, enum component_id id, struct error *err);
 /* Write the OCI archives of all images that are not there yet. */
 int work_make_images(struct work *work, struct error *err);
 
-/* The images' names and their archives below images/, each with an equal index. */
+/* The images' names and their archives below images/, each with an equal index; none of what is
+ * missing. */
 void work_list_images(const struct work *work, struct strlist *ret_names,
 		      struct strlist *ret_archives);
 

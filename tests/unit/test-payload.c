@@ -306,6 +306,24 @@ TEST(drops_what_was_made_of_other_versions)
 	ASSERT(file_exists(program));
 }
 
+TEST(lists_no_image_of_what_is_missing)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	cleanup_with(work_release) struct work work = WORK_INIT;
+
+	begin_work(&work, NULL);
+	work_list_images(&work, &names, &archives);
+	ASSERT(strlist_has(&names, "docker.io/rancher/local-path-provisioner:v0.0.30"));
+	ASSERT(strlist_has(&names, "registry.k8s.io/etcd:3.6.8-0"));
+	ASSERT(strlist_has(&archives, "coredns-v1.14.2.tar"));
+	strlist_release(&names);
+	work.missing[COMPONENT_LOCAL_PATH] = true;
+	work_list_images(&work, &names, &archives);
+	ASSERT(!strlist_has(&names, "docker.io/rancher/local-path-provisioner:v0.0.30"));
+	ASSERT(strlist_has(&names, "registry.k8s.io/pause:3.10.2"));
+}
+
 TEST(refuses_an_unknown_way)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
