@@ -279,39 +279,69 @@ static int share_large_files(const char *root, struct error *err)
 	return 0;
 }
 
-int work_make_store(struct work *work, struct error *err)
+/* The ids of all images, one in a line: what the store holds once it is made. */
+static char *list_ids(const struct work *work, const struct strlist *archives)
+{
+	cleanup_with(strlist_release) struct strlist ids = STRLIST_INIT;
+	const char *archive;
+
+	strlist_for_each(archive, archives) {
+		cleanup_free char *id = work_image_id(work, archive);
+
+		strlist_add(&ids, id ? id : "");
+	}
+	return strlist_join(&ids, "\n");
+}
+
+/* Import everything into the fresh containerd root ROOT. */
+static int fill(struct work *work, const char *root, const struct strlist *names,
+		const struct strlist *archives, struct error *err)
 {
 	cleanup_with(daemon_release) struct daemon daemon = DAEMON_INIT;
-	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
-	cleanup_free char *store = work_path(work, "store");
-	cleanup_free char *fresh = work_path(work, "work/store");
-	int r;
+	int r = file_remove_tree(root, err);
 
-	if (file_exists(store))
-		return 0;
-	if (strchr(fresh, '\''))
-		return error_set(err, -EINVAL, "the cache's path must not have a quote: '%s'",
-				 fresh);
-	work_list_images(work, &names, &archives);
-	r = file_remove_tree(fresh, err);
 	if (r == 0)
-		r = file_make_dirs(fresh, 0711, err);
+		r = file_make_dirs(root, 0711, err);
 	if (r == 0)
-		r = start_daemon(work, fresh, &daemon, err);
-	for (size_t i = 0; r == 0 && i < names.count; i++) {
-		r = import_image(work, &daemon, names.items[i], archives.items[i], err);
+		r = start_daemon(work, root, &daemon, err);
+	for (size_t i = 0; r == 0 && i < names->count; i++) {
+		r = import_image(work, &daemon, names->items[i], archives->items[i], err);
 		work->done++;
 	}
 	if (r == 0)
 		r = stop_daemon(&daemon, err);
 	if (r == 0)
-		r = remove_identity(fresh, err);
+		r = remove_identity(root, err);
 	if (r == 0)
-		r = share_large_files(fresh, err);
-	if (r < 0)
-		return error_prefix(err, r, "preparing the image store");
-	if (rename(fresh, store) < 0)
-		return error_sys(err, "cannot name '%s'", store);
-	return 0;
+		r = share_large_files(root, err);
+	return r < 0 ? error_prefix(err, r, "preparing the image store") : 0;
+}
+
+int work_make_store(struct work *work, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf held = STRBUF_INIT;
+	cleanup_free char *store = work_path(work, "store");
+	cleanup_free char *fresh = work_path(work, "work/store");
+	cleanup_free char *stamp = work_path(work, "work/store-images");
+	cleanup_free char *ids = NULL;
+	int r;
+
+	if (strchr(fresh, '\''))
+		return error_set(err, -EINVAL, "the cache's path must not have a quote: '%s'",
+				 fresh);
+	work_list_images(work, &names, &archives);
+	ids = list_ids(work, &archives);
+	if (file_exists(store) && file_read(stamp, 1 << 16, &held, NULL) == 0 &&
+	    strcmp(held.text, ids) == 0)
+		return 0;
+	r = file_remove_tree(store, err);
+	if (r == 0)
+		r = fill(work, fresh, &names, &archives, err);
+	if (r == 0)
+		r = file_put(stamp, ids, strlen(ids), 0644, err);
+	if (r == 0 && rename(fresh, store) < 0)
+		r = error_sys(err, "cannot name '%s'", store);
+	return r;
 }

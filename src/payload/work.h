@@ -9,6 +9,7 @@
  *	work/done/COMPONENT        "VERSION download" or "VERSION source": it is complete
  *	work/recipe                the versions that all this is made of
  *	work/images/ARCHIVE        the image's id: its archive is complete
+ *	work/store-images          the ids of the images in store/
  *	work/download/             files on their way (….partial) and verified ones
  *	work/src/, work/get/       modules of ours, programs before they are in place
  *	work/build-….log           what go said
@@ -23,7 +24,7 @@
 #include "payload/payload.h"
 
 /* Counted up when the layout changes so that older payloads can't be used: they are made anew. */
-#define PAYLOAD_FORMAT 1
+#define PAYLOAD_FORMAT 3
 
 struct work {
 	const struct release *release;

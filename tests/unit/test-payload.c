@@ -419,6 +419,7 @@ TEST(prepares_a_store_and_leaves_no_mount)
 	cleanup_with(strbuf_release) struct strbuf mounts = STRBUF_INIT;
 	cleanup_free char *database = NULL;
 	cleanup_free char *snapshot = NULL;
+	cleanup_free char *containerd = NULL;
 
 	borrow_containerd();
 	begin_work(&work, NULL);
@@ -431,6 +432,12 @@ TEST(prepares_a_store_and_leaves_no_mount)
 	ASSERT(file_exists(snapshot));
 	ASSERT_OK(file_read("/proc/self/mountinfo", 1 << 20, &mounts, &err));
 	ASSERT(!strstr(mounts.text, test_folder()));
-	/* It is there: nothing is to be done. */
+	/* It is there: nothing is to be done, not even containerd is needed. */
+	containerd = work_path(&work, "bin/containerd");
+	ASSERT_INT(unlink(containerd), 0);
 	ASSERT_OK(work_make_store(&work, &err));
+	/* With other images it has to be made anew. */
+	work.missing[COMPONENT_LOCAL_PATH] = true;
+	ASSERT(work_make_store(&work, NULL) < 0);
+	ASSERT(!file_exists(database));
 }
