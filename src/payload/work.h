@@ -24,9 +24,9 @@
 #include "payload/payload.h"
 
 /* Counted up when the layout changes so that older payloads can't be used: they are made anew. */
-#define PAYLOAD_FORMAT 3
+#define PAYLOAD_FORMAT 4
 
-struct work {
+	struct work {
 	const struct release *release;
 	struct payload_source source;
 	struct observer *observer;

@@ -7,12 +7,11 @@
 #define DIGEST_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define DIGEST_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-static char *put(const char *name, const char *contents)
+static void put(const char *name, const char *contents)
 {
-	char *path = xasprintf("%s/%s", test_folder(), name);
+	cleanup_free char *path = xasprintf("%s/%s", test_folder(), name);
 
 	ASSERT_OK(file_put(path, contents, strlen(contents), 0644, &err));
-	return path;
 }
 
 static void assert_file(const char *name, const char *contents)
@@ -40,9 +39,9 @@ static int fetch(uint64_t limit, bool *resumed, struct error *err)
 
 TEST(fetches_a_file)
 {
-	cleanup_free char *served = put("x", "what it holds");
 	bool resumed = true;
 
+	put("x", "what it holds");
 	ASSERT_OK(fetch(100, &resumed, &err));
 	assert_file("got", "what it holds");
 	assert_file("requests", "200 x 0\n");
@@ -51,9 +50,8 @@ TEST(fetches_a_file)
 
 TEST(goes_on_where_a_transfer_broke_off)
 {
-	cleanup_free char *served = put("x", "what it holds");
-	cleanup_free char *broken = put("x.break", "5");
-
+	put("x", "what it holds");
+	put("x.break", "5");
 	ASSERT_OK(fetch(100, NULL, &err));
 	assert_file("got", "what it holds");
 	assert_file("requests", "200 x 0\n206 x 5\n");
@@ -61,10 +59,10 @@ TEST(goes_on_where_a_transfer_broke_off)
 
 TEST(goes_on_where_the_last_try_ended)
 {
-	cleanup_free char *served = put("x", "what it holds");
-	cleanup_free char *partial = put("got.partial", "what ");
 	bool resumed = false;
 
+	put("x", "what it holds");
+	put("got.partial", "what ");
 	ASSERT_OK(fetch(100, &resumed, &err));
 	assert_file("got", "what it holds");
 	assert_file("requests", "206 x 5\n");
@@ -73,19 +71,17 @@ TEST(goes_on_where_the_last_try_ended)
 
 TEST(begins_anew_with_a_server_that_knows_no_ranges)
 {
-	cleanup_free char *served = put("x", "what it holds");
-	cleanup_free char *partial = put("got.partial", "what ");
-	cleanup_free char *no_range = put("x.norange", "");
-
+	put("x", "what it holds");
+	put("got.partial", "what ");
+	put("x.norange", "");
 	ASSERT_OK(fetch(100, NULL, &err));
 	assert_file("got", "what it holds");
 }
 
 TEST(takes_a_complete_partial_file)
 {
-	cleanup_free char *served = put("x", "all of it");
-	cleanup_free char *partial = put("got.partial", "all of it");
-
+	put("x", "all of it");
+	put("got.partial", "all of it");
 	ASSERT_OK(fetch(100, NULL, &err));
 	assert_file("got", "all of it");
 }
@@ -105,8 +101,7 @@ TEST(tells_a_missing_file_from_a_missing_server)
 
 TEST(stops_at_the_limit)
 {
-	cleanup_free char *served = put("x", "what it holds");
-
+	put("x", "what it holds");
 	ASSERT_INT(fetch(12, NULL, NULL), -EFBIG);
 	ASSERT_INT(fetch(13, NULL, NULL), 0);
 }
