@@ -12,14 +12,8 @@
 #include "cmd/command.h"
 
 const struct command *const commands[] = {
-	&cmd_start,
-	&cmd_status,
-	&cmd_ssh,
-	&cmd_delete,
-	&cmd_front_door,
-	&cmd_help,
-	&cmd_version,
-	NULL,
+	&cmd_start,      &cmd_status, &cmd_ssh,     &cmd_delete,
+	&cmd_front_door, &cmd_help,   &cmd_version, NULL,
 };
 
 /*

@@ -9,7 +9,6 @@
 #include "cluster/cluster.h"
 #include "cluster/network.h"
 #include "cluster/world.h"
-#include "host/cgroup.h"
 
 static int destroy_nodes(const struct profile *profile, struct observer *observer,
 			 struct error *err)
@@ -44,17 +43,22 @@ static int guess_profile(const char *name, struct profile *ret, struct error *er
 	return r;
 }
 
-/* The groups of the cluster itself, and ours as a whole when it was the last one. */
-static int remove_groups(const struct profile *profile, struct error *err)
+/* What nodes had together, for every driver that the cluster's nodes may have had. */
+static int destroy_shared(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *group = xasprintf("manykube/%s", profile->bridge);
-	int r = cgroup_kill(group, err);
+	const struct node *node;
+	int r;
 
-	if (r == 0)
-		r = cgroup_remove(group, err);
-	if (r == 0)
-		cgroup_remove_if_empty("manykube");
-	return r;
+	if (profile->node_count == 0)
+		return node_driver_native.destroy_cluster(profile->bridge, err);
+	profile_for_each_node(node, profile) {
+		const struct node_driver *driver = node_driver_find(node->driver);
+
+		r = driver ? driver->destroy_cluster(profile->bridge, err) : 0;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int cluster_delete(const char *name, struct observer *observer, struct error *err)
@@ -81,7 +85,7 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 	if (r == 0)
 		world->after("remove network");
 	if (r == 0)
-		r = remove_groups(&profile, err);
+		r = destroy_shared(&profile, err);
 	/* The record goes last: until then, delete can be repeated. */
 	if (r == 0)
 		r = file_remove_tree(profile.folder, err);

@@ -45,14 +45,26 @@ static int make_folders(const struct profile *profile, const struct node *node, 
 	return r;
 }
 
+/* The folder that PATH is in, made if missing. */
+static int make_parent(const char *path, struct error *err)
+{
+	cleanup_free char *parent = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+
+	return file_make_dirs(parent, 0755, err);
+}
+
 /* What the host's /usr needs of /etc to work: the loader's cache, certificates, alternatives. */
 static int copy_from_host(const struct profile *profile, const struct node *node, struct error *err)
 {
-	static const char *const files[] = { "ld.so.cache", "ld.so.conf",    "protocols",
-					     "services",    "nsswitch.conf", "bash.bashrc",
-					     "profile",     "netconfig",     "mke2fs.conf" };
-	static const char *const trees[] = { "alternatives", "ssl/certs", "ca-certificates",
-					     "pki" };
+	static const char *const files[] = {
+		"ld.so.cache",     "ld.so.conf",
+		"protocols",       "services",
+		"nsswitch.conf",   "bash.bashrc",
+		"profile",         "netconfig",
+		"mke2fs.conf",     "ssl/certs/ca-certificates.crt",
+		"ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt",
+	};
+	cleanup_free char *alternatives = node_etc(profile, node, "alternatives");
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		cleanup_free char *from = xasprintf("/etc/%s", files[i]);
@@ -61,25 +73,15 @@ static int copy_from_host(const struct profile *profile, const struct node *node
 
 		if (!file_exists(from))
 			continue;
-		r = file_copy(from, to, err);
-		if (r < 0)
-			return r;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(trees); i++) {
-		cleanup_free char *from = xasprintf("/etc/%s", trees[i]);
-		cleanup_free char *to = node_etc(profile, node, trees[i]);
-		cleanup_free char *parent = xstrndup(to, (size_t)(strrchr(to, '/') - to));
-		int r;
-
-		if (!file_exists(from) || file_exists(to))
-			continue;
-		r = file_make_dirs(parent, 0755, err);
+		r = make_parent(to, err);
 		if (r == 0)
-			r = file_copy_tree(from, to, err);
+			r = file_copy(from, to, err);
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	if (!file_exists("/etc/alternatives") || file_exists(alternatives))
+		return 0;
+	return file_copy_tree("/etc/alternatives", alternatives, err);
 }
 
 static int write_people(const struct profile *profile, const struct node *node, struct error *err)

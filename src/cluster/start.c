@@ -151,7 +151,7 @@ static int begin_joins(struct start *start, struct error *err)
 		size_t i = (size_t)(node - start->profile.nodes);
 		int r;
 
-		if (node->phase == NODE_JOINED)
+		if (node->phase == NODE_JOINED || node->primary)
 			continue;
 		if (has_joined_unseen(start, node)) {
 			r = mark_joined(start, node, err);

@@ -87,7 +87,8 @@ static bool describe(X509 *cert, X509 *issuer, EVP_PKEY *key, const char *common
 			     "critical,digitalSignature,keyEncipherment") &&
 	       add_extension(cert, issuer, NID_ext_key_usage, "clientAuth") &&
 	       add_extension(cert, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
-	       add_extension(cert, issuer, NID_authority_key_identifier, "keyid");
+	       (X509_get_ext_by_NID(issuer, NID_subject_key_identifier, -1) < 0 ||
+		add_extension(cert, issuer, NID_authority_key_identifier, "keyid"));
 }
 
 static char *print(X509 *cert, EVP_PKEY *key)

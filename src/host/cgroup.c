@@ -193,8 +193,15 @@ int cgroup_create(const char *path, struct error *err)
 	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
 	int r = find_hierarchies(&h, err);
 
-	for (size_t i = 0; r == 0 && i < h.count; i++)
-		r = create_in(&h.all[i], path, err);
+	for (size_t i = 0; r == 0 && i < h.count; i++) {
+		/* Somebody who deletes the last cluster may just now remove the group above ours.
+		 */
+		for (int attempt = 0; attempt < 5; attempt++) {
+			r = create_in(&h.all[i], path, err);
+			if (r != -ENOENT)
+				break;
+		}
+	}
 	return r;
 }
 

@@ -445,6 +445,18 @@ static int destroy(const struct node_spec *spec, struct error *err)
 	return r < 0 ? r : file_remove_tree(spec->folder, err);
 }
 
+static int destroy_cluster(const char *cluster, struct error *err)
+{
+	cleanup_free char *group = xasprintf("manykube/%s", cluster);
+	int r = cgroup_kill(group, err);
+
+	if (r == 0)
+		r = cgroup_remove(group, err);
+	if (r == 0)
+		cgroup_remove_if_empty("manykube");
+	return r;
+}
+
 static enum node_state query(const struct node_spec *spec)
 {
 	if (running_pid(spec))
@@ -527,6 +539,7 @@ const struct node_driver node_driver_native = {
 	.start = start,
 	.stop = stop,
 	.destroy = destroy,
+	.destroy_cluster = destroy_cluster,
 	.query = query,
 	.spawn = spawn,
 	.open_terminal = open_terminal,

@@ -55,6 +55,9 @@ struct node_driver {
 	/* Remove every trace of it; kills it if it runs. */
 	int (*destroy)(const struct node_spec *spec, struct error *err);
 
+	/* Remove what the nodes of CLUSTER (spec->cluster) had together, once they are gone. */
+	int (*destroy_cluster)(const char *cluster, struct error *err);
+
 	/* Whether it runs; needs no root. */
 	enum node_state (*query)(const struct node_spec *spec);
 

@@ -26,7 +26,7 @@
 /* Counted up when the layout changes so that older payloads can't be used: they are made anew. */
 #define PAYLOAD_FORMAT 4
 
-	struct work {
+struct work {
 	const struct release *release;
 	struct payload_source source;
 	struct observer *observer;

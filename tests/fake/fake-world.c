@@ -1,0 +1,345 @@
+/* A world for the cluster's logic in which nothing is real but the order of things. */
+
+#include "fake-world.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "authority.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "cluster/world.h"
+#include "node/driver.h"
+
+static char *folder;
+static unsigned crash_at;
+static unsigned steps;
+
+static void add(const char *what)
+{
+	cleanup_free char *path = xasprintf("%s/%s", folder, what);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	assert(fd >= 0);
+	(void)close(fd);
+}
+
+static void add_about(const char *kind, const char *name)
+{
+	cleanup_free char *what = xasprintf("%s:%s", kind, name);
+
+	add(what);
+}
+
+static bool has(const char *kind, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s/%s:%s", folder, kind, name);
+
+	return file_exists(path);
+}
+
+static void drop(const char *what)
+{
+	cleanup_free char *path = xasprintf("%s/%s", folder, what);
+
+	(void)unlink(path);
+}
+
+static void drop_about(const char *kind, const char *name)
+{
+	cleanup_free char *what = xasprintf("%s:%s", kind, name);
+
+	drop(what);
+}
+
+void fake_world_list(struct strlist *ret)
+{
+	cleanup_dir DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	assert(dir);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && strncmp(entry->d_name, "init-", 5) != 0)
+			strlist_add(ret, entry->d_name);
+	strlist_sort(ret);
+}
+
+unsigned fake_world_inits(void)
+{
+	unsigned count = 0;
+
+	for (;; count++) {
+		cleanup_free char *path = xasprintf("%s/init-%u", folder, count);
+
+		if (!file_exists(path))
+			return count;
+	}
+}
+
+static void after(arg_unused const char *step)
+{
+	if (crash_at && ++steps == crash_at)
+		_exit(FAKE_CRASHED);
+}
+
+/* The driver. */
+
+static int fake_probe(arg_unused struct error *err)
+{
+	return 0;
+}
+
+static int fake_create(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *etc = xasprintf("%s/etc", spec->folder);
+	cleanup_free char *var = xasprintf("%s/var/lib/kubelet", spec->folder);
+	int r = file_make_dirs(etc, 0755, err);
+
+	return r < 0 ? r : file_make_dirs(var, 0755, err);
+}
+
+static int fake_start(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *etc = xasprintf("%s/etc/manykube/agent.conf", spec->folder);
+
+	if (!has("bridge", spec->bridge))
+		return error_set(err, -ENODEV, "no bridge");
+	if (!file_exists(etc))
+		return error_set(err, -ENOENT, "a node was started before its files were written");
+	add_about("running", spec->name);
+	return 0;
+}
+
+static int fake_stop(const struct node_spec *spec, arg_unused unsigned grace,
+		     arg_unused struct error *err)
+{
+	drop_about("running", spec->name);
+	return 0;
+}
+
+static int fake_destroy(const struct node_spec *spec, struct error *err)
+{
+	drop_about("running", spec->name);
+	drop_about("member", spec->name);
+	return file_remove_tree(spec->folder, err);
+}
+
+static int fake_destroy_cluster(arg_unused const char *cluster, arg_unused struct error *err)
+{
+	return 0;
+}
+
+static enum node_state fake_query(const struct node_spec *spec)
+{
+	if (has("running", spec->name))
+		return NODE_RUNNING;
+	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
+}
+
+static int put(const struct node_spec *spec, const char *path, const char *text, struct error *err)
+{
+	cleanup_free char *full = xasprintf("%s/etc/kubernetes/%s", spec->folder, path);
+	cleanup_free char *parent = xstrndup(full, (size_t)(strrchr(full, '/') - full));
+	int r = file_make_dirs(parent, 0755, err);
+
+	return r < 0 ? r : file_put(full, text, strlen(text), 0600, err);
+}
+
+static int kubeadm_init(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *cert = NULL;
+	cleanup_free char *key = NULL;
+	cleanup_free char *name = xasprintf("init-%u", fake_world_inits());
+	int r;
+
+	authority_make(&cert, &key);
+	r = put(spec, "pki/ca.crt", cert, err);
+	if (r == 0)
+		r = put(spec, "pki/ca.key", key, err);
+	if (r == 0)
+		r = put(spec, "admin.conf", "server: x\n", err);
+	add(name);
+	add_about("member", spec->name);
+	return r;
+}
+
+static int kubeadm_join(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *discovery = xasprintf("%s/etc/manykube/discovery.conf", spec->folder);
+
+	if (!file_exists(discovery))
+		return error_set(err, -ENOENT, "no discovery file");
+	if (has("member", spec->name))
+		return error_set(err, -EEXIST, "a node with that name has joined");
+	add_about("member", spec->name);
+	return 0;
+}
+
+/* Do at once what kubeadm would have done by the end of a process, which does nothing. */
+static int fake_spawn(const struct node_spec *spec, char *const *argv,
+		      arg_unused const struct process_options *options, struct process *ret_process,
+		      struct error *err)
+{
+	int r = 0;
+
+	if (!has("running", spec->name))
+		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
+	if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
+		r = kubeadm_join(spec, err);
+	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[2], "phase") != 0)
+		r = kubeadm_init(spec, err);
+	return r < 0 ? r : process_spawn(ARGV("true"), NULL, ret_process, err);
+}
+
+static int fake_route(arg_unused const struct node_spec *spec, arg_unused struct in_addr pods,
+		      arg_unused unsigned prefix, arg_unused struct in_addr via,
+		      arg_unused bool remove, arg_unused struct error *err)
+{
+	return 0;
+}
+
+static const struct node_driver fake_driver = {
+	.name = "native", /* what plan_node() gives to new nodes */
+	.summary = "nodes that are only written down",
+	.probe = fake_probe,
+	.create = fake_create,
+	.start = fake_start,
+	.stop = fake_stop,
+	.destroy = fake_destroy,
+	.destroy_cluster = fake_destroy_cluster,
+	.query = fake_query,
+	.spawn = fake_spawn,
+	.route = fake_route,
+};
+
+/* The rest of the world. */
+
+static int fake_payload(const char *version, arg_unused struct observer *observer,
+			struct payload *ret, arg_unused struct error *err)
+{
+	*ret = (struct payload){ .version = xstrdup(version),
+				 .folder = xstrdup("/nonexistent"),
+				 .pause_image = xstrdup("pause") };
+	return 0;
+}
+
+static int fake_lock(int *ret_fd, arg_unused struct error *err)
+{
+	*ret_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+static int fake_plan(struct profile *profile, arg_unused const char *wanted,
+		     arg_unused struct error *err)
+{
+	if (profile->subnet)
+		return 0;
+	profile->subnet = xstrdup("192.168.39.0/24");
+	profile->gateway = xstrdup("192.168.39.1");
+	profile->pod_subnet = xstrdup("10.244.0.0/16");
+	profile->bridge = xstrdup("mktest");
+	profile->api_port = 16443;
+	return 0;
+}
+
+static int fake_network_up(const struct profile *profile, arg_unused struct error *err)
+{
+	add_about("bridge", profile->bridge);
+	return 0;
+}
+
+static int fake_network_down(const struct profile *profile, arg_unused struct error *err)
+{
+	drop_about("bridge", profile->bridge);
+	return 0;
+}
+
+static int fake_door_up(arg_unused const struct profile *profile, arg_unused struct error *err)
+{
+	add("front-door");
+	return 0;
+}
+
+static int fake_door_down(arg_unused const struct profile *profile, arg_unused struct error *err)
+{
+	drop("front-door");
+	return 0;
+}
+
+static json_t *node_object(const char *name)
+{
+	return json_pack("{s:{s:s}, s:{s:s}, s:{s:[{s:s, s:s}]}}", "metadata", "name", name, "spec",
+			 "podCIDR", "x", "status", "conditions", "type", "Ready", "status", "True");
+}
+
+static json_t *list_nodes(void)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	json_t *items = json_array();
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		if (strncmp(what, "member:", 7) == 0)
+			(void)json_array_append_new(items, node_object(what + 7));
+	return json_pack("{s:o}", "items", items);
+}
+
+static int fake_kube(arg_unused const struct profile *profile, enum kube_verb verb,
+		     const char *path, const json_t *body, json_t **ret_answer, struct error *err)
+{
+	const char *secret = strstr(path, "/secrets");
+
+	if (!has("running", "node-1") || fake_world_inits() == 0)
+		return error_set(err, -ECONNREFUSED, "the API is down");
+	if (secret && verb == KUBE_CREATE)
+		add_about("token", json_string_value(json_object_get(
+					   json_object_get(body, "metadata"), "name")));
+	if (secret && verb == KUBE_DELETE)
+		drop_about("token", secret + strlen("/secrets/"));
+	if (verb == KUBE_GET && strcmp(path, "/api/v1/nodes") == 0 && ret_answer)
+		*ret_answer = list_nodes();
+	if (verb == KUBE_GET && strncmp(path, "/api/v1/nodes/", 14) == 0 &&
+	    !has("member", path + 14))
+		return error_set(err, -ENOENT, "no such node");
+	return 0;
+}
+
+static int fake_config_add(arg_unused const struct profile *profile, arg_unused struct error *err)
+{
+	add("kubeconfig");
+	return 0;
+}
+
+static int fake_config_remove(arg_unused const char *name, arg_unused struct error *err)
+{
+	drop("kubeconfig");
+	return 0;
+}
+
+static const struct world fake_world = {
+	.payload = fake_payload,
+	.network_lock = fake_lock,
+	.network_plan = fake_plan,
+	.network_up = fake_network_up,
+	.network_down = fake_network_down,
+	.front_door_up = fake_door_up,
+	.front_door_down = fake_door_down,
+	.kube = fake_kube,
+	.kubeconfig_add = fake_config_add,
+	.kubeconfig_remove = fake_config_remove,
+	.after = after,
+};
+
+void fake_world_use(const char *path, unsigned step)
+{
+	free(folder);
+	folder = xstrdup(path);
+	crash_at = step;
+	steps = 0;
+	(void)file_make_dirs(folder, 0755, NULL);
+	world = &fake_world;
+	node_driver_add(&fake_driver);
+}

@@ -1,0 +1,23 @@
+/*
+ * A world for the cluster's logic in which nothing is real but the order of things.
+ *
+ * What exists is files in a folder, so that it outlives a process that is ended in the
+ * middle; the driver is called "fake".  A crash is asked for by the number of the step
+ * after which the process ends.
+ */
+#pragma once
+
+#include "base/strlist.h"
+
+/* Use the world in FOLDER from now on; end the process with FAKE_CRASHED after step CRASH_AT (0:
+ * never). */
+void fake_world_use(const char *folder, unsigned crash_at);
+
+#define FAKE_CRASHED 99
+
+/* All that exists in the world, sorted: "network", "front-door", "running:node-1", "member:node-1",
+ * "token:abcdef". */
+void fake_world_list(struct strlist *ret);
+
+/* How often kubeadm init has finished in this world. */
+unsigned fake_world_inits(void);

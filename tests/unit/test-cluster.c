@@ -1,0 +1,199 @@
+/* The cluster's logic in a fake world: whole, and ended after every single step. */
+
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "cluster/cluster.h"
+#include "fake-world.h"
+#include "test.h"
+
+#define MANY 200
+
+static const struct cluster_options three_nodes = {
+	.nodes = 3,
+	.kubernetes_version = "v1.36.3",
+	.wait = WAIT_API | WAIT_NODES,
+	.wait_seconds = 20,
+};
+
+/* A home and a world of its own for round N. */
+static char *begin_round(unsigned n)
+{
+	cleanup_free char *home = xasprintf("%s/home-%u", test_folder(), n);
+
+	ASSERT(setenv("MANYKUBE_HOME", home, 1) == 0);
+	return xasprintf("%s/world-%u", test_folder(), n);
+}
+
+static int start_again(const struct cluster_options *options)
+{
+	return cluster_start("test", options, NULL, NULL);
+}
+
+static int delete_it(void)
+{
+	return cluster_delete("test", NULL, NULL);
+}
+
+/* Run start (or delete) in a process that ends after step CRASH_AT; true if it got to its end
+ * before. */
+static bool run_until(const char *world_folder, unsigned crash_at, bool deleting)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fake_world_use(world_folder, crash_at);
+		_exit((deleting ? delete_it() : start_again(&three_nodes)) == 0 ? 0 : 1);
+	}
+	ASSERT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	if (WEXITSTATUS(status) == FAKE_CRASHED)
+		return false;
+	ASSERT_INT(WEXITSTATUS(status), 0);
+	return true;
+}
+
+static void assert_whole(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+	const struct node *node;
+
+	fake_world_list(&all);
+	text = strlist_join(&all, " ");
+	ASSERT_STR(text, "bridge:mktest front-door kubeconfig member:node-1 member:node-2 "
+			 "member:node-3 running:node-1 running:node-2 running:node-3");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(profile.node_count, 3);
+	profile_for_each_node(node, &profile)
+		ASSERT_INT(node->phase, NODE_JOINED);
+}
+
+static void assert_no_trace(void)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+	cleanup_free char *folder = NULL;
+
+	fake_world_list(&all);
+	text = strlist_join(&all, " ");
+	ASSERT_STR(text, "");
+	ASSERT_OK(profile_folder("test", &folder, &err));
+	ASSERT(!file_exists(folder));
+}
+
+TEST(a_start_makes_all_of_it)
+{
+	cleanup_free char *folder = begin_round(0);
+
+	fake_world_use(folder, 0);
+	ASSERT_INT(start_again(&three_nodes), 0);
+	assert_whole();
+	ASSERT_INT(fake_world_inits(), 1);
+}
+
+TEST(a_second_start_changes_nothing)
+{
+	cleanup_free char *folder = begin_round(0);
+
+	fake_world_use(folder, 0);
+	ASSERT_INT(start_again(&three_nodes), 0);
+	ASSERT_INT(start_again(&three_nodes), 0);
+	assert_whole();
+	ASSERT_INT(fake_world_inits(), 1);
+}
+
+TEST(a_start_with_more_nodes_adds_them)
+{
+	struct cluster_options one_node = three_nodes;
+	cleanup_free char *folder = begin_round(0);
+
+	one_node.nodes = 1;
+	fake_world_use(folder, 0);
+	ASSERT_INT(start_again(&one_node), 0);
+	ASSERT_INT(start_again(&three_nodes), 0);
+	assert_whole();
+	ASSERT_INT(fake_world_inits(), 1);
+	/* And never takes one away. */
+	ASSERT_INT(start_again(&one_node), -EINVAL);
+	assert_whole();
+}
+
+TEST(a_start_cut_short_after_any_step_is_finished_by_the_next)
+{
+	for (unsigned n = 1; n < MANY; n++) {
+		cleanup_free char *folder = begin_round(n);
+		bool ended = run_until(folder, n, false);
+
+		fake_world_use(folder, 0);
+		ASSERT_INT(start_again(&three_nodes), 0);
+		assert_whole();
+		if (ended) {
+			/* There were steps to be cut short at, or this test tests nothing. */
+			ASSERT(n > 10);
+			return;
+		}
+	}
+	ASSERT(!"there is no end of steps");
+}
+
+TEST(a_start_cut_short_after_any_step_can_be_deleted)
+{
+	for (unsigned n = 1; n < MANY; n++) {
+		cleanup_free char *folder = begin_round(n);
+		bool ended = run_until(folder, n, false);
+
+		fake_world_use(folder, 0);
+		ASSERT_INT(delete_it(), 0);
+		assert_no_trace();
+		if (ended)
+			return;
+	}
+	ASSERT(!"there is no end of steps");
+}
+
+TEST(a_delete_cut_short_after_any_step_is_finished_by_the_next)
+{
+	for (unsigned n = 1; n < MANY; n++) {
+		cleanup_free char *folder = begin_round(n);
+		bool ended;
+
+		fake_world_use(folder, 0);
+		ASSERT_INT(start_again(&three_nodes), 0);
+		ended = run_until(folder, n, true);
+		ASSERT_INT(delete_it(), 0);
+		assert_no_trace();
+		if (ended) {
+			ASSERT(n > 3);
+			return;
+		}
+	}
+	ASSERT(!"there is no end of steps");
+}
+
+TEST(deleting_what_is_not_there_is_no_error)
+{
+	cleanup_free char *folder = begin_round(0);
+
+	fake_world_use(folder, 0);
+	ASSERT_INT(delete_it(), 0);
+	assert_no_trace();
+}
+
+TEST(a_damaged_profile_is_kept_by_start_and_removed_by_delete)
+{
+	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *home = NULL;
+	cleanup_free char *path = NULL;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	fake_world_use(folder, 0);
+	ASSERT_OK(profile_folder("test", &home, &err));
+	ASSERT_OK(file_make_dirs(home, 0755, &err));
+	path = xasprintf("%s/profile.json", home);
+	ASSERT_OK(file_put(path, "{ broken", 8, 0644, &err));
+	ASSERT(start_again(&three_nodes) < 0);
+	ASSERT_OK(file_read(path, 100, &text, &err));
+	ASSERT_STR(text.text, "{ broken");
+}
