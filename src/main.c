@@ -11,10 +11,22 @@
 #include "cli/say.h"
 #include "cmd/command.h"
 
+/* clang-format off */
 const struct command *const commands[] = {
-	&cmd_start,      &cmd_status, &cmd_ssh,     &cmd_delete,
-	&cmd_front_door, &cmd_help,   &cmd_version, NULL,
+	&cmd_start,
+	&cmd_status,
+	&cmd_node,
+	&cmd_profile,
+	&cmd_kubectl,
+	&cmd_ssh,
+	&cmd_logs,
+	&cmd_delete,
+	&cmd_front_door,
+	&cmd_help,
+	&cmd_version,
+	NULL,
 };
+/* clang-format on */
 
 /*
  * Ctrl-C at any moment is safe, since the record on disk is always ahead of what was done.

@@ -1,0 +1,75 @@
+/* `kubectl`: the cluster's own kubectl, talking to the cluster. */
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cmd/command.h"
+#include "payload/payload.h"
+
+static int find_kubectl(const struct profile *profile, char **ret_path, struct error *err)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	const char *version = profile->kubernetes_version ? profile->kubernetes_version : "";
+	int r = payload_open(version, &payload, err);
+
+	if (r == -ENOENT) {
+		error_because(err, &reason_download, r,
+			      "the kubectl of Kubernetes %s is not in the cache", version);
+		return error_hint(err, r, "'manykube start --download-only' gets it again");
+	}
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("%s/bin/kubectl", payload.folder);
+	return 0;
+}
+
+static int check_kubeconfig(const struct profile *profile, const char *path, struct error *err)
+{
+	if (access(path, R_OK) == 0)
+		return 0;
+	if (errno == ENOENT)
+		return error_because(err, &reason_api_not_running, -ENOENT,
+				     "cluster '%s' was never started to its end", profile->name);
+	error_sys(err, "cannot read '%s'", path);
+	return error_reason(err, -EACCES, &reason_host_config);
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
+	cleanup_free char *kubeconfig = xasprintf("%s/kubeconfig", ctx->profile->folder);
+	cleanup_free char *kubectl = NULL;
+	int r;
+
+	r = find_kubectl(ctx->profile, &kubectl, err);
+	if (r < 0)
+		return r;
+	r = check_kubeconfig(ctx->profile, kubeconfig, err);
+	if (r < 0)
+		return r;
+	if (setenv("KUBECONFIG", kubeconfig, 1) < 0)
+		return error_sys(err, "cannot set KUBECONFIG");
+	strlist_add(&argv, "kubectl");
+	strlist_add_all(&argv, ctx->argv);
+
+	/* What is ignored stays so for the next program; kubectl is to end with its reader. */
+	(void)signal(SIGPIPE, SIG_DFL);
+	execv(kubectl, argv.items);
+	return error_sys(err, "cannot run '%s'", kubectl);
+}
+
+const struct command cmd_kubectl = {
+	.name = "kubectl",
+	.operands = "[--] [ARGUMENT]...",
+	.summary = "run the kubectl that belongs to the cluster",
+	.description =
+		"The cluster's own version of kubectl is run with the cluster's own kubeconfig; what kubectl is told "
+		"and how it ends is its affair. Put -- before arguments that begin with a dash.",
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_PASSES_REST,
+	.examples = "manykube kubectl get pods -A\n"
+		    "manykube kubectl -p dev -- --namespace kube-system get pods\n",
+	.run = run,
+};

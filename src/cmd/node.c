@@ -1,0 +1,14 @@
+/* `node`: the nodes of a cluster. */
+
+#include "cmd/command.h"
+
+static const struct command *const subcommands[] = {
+	&cmd_node_list,
+	NULL,
+};
+
+const struct command cmd_node = {
+	.name = "node",
+	.summary = "work with the nodes of a cluster",
+	.subcommands = subcommands,
+};
