@@ -104,6 +104,9 @@ static int spawn(const char *folder, int ready, struct error *err)
 	int r;
 
 	rotate_log(log);
+	/* A process for days must not keep the file system busy that the person is in. */
+	if (folder[0] == '/')
+		options.folder = "/";
 	strlist_add_all(&environment, environ);
 	strlist_addf(&environment, FRONT_DOOR_READY_FD "=%d", ready);
 	options.environment = environment.items;

@@ -487,10 +487,12 @@ TEST(two_that_ensure_at_once_both_succeed)
 
 TEST(ensuring_and_stopping_again_changes_nothing)
 {
+	int64_t begin = clock_now_ms();
 	pid_t pid;
 
 	ASSERT_OK(balancer_stop(test_folder(), &err));
 	open_door();
+	printf("# started within %d ms\n", (int)(clock_now_ms() - begin));
 	pid = balancer_pid(test_folder());
 	ASSERT_OK(balancer_ensure(test_folder(), &err));
 	ASSERT_INT(balancer_pid(test_folder()), pid);
