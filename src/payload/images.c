@@ -166,9 +166,9 @@ static int make_from_recipe(struct work *work, const struct recipe *recipe, cons
 	return r < 0 ? r : write_image(work, &image, name, err);
 }
 
-static int make_pause(struct work *work, const char *name, struct error *err)
+/* Our own pause program, for the caller to free; -ENOENT if manykube is not wholly installed. */
+static int find_pause(char **ret_path, struct error *err)
 {
-	cleanup_with(oci_image_release) struct oci_image image = OCI_IMAGE_INIT;
 	cleanup_free char *libexec = NULL;
 	cleanup_free char *program = NULL;
 	int r = path_libexec(&libexec, err);
@@ -176,6 +176,21 @@ static int make_pause(struct work *work, const char *name, struct error *err)
 	if (r < 0)
 		return r;
 	program = xasprintf("%s/manykube-pause", libexec);
+	if (!file_exists(program))
+		return error_because(err, &reason_host_config, -ENOENT,
+				     "manykube's own program '%s' is not there", program);
+	*ret_path = take_ptr(program);
+	return 0;
+}
+
+static int make_pause(struct work *work, const char *name, struct error *err)
+{
+	cleanup_with(oci_image_release) struct oci_image image = OCI_IMAGE_INIT;
+	cleanup_free char *program = NULL;
+	int r = find_pause(&program, err);
+
+	if (r < 0)
+		return r;
 	oci_image_add_file(&image, "/pause", program, 0755);
 	strlist_add(&image.entrypoint, "/pause");
 	return write_image(work, &image, name, err);
@@ -257,6 +272,7 @@ int work_check_host(struct error *err)
 		{ "tar", "release archives are unpacked with it", "tar" },
 		{ "gzip", "release archives are unpacked with it", "gzip" },
 	};
+	cleanup_free char *pause = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
 		cleanup_free char *path = process_find(needs[i].program);
@@ -268,5 +284,5 @@ int work_check_host(struct error *err)
 				  "there is no program '%s'; %s", needs[i].program, needs[i].why);
 		return error_hint(err, r, "install the package '%s'", needs[i].package);
 	}
-	return 0;
+	return find_pause(&pause, err);
 }

@@ -71,7 +71,8 @@ void work_list_images(const struct work *work, struct strlist *ret_names,
  */
 char *work_image_id(const struct work *work, const char *archive) must_check;
 
-/* The programs of the host without which the images can't be made, checked before long work. */
+/* What of the host, and of our own programs, images can't be made without; checked before long
+ * work. */
 int work_check_host(struct error *err);
 
 /* Import all images into a fresh containerd root, store/. */

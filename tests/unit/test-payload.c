@@ -40,6 +40,17 @@ static void assert_file(const char *name, const char *contents)
 	ASSERT_STR(text.text, contents);
 }
 
+/* The host must have what payloads need; our own pause need not be installed. */
+static void check_host(void)
+{
+	cleanup_free char *libexec = xasprintf("%s/libexec", test_folder());
+
+	put("", "libexec/manykube-pause");
+	(void)setenv("MANYKUBE_LIBEXEC", libexec, 1);
+	if (work_check_host(NULL) < 0)
+		test_skip("needs nft, busybox, ldd, tar and gzip");
+}
+
 static void begin_work(struct work *work, const char *mirror)
 {
 	work->release = release_find("v1.36.3");
@@ -203,8 +214,7 @@ TEST(says_what_is_missing_when_it_may_not_build)
 	cleanup_free char *folder = xasprintf("%s/mirror", test_folder());
 	struct payload_source source = { .no_build = true };
 
-	if (work_check_host(NULL) < 0)
-		test_skip("needs nft, busybox, ldd, tar and gzip");
+	check_host();
 	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	serve_kubernetes();
@@ -294,8 +304,7 @@ TEST(drops_what_was_made_of_other_versions)
 	cleanup_free char *program = xasprintf("%s/v1.36.3.part/bin/runc", test_folder());
 	struct payload_source neither = { .no_build = true, .no_download = true };
 
-	if (work_check_host(NULL) < 0)
-		test_skip("needs nft, busybox, ldd, tar and gzip");
+	check_host();
 	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	put("", "v1.36.3.part/images/old.tar");
