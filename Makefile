@@ -1,0 +1,61 @@
+# The front for people; meson does the building.
+#
+#	make            build/manykube, with the programs that it needs beside it
+#	make up         install what is missing, build, and start a cluster of three nodes
+#	make test       all tests, the end-to-end ones on real clusters included
+#	make test ONLY=e2e/network   only what matches
+#	make bench      measure starts, memory and disk, beside the by-the-book way
+#	make install    PREFIX=/usr/local DESTDIR=
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+ONLY ?=
+
+# Nodes need root.  PATH is kept for Go, which sudo would not find.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo 'sudo -E env "PATH=$$PATH"')
+
+all: build/build.ninja
+	@ninja -C build
+
+build/build.ninja:
+	meson setup build --prefix=$(PREFIX)
+
+build-asan/build.ninja:
+	meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=false
+
+build-clang/build.ninja:
+	CC=clang meson setup build-clang
+
+deps:
+	@tools/deps.sh
+
+up: deps
+	@$(MAKE) --no-print-directory all
+	$(SUDO) build/manykube start --nodes=3
+	$(SUDO) build/manykube kubectl -- get nodes
+
+test: deps
+	@$(MAKE) --no-print-directory all
+	@$(SUDO) tests/run.sh $(ONLY)
+
+bench: deps
+	@$(MAKE) --no-print-directory all
+	@$(SUDO) tools/bench.sh
+
+asan: build-asan/build.ninja
+	@ninja -C build-asan
+
+clang: build-clang/build.ninja
+	@ninja -C build-clang
+
+format:
+	git ls-files -co --exclude-standard -- 'src/*.[ch]' 'tests/*.[ch]' | xargs clang-format -i
+
+install: all
+	meson configure build -Dprefix=$(PREFIX)
+	DESTDIR=$(DESTDIR) meson install -C build
+
+clean:
+	rm -rf build build-asan build-clang
+
+.PHONY: all deps up test bench asan clang format install clean
