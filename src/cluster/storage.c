@@ -44,6 +44,7 @@ static const struct storage_object objects[] = {
 	  "\"containers\":[{\"name\":\"local-path-provisioner\",\"image\":\"docker.io/rancher/local-path-provisioner:v0.0.30\",\"imagePullPolicy\":\"IfNotPresent\","
 	  "\"command\":[\"local-path-provisioner\",\"start\",\"--config\",\"/etc/config/config.json\"],"
 	  "\"env\":[{\"name\":\"POD_NAMESPACE\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.namespace\"}}},"
+	  "{\"name\":\"SERVICE_ACCOUNT_NAME\",\"value\":\"local-path-provisioner\"},"
 	  "{\"name\":\"CONFIG_MOUNT_PATH\",\"value\":\"/etc/config/\"}],"
 	  "\"volumeMounts\":[{\"name\":\"config\",\"mountPath\":\"/etc/config/\"}]}],"
 	  "\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":\"local-path-config\"}}]}}}}" },
