@@ -1,0 +1,221 @@
+# What every end-to-end test uses.
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # bats sets status, output and lines
+#
+# A file makes its clusters in a home of its own (MANYKUBE_HOME, KUBECONFIG), shares only the
+# payload cache with the person's, and is offline.  It takes a snapshot of the host before, and
+# what it leaves is compared with it, so nothing may stay behind that was not there before.
+
+bats_require_minimum_version 1.5.0
+
+E2E_ROOT=$(cd "${BATS_TEST_DIRNAME:-$(dirname "${BASH_SOURCE[0]}")}/../.." && pwd)
+
+# For setup_file: begin_file PROFILE...; the first is what commands work on unless told otherwise.
+begin_file() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	export MANYKUBE=${MANYKUBE:-$E2E_ROOT/build/manykube}
+	export MANYKUBE_CACHE=${MANYKUBE_CACHE:-$HOME/.manykube/cache}
+	MANYKUBE_HOME=$(mktemp -d "${E2E_TMP:-/var/tmp}/manykube-e2e.XXXXXX")
+	export MANYKUBE_HOME
+	export KUBECONFIG=$MANYKUBE_HOME/kubeconfig
+	export MANYKUBE_PROFILE=$1
+	export E2E_PROFILES="$*"
+	export NO_COLOR=1
+	host_snapshot >"$BATS_FILE_TMPDIR/before"
+}
+
+# For teardown_file: remove what is left, also of a test that failed half-way, and say so if
+# something can't be removed.
+end_file() {
+	local name
+
+	[ -n "${MANYKUBE_HOME:-}" ] || return 0
+	for name in $E2E_PROFILES; do
+		manykube delete -q -p "$name" || true
+	done
+	assert_no_trace
+	rm -rf "$MANYKUBE_HOME"
+}
+
+manykube() {
+	"$MANYKUBE" "$@"
+}
+
+# The payload's kubectl, on the profile that commands work on.
+kubectl() {
+	"$MANYKUBE_CACHE/$(profile_get .kubernetesVersion)/bin/kubectl" \
+		--cache-dir="$MANYKUBE_HOME/kube-cache" --context="$MANYKUBE_PROFILE" "$@"
+}
+
+# A command on a node: on NODE COMMAND...
+on() {
+	local node=$1
+
+	shift
+	manykube ssh "$node" -- "$@"
+}
+
+profile_folder() {
+	echo "$MANYKUBE_HOME/profiles/$MANYKUBE_PROFILE"
+}
+
+# What the profile says: a jq filter.
+profile_get() {
+	jq -r "$1" "$(profile_folder)/profile.json"
+}
+
+# Everything of the host that a cluster could leave behind, one per line.  Clusters that are not
+# this file's are left out: others may come and go meanwhile.
+host_snapshot() {
+	{
+		ip -o link | awk '{ sub(/[@:].*/, "", $2); print "link " $2 }'
+		ip route show table all | sed 's/^/route /'
+		awk '{ print "mount " $5 }' /proc/self/mountinfo
+		nft list tables | sed 's/^/nft /'
+		cat /sys/block/loop*/loop/backing_file 2>/dev/null | sed 's/^/loop /'
+		list_groups
+		list_processes
+	} | only_ours | sort
+}
+
+# The links, tables and groups of a cluster carry a hash of its folder's path: FNV-1a.
+bridge_of() {
+	local path=$MANYKUBE_HOME/profiles/$1 hash=2166136261 i
+
+	for ((i = 0; i < ${#path}; i++)); do
+		hash=$(((hash ^ $(printf '%d' "'${path:i:1}")) * 16777619 & 0xffffffff))
+	done
+	printf 'mk%08x\n' "$hash"
+}
+
+only_ours() {
+	local name ours=
+
+	for name in $E2E_PROFILES; do
+		ours="$ours $(bridge_of "$name")"
+	done
+	awk -v ours="$ours" '
+		match($0, /mk[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]/) &&
+			!index(ours, substr($0, RSTART, RLENGTH)) { next }
+		{ print }'
+}
+
+# The groups of clusters, and the one that holds them if it holds none.
+list_groups() {
+	local folder
+
+	find /sys/fs/cgroup -type d -path '*/manykube/*' | sed 's/^/group /'
+	find /sys/fs/cgroup -type d -name manykube -not -path '*/manykube/*' |
+		while read -r folder; do
+			if ! find "$folder" -mindepth 1 -type d | grep -q .; then
+				echo "group $folder"
+			fi
+		done
+}
+
+# Processes that belong to a cluster of ours, or are a node's user and belong to none.
+list_processes() {
+	local proc pid group command uid state
+
+	for proc in /proc/[0-9]*; do
+		pid=${proc#/proc/}
+		{
+			group=$(grep -o -m1 'manykube/mk[0-9a-f]*' "$proc/cgroup") || true
+			command=$(tr '\0' ' ' <"$proc/cmdline") || true
+			read -r state uid < <(awk '/^State:/ { s = $2 } /^Uid:/ { print s, $2 }' \
+				"$proc/status") || true
+		} 2>/dev/null
+		# What has ended and only waits for the host's init to notice is gone.
+		[[ $state != [ZX] ]] || continue
+		if [ -n "$group" ] || [ "${uid:-0}" -ge 268435456 ] ||
+			[[ $command == *"$MANYKUBE_HOME"* ]]; then
+			echo "process $pid ${group#manykube/} $command"
+		fi
+	done
+}
+
+# Nothing of our clusters is left: not on the host, not in the home, not in the kubeconfig.
+assert_no_trace() {
+	local name
+
+	host_snapshot >"$BATS_FILE_TMPDIR/after"
+	diff "$BATS_FILE_TMPDIR/before" "$BATS_FILE_TMPDIR/after" >"$BATS_FILE_TMPDIR/left" ||
+		fail "left on the host: $(cat "$BATS_FILE_TMPDIR/left")"
+	if [ -d "$MANYKUBE_HOME/profiles" ]; then
+		name=$(find "$MANYKUBE_HOME/profiles" "$MANYKUBE_HOME/locks" -mindepth 1 | head -n 5)
+		[ -z "$name" ] || fail "left in the home: $name"
+	fi
+	for name in $E2E_PROFILES; do
+		if [ -e "$KUBECONFIG" ] && grep -q "name: \"*$name\"*\$" "$KUBECONFIG"; then
+			fail "left in the kubeconfig: $name"
+		fi
+	done
+}
+
+fail() {
+	echo "$*" >&2
+	return 1
+}
+
+# For use after `run`.
+assert_status() {
+	[ "$status" -eq "$1" ] || fail "the exit status is $status, not $1; the output: $output"
+}
+
+assert_output_has() {
+	[[ $output == *"$1"* ]] || fail "the output has no '$1': $output"
+}
+
+assert_equal() {
+	[ "$1" = "$2" ] || fail "it is '$1', not '$2'${3:+: $3}"
+}
+
+# Repeat a command until it succeeds: within SECONDS COMMAND...
+within() {
+	local deadline=$((SECONDS + $1))
+
+	shift
+	until "$@" >"$BATS_TEST_TMPDIR/within" 2>&1; do
+		if [ "$SECONDS" -ge "$deadline" ]; then
+			fail "in vain: $*: $(cat "$BATS_TEST_TMPDIR/within")"
+			return 1
+		fi
+		sleep 0.2
+	done
+}
+
+assert_all_ready() {
+	local want got
+
+	want=$(profile_get '.nodes[].name' | sort | xargs)
+	got=$(kubectl get nodes -o json | jq -r '.items[] |
+		select(any(.status.conditions[]; .type == "Ready" and .status == "True")) |
+		.metadata.name' | sort | xargs)
+	assert_equal "$got" "$want" "the nodes that are Ready"
+}
+
+# A kubelet that answers now, whatever the API remembers of it.
+assert_kubelet_answers() {
+	assert_equal "$(kubectl get --raw "/api/v1/nodes/$1/proxy/healthz")" ok
+}
+
+# A web server on every node, and a service in front of them; each says its pod's name.
+apply_web() {
+	kubectl apply -f "$E2E_ROOT/tests/e2e/web.yaml"
+	within 60 web_is_ready
+}
+
+web_is_ready() {
+	local want ready
+
+	want=$(profile_get '.nodes | length')
+	ready=$(kubectl get daemonset web -o jsonpath='{.status.numberReady}')
+	[ "$ready" = "$want" ] || { kubectl get pods -o wide && return 1; }
+}
+
+# Lines of "POD NODE ADDRESS".
+web_pods() {
+	kubectl get pods -l app=web -o json | jq -r '.items[] |
+		select(.metadata.deletionTimestamp == null) |
+		"\(.metadata.name) \(.spec.nodeName) \(.status.podIP)"'
+}
