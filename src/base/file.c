@@ -307,16 +307,6 @@ int file_link_tree(const char *from, const char *to,
 	return 0;
 }
 
-static bool every_file(arg_unused const char *name, arg_unused const struct stat *st)
-{
-	return true;
-}
-
-int file_copy_tree(const char *from, const char *to, struct error *err)
-{
-	return file_link_tree(from, to, every_file, err);
-}
-
 static uint64_t tree_bytes(int parent, const char *name, bool linked)
 {
 	cleanup_dir DIR *dir = NULL;

@@ -50,9 +50,6 @@ int file_remove_tree(const char *path, struct error *err);
 int file_link_tree(const char *from, const char *to,
 		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err);
 
-/* Make TO a copy of the tree FROM; files that are there already are replaced. */
-int file_copy_tree(const char *from, const char *to, struct error *err);
-
 /* Disk blocks used below PATH in bytes, counting a file with several names only with `linked`. */
 uint64_t file_tree_bytes(const char *path, bool linked);
 

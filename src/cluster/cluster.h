@@ -44,10 +44,22 @@ int cluster_start(const char *name, const struct cluster_options *options,
  * profile. */
 int cluster_delete(const char *name, struct observer *observer, struct error *err);
 
-/* Wait for WHAT (enum cluster_wait) until SECONDS have passed: -ETIMEDOUT with what is still
- * missing. */
-int cluster_wait(const struct profile *profile, unsigned what, unsigned seconds,
-		 struct observer *observer, struct error *err);
+/*
+ * Which nodes have just been started, by their place in the profile: the API still says of them
+ * what was true before, so they must have been heard of since.
+ */
+struct cluster_restart {
+	const bool *nodes;
+	int64_t since; /* seconds since 1970 */
+};
+
+/*
+ * Wait for WHAT (enum cluster_wait) until SECONDS have passed: -ETIMEDOUT with what is still
+ * missing.  RESTART may be NULL.
+ */
+int cluster_wait(const struct profile *profile, unsigned what,
+		 const struct cluster_restart *restart, unsigned seconds, struct observer *observer,
+		 struct error *err);
 
 /* The driver's view of a node. */
 struct cluster_node {

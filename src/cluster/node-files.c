@@ -2,9 +2,10 @@
 
 #include "cluster/node-files.h"
 
-#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -34,7 +35,7 @@ static int make_folders(const struct profile *profile, const struct node *node, 
 {
 	/* Without kubernetes/manifests a worker's kubelet complains every second. */
 	static const char *const folders[] = { "manykube", "containerd", "cni/net.d",
-					       "kubernetes/manifests" };
+					       "alternatives", "kubernetes/manifests" };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
@@ -64,7 +65,6 @@ static int copy_from_host(const struct profile *profile, const struct node *node
 		"mke2fs.conf",     "ssl/certs/ca-certificates.crt",
 		"ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt",
 	};
-	cleanup_free char *alternatives = node_etc(profile, node, "alternatives");
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		cleanup_free char *from = xasprintf("/etc/%s", files[i]);
@@ -79,9 +79,44 @@ static int copy_from_host(const struct profile *profile, const struct node *node
 		if (r < 0)
 			return r;
 	}
-	if (!file_exists("/etc/alternatives") || file_exists(alternatives))
-		return 0;
-	return file_copy_tree("/etc/alternatives", alternatives, err);
+	return 0;
+}
+
+/* The choices between programs that nodes and people on them use; a host has hundreds more. */
+static int copy_alternatives(const struct profile *profile, const struct node *node,
+			     struct error *err)
+{
+	static const char *const names[] = {
+		"iptables",
+		"iptables-save",
+		"iptables-restore",
+		"ip6tables",
+		"ip6tables-save",
+		"ip6tables-restore",
+		"arptables",
+		"ebtables",
+		"awk",
+		"nc",
+		"which",
+		"pager",
+		"editor",
+		"vi",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *from = xasprintf("/etc/alternatives/%s", names[i]);
+		cleanup_free char *relative = xasprintf("alternatives/%s", names[i]);
+		cleanup_free char *to = node_etc(profile, node, relative);
+		char target[PATH_MAX];
+		ssize_t len = readlink(from, target, sizeof(target) - 1);
+
+		if (len < 0)
+			continue;
+		target[len] = '\0';
+		if (symlink(target, to) < 0 && errno != EEXIST)
+			return error_sys(err, "cannot make the link '%s'", to);
+	}
+	return 0;
 }
 
 static int write_people(const struct profile *profile, const struct node *node, struct error *err)
@@ -235,6 +270,8 @@ int node_files_write(const struct profile *profile, const struct node *node,
 
 	if (r == 0)
 		r = copy_from_host(profile, node, err);
+	if (r == 0)
+		r = copy_alternatives(profile, node, err);
 	if (r == 0)
 		r = write_people(profile, node, err);
 	if (r == 0)

@@ -39,6 +39,8 @@ struct start {
 	struct bootstrap init;
 	struct bootstrap addons;
 	struct bootstrap *joins; /* one per node */
+	bool *restarted;         /* likewise: a member that did not run before */
+	int64_t began;           /* seconds since 1970 */
 };
 
 static void release_start(struct start *start)
@@ -48,6 +50,7 @@ static void release_start(struct start *start)
 	for (size_t i = 0; start->joins && i < start->profile.node_count; i++)
 		bootstrap_release(&start->joins[i]);
 	free(start->joins);
+	free(start->restarted);
 	free(start->token);
 	payload_release(&start->payload);
 	profile_release(&start->profile);
@@ -97,6 +100,8 @@ static int start_node(struct start *start, struct node *node, struct error *err)
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	int r = cluster_node_open(&start->profile, node, &at, err);
 
+	if (r == 0 && node->phase == NODE_JOINED && at.driver->query(&at.spec) != NODE_RUNNING)
+		start->restarted[node - start->profile.nodes] = true;
 	if (r == 0)
 		r = at.driver->create(&at.spec, err);
 	if (r == 0)
@@ -213,6 +218,38 @@ static int make_control_plane(struct start *start, struct node *primary, struct 
 		    bootstrap_finish(&start->init, start->deadline, err));
 }
 
+/* Whether no control plane was running before. */
+static bool all_control_planes_restarted(const struct start *start)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, &start->profile)
+		if (node->control_plane && !start->restarted[node - start->profile.nodes])
+			return false;
+	return true;
+}
+
+/*
+ * The controller-manager and the scheduler of before held leases, and those of now would wait
+ * until they end; when nobody of before is left, they need not.
+ */
+static int free_leases(struct start *start, struct error *err)
+{
+	static const char *const paths[] = {
+		"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager",
+		"/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler",
+	};
+	int r;
+
+	if (!all_control_planes_restarted(start))
+		return 0;
+	r = cluster_wait(&start->profile, WAIT_API, NULL,
+			 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(paths); i++)
+		(void)world->kube(&start->profile, KUBE_DELETE, paths[i], NULL, NULL, NULL);
+	return r;
+}
+
 /* What a new control plane gets besides kubeadm's own phases. */
 static int furnish(struct start *start, struct node *primary, struct error *err)
 {
@@ -229,7 +266,7 @@ static int join_all(struct start *start, bool new_control_plane, struct node *pr
 	int r = 0;
 
 	if (!new_control_plane && anybody_joins(start)) {
-		r = cluster_wait(&start->profile, WAIT_API,
+		r = cluster_wait(&start->profile, WAIT_API, NULL,
 				 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer,
 				 err);
 		if (r == 0)
@@ -276,6 +313,8 @@ static int converge(struct start *start, struct error *err)
 		r = start_other_nodes(start, err);
 		if (r == 0)
 			r = world->kubeconfig_add(&start->profile, err);
+		if (r == 0)
+			r = free_leases(start, err);
 	}
 	if (r == 0)
 		r = join_all(start, new_control_plane, primary, err);
@@ -348,6 +387,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.init = BOOTSTRAP_INIT,
 		.addons = BOOTSTRAP_INIT,
 	};
+	struct cluster_restart restart;
 	int r = check(&start, name, options, err);
 
 	if (r == 0)
@@ -355,12 +395,15 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	if (r < 0)
 		return r;
 	start.token = kubeadm_new_token();
+	start.began = clock_wall_seconds();
+	start.restarted = xcalloc(start.profile.node_count, sizeof(*start.restarted));
 	start.joins = xcalloc(start.profile.node_count, sizeof(*start.joins));
 	for (size_t i = 0; i < start.profile.node_count; i++)
 		start.joins[i] = BOOTSTRAP_INIT;
 	r = converge(&start, err);
 	if (r < 0)
 		return r;
-	return cluster_wait(&start.profile, options->wait,
+	restart = (struct cluster_restart){ start.restarted, start.began };
+	return cluster_wait(&start.profile, options->wait, &restart,
 			    (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 }

@@ -48,15 +48,49 @@ static void add_name(struct strbuf *names, const char *name)
 	strbuf_add(names, name);
 }
 
+/* Whether TIME, as the API writes it, is SINCE or later: both are in UTC and compare as text. */
+static bool is_since(const json_t *time, const char *since)
+{
+	const char *text = json_string_value(time);
+
+	return text && strncmp(text, since, strlen("2026-01-01T00:00:00")) >= 0;
+}
+
+/* Whether the kubelet of NODE has spoken since the node was started, if it was: its lease or its
+ * status. */
+static bool was_heard_of(const struct profile *profile, const struct node *node,
+			 const json_t *object, const json_t *leases,
+			 const struct cluster_restart *restart)
+{
+	const json_t *lease = find_object(leases, node->name);
+	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
+	cleanup_free char *since = NULL;
+	json_t *condition;
+	size_t i;
+
+	if (!restart || !restart->nodes[node - profile->nodes])
+		return true;
+	since = clock_rfc3339(restart->since);
+	json_array_foreach(conditions, i,
+			   condition) if (is_since(json_object_get(condition, "lastHeartbeatTime"),
+						   since)) return true;
+	return is_since(json_object_get(json_object_get(lease, "spec"), "renewTime"), since);
+}
+
 /* Put the nodes that are not Ready into MISSING; a negative code if the API does not answer. */
-static int look_at_nodes(const struct profile *profile, struct strbuf *missing,
-			 struct observer *observer, struct error *err)
+static int look_at_nodes(const struct profile *profile, const struct cluster_restart *restart,
+			 struct strbuf *missing, struct observer *observer, struct error *err)
 {
 	json_auto_t *list = NULL;
+	json_auto_t *leases = NULL;
 	const struct node *node;
 	unsigned ready = 0;
 	int r = world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, err);
 
+	if (r == 0 && restart)
+		r = world->kube(profile, KUBE_GET,
+				"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
+				NULL, &leases, err);
 	if (r < 0)
 		return r;
 	profile_for_each_node(node, profile) {
@@ -67,7 +101,8 @@ static int look_at_nodes(const struct profile *profile, struct strbuf *missing,
 			if (r < 0)
 				return r;
 		}
-		if (object && kube_node_is_ready(object))
+		if (object && kube_node_is_ready(object) &&
+		    was_heard_of(profile, node, object, leases, restart))
 			ready++;
 		else
 			add_name(missing, node->name);
@@ -121,14 +156,15 @@ static int look_at_account(const struct profile *profile, arg_unused struct strb
 			   NULL, NULL, err);
 }
 
-static int look(const struct profile *profile, enum cluster_wait what, struct strbuf *missing,
+static int look(const struct profile *profile, enum cluster_wait what,
+		const struct cluster_restart *restart, struct strbuf *missing,
 		struct observer *observer, struct error *err)
 {
 	switch (what) {
 	case WAIT_API:
 		return look_at_api(profile, missing, err);
 	case WAIT_NODES:
-		return look_at_nodes(profile, missing, observer, err);
+		return look_at_nodes(profile, restart, missing, observer, err);
 	case WAIT_SYSTEM_PODS:
 		return look_at_pods(profile, missing, err);
 	case WAIT_DEFAULT_SA:
@@ -152,13 +188,14 @@ static const char *step_of(enum cluster_wait what)
 	return "waiting";
 }
 
-static int wait_for(const struct profile *profile, enum cluster_wait what, int64_t deadline,
+static int wait_for(const struct profile *profile, enum cluster_wait what,
+		    const struct cluster_restart *restart, int64_t deadline,
 		    struct observer *observer, struct error *err)
 {
 	for (;;) {
 		cleanup_with(strbuf_release) struct strbuf missing = STRBUF_INIT;
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
-		int r = look(profile, what, &missing, observer, &why);
+		int r = look(profile, what, restart, &missing, observer, &why);
 
 		if (r == 0 && missing.len == 0)
 			return 0;
@@ -175,8 +212,9 @@ static int wait_for(const struct profile *profile, enum cluster_wait what, int64
 	}
 }
 
-int cluster_wait(const struct profile *profile, unsigned what, unsigned seconds,
-		 struct observer *observer, struct error *err)
+int cluster_wait(const struct profile *profile, unsigned what,
+		 const struct cluster_restart *restart, unsigned seconds, struct observer *observer,
+		 struct error *err)
 {
 	static const enum cluster_wait order[] = { WAIT_API, WAIT_NODES, WAIT_DEFAULT_SA,
 						   WAIT_SYSTEM_PODS };
@@ -187,8 +225,11 @@ int cluster_wait(const struct profile *profile, unsigned what, unsigned seconds,
 
 		if (!(what & order[i]))
 			continue;
+		/* What has been waited for before is not worth a word. */
+		if (order[i] == WAIT_API && look_at_api(profile, NULL, NULL) == 0)
+			continue;
 		observe_begin(observer, step_of(order[i]), NULL);
-		r = wait_for(profile, order[i], deadline, observer, err);
+		r = wait_for(profile, order[i], restart, deadline, observer, err);
 		observe_end(observer, step_of(order[i]), NULL, r == 0);
 		if (r < 0)
 			return r;

@@ -397,12 +397,22 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	return give_birth(&birth, err);
 }
 
+/* Whether PID still has its namespaces: one that is being killed loses them before it is gone. */
+static bool is_whole(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0;
+}
+
 static int start(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *group = group_of(spec);
+	pid_t pid = running_pid(spec);
 	int r;
 
-	if (running_pid(spec))
+	if (pid && is_whole(pid))
 		return 0;
 	r = cgroup_kill(group, err);
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include "authority.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "cluster/world.h"
@@ -287,6 +288,23 @@ static json_t *list_nodes(void)
 	return json_pack("{s:o}", "items", items);
 }
 
+/* Every member's kubelet was heard of a moment from now. */
+static json_t *list_leases(void)
+{
+	cleanup_free char *soon = clock_rfc3339(clock_wall_seconds() + 60);
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	json_t *items = json_array();
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		if (strncmp(what, "running:", 8) == 0)
+			(void)json_array_append_new(items, json_pack("{s:{s:s}, s:{s:s}}",
+								     "metadata", "name", what + 8,
+								     "spec", "renewTime", soon));
+	return json_pack("{s:o}", "items", items);
+}
+
 static int fake_kube(arg_unused const struct profile *profile, enum kube_verb verb,
 		     const char *path, const json_t *body, json_t **ret_answer, struct error *err)
 {
@@ -301,6 +319,8 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 		drop_about("token", secret + strlen("/secrets/"));
 	if (verb == KUBE_GET && strcmp(path, "/api/v1/nodes") == 0 && ret_answer)
 		*ret_answer = list_nodes();
+	if (verb == KUBE_GET && strstr(path, "/kube-node-lease/") && ret_answer)
+		*ret_answer = list_leases();
 	if (verb == KUBE_GET && strncmp(path, "/api/v1/nodes/", 14) == 0 &&
 	    !has("member", path + 14))
 		return error_set(err, -ENOENT, "no such node");
