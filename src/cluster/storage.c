@@ -13,6 +13,9 @@
 
 /* clang-format off */
 static const struct storage_object objects[] = {
+	/* The controller-manager makes it too, seconds later; until then nobody could create a pod. */
+	{ "/api/v1/namespaces/default/serviceaccounts/default",
+	  "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\",\"metadata\":{\"name\":\"default\",\"namespace\":\"default\"}}" },
 	{ "/api/v1/namespaces/" NS,
 	  "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"" NS "\"}}" },
 	{ "/api/v1/namespaces/" NS "/serviceaccounts/local-path-provisioner",

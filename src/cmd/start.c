@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -51,6 +52,9 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "force", &arg.force, "go on although this host lacks something"),
 	OPT_END,
 };
+
+/* Below it, a control plane is killed for lack of memory while it starts. */
+#define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
 
 static int parse_wait(const char *text, unsigned *ret, struct error *err)
 {
@@ -119,6 +123,20 @@ static void say_done(const char *name)
 
 static int check_counts(struct error *err)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+	if (cpus > 0 && arg.cpus > (unsigned long)cpus)
+		log_warning("--cpus=%u: this host has %ld CPUs, so nodes will show and use %ld",
+			    arg.cpus, cpus, cpus);
+	if (memory > 0 && arg.memory_bytes > (uint64_t)memory)
+		log_warning(
+			"--memory: more than this host has; nodes will promise it all the same");
+	if (arg.memory_bytes && arg.memory_bytes < MIN_MEMORY_BYTES && !arg.force) {
+		(void)error_because(err, &reason_resources, -ERANGE,
+				    "--memory: a node needs at least 1 GiB");
+		return error_hint(err, -ERANGE, "give more, or --force to try");
+	}
 	if (arg.nodes > 250)
 		return error_because(err, &reason_usage, -ERANGE,
 				     "--nodes: a cluster has at most 250");

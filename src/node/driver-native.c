@@ -40,6 +40,7 @@
 #include "host/namespace.h"
 #include "host/probe.h"
 #include "node/native-root.h"
+#include "node/native-views.h"
 #include "payload/payload.h"
 
 /* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
@@ -188,6 +189,7 @@ struct birth {
 	const struct node_spec *spec;
 	const struct native_trees *trees;
 	const char *group;
+	unsigned cpus;
 	int userns;
 	int go[2];     /* closed by us without a byte: end; a byte: go on */
 	int number[2]; /* the first child writes PID 1's number */
@@ -214,7 +216,7 @@ static _Noreturn void be_init(struct birth *birth)
 
 	(void)close(birth->go[1]);
 	(void)setsid();
-	if (native_build_root(birth->spec->name, &err) < 0) {
+	if (native_build_root(birth->spec->name, birth->cpus, &err) < 0) {
 		(void)!write(birth->report[1], err.text, strlen(err.text));
 		_exit(EXIT_FAILURE);
 	}
@@ -348,6 +350,14 @@ static int give_birth(struct birth *birth, struct error *err)
 	return r;
 }
 
+/* The kubelet puts all processors that it sees into a cpuset, which takes only real ones. */
+static unsigned seen_cpus(const struct node_spec *spec)
+{
+	long host = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return host > 0 ? MIN(spec->cpus, (unsigned)host) : spec->cpus;
+}
+
 static void release_birth(struct birth *birth)
 {
 	for (int i = 0; i < 2; i++) {
@@ -364,17 +374,21 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 		.spec = spec,
 		.trees = &trees,
 		.group = group,
+		.cpus = seen_cpus(spec),
 		.go = { -1, -1 },
 		.number = { -1, -1 },
 		.report = { -1, -1 },
 	};
 	cleanup_free char *log = below(spec, "agent.log");
+	cleanup_free char *run = below(spec, "run");
 	uid_t uid = UID_FIRST + spec->slot * NAMESPACE_IDS;
 	cleanup_fd int userns = -1;
 	cleanup_fd int log_fd = -1;
 	int r;
 
-	r = cgroup_create(group, err);
+	r = native_views_write(run, seen_cpus(spec), spec->memory_bytes, err);
+	if (r == 0)
+		r = cgroup_create(group, err);
 	if (r == 0)
 		r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
 	if (r == 0)

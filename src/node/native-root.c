@@ -29,6 +29,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "host/cgroup.h"
+#include "node/native-views.h"
 
 #define STAGE "/tmp"
 #define ROOT  STAGE "/root"
@@ -185,7 +186,25 @@ static int mount_devices(struct error *err)
 	return r;
 }
 
-static int mount_kernel(struct error *err)
+/*
+ * A second /proc and /sys that nothing is mounted over: the kernel lets a pod with a user namespace
+ * of its own mount them only where it finds whole ones.
+ */
+static int mount_clean(struct error *err)
+{
+	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+	int r = make_folder(ROOT "/opt/manykube/proc", 0755, err);
+
+	if (r == 0)
+		r = make_folder(ROOT "/opt/manykube/sys", 0755, err);
+	if (r == 0)
+		r = mount_one("proc", ROOT "/opt/manykube/proc", "proc", flags, NULL, err);
+	if (r == 0)
+		r = mount_one("sysfs", ROOT "/opt/manykube/sys", "sysfs", flags, NULL, err);
+	return r;
+}
+
+static int mount_kernel(unsigned cpus, struct error *err)
 {
 	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	int r = mount_one("proc", ROOT "/proc", "proc", flags, NULL, err);
@@ -194,6 +213,10 @@ static int mount_kernel(struct error *err)
 		r = mount_one("sysfs", ROOT "/sys", "sysfs", flags, NULL, err);
 	if (r == 0)
 		r = cgroup_mount(ROOT "/sys/fs/cgroup", err);
+	if (r == 0)
+		r = mount_clean(err);
+	if (r == 0)
+		r = native_views_mount(STAGE "/node/run", ROOT, cpus, err);
 	return r;
 }
 
@@ -246,7 +269,7 @@ int native_stage(const struct native_trees *trees, struct error *err)
 	return r < 0 ? r : make_folder(ROOT, 0755, err);
 }
 
-int native_build_root(const char *hostname, struct error *err)
+int native_build_root(const char *hostname, unsigned cpus, struct error *err)
 {
 	int r;
 
@@ -261,7 +284,7 @@ int native_build_root(const char *hostname, struct error *err)
 	if (r == 0)
 		r = mount_trees(err);
 	if (r == 0)
-		r = mount_kernel(err);
+		r = mount_kernel(cpus, err);
 	if (r == 0)
 		r = mount_devices(err);
 	return r < 0 ? r : pivot(err);

@@ -27,6 +27,6 @@ int native_stage(const struct native_trees *trees, struct error *err);
 /*
  * Afterwards, as root in new user, mount, pid, network, UTS, IPC and cgroup namespaces: build
  * the root file system out of it, make it the process's own, and let go of the host's.  Then
- * /opt/manykube/agent is there to be run.
+ * /opt/manykube/agent is there to be run.  The node sees CPUS processors (0: all).
  */
-int native_build_root(const char *hostname, struct error *err);
+int native_build_root(const char *hostname, unsigned cpus, struct error *err);

@@ -1,0 +1,21 @@
+/*
+ * What a native node sees of its machine: as many CPUs and as much memory as it was given.
+ *
+ * The control group enforces the limits; programs, the kubelet first of all, read these files.
+ */
+#pragma once
+
+#include "base/error.h"
+
+/*
+ * Write into FOLDER the files meminfo and cpuinfo that stand for the kernel's, as far as CPUS or
+ * MEMORY_BYTES are not 0, and remove those that are not needed.
+ */
+int native_views_write(const char *folder, unsigned cpus, uint64_t memory_bytes, struct error *err);
+
+/* In the node: put the files in FROM over those of the /proc below ROOT, and CPUS (0: all) into its
+ * /sys. */
+int native_views_mount(const char *from, const char *root, unsigned cpus, struct error *err);
+
+/* TEXT, a /proc/cpuinfo, with just CPUS processors, for the caller to free. */
+char *native_views_cpuinfo(const char *text, unsigned cpus) must_check;
