@@ -2,10 +2,10 @@
 
 #include "api/kube.h"
 
-#include <curl/curl.h>
 #include <openssl/evp.h>
 #include <string.h>
 
+#include "api/curl.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -14,7 +14,8 @@
 #define ANSWER_LIMIT (64u << 20)
 
 struct kube {
-	CURL *curl;
+	const struct curl *curl;
+	CURL *handle;
 	char *server;
 	char *ca;
 	char *cert;
@@ -25,13 +26,16 @@ int kube_new(const char *server, const char *ca_pem, const char *cert_pem, const
 	     struct kube **ret_kube, struct error *err)
 {
 	cleanup_with(kube_freep) struct kube *kube = xcalloc(1, sizeof(*kube));
+	int r = curl_load(&kube->curl, err);
 
+	if (r < 0)
+		return r;
 	kube->server = xstrdup(server);
 	kube->ca = xstrdup(ca_pem);
 	kube->cert = xstrdup(cert_pem);
 	kube->key = xstrdup(key_pem);
-	kube->curl = curl_easy_init();
-	if (!kube->curl)
+	kube->handle = kube->curl->easy_init();
+	if (!kube->handle)
 		return error_set(err, -ENOMEM, "cannot prepare a request to the API");
 	*ret_kube = take_ptr(kube);
 	return 0;
@@ -39,8 +43,8 @@ int kube_new(const char *server, const char *ca_pem, const char *cert_pem, const
 
 void kube_free(struct kube *kube)
 {
-	if (kube->curl)
-		curl_easy_cleanup(kube->curl);
+	if (kube->handle)
+		kube->curl->easy_cleanup(kube->handle);
 	free(kube->server);
 	free(kube->ca);
 	free(kube->cert);
@@ -133,17 +137,17 @@ static size_t on_body(char *data, size_t size, size_t count, void *to)
 	return size * count;
 }
 
-static void set_blob(CURL *curl, CURLoption option, const char *text)
+static void set_blob(struct kube *kube, CURLoption option, const char *text)
 {
 	/* libcurl's structure is not const, but with these flags it copies. */
 	struct curl_blob blob = { .data = (void *)(uintptr_t)text,
 				  .len = strlen(text),
 				  .flags = CURL_BLOB_COPY };
 
-	(void)curl_easy_setopt(curl, option, &blob);
+	(void)kube->curl->easy_setopt(kube->handle, option, &blob);
 }
 
-static void set_verb(CURL *curl, enum kube_verb verb, struct curl_slist **headers)
+static void set_verb(struct kube *kube, enum kube_verb verb, struct curl_slist **headers)
 {
 	static const char *const methods[] = { "GET", "POST", "PATCH", "PATCH", "DELETE" };
 	static const char *const types[] = {
@@ -153,13 +157,14 @@ static void set_verb(CURL *curl, enum kube_verb verb, struct curl_slist **header
 		"Content-Type: application/apply-patch+yaml",
 		"Content-Type: application/json",
 	};
+	const struct curl *curl = kube->curl;
 
-	(void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, methods[verb]);
+	(void)curl->easy_setopt(kube->handle, CURLOPT_CUSTOMREQUEST, methods[verb]);
 	if (types[verb])
-		*headers = curl_slist_append(*headers, types[verb]);
-	*headers = curl_slist_append(*headers, "Accept: application/json");
-	*headers = curl_slist_append(*headers, "Expect:");
-	(void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, *headers);
+		*headers = curl->slist_append(*headers, types[verb]);
+	*headers = curl->slist_append(*headers, "Accept: application/json");
+	*headers = curl->slist_append(*headers, "Expect:");
+	(void)curl->easy_setopt(kube->handle, CURLOPT_HTTPHEADER, *headers);
 }
 
 /* Do the request; returns the HTTP status or a negative errno. */
@@ -169,7 +174,8 @@ static int perform(struct kube *kube, enum kube_verb verb, const char *path, con
 	const char *mark = strchr(path, '?') ? "&" : "?";
 	cleanup_free char *url = NULL;
 	struct curl_slist *headers = NULL;
-	CURL *curl = kube->curl;
+	const struct curl *curl = kube->curl;
+	CURL *handle = kube->handle;
 	long status = 0;
 	CURLcode code;
 
@@ -177,29 +183,29 @@ static int perform(struct kube *kube, enum kube_verb verb, const char *path, con
 					     path, mark)
 				 : xasprintf("%s%s", kube->server, path);
 	/* Keeps the connection, forgets the options. */
-	curl_easy_reset(curl);
-	(void)curl_easy_setopt(curl, CURLOPT_URL, url);
-	(void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	(void)curl_easy_setopt(curl, CURLOPT_PROXY, "");
-	(void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
-	(void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
-	(void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
-	set_blob(curl, CURLOPT_CAINFO_BLOB, kube->ca);
-	set_blob(curl, CURLOPT_SSLCERT_BLOB, kube->cert);
-	set_blob(curl, CURLOPT_SSLKEY_BLOB, kube->key);
-	set_verb(curl, verb, &headers);
+	curl->easy_reset(handle);
+	(void)curl->easy_setopt(handle, CURLOPT_URL, url);
+	(void)curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+	(void)curl->easy_setopt(handle, CURLOPT_PROXY, "");
+	(void)curl->easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+	(void)curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
+	(void)curl->easy_setopt(handle, CURLOPT_WRITEDATA, answer);
+	set_blob(kube, CURLOPT_CAINFO_BLOB, kube->ca);
+	set_blob(kube, CURLOPT_SSLCERT_BLOB, kube->cert);
+	set_blob(kube, CURLOPT_SSLKEY_BLOB, kube->key);
+	set_verb(kube, verb, &headers);
 	if (body) {
-		(void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-		(void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
+		(void)curl->easy_setopt(handle, CURLOPT_POSTFIELDS, body);
+		(void)curl->easy_setopt(handle, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
 	}
-	code = curl_easy_perform(curl);
-	curl_slist_free_all(headers);
+	code = curl->easy_perform(handle);
+	curl->slist_free_all(headers);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return error_set(err, -ETIMEDOUT, "the API did not answer in time");
 	if (code != CURLE_OK)
 		return error_set(err, -ECONNREFUSED, "cannot reach the API at '%s': %s",
-				 kube->server, curl_easy_strerror(code));
-	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+				 kube->server, curl->easy_strerror(code));
+	(void)curl->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
 	return (int)status;
 }
 

@@ -2,12 +2,12 @@
 
 #include "payload/download.h"
 
-#include <curl/curl.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/curl.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -23,7 +23,8 @@
 /* One transfer: where its bytes go, and what came of it. */
 struct transfer {
 	const struct download *download;
-	CURL *curl;
+	const struct curl *curl;
+	CURL *handle;
 	int fd;             /* of the partial file, or -1 */
 	struct strbuf *buf; /* or this */
 	uint64_t begun_at;  /* bytes that were there before */
@@ -74,37 +75,37 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 	return 0;
 }
 
-static CURL *make_handle(struct transfer *transfer)
+static int open_handle(struct transfer *transfer, struct error *err)
 {
-	static bool ready;
-	CURL *curl;
+	const struct curl *curl;
+	CURL *handle;
+	int r = curl_load(&curl, err);
 
-	if (!ready) {
-		if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-			return NULL;
-		ready = true;
-	}
-	curl = curl_easy_init();
-	if (!curl)
-		return NULL;
-	(void)curl_easy_setopt(curl, CURLOPT_URL, transfer->download->url);
-	(void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	(void)curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
-	(void)curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-	(void)curl_easy_setopt(curl, CURLOPT_MAXREDIRS, REDIRECTS);
-	(void)curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
-	(void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	(void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
-	(void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
-	(void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES_PER_SEC);
-	(void)curl_easy_setopt(curl, CURLOPT_USERAGENT, "manykube/" MANYKUBE_VERSION);
-	(void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_data);
-	(void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer);
-	(void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	(void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-	(void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer);
-	(void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, transfer->text);
-	return curl;
+	if (r < 0)
+		return r;
+	handle = curl->easy_init();
+	if (!handle)
+		return error_set(err, -ENOMEM, "cannot set up libcurl");
+	transfer->curl = curl;
+	transfer->handle = handle;
+	(void)curl->easy_setopt(handle, CURLOPT_URL, transfer->download->url);
+	(void)curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+	(void)curl->easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+	(void)curl->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
+	(void)curl->easy_setopt(handle, CURLOPT_MAXREDIRS, REDIRECTS);
+	(void)curl->easy_setopt(handle, CURLOPT_FAILONERROR, 1L);
+	(void)curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+	(void)curl->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+	(void)curl->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
+	(void)curl->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, STALL_BYTES_PER_SEC);
+	(void)curl->easy_setopt(handle, CURLOPT_USERAGENT, "manykube/" MANYKUBE_VERSION);
+	(void)curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_data);
+	(void)curl->easy_setopt(handle, CURLOPT_WRITEDATA, transfer);
+	(void)curl->easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+	(void)curl->easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, on_progress);
+	(void)curl->easy_setopt(handle, CURLOPT_XFERINFODATA, transfer);
+	(void)curl->easy_setopt(handle, CURLOPT_ERRORBUFFER, transfer->text);
+	return 0;
 }
 
 /* Whether RESULT means that the server could not be talked to at all. */
@@ -113,8 +114,9 @@ static bool is_unreachable(struct transfer *transfer, CURLcode result)
 	long proxy_status = 0;
 	double connected = 0;
 
-	(void)curl_easy_getinfo(transfer->curl, CURLINFO_HTTP_CONNECTCODE, &proxy_status);
-	(void)curl_easy_getinfo(transfer->curl, CURLINFO_PRETRANSFER_TIME, &connected);
+	(void)transfer->curl->easy_getinfo(transfer->handle, CURLINFO_HTTP_CONNECTCODE,
+					   &proxy_status);
+	(void)transfer->curl->easy_getinfo(transfer->handle, CURLINFO_PRETRANSFER_TIME, &connected);
 	switch (result) {
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_RESOLVE_PROXY:
@@ -132,7 +134,8 @@ static bool is_unreachable(struct transfer *transfer, CURLcode result)
 static int explain(struct transfer *transfer, CURLcode result, struct error *err)
 {
 	const char *url = transfer->download->url;
-	const char *why = transfer->text[0] ? transfer->text : curl_easy_strerror(result);
+	const char *why = transfer->text[0] ? transfer->text
+					    : transfer->curl->easy_strerror(result);
 	int r;
 
 	if (transfer->too_big)
@@ -180,7 +183,8 @@ static int open_partial(struct transfer *transfer, const char *partial, bool afr
 		return error_sys(err, "cannot open '%s'", partial);
 	transfer->begun_at = (uint64_t)st.st_size;
 	transfer->got = transfer->begun_at;
-	(void)curl_easy_setopt(transfer->curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)st.st_size);
+	(void)transfer->curl->easy_setopt(transfer->handle, CURLOPT_RESUME_FROM_LARGE,
+					  (curl_off_t)st.st_size);
 	return 0;
 }
 
@@ -190,8 +194,9 @@ static CURLcode try_once(struct transfer *transfer)
 
 	transfer->text[0] = '\0';
 	transfer->status = 0;
-	result = curl_easy_perform(transfer->curl);
-	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &transfer->status);
+	result = transfer->curl->easy_perform(transfer->handle);
+	(void)transfer->curl->easy_getinfo(transfer->handle, CURLINFO_RESPONSE_CODE,
+					   &transfer->status);
 	return result;
 }
 
@@ -223,7 +228,7 @@ static int run(struct transfer *transfer, const char *partial, struct error *err
 		if (verdict == VERDICT_FAILED)
 			return r;
 		log_debug("'%s': %s; trying again", transfer->download->url,
-			  curl_easy_strerror(result));
+			  transfer->curl->easy_strerror(result));
 		afresh = verdict == VERDICT_AFRESH;
 		tries = partial && transfer->got > before ? 0 : tries + 1;
 		if (tries > 0)
@@ -237,7 +242,8 @@ static int run(struct transfer *transfer, const char *partial, struct error *err
 
 static void transfer_release(struct transfer *transfer)
 {
-	curl_easy_cleanup(transfer->curl);
+	if (transfer->handle)
+		transfer->curl->easy_cleanup(transfer->handle);
 	if (transfer->fd >= 0)
 		(void)close(transfer->fd);
 }
@@ -250,11 +256,10 @@ int download_file(const struct download *download, const char *path, bool *ret_r
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	cleanup_free char *partial = xasprintf("%s.partial", path);
 	bool resumed = file_exists(partial);
-	int r;
+	int r = open_handle(&transfer, err);
 
-	transfer.curl = make_handle(&transfer);
-	if (!transfer.curl)
-		return error_set(err, -ENOMEM, "cannot set up libcurl");
+	if (r < 0)
+		return r;
 	r = run(&transfer, partial, &problem);
 	if (r < 0)
 		return error_because(err, problem.reason, r, "%s", problem.text);
@@ -271,11 +276,10 @@ int download_text(const struct download *download, struct strbuf *buf, struct er
 								    .fd = -1,
 								    .buf = buf };
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
-	int r;
+	int r = open_handle(&transfer, err);
 
-	transfer.curl = make_handle(&transfer);
-	if (!transfer.curl)
-		return error_set(err, -ENOMEM, "cannot set up libcurl");
+	if (r < 0)
+		return r;
 	r = run(&transfer, NULL, &problem);
 	return r < 0 ? error_because(err, problem.reason, r, "%s", problem.text) : 0;
 }
