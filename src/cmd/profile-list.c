@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "cli/table.h"
 #include "cluster/kubeconfig.h"
+#include "cluster/status.h"
 #include "cmd/command.h"
-#include "node/driver.h"
 
 static struct {
 	const char *output;
@@ -20,20 +20,9 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
-	OPT_FLAG('l', "light", &arg.light, "don't look whether the nodes run"),
+	OPT_FLAG('l', "light", &arg.light, "don't look at how the clusters are"),
 	OPT_END,
 };
-
-static bool is_running(const struct profile *profile, const struct node *node)
-{
-	const struct node_driver *driver = node->driver ? node_driver_find(node->driver) : NULL;
-	cleanup_free char *folder = xasprintf("%s/nodes/%s", profile->folder, node->name);
-	const struct node_spec spec = { .cluster = profile->name,
-					.name = node->name,
-					.folder = folder };
-
-	return driver && driver->query(&spec) == NODE_RUNNING;
-}
 
 static size_t count_control_planes(const struct profile *profile)
 {
@@ -45,21 +34,19 @@ static size_t count_control_planes(const struct profile *profile)
 	return count;
 }
 
-/* minikube's words, except that a cluster with all its nodes is never degraded. */
+/* One word; what keeps us from finding it is said beside the list. */
 static const char *status_of(const struct profile *profile)
 {
-	const struct node *node;
-	size_t running = 0;
+	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
 
 	if (arg.light)
 		return "Skipped";
-	profile_for_each_node(node, profile)
-		running += is_running(profile, node);
-	if (running == 0)
-		return "Stopped";
-	if (running < profile->node_count)
-		return "Degraded";
-	return count_control_planes(profile) >= 3 ? "HAppy" : "OK";
+	if (cluster_status_collect(profile, &status, &err) < 0) {
+		log_warning("cluster '%s': %s", profile->name, err.text);
+		return "Unknown";
+	}
+	return cluster_status_word(&status);
 }
 
 /* Where the API is: the front door's address if there are several control planes behind it. */
