@@ -260,6 +260,8 @@ static int parse_all(struct parser *parser, enum opt_flags flags, struct strlist
 		const char *argument = *parser->argv++;
 
 		if (strcmp(argument, "--") == 0) {
+			if (flags & OPT_KEEP_DASHES)
+				strlist_add(operands, argument);
 			strlist_add_all(operands, parser->argv);
 			return 0;
 		}

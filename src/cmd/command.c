@@ -155,7 +155,8 @@ static int run_command(const struct command *command, const char *parent, char *
 	const struct opt *const *tables = command->options ? all_tables : all_tables + 1;
 	cleanup_free char *path = xasprintf("%s %s", parent, command->name);
 	cleanup_with(strlist_release) struct strlist operands = STRLIST_INIT;
-	enum opt_flags flags = command->flags & COMMAND_PASSES_REST ? OPT_STOP_AT_OPERAND : 0;
+	enum opt_flags flags = (command->flags & COMMAND_PASSES_REST ? OPT_STOP_AT_OPERAND : 0) |
+			       (command->flags & COMMAND_KEEPS_DASHES ? OPT_KEEP_DASHES : 0);
 	int r;
 
 	if (command->subcommands)

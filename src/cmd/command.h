@@ -25,6 +25,7 @@ enum command_flags {
 	COMMAND_NEEDS_ROOT = 1 << 2,    /* unless the cluster has no native node */
 	COMMAND_PASSES_REST = 1 << 3,   /* all after `--` or the first operand is operands */
 	COMMAND_HIDDEN = 1 << 4,        /* not listed by help; for our own helpers */
+	COMMAND_KEEPS_DASHES = 1 << 5,  /* a leading `--` is an operand, since it tells something */
 };
 
 struct command_context {

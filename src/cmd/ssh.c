@@ -23,7 +23,7 @@ static int choose_node(struct command_context *ctx, struct node **ret_node, int 
 	*ret_first = 0;
 	if (arg.node)
 		return profile_need_node(ctx->profile, arg.node, ret_node, err);
-	if (ctx->argc > 0) {
+	if (ctx->argc > 0 && strcmp(ctx->argv[0], "--") != 0) {
 		*ret_first = 1;
 		return profile_need_node(ctx->profile, ctx->argv[0], ret_node, err);
 	}
@@ -63,7 +63,8 @@ const struct command cmd_ssh = {
 	.examples = "manykube ssh node-2\n"
 		    "manykube ssh node-2 -- ps ax\n"
 		    "manykube ssh -- cat /etc/hosts\n",
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST |
+		 COMMAND_KEEPS_DASHES,
 	.options = options,
 	.run = run,
 };

@@ -94,6 +94,15 @@ TEST(can_leave_what_follows_an_operand_alone)
 	ASSERT_STR(operands.items[1], "--");
 }
 
+TEST(can_tell_what_stands_behind_leading_dashes)
+{
+	ASSERT_INT(opt_parse(tables, OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES,
+			     (char *[]){ "-f", "--", "get", NULL }, &operands, &why),
+		   0);
+	ASSERT_INT(operands.count, 2);
+	ASSERT_STR(operands.items[0], "--");
+}
+
 TEST(lists_grow_and_replace_their_default)
 {
 	strlist_add(&arg.labels, "default=yes");
