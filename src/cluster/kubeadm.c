@@ -23,6 +23,13 @@ static void add_registration(struct strbuf *out, const struct node *node)
 		    node->name, node->address);
 }
 
+/* A busy machine may take longer than kubeadm's minute until its API answers. */
+static void add_timeouts(struct strbuf *out)
+{
+	strbuf_add(out, "timeouts:\n"
+			"  kubernetesAPICall: 5m0s\n");
+}
+
 static void add_cluster(struct strbuf *out, const struct profile *profile)
 {
 	strbuf_addf(out,
@@ -114,6 +121,7 @@ char *kubeadm_init_config(const struct profile *profile, const struct node *node
 		    "  advertiseAddress: %s\n"
 		    "  bindPort: %d\n",
 		    token, JOIN_TOKEN_MINUTES, node->address, API_SERVER_PORT);
+	add_timeouts(&out);
 	add_registration(&out, node);
 	add_cluster(&out, profile);
 	add_components(&out);
@@ -133,6 +141,7 @@ char *kubeadm_join_config(arg_unused const struct profile *profile, const struct
 		    "    kubeConfigPath: %s\n"
 		    "  tlsBootstrapToken: %s\n",
 		    discovery_path, token);
+	add_timeouts(&out);
 	add_registration(&out, node);
 	return strbuf_take(&out);
 }

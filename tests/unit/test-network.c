@@ -1,0 +1,31 @@
+#include "cluster/network.h"
+#include "test.h"
+
+TEST(the_same_folder_has_the_same_bridge_and_another_has_another)
+{
+	cleanup_free char *one = network_bridge_name("/home/a/.manykube/profiles/dev");
+	cleanup_free char *again = network_bridge_name("/home/a/.manykube/profiles/dev");
+	cleanup_free char *other = network_bridge_name("/home/b/.manykube/profiles/dev");
+
+	ASSERT_STR(one, again);
+	ASSERT(strcmp(one, other) != 0);
+	/* A node's link adds up to four characters, and 15 are allowed. */
+	ASSERT_INT(strlen(one), 10);
+}
+
+TEST(finds_the_name_servers_and_nothing_else)
+{
+	cleanup_with(strlist_release) struct strlist servers = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+
+	network_parse_resolv("# nameserver 1.1.1.1\n"
+			     "search example.org\n"
+			     "nameserver 192.0.2.1\n"
+			     "nameserver\t127.0.0.53 # local\n"
+			     "nameserver fe80::1\n"
+			     "nameserver\n"
+			     "nameserver 300.1.1.1\n",
+			     &servers);
+	text = strlist_join(&servers, " ");
+	ASSERT_STR(text, "192.0.2.1:53 127.0.0.53:53");
+}
