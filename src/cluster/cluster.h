@@ -5,7 +5,7 @@
  * written before each step, every step may be repeated, every removal succeeds on what
  * is gone.  Nothing here ever resets or wipes a cluster but cluster_delete().
  *
- * The caller holds the profile's lock.
+ * The caller holds the profile's lock, but for cluster_open_front_door().
  */
 #pragma once
 
@@ -60,6 +60,12 @@ struct cluster_restart {
 int cluster_wait(const struct profile *profile, unsigned what,
 		 const struct cluster_restart *restart, unsigned seconds, struct observer *observer,
 		 struct error *err);
+
+/*
+ * See that something listens at the API's address; costs next to nothing if it does.  With
+ * reason_api_not_running: -ESRCH if the cluster does not run, -EPERM if only root could mend it.
+ */
+int cluster_open_front_door(const struct profile *profile, struct error *err);
 
 /* The driver's view of a node. */
 struct cluster_node {

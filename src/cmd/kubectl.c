@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cluster/cluster.h"
 #include "cmd/command.h"
 #include "payload/payload.h"
 
@@ -48,6 +49,8 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	r = check_kubeconfig(ctx->profile, kubeconfig, err);
+	if (r == 0)
+		r = cluster_open_front_door(ctx->profile, err);
 	if (r < 0)
 		return r;
 	if (setenv("KUBECONFIG", kubeconfig, 1) < 0)

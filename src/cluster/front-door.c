@@ -1,0 +1,38 @@
+/* The front door of a cluster that runs. */
+
+#include "balancer/balancer.h"
+#include "base/cleanup.h"
+#include "cluster/cluster.h"
+
+static bool has_running_control_plane(const struct profile *profile)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+		if (node->control_plane && cluster_node_open(profile, node, &at, NULL) == 0 &&
+		    at.driver->query(&at.spec) == NODE_RUNNING)
+			return true;
+	}
+	return false;
+}
+
+int cluster_open_front_door(const struct profile *profile, struct error *err)
+{
+	bool dead = balancer_pid(profile->folder) == 0;
+
+	if (dead && !has_running_control_plane(profile)) {
+		error_because(err, &reason_api_not_running, -ESRCH, "cluster '%s' does not run",
+			      profile->name);
+		return error_hint(err, -ESRCH, "'manykube start -p %s' brings it up",
+				  profile->name);
+	}
+	if (dead && geteuid() != 0) {
+		error_because(err, &reason_api_not_running, -EPERM,
+			      "nothing listens at the API address of cluster '%s'", profile->name);
+		return error_hint(err, -EPERM, "'sudo manykube start -p %s' mends it",
+				  profile->name);
+	}
+	return balancer_ensure(profile->folder, err);
+}
