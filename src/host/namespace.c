@@ -152,8 +152,8 @@ static _Noreturn void run_program(char *const *argv, const struct process_option
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGPIPE, SIG_DFL);
-	if (options->new_session)
-		(void)setsid();
+	/* Away from the host's terminal: the node's root could type into one that we share. */
+	(void)setsid();
 	if (options->no_stdin)
 		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (options->stdout_fd > 0)
