@@ -28,34 +28,6 @@ const struct command *const commands[] = {
 };
 /* clang-format on */
 
-/*
- * Ctrl-C at any moment is safe, since the record on disk is always ahead of what was done.
- * Work that wants to end more gently blocks the signal and reads it from its event loop.
- */
-static void end_interrupted(arg_unused int signal)
-{
-	static const char text[] = "\nX Exiting due to MK_INTERRUPTED: interrupted by a signal\n"
-				   "* Suggestion: ";
-	const char *advice = reason_interrupted.advice;
-
-	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-	(void)!write(STDERR_FILENO, advice, strlen(advice));
-	(void)!write(STDERR_FILENO, "\n", 1);
-	_exit(reason_interrupted.exit_status);
-}
-
-static void handle_signals(void)
-{
-	const struct sigaction interrupt = { .sa_handler = end_interrupted };
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
-
-	(void)sigaction(SIGINT, &interrupt, NULL);
-	(void)sigaction(SIGTERM, &interrupt, NULL);
-
-	/* A reader that went away must not end `start` half-way; results are checked at the end. */
-	(void)sigaction(SIGPIPE, &ignore, NULL);
-}
-
 /* A file opened later must not become our standard output.  The stand-in can't be written to, so
  * that results which nobody gets are still a failure. */
 static void fill_standard_descriptors(void)
@@ -87,7 +59,8 @@ int main(arg_unused int argc, char **argv)
 	int r;
 
 	fill_standard_descriptors();
-	handle_signals();
+	/* A reader that went away must not end `start` half-way; results are checked at the end. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	log_show_warnings_with(say_warning);
 
 	r = command_main(commands, argv[0] ? argv + 1 : argv, &err);

@@ -75,7 +75,7 @@ struct opt {
 
 enum opt_flags {
 	OPT_STOP_AT_OPERAND = 1 << 0, /* what follows the first operand is all operands */
-	OPT_KEEP_DASHES = 1 << 1,     /* the `--` that ends the options is an operand, too */
+	OPT_KEEP_DASHES = 1 << 1,     /* the -- that ends the options becomes an operand, too */
 };
 
 /* Set what TABLE (may be NULL) names from the environment; -EINVAL with reason_usage. */

@@ -320,3 +320,13 @@ void progress_free(struct progress *progress)
 		steps_free(progress->steps);
 	free(progress);
 }
+
+void progress_abandon(void)
+{
+	static const char quit[1 + MESSAGE_TEXTS] = { MESSAGE_QUIT };
+
+	if (!shown || !shown->painter)
+		return;
+	(void)!write(shown->pipe, quit, sizeof(quit));
+	(void)waitpid(shown->painter, NULL, 0);
+}

@@ -21,3 +21,7 @@ struct observer *progress_observer(struct progress *progress);
 /* Take the live lines away, and wait until that is done: what is printed next stands below. */
 void progress_free(struct progress *progress);
 DEFINE_CLEANUP(struct progress *, progress_free)
+
+/* Take the live lines away, if there are any, because we are about to end; fit for a signal
+ * handler. */
+void progress_abandon(void);

@@ -21,8 +21,12 @@ struct relay {
 	struct loop *loop;
 	struct loop_source *input;
 	int pty;
-	int status;
+	int signal; /* that ended us, or 0 */
 };
+
+/* As a shell says it: the command could not be run, or there is none. */
+static const struct reason reason_not_executable = { "GUEST_COMMAND", 126, NULL };
+static const struct reason reason_not_found = { "GUEST_COMMAND", 127, NULL };
 
 static void copy_size(int pty)
 {
@@ -76,11 +80,24 @@ static int on_output(arg_unused int fd, arg_unused uint32_t events, void *data,
 	return 0;
 }
 
+/* Somebody ends us, or the terminal is gone: end as if by that signal, but in order. */
+static int on_signal(int signal, void *data, arg_unused struct error *err)
+{
+	struct relay *relay = data;
+
+	relay->signal = signal;
+	loop_stop(relay->loop);
+	return 0;
+}
+
+/* Returns the signal that ended it, or 0. */
 static int relay_terminal(int pty, struct error *err)
 {
+	static const int signals[] = { SIGTERM, SIGHUP, SIGINT };
 	cleanup_with(loop_freep) struct loop *loop = NULL;
 	struct loop_source *output = NULL;
 	struct loop_source *resize = NULL;
+	struct loop_source *end = NULL;
 	struct relay relay = { .pty = pty };
 	int r = loop_new(&loop, err);
 
@@ -92,7 +109,24 @@ static int relay_terminal(int pty, struct error *err)
 		r = loop_add_fd(loop, pty, EPOLLIN, on_output, &relay, &output, err);
 	if (r == 0)
 		r = loop_add_signal(loop, SIGWINCH, on_resize, &relay, &resize, err);
-	return r < 0 ? r : loop_run(loop, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(signals); i++)
+		r = loop_add_signal(loop, signals[i], on_signal, &relay, &end, err);
+	if (r == 0)
+		r = loop_run(loop, err);
+	return r < 0 ? r : relay.signal;
+}
+
+static int spawn(const struct node_driver *driver, const struct node_spec *spec, char *const *argv,
+		 const struct process_options *options, struct process *ret_process,
+		 struct error *err)
+{
+	int r = driver->spawn(spec, argv, options, ret_process, err);
+
+	if (r == -ENOENT)
+		return error_reason(err, r, &reason_not_found);
+	if (r == -EACCES || r == -ENOEXEC)
+		return error_reason(err, r, &reason_not_executable);
+	return r;
 }
 
 static int run_on_pty(const struct node_driver *driver, const struct node_spec *spec,
@@ -114,7 +148,7 @@ static int run_on_pty(const struct node_driver *driver, const struct node_spec *
 	options.stdin_fd = theirs;
 	options.stdout_fd = theirs;
 	options.stderr_fd = theirs;
-	r = driver->spawn(spec, argv, &options, &process, err);
+	r = spawn(driver, spec, argv, &options, &process, err);
 	if (r < 0)
 		return r;
 	(void)close(take_fd(theirs));
@@ -123,6 +157,8 @@ static int run_on_pty(const struct node_driver *driver, const struct node_spec *
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 	r = relay_terminal(ours, err);
 	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &saved);
+	if (r > 0)
+		return 128 + r;
 	return r < 0 ? r : process_wait(&process, 0, err);
 }
 
@@ -134,6 +170,6 @@ int terminal_run(const struct node_driver *driver, const struct node_spec *spec,
 
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return run_on_pty(driver, spec, argv, err);
-	r = driver->spawn(spec, argv, NULL, &process, err);
+	r = spawn(driver, spec, argv, NULL, &process, err);
 	return r < 0 ? r : process_wait(&process, 0, err);
 }

@@ -2,12 +2,15 @@
 
 #include "cmd/command.h"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/suggest.h"
+#include "cmd/interrupt.h"
 
 static struct {
 	const char *profile_name;
@@ -93,6 +96,16 @@ static int run_prepared(const struct command *command, const char *path, struct 
 	bool needs_cluster = command->flags & COMMAND_NEEDS_CLUSTER;
 	int r;
 
+	if (command->flags & COMMAND_PASSES_REST && ctx.argc > 0 && strcmp(*ctx.argv, "--") == 0) {
+		ctx.after_dashes = true;
+		ctx.argc--;
+		ctx.argv++;
+	}
+	/* Nodes and front doors live for days, and what a node gets is not to be the host's. */
+	if (!(command->flags & COMMAND_KEEPS_FILES))
+		(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+	if (command->flags & COMMAND_LOCKS_CLUSTER)
+		interrupt_explain();
 	if (needs_cluster) {
 		r = profile_load(global.profile_name, &profile, err);
 		if (r < 0)
@@ -155,8 +168,9 @@ static int run_command(const struct command *command, const char *parent, char *
 	const struct opt *const *tables = command->options ? all_tables : all_tables + 1;
 	cleanup_free char *path = xasprintf("%s %s", parent, command->name);
 	cleanup_with(strlist_release) struct strlist operands = STRLIST_INIT;
-	enum opt_flags flags = (command->flags & COMMAND_PASSES_REST ? OPT_STOP_AT_OPERAND : 0) |
-			       (command->flags & COMMAND_KEEPS_DASHES ? OPT_KEEP_DASHES : 0);
+	enum opt_flags flags = command->flags & COMMAND_PASSES_REST
+				       ? OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES
+				       : 0;
 	int r;
 
 	if (command->subcommands)

@@ -25,7 +25,7 @@ enum command_flags {
 	COMMAND_NEEDS_ROOT = 1 << 2,    /* unless the cluster has no native node */
 	COMMAND_PASSES_REST = 1 << 3,   /* all after `--` or the first operand is operands */
 	COMMAND_HIDDEN = 1 << 4,        /* not listed by help; for our own helpers */
-	COMMAND_KEEPS_DASHES = 1 << 5,  /* a leading `--` is an operand, since it tells something */
+	COMMAND_KEEPS_FILES = 1 << 5,   /* becomes a program that gets what our caller has open */
 };
 
 struct command_context {
@@ -33,6 +33,7 @@ struct command_context {
 	const char *profile_name; /* of -p; its form is checked, its existence is not */
 	struct profile *profile;  /* set iff COMMAND_NEEDS_CLUSTER */
 	bool quiet;               /* -q; for -v see log_verbosity */
+	bool after_dashes;        /* the operands were set off by `--`; with COMMAND_PASSES_REST */
 	int argc;                 /* operands left after the options */
 	char **argv;              /* ended by NULL; never NULL itself */
 };

@@ -71,7 +71,7 @@ const struct command cmd_kubectl = {
 	.description =
 		"The cluster's own version of kubectl is run with the cluster's own kubeconfig; what kubectl is told "
 		"and how it ends is its affair. Put -- before arguments that begin with a dash.",
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_PASSES_REST,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_PASSES_REST | COMMAND_KEEPS_FILES,
 	.examples = "manykube kubectl get pods -A\n"
 		    "manykube kubectl -p dev -- --namespace kube-system get pods\n",
 	.run = run,

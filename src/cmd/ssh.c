@@ -20,12 +20,18 @@ static const struct opt options[] = {
 static int choose_node(struct command_context *ctx, struct node **ret_node, int *ret_first,
 		       struct error *err)
 {
+	int r;
+
 	*ret_first = 0;
 	if (arg.node)
 		return profile_need_node(ctx->profile, arg.node, ret_node, err);
-	if (ctx->argc > 0 && strcmp(ctx->argv[0], "--") != 0) {
+	if (ctx->argc > 0 && !ctx->after_dashes) {
 		*ret_first = 1;
-		return profile_need_node(ctx->profile, ctx->argv[0], ret_node, err);
+		r = profile_need_node(ctx->profile, ctx->argv[0], ret_node, err);
+		return r < 0 ? error_hint(err, r,
+					  "'manykube node list' shows the nodes there are; "
+					  "a command for the primary needs -- before it")
+			     : 0;
 	}
 	*ret_node = profile_primary(ctx->profile);
 	if (!*ret_node)
@@ -47,7 +53,7 @@ static int run(struct command_context *ctx, struct error *err)
 		r = cluster_node_open(ctx->profile, node, &at, err);
 	if (r < 0)
 		return r;
-	if (first < ctx->argc && strcmp(ctx->argv[first], "--") == 0)
+	if (first == 1 && ctx->argc > 1 && strcmp(ctx->argv[first], "--") == 0)
 		first++;
 	argv = first < ctx->argc ? ctx->argv + first : shell;
 	return terminal_run(at.driver, &at.spec, argv, err);

@@ -15,6 +15,7 @@ static const struct opt options[] = {
 
 static char *ran;
 static char *profile_name;
+static bool after_dashes;
 
 static int note(struct command_context *ctx, arg_unused struct error *err)
 {
@@ -24,6 +25,7 @@ static int note(struct command_context *ctx, arg_unused struct error *err)
 	strlist_add_all(&words, ctx->argv);
 	free(ran);
 	free(profile_name);
+	after_dashes = ctx->after_dashes;
 	ran = strlist_join(&words, " ");
 	profile_name = xstrdup(ctx->profile_name);
 	ASSERT_INT(words.count, ctx->argc + 1);
@@ -119,8 +121,14 @@ TEST(passes_the_rest_untouched)
 {
 	ASSERT_INT(RUN("passing", "--", "get", "-o", "wide"), 3);
 	ASSERT_STR(ran, "passing get -o wide");
+	ASSERT(after_dashes);
+	ASSERT_INT(RUN("passing", "--", "--", "get"), 3);
+	ASSERT_STR(ran, "passing -- get");
+	ASSERT_INT(RUN("passing", "--"), 3);
+	ASSERT_STR(ran, "passing");
 	ASSERT_INT(RUN("passing", "-p", "one", "get", "-p", "x", "--", "y"), 3);
 	ASSERT_STR(ran, "passing get -p x -- y");
+	ASSERT(!after_dashes);
 	ASSERT_STR(profile_name, "one");
 }
 

@@ -94,13 +94,14 @@ TEST(can_leave_what_follows_an_operand_alone)
 	ASSERT_STR(operands.items[1], "--");
 }
 
-TEST(can_tell_what_stands_behind_leading_dashes)
+TEST(can_tell_operands_that_were_set_off)
 {
-	ASSERT_INT(opt_parse(tables, OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES,
-			     (char *[]){ "-f", "--", "get", NULL }, &operands, &why),
+	ASSERT_INT(opt_parse(tables, OPT_KEEP_DASHES, (char *[]){ "-f", "--", "-x", NULL },
+			     &operands, &why),
 		   0);
 	ASSERT_INT(operands.count, 2);
 	ASSERT_STR(operands.items[0], "--");
+	ASSERT_STR(operands.items[1], "-x");
 }
 
 TEST(lists_grow_and_replace_their_default)

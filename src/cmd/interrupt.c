@@ -1,0 +1,47 @@
+/* Ctrl-C in commands that change a cluster. */
+
+#include "cmd/interrupt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+
+/* Made beforehand: a signal handler must not allocate. */
+static struct strbuf words = STRBUF_INIT;
+
+static pid_t owner;
+
+static void end_interrupted(int signal)
+{
+	/* A child of ours, on its way to become something else, got the Ctrl-C as well. */
+	if (getpid() != owner)
+		_exit(128 + signal);
+	progress_abandon();
+	(void)!write(STDERR_FILENO, words.text, words.len);
+	_exit(reason_interrupted.exit_status);
+}
+
+void interrupt_explain(void)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	struct sigaction interrupt = { .sa_handler = end_interrupted };
+
+	owner = getpid();
+	error_because(&err, &reason_interrupted, -EINTR, "interrupted by a signal");
+	strbuf_reset(&words);
+	/* The terminal has put a ^C where the cursor is. */
+	strbuf_add_char(&words, '\n');
+	say_compose(&err, -EINTR, &words);
+
+	/* The one handler is not to be interrupted by the other. */
+	(void)sigaddset(&interrupt.sa_mask, SIGINT);
+	(void)sigaddset(&interrupt.sa_mask, SIGTERM);
+	(void)sigaction(SIGINT, &interrupt, NULL);
+	(void)sigaction(SIGTERM, &interrupt, NULL);
+}
