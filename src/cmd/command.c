@@ -105,7 +105,7 @@ static int run_prepared(const struct command *command, const char *path, struct 
 	if (!(command->flags & COMMAND_KEEPS_FILES))
 		(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
 	if (command->flags & COMMAND_LOCKS_CLUSTER)
-		interrupt_explain();
+		interrupt_explain(global.profile_name);
 	if (needs_cluster) {
 		r = profile_load(global.profile_name, &profile, err);
 		if (r < 0)

@@ -27,13 +27,17 @@ static void end_interrupted(int signal)
 	_exit(reason_interrupted.exit_status);
 }
 
-void interrupt_explain(void)
+void interrupt_explain(const char *profile_name)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	struct sigaction interrupt = { .sa_handler = end_interrupted };
 
 	owner = getpid();
 	error_because(&err, &reason_interrupted, -EINTR, "interrupted by a signal");
+	error_hint(&err, -EINTR,
+		   "nothing is lost: run the same command again to go on, or "
+		   "'manykube delete -p %s' to remove what was made",
+		   profile_name);
 	strbuf_reset(&words);
 	/* The terminal has put a ^C where the cursor is. */
 	strbuf_add_char(&words, '\n');

@@ -6,5 +6,6 @@
  */
 #pragma once
 
-/* From now on, end with reason_interrupted when a signal asks us to. */
-void interrupt_explain(void);
+/* From now on, end with reason_interrupted when a signal asks us to; PROFILE_NAME is the cluster's.
+ */
+void interrupt_explain(const char *profile_name);
