@@ -69,8 +69,7 @@ const struct command cmd_ssh = {
 	.examples = "manykube ssh node-2\n"
 		    "manykube ssh node-2 -- ps ax\n"
 		    "manykube ssh -- cat /etc/hosts\n",
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST |
-		 COMMAND_KEEPS_DASHES,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST,
 	.options = options,
 	.run = run,
 };

@@ -12,6 +12,7 @@ static struct {
 	const char *name;
 	const char *output;
 	unsigned nodes;
+	unsigned cpus;
 	uint64_t memory_bytes;
 	unsigned timeout_seconds;
 	struct strlist labels;
@@ -27,6 +28,7 @@ static const struct opt options[] = {
 	OPT_STRING(0, "node-name", &arg.name, "NAME", "what to call it"),
 	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
 	OPT_COUNT('n', "nodes", &arg.nodes, "how many nodes"),
+	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of a node"),
 	OPT_SIZE('m', "memory", &arg.memory_bytes, "memory of a node"),
 	OPT_SECONDS('t', "wait-timeout", &arg.timeout_seconds, "how long to wait"),
 	OPT_LIST('l', "label", &arg.labels, "KEY=VALUE", "labels of the node"),
@@ -73,6 +75,13 @@ TEST(reads_flags_and_their_opposite)
 	ASSERT_INT(arg.verbosity, 7);
 	ASSERT_INT(PARSE("--force=maybe"), -EINVAL);
 	ASSERT_STR(why.text, "--force: 'maybe' is neither true nor false");
+}
+
+TEST(refuses_none_where_at_least_one_is_needed)
+{
+	ASSERT_INT(PARSE("--nodes=0", "--cpus=1"), 0);
+	ASSERT_INT(arg.cpus, 1);
+	ASSERT_INT(PARSE("--cpus=0"), -EINVAL);
 }
 
 TEST(operands_may_stand_anywhere)
