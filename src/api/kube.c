@@ -13,6 +13,9 @@
 
 #define ANSWER_LIMIT (64u << 20)
 
+/* By enum kube_verb. */
+static const char *const methods[] = { "GET", "POST", "PATCH", "PATCH", "DELETE" };
+
 struct kube {
 	const struct curl *curl;
 	CURL *handle;
@@ -149,7 +152,6 @@ static void set_blob(struct kube *kube, CURLoption option, const char *text)
 
 static void set_verb(struct kube *kube, enum kube_verb verb, struct curl_slist **headers)
 {
-	static const char *const methods[] = { "GET", "POST", "PATCH", "PATCH", "DELETE" };
 	static const char *const types[] = {
 		NULL,
 		"Content-Type: application/json",
@@ -235,7 +237,7 @@ int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const
 	int status;
 
 	status = perform(kube, verb, path, sent, timeout_ms, &text, err);
-	log_debug("API: verb %d %s: %d", (int)verb, path, status);
+	log_debug("API: %s %s: %d", methods[verb], path, status);
 	if (status < 0)
 		return status;
 	answer = json_loadb(text.text, text.len, 0, NULL);
