@@ -9,7 +9,8 @@
 #include "cli/text.h"
 
 /* Longer options have their help on the next line. */
-#define WIDEST_NAME 28
+#define WIDEST_NAME   28
+#define NARROWEST_GAP 8 /* where help begins if all options are longer */
 
 /* "  -p, --profile=NAME" */
 static char *heading(const struct opt *opt)
@@ -53,6 +54,7 @@ static void add_default(struct strbuf *out, const struct opt *opt)
 			strbuf_add(&value, *opt->to.string);
 		break;
 	case OPT_TYPE_COUNT:
+	case OPT_TYPE_POSITIVE:
 		if (*opt->to.count)
 			strbuf_addf(&value, "%u", *opt->to.count);
 		break;
@@ -78,7 +80,7 @@ static void add_default(struct strbuf *out, const struct opt *opt)
 
 void opt_print_help(const struct opt *table, unsigned columns, FILE *out)
 {
-	unsigned width = 0;
+	unsigned width = NARROWEST_GAP;
 
 	for (const struct opt *opt = table; opt->type != OPT_TYPE_END; opt++) {
 		cleanup_free char *name = heading(opt);

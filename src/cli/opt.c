@@ -61,7 +61,8 @@ static int set_choice(const struct opt *opt, const char *value, struct error *er
 static int set_number(const struct opt *opt, const char *value, struct error *err)
 {
 	unsigned long long number;
-	int r = parse_number(value, 0, opt->type == OPT_TYPE_REPEAT ? 9 : INT_MAX, &number, err);
+	int r = parse_number(value, opt->type == OPT_TYPE_POSITIVE,
+			     opt->type == OPT_TYPE_REPEAT ? 9 : INT_MAX, &number, err);
 
 	if (r < 0)
 		return r;
@@ -85,6 +86,7 @@ static int set_value(const struct opt *opt, const char *value, struct error *err
 		return set_choice(opt, value, err);
 	case OPT_TYPE_REPEAT:
 	case OPT_TYPE_COUNT:
+	case OPT_TYPE_POSITIVE:
 		return set_number(opt, value, err);
 	case OPT_TYPE_SIZE:
 		return parse_size(value, opt->to.bytes, err);

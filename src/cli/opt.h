@@ -24,6 +24,7 @@ enum opt_type {
 	OPT_TYPE_STRING,
 	OPT_TYPE_CHOICE,
 	OPT_TYPE_COUNT,
+	OPT_TYPE_POSITIVE,
 	OPT_TYPE_SIZE,
 	OPT_TYPE_SECONDS,
 	OPT_TYPE_LIST,
@@ -59,6 +60,9 @@ struct opt {
 	{ OPT_TYPE_CHOICE, letter_, name_, words_, help_, { .string = to_ } }
 #define OPT_COUNT(letter_, name_, to_, help_) \
 	{ OPT_TYPE_COUNT, letter_, name_, "N", help_, { .count = to_ } }
+/* A count of at least one; 0 beforehand means that there is no default. */
+#define OPT_POSITIVE(letter_, name_, to_, help_) \
+	{ OPT_TYPE_POSITIVE, letter_, name_, "N", help_, { .count = to_ } }
 /* Bytes as parse_size() reads them: 2g, 512m; a bare number is MiB. */
 #define OPT_SIZE(letter_, name_, to_, help_) \
 	{ OPT_TYPE_SIZE, letter_, name_, "SIZE", help_, { .bytes = to_ } }

@@ -3,17 +3,29 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/progress.h"
 #include "cluster/cluster.h"
 #include "cmd/command.h"
 
+/* Say so if there is nothing to delete: the name may be mistyped. */
+static void warn_of_absence(const char *name)
+{
+	cleanup_free char *folder = NULL;
+
+	if (profile_folder(name, &folder, NULL) == 0 && !file_exists(folder))
+		log_warning("there is no cluster '%s'; looking for traces of it anyway", name);
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
-	int r = cluster_delete(ctx->profile_name, progress_observer(progress), err);
+	int r;
 
+	warn_of_absence(ctx->profile_name);
+	r = cluster_delete(ctx->profile_name, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	if (r == 0 && !ctx->quiet)
 		fprintf(stderr, "Removed all traces of the \"%s\" cluster.\n", ctx->profile_name);

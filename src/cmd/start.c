@@ -12,6 +12,8 @@
 #include "host/probe.h"
 #include "payload/payload.h"
 
+#define LEAST_MEMORY (256u << 20)
+
 static struct {
 	unsigned nodes;
 	const char *kubernetes_version;
@@ -30,12 +32,12 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_COUNT(
+	OPT_POSITIVE(
 		'n', "nodes", &arg.nodes,
 		"how many nodes the cluster has; on an existing cluster the missing ones are added"),
 	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
 		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable"),
-	OPT_COUNT(0, "cpus", &arg.cpus, "CPUs of each node; all of the host's unless given"),
+	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of each node; all of the host's unless given"),
 	OPT_SIZE('m', "memory", &arg.memory_bytes,
 		 "memory of each node, for instance 2g; the host's unless given"),
 	OPT_STRING(0, "subnet", &arg.subnet, "SUBNET",
@@ -140,6 +142,9 @@ static int check_counts(struct error *err)
 	if (arg.nodes > 250)
 		return error_because(err, &reason_usage, -ERANGE,
 				     "--nodes: a cluster has at most 250");
+	if (arg.memory_bytes > 0 && arg.memory_bytes < LEAST_MEMORY)
+		return error_because(err, &reason_usage, -ERANGE,
+				     "--memory: a node does not live on less than 256m");
 	return 0;
 }
 
