@@ -1,0 +1,29 @@
+/*
+ * Watching a start: run the command that makes a cluster, and see from outside when the
+ * cluster can do what people need of it.
+ *
+ * No program is started for it, so that watching takes little of what is watched.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/error.h"
+
+struct watch_options {
+	const char *profile;
+	unsigned nodes;
+	bool direct; /* there is no front door: ask the first node itself */
+	unsigned seconds;
+	char *const *argv;
+};
+
+/*
+ * Run ARGV and give, in seconds since its start:
+ *
+ *	"times"       api, ready, pod, dns, and returned; what did not happen is missing
+ *	"milestones"  what could be seen of the first control plane meanwhile
+ *	"steps"       each line that the command wrote to stderr, and when
+ *	"status"      the command's exit status
+ */
+int watch_start(const struct watch_options *options, json_t **ret, struct error *err);
