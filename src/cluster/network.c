@@ -3,7 +3,9 @@
 #include "cluster/network.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
@@ -208,7 +210,17 @@ int network_plan(struct profile *profile, const char *wanted, struct error *err)
 
 int network_lock(int *ret_fd, struct error *err)
 {
-	return file_lock_wait("/run/manykube-network.lock", "start", ret_fd, err);
+	/* The network namespace itself is the lock: all who plan in it see the same one, and no
+	 * file is left. */
+	cleanup_fd int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_sys(err, "cannot open this host's network");
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return error_sys(err, "cannot lock this host's network");
+	*ret_fd = take_fd(fd);
+	return 0;
 }
 
 static int make_bridge(const struct profile *profile, struct link_socket *host, struct error *err)

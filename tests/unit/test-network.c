@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include "cluster/network.h"
 #include "test.h"
 
@@ -28,4 +31,16 @@ TEST(finds_the_name_servers_and_nothing_else)
 			     &servers);
 	text = strlist_join(&servers, " ");
 	ASSERT_STR(text, "192.0.2.1:53 127.0.0.53:53");
+}
+
+TEST(who_plans_a_network_keeps_others_from_it)
+{
+	cleanup_fd int other = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int fd = -1;
+
+	ASSERT_OK(network_lock(&fd, &err));
+	ASSERT_INT(flock(other, LOCK_EX | LOCK_NB), -1);
+	ASSERT_INT(errno, EWOULDBLOCK);
+	(void)close(fd);
+	ASSERT_INT(flock(other, LOCK_EX | LOCK_NB), 0);
 }
