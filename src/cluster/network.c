@@ -53,6 +53,29 @@ static void release_used(struct used_networks *used)
 	free(used->all);
 }
 
+/* Networks that nobody has on the internet, so that using one here hides nothing. */
+static bool is_private(const struct subnet *subnet)
+{
+	static const struct {
+		uint32_t address;
+		unsigned prefix;
+	} private[] = {
+		{ 0x0a000000, 8 },  /* 10.0.0.0 */
+		{ 0xac100000, 12 }, /* 172.16.0.0 */
+		{ 0xc0a80000, 16 }, /* 192.168.0.0 */
+		{ 0x64400000, 10 }, /* 100.64.0.0 */
+		{ 0xc6120000, 15 }, /* 198.18.0.0 */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(private); i++) {
+		struct subnet all = { { htonl(private[i].address) }, private[i].prefix };
+
+		if (subnet->prefix >= all.prefix && inet_contains(&all, subnet->address))
+			return true;
+	}
+	return false;
+}
+
 static int check_wanted(const char *wanted, const struct used_networks *used, struct subnet *ret,
 			struct error *err)
 {
@@ -64,6 +87,13 @@ static int check_wanted(const char *wanted, const struct used_networks *used, st
 		return error_because(err, &reason_usage, -EINVAL,
 				     "the subnet '%s' is too %s: use a prefix of /8 to /28", wanted,
 				     ret->prefix < 8 ? "large" : "small");
+	if (!is_private(ret)) {
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"the subnet '%s' is not private: machines on the internet have it", wanted);
+		return error_hint(err, -EINVAL,
+				  "use one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16");
+	}
 	for (size_t i = 0; i < used->count; i++) {
 		cleanup_free char *other = NULL;
 

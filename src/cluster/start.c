@@ -328,6 +328,7 @@ static int check(struct start *start, const char *name, const struct cluster_opt
 		 struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node_driver *probed = NULL;
 	const struct node *node;
 	bool is_new;
 	int r = plan_profile(name, options, &profile, &is_new, err);
@@ -337,9 +338,12 @@ static int check(struct start *start, const char *name, const struct cluster_opt
 	profile_for_each_node(node, &profile) {
 		const struct node_driver *driver = node_driver_find(node->driver);
 
-		r = driver && !options->force ? driver->probe(err) : 0;
+		if (!driver || driver == probed || options->force)
+			continue;
+		r = driver->probe(err);
 		if (r < 0)
 			return r;
+		probed = driver;
 	}
 	return world->payload(profile.kubernetes_version, start->observer, &start->payload, err);
 }

@@ -48,7 +48,11 @@ static const char *apiserver_word(const struct profile *profile, const struct no
 	cleanup_free char *server = xasprintf("https://%s:%d", node->address, API_SERVER_PORT);
 	cleanup_with(kube_freep) struct kube *kube = NULL;
 
-	if (kube_open(path, &kube, NULL) < 0)
+	int r = kube_open(path, &kube, NULL);
+
+	if (r == -EACCES)
+		return "Unknown";
+	if (r < 0)
 		return "Stopped";
 	kube_set_server(kube, server);
 	return kube_is_ok(kube, "/readyz", PROBE_TIMEOUT_MS) ? "Running" : "Stopped";

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "api/curl.h"
 #include "balancer/balancer.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -21,8 +22,11 @@ static int get_payload(const char *version, struct observer *observer, struct pa
 		       struct error *err)
 {
 	static const struct payload_source anywhere;
+	const struct curl *curl;
+	/* Needed for the API later: better missed now than when half of a cluster is made. */
+	int r = curl_load(&curl, err);
 
-	return payload_ensure(version, &anywhere, observer, ret, err);
+	return r < 0 ? r : payload_ensure(version, &anywhere, observer, ret, err);
 }
 
 /* Relay names to the host's servers, which may listen on loopback only: the front door is on the

@@ -93,9 +93,32 @@ static pid_t running_pid(const struct node_spec *spec)
 	return process_is(pid, start_time) ? pid : 0;
 }
 
+static int find_agent(char **ret_path, struct error *err)
+{
+	cleanup_free char *libexec = NULL;
+	cleanup_free char *agent = NULL;
+	int r = path_libexec(&libexec, err);
+
+	if (r < 0)
+		return r;
+	agent = xasprintf("%s/manykube-agent", libexec);
+	if (access(agent, X_OK) < 0) {
+		r = error_sys(err, "cannot find the nodes' agent '%s'", agent);
+		return error_hint(
+			err, error_reason(err, r, &reason_host_missing_tool),
+			"keep it beside the program, install both with 'make install', or "
+			"name its folder in MANYKUBE_LIBEXEC");
+	}
+	*ret_path = take_ptr(agent);
+	return 0;
+}
+
 static int probe(struct error *err)
 {
-	return probe_required(err);
+	cleanup_free char *agent = NULL;
+	int r = find_agent(&agent, err);
+
+	return r < 0 ? r : probe_required(err);
 }
 
 /*
@@ -165,13 +188,11 @@ static int map_trees(const struct node_spec *spec, int userns, struct native_tre
 {
 	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
 	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
-	cleanup_free char *libexec = NULL;
 	cleanup_free char *agent = NULL;
-	int r = path_libexec(&libexec, err);
+	int r = find_agent(&agent, err);
 
 	if (r < 0)
 		return r;
-	agent = xasprintf("%s/manykube-agent", libexec);
 	r = namespace_map_tree("/usr", userns, true, &trees->usr, err);
 	if (r == 0)
 		r = namespace_map_tree(spec->folder, userns, false, &trees->node, err);
