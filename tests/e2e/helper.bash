@@ -80,10 +80,11 @@ host_snapshot() {
 
 # The links, tables and groups of a cluster carry a hash of its folder's path: FNV-1a.
 bridge_of() {
-	local path=$MANYKUBE_HOME/profiles/$1 hash=2166136261 i
+	local path=$MANYKUBE_HOME/profiles/$1 hash=2166136261 code i
 
 	for ((i = 0; i < ${#path}; i++)); do
-		hash=$(((hash ^ $(printf '%d' "'${path:i:1}")) * 16777619 & 0xffffffff))
+		printf -v code '%d' "'${path:i:1}"
+		hash=$(((hash ^ code) * 16777619 & 0xffffffff))
 	done
 	printf 'mk%08x\n' "$hash"
 }
@@ -102,36 +103,21 @@ only_ours() {
 
 # The groups of clusters, and the one that holds them if it holds none.
 list_groups() {
-	local folder
-
-	find /sys/fs/cgroup -type d -path '*/manykube/*' | sed 's/^/group /'
-	find /sys/fs/cgroup -type d -name manykube -not -path '*/manykube/*' |
-		while read -r folder; do
-			if ! find "$folder" -mindepth 1 -type d | grep -q .; then
-				echo "group $folder"
-			fi
-		done
+	find /sys/fs/cgroup -maxdepth 4 -type d -path '*/manykube/*' | sed 's/^/group /'
+	find /sys/fs/cgroup -maxdepth 2 -type d -name manykube -links -3 -print | sed 's/^/group /'
 }
 
-# Processes that belong to a cluster of ours, or are a node's user and belong to none.
+# Processes that belong to a cluster of ours, or are a node's user and belong to none.  Those
+# without memory have ended and only wait for the host's init to notice it.
 list_processes() {
-	local proc pid group command uid state
-
-	for proc in /proc/[0-9]*; do
-		pid=${proc#/proc/}
-		{
-			group=$(grep -o -m1 'manykube/mk[0-9a-f]*' "$proc/cgroup") || true
-			command=$(tr '\0' ' ' <"$proc/cmdline") || true
-			read -r state uid < <(awk '/^State:/ { s = $2 } /^Uid:/ { print s, $2 }' \
-				"$proc/status") || true
-		} 2>/dev/null
-		# What has ended and only waits for the host's init to notice is gone.
-		[[ $state != [ZX] ]] || continue
-		if [ -n "$group" ] || [ "${uid:-0}" -ge 268435456 ] ||
-			[[ $command == *"$MANYKUBE_HOME"* ]]; then
-			echo "process $pid ${group#manykube/} $command"
-		fi
-	done
+	ps -ewwo pid=,uid=,rss=,cgroup:800=,args= | HOME_OF_TEST=$MANYKUBE_HOME awk '
+		$3 == 0 { next }
+		{ group = match($4, /\/manykube\/mk[0-9a-f]+/) ? substr($4, RSTART + 10, RLENGTH - 10) : "" }
+		group || $2 >= 268435456 || index($0, ENVIRON["HOME_OF_TEST"]) {
+			pid = $1
+			$1 = $2 = $3 = $4 = ""
+			print "process", pid, group, substr($0, 1, 200)
+		}'
 }
 
 # Nothing of our clusters is left: not on the host, not in the home, not in the kubeconfig.

@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# What start can be told, and how it refuses what it can't do: with an exit status, a reason, and
+# nothing made.
+
+load helper
+
+setup_file() {
+	begin_file e2e-options e2e-none
+}
+
+teardown_file() {
+	end_file
+}
+
+# Start with these arguments must be refused with the status $1 and the words $2, and make nothing.
+assert_start_refused() {
+	local want=$1 words=$2
+
+	shift 2
+	run manykube start "$@"
+	assert_status "$want"
+	assert_output_has "$words"
+	assert_no_trace
+}
+
+@test "an unknown option is refused and the nearest suggested" {
+	assert_start_refused 14 "--nodes" --offline --node=3
+	assert_start_refused 14 "MK_USAGE" --no-such-option
+}
+
+@test "an unknown command is refused and the nearest suggested" {
+	run manykube strat
+	assert_status 14
+	assert_output_has "manykube start"
+	run manykube frobnicate
+	assert_status 14
+}
+
+@test "no command at all shows what there is" {
+	run manykube
+	assert_status 14
+	assert_output_has start
+	run -0 manykube --help
+	assert_output_has start
+}
+
+@test "numbers must be numbers" {
+	assert_start_refused 14 "--nodes" --nodes=x --offline
+	assert_start_refused 14 "--nodes" --nodes=-1 --offline
+	assert_start_refused 14 "--nodes" --nodes=1000 --offline
+	assert_start_refused 14 "--memory" --memory=much --offline
+	assert_start_refused 14 "--wait" --wait=nonsense --offline
+	assert_start_refused 14 "--cni" --cni=nonsense --offline
+}
+
+@test "an unsupported version is refused with the supported ones" {
+	assert_start_refused 106 v1.36.3 --kubernetes-version=v1.2.3 --offline
+	assert_start_refused 106 v1.36.3 --kubernetes-version=nonsense --offline
+}
+
+@test "a name that can't name a cluster is refused" {
+	assert_start_refused 14 "can't name a cluster" -p Bad_Name --offline
+	assert_start_refused 14 "can't name a cluster" -p ../escape --offline
+	assert_start_refused 14 "can't name a cluster" -p '' --offline
+}
+
+@test "an invalid subnet is refused" {
+	assert_start_refused 14 "300.0.0.0/24" --subnet=300.0.0.0/24 --offline
+	assert_start_refused 14 "192.168.200.0/31" --subnet=192.168.200.0/31 --offline
+	assert_start_refused 14 "nonsense" --subnet=nonsense --offline
+}
+
+@test "a subnet that the host uses is refused" {
+	local used
+
+	used=$(ip -4 -o addr show scope global | awk '{ print $4; exit }')
+	[ -n "$used" ] || skip "this host has no network"
+	used=${used%.*}.0/24
+	assert_start_refused 71 "already uses" --subnet="$used" --offline
+}
+
+@test "who is not root is told so" {
+	local command="$BATS_FILE_TMPDIR/manykube"
+
+	# The build may lie where only root can look.
+	cp "$MANYKUBE" "$command"
+	chmod 755 "$BATS_FILE_TMPDIR" "$command"
+	chmod o+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" 2>/dev/null || true
+	run env HOME=/nonexistent MANYKUBE_HOME=/tmp/manykube-e2e-nobody \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$command" start --offline
+	assert_status 37
+	assert_output_has root
+	[ ! -e /tmp/manykube-e2e-nobody ]
+}
+
+@test "--subnet, --cpus and --memory are taken into use" {
+	local group limit
+
+	run -0 manykube start --offline --subnet=10.123.45.0/24 --cpus=1 --memory=2g
+	assert_equal "$(profile_get '.subnet')" 10.123.45.0/24
+	assert_equal "$(profile_get '.nodes[0].address')" 10.123.45.2
+	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.addresses[?(@.type=="InternalIP")].address}')" \
+		10.123.45.2
+	group=$(profile_get .bridge)/node-1
+	limit=$(cat "/sys/fs/cgroup/memory/manykube/$group/memory.limit_in_bytes" 2>/dev/null ||
+		cat "/sys/fs/cgroup/manykube/$group/memory.max")
+	assert_equal "$limit" $((2 << 30))
+	limit=$(cat "/sys/fs/cgroup/cpu/manykube/$group/cpu.cfs_quota_us" 2>/dev/null ||
+		cut -d' ' -f1 "/sys/fs/cgroup/manykube/$group/cpu.max")
+	assert_equal "$limit" 100000
+}
+
+@test "the limits hold for everything on the node" {
+	local group pid
+
+	group=manykube/$(profile_get .bridge)/node-1
+	for pid in $(on node-1 pidof kubelet containerd etcd kube-apiserver); do
+		run on node-1 grep ':memory:\|^0::' "/proc/$pid/cgroup"
+		# The node sees its own group as the root.
+		[[ $output != *..* ]] || fail "process $pid is outside: $output"
+	done
+	[ "$(cat "/sys/fs/cgroup/pids/$group/pids.current" 2>/dev/null ||
+		cat "/sys/fs/cgroup/$group/pids.current")" -gt 10 ]
+}
+
+@test "the kubelet reports the node's cpus and memory, not the host's" {
+	local memory
+
+	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.capacity.cpu}')" 1
+	memory=$(kubectl get node node-1 -o jsonpath='{.status.capacity.memory}')
+	assert_equal "$memory" $((2 << 20))Ki
+	assert_equal "$(on node-1 nproc)" 1
+}
+
+@test "an existing cluster keeps what its certificates were made for" {
+	cp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
+	run manykube start --offline --subnet=10.124.0.0/24
+	assert_status 14
+	assert_output_has "10.123.45.0/24"
+	run manykube start --offline --cni=none
+	assert_status 14
+	cmp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
+}
+
+@test "a second command is refused while one works on the cluster, and told who does" {
+	local pid
+
+	"$MANYKUBE" start -p e2e-none --offline --cni=none --wait=apiserver >"$BATS_FILE_TMPDIR/none" 2>&1 3>&- &
+	pid=$!
+	sleep 0.5
+	run manykube start -p e2e-none --offline --cni=none --wait=apiserver
+	assert_status 11
+	assert_output_has "$pid"
+	run manykube delete -p e2e-none
+	assert_status 11
+	assert_output_has "manykube start"
+	wait "$pid" || { cat "$BATS_FILE_TMPDIR/none" && return 1; }
+}
+
+@test "--cni=none leaves the network to the person: the API is there, the node is not Ready" {
+	export MANYKUBE_PROFILE=e2e-none
+
+	assert_equal "$(kubectl get --raw /readyz)" ok
+	assert_equal "$(kubectl get node node-1 -o json |
+		jq -r '.status.conditions[] | select(.type == "Ready") | .status')" False
+	run on node-1 ls /etc/cni/net.d
+	assert_equal "$(grep -c conflist <<<"$output")" 0
+}
+
+@test "delete leaves nothing of either" {
+	manykube delete
+	manykube delete -p e2e-none
+	assert_no_trace
+}

@@ -1,0 +1,169 @@
+#!/bin/bash
+# Run all tests, or those whose group the words given begin (unit, unit/opt, fuzz, style, asan,
+# clang, e2e, e2e/cluster), and end with one line: how many passed, failed and were skipped.
+# What a test printed is in build/test-logs/.
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+logs=build/test-logs
+passed=0 failed=0 skipped=0 status=0 seconds=0
+skips=() failures=()
+
+# Is the group $1 ("e2e/cluster"), or one below it, asked for?
+wanted() {
+	local word
+
+	[ ${#only[@]} -gt 0 ] || return 0
+	for word in "${only[@]}"; do
+		[[ $1/ == "$word"/* || $word/ == "$1"/* ]] && return 0
+	done
+	return 1
+}
+
+# Count the TAP in the log $2 of the group $1.
+count_tap() {
+	local line ok=0 bad=0 left=0
+
+	while IFS= read -r line; do
+		case $line in
+		'ok '*'# skip'* | 'ok '*'# SKIP'*)
+			left=$((left + 1))
+			skips+=("$1: ${line#ok }")
+			;;
+		'ok '*) ok=$((ok + 1)) ;;
+		'not ok '*)
+			bad=$((bad + 1))
+			failures+=("$1: ${line#not ok }")
+			;;
+		'1..0'*[Ss][Kk][Ii][Pp]*)
+			left=$((left + 1))
+			skips+=("$1: ${line#1..0 }")
+			;;
+		esac
+	done <"$2"
+	# A program that died may have said nothing of it.
+	if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+		bad=1
+		failures+=("$1: ended with $status; see $2")
+	fi
+	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + left))
+	echo "$1: $ok passed, $bad failed, $left skipped ($seconds s)"
+	[ "$bad" -eq 0 ] || grep -v '^ok ' "$2" | tail -n 60
+}
+
+# Count what is one test: group $1 with the log $2; 77 is a skip.
+count_one() {
+	case $status in
+	0) passed=$((passed + 1)) && echo "$1: passed ($seconds s)" ;;
+	77) skipped=$((skipped + 1)) && skips+=("$1: $(tail -n 1 "$2")") ;;
+	*)
+		failed=$((failed + 1))
+		failures+=("$1: ended with $status; see $2")
+		echo "$1: failed ($seconds s)"
+		tail -n 40 "$2"
+		;;
+	esac
+}
+
+# Run a command with its output in a log: run LOG COMMAND...; sets $status and $seconds.
+run() {
+	local start=$SECONDS log=$1
+
+	shift
+	"$@" >"$log" 2>&1 </dev/null
+	status=$?
+	seconds=$((SECONDS - start))
+}
+
+# "NAME PROTOCOL COMMAND..." of each test of the suite $2 of the build folder $1.
+list_tests() {
+	meson introspect --tests "$1" | jq -r --arg suite "manykube:$2" '.[] |
+		select(.suite | index($suite)) |
+		[.name, .protocol] + (.env | to_entries | map("\(.key)=\(.value)")) + .cmd | join(" ")'
+}
+
+# The tests of the build folder $1 in the suites $3..., in groups that begin with $2.
+run_meson() {
+	local folder=$1 prefix=$2 suite name protocol command log
+
+	shift 2
+	mkdir -p "$logs/$folder"
+	for suite; do
+		while read -r name protocol command; do
+			wanted "$prefix$suite/$name" || continue
+			log=$logs/$folder/$name.log
+			# shellcheck disable=SC2086 # words: variables, programs and flags of ours
+			run "$log" timeout 300 env -C "$folder" $command
+			if [ "$protocol" = tap ]; then
+				count_tap "$prefix$suite/$name" "$log"
+			else
+				count_one "$prefix$suite/$name" "$log"
+			fi
+		done < <(list_tests "$folder" "$suite")
+	done
+}
+
+# Remove the clusters that tests below $1 have left behind.
+clean_up() {
+	local profile home
+
+	for profile in "$1"/*/profiles/*/; do
+		[ -d "$profile" ] || continue
+		home=${profile%/profiles/*}
+		MANYKUBE_HOME=$home KUBECONFIG=$home/kubeconfig \
+			build/manykube delete -q -p "$(basename "$profile")"
+	done
+	rm -rf "$1"
+}
+
+# The end-to-end tests in the file $1, with a limit.
+run_bats() {
+	local name log
+
+	name=$(basename "$1" .bats)
+	wanted "e2e/$name" || return 0
+	log=$logs/e2e-$name.log
+	E2E_TMP=$(mktemp -d /var/tmp/manykube-test.XXXXXX)
+	export E2E_TMP
+	run "$log" timeout --kill-after=30 420 bats --tap "$1"
+	count_tap "e2e/$name" "$log"
+	clean_up "$E2E_TMP"
+}
+
+only=("$@")
+mkdir -p "$logs"
+run_meson build "" unit fuzz style
+
+if wanted asan; then
+	run "$logs/build-asan.log" make asan
+	count_one asan "$logs/build-asan.log"
+	export ASAN_OPTIONS=halt_on_error=1:detect_leaks=1
+	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	[ "$status" -ne 0 ] || run_meson build-asan asan/ unit fuzz
+fi
+
+if wanted clang; then
+	run "$logs/build-clang.log" make clang
+	count_one clang "$logs/build-clang.log"
+fi
+
+if wanted e2e; then
+	# Where there is no cache yet it is made once, in a way that needs only a package registry.
+	if MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} build/manykube start --download-only; then
+		for file in tests/e2e/*.bats; do
+			run_bats "$file"
+		done
+	else
+		failed=$((failed + 1))
+		failures+=("e2e: there is no payload for clusters")
+	fi
+fi
+
+if [ $((passed + failed + skipped)) -eq 0 ]; then
+	echo "there are no tests '$*'" >&2
+	exit 1
+fi
+[ ${#failures[@]} -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
+[ ${#skips[@]} -eq 0 ] || printf 'skipped: %s\n' "${skips[@]}"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
