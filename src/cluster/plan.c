@@ -157,9 +157,10 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 
 	*ret_is_new = r == -ENOENT;
 	if (r < 0 && r != -ENOENT) {
-		if (err)
+		if (err) {
 			*err = why;
-		why = ERROR_INIT;
+			why = ERROR_INIT;
+		}
 		return r;
 	}
 	r = *ret_is_new ? plan_new(name, options, &profile, err)
