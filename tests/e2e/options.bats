@@ -68,15 +68,17 @@ assert_start_refused() {
 	assert_start_refused 14 "300.0.0.0/24" --subnet=300.0.0.0/24 --offline
 	assert_start_refused 14 "192.168.200.0/31" --subnet=192.168.200.0/31 --offline
 	assert_start_refused 14 "nonsense" --subnet=nonsense --offline
+	assert_start_refused 14 "not private" --subnet=8.8.8.0/24 --offline
 }
 
 @test "a subnet that the host uses is refused" {
-	local used
-
-	used=$(ip -4 -o addr show scope global | awk '{ print $4; exit }')
-	[ -n "$used" ] || skip "this host has no network"
-	used=${used%.*}.0/24
-	assert_start_refused 71 "already uses" --subnet="$used" --offline
+	ip link add e2e-out-used type bridge
+	ip address add 10.99.98.1/24 dev e2e-out-used
+	run manykube start --subnet=10.99.98.0/24 --offline
+	ip link delete e2e-out-used
+	assert_status 71
+	assert_output_has "10.99.98.0/24"
+	assert_no_trace
 }
 
 @test "who is not root is told so" {
@@ -129,7 +131,6 @@ assert_start_refused() {
 	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.capacity.cpu}')" 1
 	memory=$(kubectl get node node-1 -o jsonpath='{.status.capacity.memory}')
 	[[ $memory == 2Gi || $memory == $((2 << 20))Ki ]] || fail "it reports $memory"
-	assert_equal "$(on node-1 nproc)" 1
 }
 
 @test "an existing cluster keeps what its certificates were made for" {
