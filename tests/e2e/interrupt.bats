@@ -4,32 +4,38 @@
 
 load helper
 
+# How long a start takes here decides when it is killed, so that all moments are within it.
 setup_file() {
+	local began
+
 	begin_file e2e-killed
+	began=${EPOCHREALTIME/./}
+	manykube start -q --nodes=2 --offline
+	echo $(((${EPOCHREALTIME/./} - began) / 1000)) >"$BATS_FILE_TMPDIR/milliseconds"
+	manykube delete -q
 }
 
 teardown_file() {
 	end_file
 }
 
-# Begin to start two nodes and kill the command itself after $1 seconds.
-kill_start_after() {
-	local pid
+# Begin to start two nodes and kill the command itself after $1 percent of the time that it takes.
+kill_start_at() {
+	local pid pause
 
+	pause=$(awk -v percent="$1" '{ printf "%.3f", $1 * percent / 100000 }' \
+		"$BATS_FILE_TMPDIR/milliseconds")
 	"$MANYKUBE" start --nodes=2 --offline >"$BATS_TEST_TMPDIR/start" 2>&1 3>&- &
 	pid=$!
-	sleep "$1"
-	if kill -KILL "$pid" 2>/dev/null; then
-		# What it was doing tells where it was hit.
-		tail -n 1 "$BATS_TEST_TMPDIR/start"
-	else
-		echo "it had ended: $(tail -n 1 "$BATS_TEST_TMPDIR/start")"
-	fi
+	sleep "$pause"
+	kill -KILL "$pid" 2>/dev/null || echo "it had ended before"
 	wait "$pid" || true
+	# Shown if the test fails: where it was hit.
+	echo "after $pause s: $(tail -n 1 "$BATS_TEST_TMPDIR/start")"
 }
 
 assert_start_goes_on() {
-	kill_start_after "$1"
+	kill_start_at "$1"
 	run -0 manykube start --nodes=2 --offline --wait-timeout=90s
 	assert_all_ready
 	assert_equal "$(kubectl get nodes --no-headers | wc -l)" 2
@@ -39,49 +45,49 @@ assert_start_goes_on() {
 }
 
 assert_delete_cleans_up() {
-	kill_start_after "$1"
+	kill_start_at "$1"
 	run -0 manykube delete
 	assert_no_trace
 }
 
-@test "killed after 0.05 s, delete leaves nothing" {
-	assert_delete_cleans_up 0.05
+@test "killed at 1 % of its time, delete leaves nothing" {
+	assert_delete_cleans_up 1
 }
 
-@test "killed after 0.2 s, start goes on" {
-	assert_start_goes_on 0.2
+@test "killed at 3 % of its time, start goes on" {
+	assert_start_goes_on 3
 }
 
-@test "killed after 0.4 s, delete leaves nothing" {
-	assert_delete_cleans_up 0.4
+@test "killed at 6 % of its time, delete leaves nothing" {
+	assert_delete_cleans_up 6
 }
 
-@test "killed after 0.7 s, delete leaves nothing" {
-	assert_delete_cleans_up 0.7
+@test "killed at 10 % of its time, delete leaves nothing" {
+	assert_delete_cleans_up 10
 }
 
-@test "killed after 1.5 s, start goes on" {
-	assert_start_goes_on 1.5
+@test "killed at 20 % of its time, start goes on" {
+	assert_start_goes_on 20
 }
 
-@test "killed after 2.5 s, delete leaves nothing" {
-	assert_delete_cleans_up 2.5
+@test "killed at 35 % of its time, delete leaves nothing" {
+	assert_delete_cleans_up 35
 }
 
-@test "killed after 3.5 s, start goes on" {
-	assert_start_goes_on 3.5
+@test "killed at 50 % of its time, start goes on" {
+	assert_start_goes_on 50
 }
 
-@test "killed after 5 s, start goes on" {
-	assert_start_goes_on 5
+@test "killed at 65 % of its time, start goes on" {
+	assert_start_goes_on 65
 }
 
-@test "killed after 6 s, start goes on" {
-	assert_start_goes_on 6
+@test "killed at 80 % of its time, start goes on" {
+	assert_start_goes_on 80
 }
 
-@test "killed after 7 s, delete leaves nothing" {
-	assert_delete_cleans_up 7
+@test "killed at 95 % of its time, delete leaves nothing" {
+	assert_delete_cleans_up 95
 }
 
 @test "delete killed half-way is finished by delete" {
