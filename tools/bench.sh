@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# Measure clusters of several sizes, beside the by-the-book way, interleaved in the same run:
+#
+#	tools/bench.sh [--nodes 1,3,10] [--runs N] [--json FILE] [--no-book]
+#
+# A table for people on stdout, JSON for programs in FILE, progress on stderr.  Nothing here
+# fails because something is slow.  docs/speed.md says what each number means.
+#
+# Needs root, the build (make), the payload in the cache, and the packages bash, jq, coreutils.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+manykube=${MANYKUBE:-$root/build/manykube}
+measure=${MANYKUBE_BUILD:-$root/build}/tests/tools/measure
+book=${MANYKUBE_BUILD:-$root/build}/tests/tools/by-the-book
+
+sizes=1,3,10
+runs=1
+json=
+with_book=yes
+rest_seconds=20
+
+# Joining two or more workers at once is what the book does; more than these tell nothing new.
+book_sizes=" 1 3 "
+
+usage() {
+	sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+	exit 14
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--nodes) sizes=${2:?} && shift ;;
+	--nodes=*) sizes=${1#*=} ;;
+	--runs) runs=${2:?} && shift ;;
+	--runs=*) runs=${1#*=} ;;
+	--json) json=${2:?} && shift ;;
+	--json=*) json=${1#*=} ;;
+	--no-book) with_book=no ;;
+	*) usage ;;
+	esac
+	shift
+done
+
+[ "$(id -u)" = 0 ] || { echo "bench: nodes need root" >&2; exit 37; }
+for need in jq "$manykube" "$measure" "$book"; do
+	command -v "$need" >/dev/null || { echo "bench: '$need' is missing; run 'make'" >&2; exit 35; }
+done
+
+# A home of its own, on the file system of the cache: images are hard-linked into nodes.
+MANYKUBE_CACHE=${MANYKUBE_CACHE:-${MANYKUBE_HOME:-$HOME/.manykube}/cache}
+mkdir -p "$MANYKUBE_CACHE"
+MANYKUBE_HOME=$(mktemp -d "${BENCH_TMP:-$(dirname "$MANYKUBE_CACHE")}/bench.XXXXXX")
+KUBECONFIG=$MANYKUBE_HOME/kubeconfig
+MANYKUBE_LIBEXEC=${MANYKUBE_LIBEXEC:-$(dirname "$manykube")}
+export MANYKUBE_CACHE MANYKUBE_HOME KUBECONFIG MANYKUBE_LIBEXEC NO_COLOR=1
+results=$MANYKUBE_HOME/results
+
+clean_up() {
+	local profile
+
+	for profile in "$MANYKUBE_HOME"/profiles/*; do
+		if [ -e "$profile" ]; then
+			"$manykube" delete -q -p "${profile##*/}" || true
+		fi
+	done
+	rm -rf "$MANYKUBE_HOME"
+}
+trap clean_up EXIT
+trap 'exit 11' INT TERM
+
+say() {
+	printf '%s\n' "$*" >&2
+}
+
+# Run COMMAND and print {"seconds": how long}.
+timed() {
+	"$measure" repeat 1 "$@" | jq -c '{seconds: .mean}'
+}
+
+# Put one start of WAY with NODES nodes into the results, with everything measured on it.
+measure_cluster() {
+	local way=$1 nodes=$2 run=$3 profile=bench-$1-$2
+	local start rest=null status=null version=null deleted busy
+
+	busy=$(cut -d' ' -f1 /proc/loadavg)
+	if [ "$way" = ours ]; then
+		start=$("$measure" start "$profile" "$nodes" front-door \
+			"$manykube" start -v -p "$profile" --nodes="$nodes" --offline)
+	else
+		start=$("$measure" start "$profile" "$nodes" direct "$book" "$profile" "$nodes")
+	fi
+	if [ "$(jq .status <<<"$start")" != 0 ]; then
+		jq -r '.steps[].text' <<<"$start" >&2
+		say "bench: the start of '$profile' failed"
+		exit 80
+	fi
+	if [ "$way" = ours ]; then
+		sleep "$rest_seconds"
+		rest=$("$measure" rest "$profile")
+		status=$("$measure" repeat 20 "$manykube" status -p "$profile")
+		version=$("$measure" repeat 20 "$manykube" version)
+	fi
+	deleted=$(timed "$manykube" delete -q -p "$profile")
+	jq -nc --arg way "$way" --argjson nodes "$nodes" --argjson run "$run" \
+		--argjson busy "$busy" --argjson start "$start" --argjson rest "$rest" \
+		--argjson status "$status" --argjson version "$version" --argjson deleted "$deleted" '
+		{way: $way, nodes: $nodes, run: $run, load_before: $busy}
+		+ ($start | {times, milestones, steps})
+		+ {rest: $rest, status: $status, version: $version, delete: $deleted.seconds}' \
+		>>"$results"
+	jq -r '"  " + (.times | to_entries | map("\(.key) \(.value * 10 | round / 10)") | join(", "))' \
+		<<<"$start" >&2
+}
+
+# The medians of all runs, one object per way and size.
+summarize() {
+	jq -sc '
+	def median: map(select(. != null)) | sort
+		| if length == 0 then null
+		  elif length % 2 == 1 then .[(length - 1) / 2]
+		  else (.[length / 2 - 1] + .[length / 2]) / 2 end;
+	def mean: if length == 0 then null else add / length end;
+	group_by([.way, .nodes]) | map({
+		way: .[0].way, nodes: .[0].nodes, runs: length,
+		api: map(.times.api) | median,
+		ready: map(.times.ready) | median,
+		pod: map(.times.pod) | median,
+		dns: map(.times.dns) | median,
+		returned: map(.times.returned) | median,
+		delete: map(.delete) | median,
+		status: map(.status.mean) | median,
+		version: map(.version.mean) | median,
+		control_plane_memory: map(.rest.nodes[]? | select(.control_plane) | .memory_bytes) | median,
+		worker_memory: map([.rest.nodes[]? | select(.control_plane | not) | .memory_bytes] | mean) | median,
+		control_plane_disk: map(.rest.nodes[]? | select(.control_plane) | .disk_bytes) | median,
+		worker_disk: map([.rest.nodes[]? | select(.control_plane | not) | .disk_bytes] | mean) | median,
+		front_door_memory: map(.rest.front_door_bytes) | median
+	})' "$results"
+}
+
+# What is compared: nodes, words, where it is in the summary, its unit, the goal (may be missing).
+table_rows() {
+	jq -r '
+	def goals: {
+		"1 ready": 8, "1 dns": 11, "3 ready": 10, "10 ready": 25,
+		"worker_memory": 130e6, "worker_disk": 20e6, "status": 0.1, "version": 0.005 };
+	def words: {
+		api: "API answers", ready: "all nodes Ready", pod: "first pod runs",
+		dns: "DNS answers", returned: "start returns", delete: "delete",
+		status: "status", version: "version",
+		control_plane_memory: "memory, control plane", worker_memory: "memory, a further worker",
+		control_plane_disk: "disk, control plane", worker_disk: "disk, a further worker" };
+	def in_unit($key):
+		if . == null then "-"
+		elif $key | test("memory|disk") then "\(. / 1e6 | round) MB"
+		elif . < 0.1 then "\(. * 1e4 | round / 10) ms"
+		else "\(. * 10 | round / 10) s" end;
+	. as $all
+	| [$all[].nodes] | unique[] as $nodes
+	| ($all[] | select(.way == "ours" and .nodes == $nodes)) as $ours
+	| ([$all[] | select(.way == "book" and .nodes == $nodes)][0]) as $book
+	| words | keys_unsorted[] as $key
+	| select($ours[$key] != null)
+	| (goals["\($nodes) \($key)"] // goals[$key]) as $goal
+	| [ "\($nodes)", words[$key], ($ours[$key] | in_unit($key)),
+	    ($book[$key]? | in_unit($key)),
+	    (if $book[$key]? then "\($ours[$key] / $book[$key] * 100 | round / 100)" else "-" end),
+	    (if $goal then "≤ " + ($goal | in_unit($key)) else "-" end),
+	    (if $goal == null then "" elif $ours[$key] <= $goal then "met" else "missed" end) ]
+	| @tsv'
+	}
+
+print_table() {
+	{
+		printf 'nodes\twhat\tours\tby the book\tratio\tgoal\t\n'
+		summarize | table_rows
+	} | column -t -s "$(printf '\t')"
+}
+
+# Where the time of the last start of each size went.
+print_steps() {
+	jq -sr '
+	def seconds: . * 100 | round / 100 | tostring;
+	group_by([.nodes, .way])[] | last
+	| "", "\(.nodes) \(if .nodes == 1 then "node" else "nodes" end), \(if .way == "ours" then "ours" else "by the book" end): seconds after the command",
+	  ([ (.steps[] | select(.text | startswith("*"))
+	      | {at, text: (.text | sub("^\\* "; "") | sub("node-[0-9]+(, node-[0-9]+)+"; "the others"))}),
+	     (.milestones | to_entries[] | {at: .value, text: "  \(.key)"}),
+	     ({api: "API says it is ready", ready: "all nodes Ready", pod: "first pod runs", dns: "DNS answers"} as $words
+	      | .times | to_entries[] | select($words[.key]) | {at: .value, text: "> \($words[.key])"}) ]
+	   | sort_by(.at)[] | "\(" " * (7 - (.at | seconds | length)))\(.at | seconds)  \(.text)")
+	' "$results"
+}
+
+say "bench: $(nproc) cores, $(awk '/MemTotal/ { printf "%.0f GB", $2 / 1e6 }' /proc/meminfo), Linux $(uname -r)"
+"$manykube" start --download-only -q
+for run in $(seq "$runs"); do
+	for nodes in ${sizes//,/ }; do
+		say "run $run of $runs: $nodes nodes, ours"
+		measure_cluster ours "$nodes" "$run"
+		if [ "$with_book" = yes ] && [[ $book_sizes == *" $nodes "* ]]; then
+			say "run $run of $runs: $nodes nodes, by the book"
+			measure_cluster book "$nodes" "$run"
+		fi
+	done
+done
+
+print_table
+print_steps
+if [ -n "$json" ]; then
+	summarize | jq --slurpfile runs "$results" --arg cores "$(nproc)" --arg kernel "$(uname -r)" \
+		'{machine: {cores: ($cores | tonumber), kernel: $kernel}, summary: ., runs: $runs}' >"$json"
+fi
