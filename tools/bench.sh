@@ -24,8 +24,8 @@ rest_seconds=20
 book_sizes=" 1 3 "
 
 usage() {
-	sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
-	exit 14
+	sed -n "4s/^#\t*//p" "$0" >&2
+	exit "$1"
 }
 
 while [ $# -gt 0 ]; do
@@ -37,7 +37,8 @@ while [ $# -gt 0 ]; do
 	--json) json=${2:?} && shift ;;
 	--json=*) json=${1#*=} ;;
 	--no-book) with_book=no ;;
-	*) usage ;;
+	-h | --help) usage 0 ;;
+	*) usage 14 ;;
 	esac
 	shift
 done
@@ -133,6 +134,7 @@ summarize() {
 		version: map(.version.mean) | median,
 		control_plane_memory: map(.rest.nodes[]? | select(.control_plane) | .memory_bytes) | median,
 		worker_memory: map([.rest.nodes[]? | select(.control_plane | not) | .memory_bytes] | mean) | median,
+		least_worker_memory: map([.rest.nodes[]? | select(.control_plane | not) | .memory_bytes] | min) | median,
 		control_plane_disk: map(.rest.nodes[]? | select(.control_plane) | .disk_bytes) | median,
 		worker_disk: map([.rest.nodes[]? | select(.control_plane | not) | .disk_bytes] | mean) | median,
 		front_door_memory: map(.rest.front_door_bytes) | median
@@ -149,8 +151,10 @@ table_rows() {
 		api: "API answers", ready: "all nodes Ready", pod: "first pod runs",
 		dns: "DNS answers", returned: "start returns", delete: "delete",
 		status: "status", version: "version",
-		control_plane_memory: "memory, control plane", worker_memory: "memory, a further worker",
-		control_plane_disk: "disk, control plane", worker_disk: "disk, a further worker" };
+		control_plane_memory: "memory, control plane",
+		worker_memory: "memory, a worker (mean)",
+		least_worker_memory: "memory, the least worker",
+		control_plane_disk: "disk, control plane", worker_disk: "disk, a worker (mean)" };
 	def in_unit($key):
 		if . == null then "-"
 		elif $key | test("memory|disk") then "\(. / 1e6 | round) MB"
@@ -169,13 +173,17 @@ table_rows() {
 	    (if $goal then "≤ " + ($goal | in_unit($key)) else "-" end),
 	    (if $goal == null then "" elif $ours[$key] <= $goal then "met" else "missed" end) ]
 	| @tsv'
-	}
+}
 
 print_table() {
 	{
 		printf 'nodes\twhat\tours\tby the book\tratio\tgoal\t\n'
 		summarize | table_rows
-	} | column -t -s "$(printf '\t')"
+	} | jq -Rrn '
+	[inputs | split("\t")] as $rows
+	| [range($rows[0] | length) as $i | [$rows[][$i] | length] | max] as $widths
+	| $rows[] | [to_entries[] | .value + " " * ($widths[.key] - (.value | length))]
+	| join("  ") | sub(" +$"; "")'
 }
 
 # Where the time of the last start of each size went.
@@ -197,10 +205,10 @@ say "bench: $(nproc) cores, $(awk '/MemTotal/ { printf "%.0f GB", $2 / 1e6 }' /p
 "$manykube" start --download-only -q
 for run in $(seq "$runs"); do
 	for nodes in ${sizes//,/ }; do
-		say "run $run of $runs: $nodes nodes, ours"
+		say "run $run of $runs: $nodes node(s), ours"
 		measure_cluster ours "$nodes" "$run"
 		if [ "$with_book" = yes ] && [[ $book_sizes == *" $nodes "* ]]; then
-			say "run $run of $runs: $nodes nodes, by the book"
+			say "run $run of $runs: $nodes node(s), by the book"
 			measure_cluster book "$nodes" "$run"
 		fi
 	done
