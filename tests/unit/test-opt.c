@@ -182,6 +182,7 @@ TEST(help_is_aligned_and_wrapped)
 			 "      --node-name=NAME    what to call it\n"
 			 "  -o, --output=text|json  how to print it (default: text)\n"
 			 "  -n, --nodes=N           how many nodes\n"
+			 "      --cpus=N            CPUs of a node\n"
 			 "  -m, --memory=SIZE       memory of a node\n"
 			 "  -t, --wait-timeout=DURATION\n"
 			 "                          how long to wait (default: 6m)\n"
