@@ -3,6 +3,7 @@
 #include "cluster/bootstrap.h"
 
 #include <openssl/evp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,6 +18,11 @@
 #include "cluster/storage.h"
 #include "cluster/world.h"
 #include "data/pki.h"
+
+/* Nobody needs to be waited for; what is missing of the control plane and the addons come later. */
+#define SKIPPED_PHASES                                                                 \
+	"--skip-phases=preflight,wait-control-plane,control-plane/controller-manager," \
+	"control-plane/scheduler,addon,show-join-command"
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
@@ -61,12 +67,20 @@ int bootstrap_init(const struct profile *profile, struct node *node, const char 
 	if (r < 0)
 		return r;
 	/* The addons come afterwards, while others already join. */
-	return run_kubeadm(
-		profile, node,
-		ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE,
-		     "--skip-phases=preflight,wait-control-plane,addon,show-join-command",
-		     "--skip-token-print", "--v=1"),
-		ret, err);
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, SKIPPED_PHASES,
+				"--skip-token-print", "--v=1"),
+			   ret, err);
+}
+
+int bootstrap_controllers(const struct profile *profile, struct node *node, struct bootstrap *ret,
+			  struct error *err)
+{
+	/* All of it, since one process does both; the API server's manifest stays the same. */
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "init", "phase", "control-plane", "all", "--config",
+				CONFIG_IN_NODE, "--v=1"),
+			   ret, err);
 }
 
 int bootstrap_addons(const struct profile *profile, struct node *node, struct bootstrap *ret,
@@ -180,6 +194,13 @@ static char *last_words(const char *log)
 	return xstrndup(best ? best : "no output", 300);
 }
 
+bool bootstrap_has_ended(const struct bootstrap *bootstrap)
+{
+	struct pollfd end = { .fd = bootstrap->process.pidfd, .events = POLLIN };
+
+	return poll(&end, 1, 0) != 0;
+}
+
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err)
 {
 	cleanup_free char *words = NULL;
@@ -247,6 +268,20 @@ int bootstrap_remove_token(const struct profile *profile, const char *token, str
 		return 0;
 	}
 	return r;
+}
+
+int bootstrap_quicken_dns(const struct profile *profile, struct error *err)
+{
+	json_auto_t *deployment = json_pack(
+		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:i}}]}}}}", "apiVersion", "apps/v1",
+		"kind", "Deployment", "metadata", "name", "coredns", "namespace", "kube-system",
+		"spec", "template", "spec", "containers", "name", "coredns", "readinessProbe",
+		"periodSeconds", 1);
+
+	assert(deployment);
+	return world->kube(profile, KUBE_APPLY,
+			   "/apis/apps/v1/namespaces/kube-system/deployments/coredns", deployment,
+			   NULL, err);
 }
 
 int bootstrap_storage(const struct profile *profile, struct error *err)

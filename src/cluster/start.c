@@ -30,6 +30,9 @@
 #include "data/inet.h"
 #include "host/probe.h"
 
+/* How often the API is asked whether it has come up. */
+#define POLL_MS 50
+
 struct start {
 	struct profile profile;
 	struct payload payload;
@@ -37,6 +40,7 @@ struct start {
 	int64_t deadline;
 	char *token;
 	struct bootstrap init;
+	struct bootstrap controllers;
 	struct bootstrap addons;
 	struct bootstrap *joins; /* one per node */
 	bool *restarted;         /* likewise: a member that did not run before */
@@ -46,6 +50,7 @@ struct start {
 static void release_start(struct start *start)
 {
 	bootstrap_release(&start->init);
+	bootstrap_release(&start->controllers);
 	bootstrap_release(&start->addons);
 	for (size_t i = 0; start->joins && i < start->profile.node_count; i++)
 		bootstrap_release(&start->joins[i]);
@@ -67,6 +72,28 @@ static void release_start(struct start *start)
 			world->after(words);                               \
 		step_r_;                                                   \
 	})
+
+/*
+ * Without a default route a node's own programs could not reach services: they are translated to a
+ * pod's address only after a way to the service's own was found.
+ */
+static int add_service_route(const struct profile *profile, const struct cluster_node *at,
+			     struct error *err)
+{
+	struct subnet services;
+	struct in_addr gateway;
+	int r;
+
+	if (!profile->offline)
+		return 0;
+	r = inet_parse_subnet(profile->service_subnet, &services, err);
+	if (r == 0)
+		r = inet_parse_address(profile->gateway, &gateway, err);
+	if (r == 0)
+		r = at->driver->route(&at->spec, services.address, services.prefix, gateway, false,
+				      err);
+	return r;
+}
 
 /* Every running node gets a way to the pods of all others. */
 static int add_routes(const struct profile *profile, const struct cluster_node *at,
@@ -112,6 +139,8 @@ static int start_node(struct start *start, struct node *node, struct error *err)
 		r = at.driver->start(&at.spec, err);
 	if (r == 0)
 		r = add_routes(&start->profile, &at, node, err);
+	if (r == 0)
+		r = add_service_route(&start->profile, &at, err);
 	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
 }
 
@@ -203,6 +232,27 @@ static bool anybody_joins(const struct start *start)
 	return false;
 }
 
+/* While kubeadm init works: start the controllers as soon as they are of use. */
+static int await_init(struct start *start, struct node *primary, struct error *err)
+{
+	int r;
+
+	while (!bootstrap_has_ended(&start->init) && clock_now_ms() < start->deadline) {
+		if (world->roles_are_made(&start->profile))
+			break;
+		clock_rest_ms(POLL_MS);
+	}
+	/* If it failed, say so instead of trying more. */
+	if (bootstrap_has_ended(&start->init)) {
+		r = bootstrap_finish(&start->init, start->deadline, err);
+		return r < 0 ? r
+			     : bootstrap_controllers(&start->profile, primary, &start->controllers,
+						     err);
+	}
+	r = bootstrap_controllers(&start->profile, primary, &start->controllers, err);
+	return r < 0 ? r : bootstrap_finish(&start->init, start->deadline, err);
+}
+
 /* The first control plane has never finished: make it, the other nodes coming up meanwhile. */
 static int make_control_plane(struct start *start, struct node *primary, struct error *err)
 {
@@ -214,8 +264,7 @@ static int make_control_plane(struct start *start, struct node *primary, struct 
 	r = start_other_nodes(start, err);
 	if (r < 0)
 		return r;
-	return STEP(start, "starting the control plane", NULL,
-		    bootstrap_finish(&start->init, start->deadline, err));
+	return STEP(start, "starting the control plane", NULL, await_init(start, primary, err));
 }
 
 /* Whether no control plane was running before. */
@@ -260,6 +309,17 @@ static int furnish(struct start *start, struct node *primary, struct error *err)
 	return r;
 }
 
+static int finish_addons(struct start *start, struct error *err)
+{
+	int r = bootstrap_finish(&start->addons, start->deadline, err);
+
+	if (r == 0)
+		r = bootstrap_quicken_dns(&start->profile, err);
+	if (r == 0)
+		r = bootstrap_finish(&start->controllers, start->deadline, err);
+	return r;
+}
+
 static int join_all(struct start *start, bool new_control_plane, struct node *primary,
 		    struct error *err)
 {
@@ -278,8 +338,7 @@ static int join_all(struct start *start, bool new_control_plane, struct node *pr
 		r = STEP(start, "setting up storage", NULL,
 			 bootstrap_storage(&start->profile, err));
 	if (r == 0 && new_control_plane)
-		r = STEP(start, "installing addons", NULL,
-			 bootstrap_finish(&start->addons, start->deadline, err));
+		r = STEP(start, "installing addons", NULL, finish_addons(start, err));
 	if (r == 0 && new_control_plane)
 		r = mark_joined(start, primary, err);
 	if (r == 0)
@@ -389,6 +448,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.observer = observer,
 		.deadline = clock_now_ms() + (int64_t)options->wait_seconds * 1000,
 		.init = BOOTSTRAP_INIT,
+		.controllers = BOOTSTRAP_INIT,
 		.addons = BOOTSTRAP_INIT,
 	};
 	struct cluster_restart restart;

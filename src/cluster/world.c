@@ -98,6 +98,26 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 		     : kube_request(client, verb, path, body, REQUEST_TIMEOUT_MS, ret_answer, err);
 }
 
+/* Asked before the administrator has any rights: by kubeadm's other one, who needs no role. */
+static bool roles_are_made(const struct profile *profile)
+{
+	static struct kube *super;
+	const struct node *primary = profile_primary(profile);
+	cleanup_free char *path = NULL;
+	cleanup_free char *server = NULL;
+
+	if (!primary)
+		return false;
+	if (!super) {
+		path = node_etc(profile, primary, "kubernetes/super-admin.conf");
+		server = xasprintf("https://%s:%d", primary->address, API_SERVER_PORT);
+		if (kube_open(path, &super, NULL) < 0)
+			return false;
+		kube_set_server(super, server);
+	}
+	return kube_is_ok(super, "/readyz/poststarthook/rbac/bootstrap-roles", REQUEST_TIMEOUT_MS);
+}
+
 /* The administrator's certificate, as kubeadm made it on the primary, for both kubeconfigs. */
 static int kubeconfig_add(const struct profile *profile, struct error *err)
 {
@@ -146,6 +166,7 @@ const struct world world_real = {
 	.front_door_up = front_door_up,
 	.front_door_down = front_door_down,
 	.kube = ask_kube,
+	.roles_are_made = roles_are_made,
 	.kubeconfig_add = kubeconfig_add,
 	.kubeconfig_remove = remove_kubeconfig,
 	.after = after,

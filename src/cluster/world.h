@@ -35,6 +35,10 @@ struct world {
 	int (*kube)(const struct profile *profile, enum kube_verb verb, const char *path,
 		    const json_t *body, json_t **ret_answer, struct error *err);
 
+	/* Whether the first control plane's API runs and has made the roles of Kubernetes' own
+	 * parts. */
+	bool (*roles_are_made)(const struct profile *profile);
+
 	/* Tell and untell the person's kubectl of the cluster. */
 	int (*kubeconfig_add)(const struct profile *profile, struct error *err);
 	int (*kubeconfig_remove)(const char *name, struct error *err);

@@ -327,6 +327,11 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 	return 0;
 }
 
+static bool fake_roles(arg_unused const struct profile *profile)
+{
+	return fake_world_inits() > 0;
+}
+
 static int fake_config_add(arg_unused const struct profile *profile, arg_unused struct error *err)
 {
 	add("kubeconfig");
@@ -348,6 +353,7 @@ static const struct world fake_world = {
 	.front_door_up = fake_door_up,
 	.front_door_down = fake_door_down,
 	.kube = fake_kube,
+	.roles_are_made = fake_roles,
 	.kubeconfig_add = fake_config_add,
 	.kubeconfig_remove = fake_config_remove,
 	.after = after,
