@@ -3,7 +3,6 @@
 #include "cluster/bootstrap.h"
 
 #include <openssl/evp.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -19,10 +18,16 @@
 #include "cluster/world.h"
 #include "data/pki.h"
 
-/* Nobody needs to be waited for; what is missing of the control plane and the addons come later. */
-#define SKIPPED_PHASES                                                                 \
-	"--skip-phases=preflight,wait-control-plane,control-plane/controller-manager," \
-	"control-plane/scheduler,addon,show-join-command"
+/* What bootstrap_init() leaves to the others; nobody needs kubeadm to wait. */
+#define INIT_SKIPS                                                                          \
+	"--skip-phases=preflight,control-plane/controller-manager,control-plane/scheduler," \
+	"wait-control-plane,upload-config,upload-certs,mark-control-plane,bootstrap-token," \
+	"kubelet-finalize,addon,show-join-command"
+
+/* And what it has done already when bootstrap_publish() comes. */
+#define PUBLISH_SKIPS                                                                \
+	"--skip-phases=preflight,certs,kubeconfig,etcd,control-plane,kubelet-start," \
+	"wait-control-plane,addon,show-join-command"
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
@@ -66,9 +71,17 @@ int bootstrap_init(const struct profile *profile, struct node *node, const char 
 
 	if (r < 0)
 		return r;
-	/* The addons come afterwards, while others already join. */
 	return run_kubeadm(profile, node,
-			   ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, SKIPPED_PHASES,
+			   ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, INIT_SKIPS,
+				"--skip-token-print", "--v=1"),
+			   ret, err);
+}
+
+int bootstrap_publish(const struct profile *profile, struct node *node, struct bootstrap *ret,
+		      struct error *err)
+{
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, PUBLISH_SKIPS,
 				"--skip-token-print", "--v=1"),
 			   ret, err);
 }
@@ -192,13 +205,6 @@ static char *last_words(const char *log)
 	if (!best && lines.count > 0)
 		best = lines.items[lines.count - 1];
 	return xstrndup(best ? best : "no output", 300);
-}
-
-bool bootstrap_has_ended(const struct bootstrap *bootstrap)
-{
-	struct pollfd end = { .fd = bootstrap->process.pidfd, .events = POLLIN };
-
-	return poll(&end, 1, 0) != 0;
 }
 
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err)

@@ -19,16 +19,22 @@ struct bootstrap {
 #define BOOTSTRAP_INIT ((struct bootstrap){ .process = { -1, -1 } })
 
 /*
- * Begin `kubeadm init` on NODE, up to the point where other nodes can join with TOKEN.  Of the
- * control plane only etcd and the API server are started; see bootstrap_controllers().
+ * `kubeadm init` on NODE in four pieces, each begun when it can do its work at once; kubeadm by
+ * itself goes through them in a row, and sleeps a second wherever it is too early.
+ *
+ * First certificates, kubeconfigs, etcd, the API server and the kubelet.
  */
 int bootstrap_init(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err);
 
+/* Then, once the administrator has its rights (world->admin_is_ready()): what others need to join.
+ */
+int bootstrap_publish(const struct profile *profile, struct node *node, struct bootstrap *ret,
+		      struct error *err);
+
 /*
- * Begin `kubeadm init phase control-plane`: the controller-manager and the scheduler.  Before the
- * API has made their roles they would only be refused, and take the processor from those whom
- * they wait for: world->roles_are_made() tells.
+ * The controller-manager and the scheduler, at that time, too: before the API has made their roles
+ * they would only be refused, and take the processor from those whom they wait for.
  */
 int bootstrap_controllers(const struct profile *profile, struct node *node, struct bootstrap *ret,
 			  struct error *err);
@@ -40,9 +46,6 @@ int bootstrap_addons(const struct profile *profile, struct node *node, struct bo
 /* Begin `kubeadm join` of NODE with TOKEN. */
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err);
-
-/* Whether it has ended, without waiting. */
-bool bootstrap_has_ended(const struct bootstrap *bootstrap);
 
 /* Wait for its end; -ETIMEDOUT after DEADLINE_MS, -EIO if kubeadm failed: the error quotes its last
  * words and names the log. */

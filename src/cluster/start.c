@@ -7,10 +7,12 @@
  *  2. the network, the front door and the first node come up, and kubeadm begins on it
  *     unless it has joined before;
  *  3. while it works, the other nodes come up;
- *  4. the workers that have not joined do so, all at once, beside the addons;
- *  5. what the person will use is waited for.
+ *  4. once its API runs, everything that needs one happens at once: what joins need, the
+ *     controllers, addons, storage;
+ *  5. the workers that have not joined do so, all at once;
+ *  6. what the person will use is waited for.
  *
- * On a cluster that exists, 2 and 3 bring up what is down and 4 has nothing to do.
+ * On a cluster that exists, 2 and 3 bring up what is down, and 4 and 5 have nothing to do.
  */
 
 #include <string.h>
@@ -40,6 +42,7 @@ struct start {
 	int64_t deadline;
 	char *token;
 	struct bootstrap init;
+	struct bootstrap publish;
 	struct bootstrap controllers;
 	struct bootstrap addons;
 	struct bootstrap *joins; /* one per node */
@@ -50,6 +53,7 @@ struct start {
 static void release_start(struct start *start)
 {
 	bootstrap_release(&start->init);
+	bootstrap_release(&start->publish);
 	bootstrap_release(&start->controllers);
 	bootstrap_release(&start->addons);
 	for (size_t i = 0; start->joins && i < start->profile.node_count; i++)
@@ -232,25 +236,20 @@ static bool anybody_joins(const struct start *start)
 	return false;
 }
 
-/* While kubeadm init works: start the controllers as soon as they are of use. */
-static int await_init(struct start *start, struct node *primary, struct error *err)
+/* Wait until the administrator may do what it has to: the API runs and has made the roles. */
+static int await_admin(struct start *start, struct error *err)
 {
-	int r;
-
-	while (!bootstrap_has_ended(&start->init) && clock_now_ms() < start->deadline) {
-		if (world->roles_are_made(&start->profile))
-			break;
+	while (!world->admin_is_ready(&start->profile)) {
+		if (clock_now_ms() > start->deadline) {
+			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+					    "the API server did not come up in time");
+			return error_hint(err, -ETIMEDOUT,
+					  "nothing was undone; look at 'manykube logs' and run "
+					  "'manykube start' again");
+		}
 		clock_rest_ms(POLL_MS);
 	}
-	/* If it failed, say so instead of trying more. */
-	if (bootstrap_has_ended(&start->init)) {
-		r = bootstrap_finish(&start->init, start->deadline, err);
-		return r < 0 ? r
-			     : bootstrap_controllers(&start->profile, primary, &start->controllers,
-						     err);
-	}
-	r = bootstrap_controllers(&start->profile, primary, &start->controllers, err);
-	return r < 0 ? r : bootstrap_finish(&start->init, start->deadline, err);
+	return 0;
 }
 
 /* The first control plane has never finished: make it, the other nodes coming up meanwhile. */
@@ -262,9 +261,11 @@ static int make_control_plane(struct start *start, struct node *primary, struct 
 		return r;
 	world->after("begin init");
 	r = start_other_nodes(start, err);
-	if (r < 0)
-		return r;
-	return STEP(start, "starting the control plane", NULL, await_init(start, primary, err));
+	if (r == 0)
+		r = bootstrap_finish(&start->init, start->deadline, err);
+	if (r == 0)
+		r = STEP(start, "starting the control plane", NULL, await_admin(start, err));
+	return r;
 }
 
 /* Whether no control plane was running before. */
@@ -299,13 +300,21 @@ static int free_leases(struct start *start, struct error *err)
 	return r;
 }
 
-/* What a new control plane gets besides kubeadm's own phases. */
+/* What needs the API: all of it at once. */
 static int furnish(struct start *start, struct node *primary, struct error *err)
 {
-	int r = bootstrap_addons(&start->profile, primary, &start->addons, err);
+	int r = bootstrap_publish(&start->profile, primary, &start->publish, err);
 
 	if (r == 0)
+		r = bootstrap_controllers(&start->profile, primary, &start->controllers, err);
+	if (r == 0)
+		r = bootstrap_addons(&start->profile, primary, &start->addons, err);
+	if (r == 0)
 		r = world->kubeconfig_add(&start->profile, err);
+	if (r == 0)
+		r = bootstrap_storage(&start->profile, err);
+	if (r == 0)
+		r = bootstrap_finish(&start->publish, start->deadline, err);
 	return r;
 }
 
@@ -334,9 +343,6 @@ static int join_all(struct start *start, bool new_control_plane, struct node *pr
 	}
 	if (r == 0)
 		r = begin_joins(start, err);
-	if (r == 0 && new_control_plane)
-		r = STEP(start, "setting up storage", NULL,
-			 bootstrap_storage(&start->profile, err));
 	if (r == 0 && new_control_plane)
 		r = STEP(start, "installing addons", NULL, finish_addons(start, err));
 	if (r == 0 && new_control_plane)
@@ -367,7 +373,8 @@ static int converge(struct start *start, struct error *err)
 	if (new_control_plane) {
 		r = make_control_plane(start, primary, err);
 		if (r == 0)
-			r = furnish(start, primary, err);
+			r = STEP(start, "setting up the cluster", NULL,
+				 furnish(start, primary, err));
 	} else {
 		r = start_other_nodes(start, err);
 		if (r == 0)
@@ -448,6 +455,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.observer = observer,
 		.deadline = clock_now_ms() + (int64_t)options->wait_seconds * 1000,
 		.init = BOOTSTRAP_INIT,
+		.publish = BOOTSTRAP_INIT,
 		.controllers = BOOTSTRAP_INIT,
 		.addons = BOOTSTRAP_INIT,
 	};

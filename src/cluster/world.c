@@ -98,24 +98,59 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 		     : kube_request(client, verb, path, body, REQUEST_TIMEOUT_MS, ret_answer, err);
 }
 
-/* Asked before the administrator has any rights: by kubeadm's other one, who needs no role. */
-static bool roles_are_made(const struct profile *profile)
+static int open_on_primary(const struct profile *profile, const char *name, struct kube **ret_kube)
 {
-	static struct kube *super;
 	const struct node *primary = profile_primary(profile);
 	cleanup_free char *path = NULL;
 	cleanup_free char *server = NULL;
+	int r;
 
 	if (!primary)
+		return -ENOENT;
+	path = node_etc(profile, primary, name);
+	server = xasprintf("https://%s:%d", primary->address, API_SERVER_PORT);
+	r = kube_open(path, ret_kube, NULL);
+	if (r == 0)
+		kube_set_server(*ret_kube, server);
+	return r;
+}
+
+/* The same binding that kubeadm makes of the administrators' group. */
+static bool give_rights(struct kube *super)
+{
+	json_auto_t *binding = json_pack(
+		"{s:s, s:s, s:{s:s}, s:{s:s, s:s, s:s}, s:[{s:s, s:s, s:s}]}", "apiVersion",
+		"rbac.authorization.k8s.io/v1", "kind", "ClusterRoleBinding", "metadata", "name",
+		"kubeadm:cluster-admins", "roleRef", "apiGroup", "rbac.authorization.k8s.io",
+		"kind", "ClusterRole", "name", "cluster-admin", "subjects", "apiGroup",
+		"rbac.authorization.k8s.io", "kind", "Group", "name", "kubeadm:cluster-admins");
+	int r = kube_request(super, KUBE_CREATE,
+			     "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding,
+			     REQUEST_TIMEOUT_MS, NULL, NULL);
+
+	return r == 0 || r == -EEXIST;
+}
+
+/*
+ * kubeadm has two administrators: one that needs no role, and one that has to be given its rights
+ * by it.  kubeadm does that too, but then sleeps until they are known everywhere.
+ */
+static bool admin_is_ready(const struct profile *profile)
+{
+	static struct kube *super;
+	static struct kube *admin;
+	static bool has_rights;
+
+	if (!super && open_on_primary(profile, "kubernetes/super-admin.conf", &super) < 0)
 		return false;
-	if (!super) {
-		path = node_etc(profile, primary, "kubernetes/super-admin.conf");
-		server = xasprintf("https://%s:%d", primary->address, API_SERVER_PORT);
-		if (kube_open(path, &super, NULL) < 0)
-			return false;
-		kube_set_server(super, server);
-	}
-	return kube_is_ok(super, "/readyz/poststarthook/rbac/bootstrap-roles", REQUEST_TIMEOUT_MS);
+	if (!admin && open_on_primary(profile, "kubernetes/admin.conf", &admin) < 0)
+		return false;
+	if (!has_rights &&
+	    !kube_is_ok(super, "/readyz/poststarthook/rbac/bootstrap-roles", REQUEST_TIMEOUT_MS))
+		return false;
+	has_rights = has_rights || give_rights(super);
+	return has_rights &&
+	       kube_is_ok(admin, "/api/v1/namespaces/kube-system", REQUEST_TIMEOUT_MS);
 }
 
 /* The administrator's certificate, as kubeadm made it on the primary, for both kubeconfigs. */
@@ -166,7 +201,7 @@ const struct world world_real = {
 	.front_door_up = front_door_up,
 	.front_door_down = front_door_down,
 	.kube = ask_kube,
-	.roles_are_made = roles_are_made,
+	.admin_is_ready = admin_is_ready,
 	.kubeconfig_add = kubeconfig_add,
 	.kubeconfig_remove = remove_kubeconfig,
 	.after = after,

@@ -35,9 +35,11 @@ struct world {
 	int (*kube)(const struct profile *profile, enum kube_verb verb, const char *path,
 		    const json_t *body, json_t **ret_answer, struct error *err);
 
-	/* Whether the first control plane's API runs and has made the roles of Kubernetes' own
-	 * parts. */
-	bool (*roles_are_made)(const struct profile *profile);
+	/*
+	 * Whether the first control plane's API runs, has made the roles of Kubernetes' own parts,
+	 * and lets the administrator in, who is given its rights here.
+	 */
+	bool (*admin_is_ready)(const struct profile *profile);
 
 	/* Tell and untell the person's kubectl of the cluster. */
 	int (*kubeconfig_add)(const struct profile *profile, struct error *err);

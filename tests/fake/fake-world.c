@@ -189,7 +189,7 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
 	if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
 		r = kubeadm_join(spec, err);
-	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[2], "phase") != 0)
+	else if (strcmp(argv[0], "kubeadm") == 0 && strstr(argv[4], "upload-config"))
 		r = kubeadm_init(spec, err);
 	return r < 0 ? r : process_spawn(ARGV("true"), NULL, ret_process, err);
 }
@@ -327,7 +327,7 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 	return 0;
 }
 
-static bool fake_roles(arg_unused const struct profile *profile)
+static bool fake_admin(arg_unused const struct profile *profile)
 {
 	return fake_world_inits() > 0;
 }
@@ -353,7 +353,7 @@ static const struct world fake_world = {
 	.front_door_up = fake_door_up,
 	.front_door_down = fake_door_down,
 	.kube = fake_kube,
-	.roles_are_made = fake_roles,
+	.admin_is_ready = fake_admin,
 	.kubeconfig_add = fake_config_add,
 	.kubeconfig_remove = fake_config_remove,
 	.after = after,
