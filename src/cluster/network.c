@@ -270,7 +270,11 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
 	return r;
 }
 
-/* What leaves the cluster's networks gets the host's address. */
+/*
+ * What the host forwards for the cluster.  Services' addresses mean nothing outside of nodes: a
+ * packet that comes here before kube-proxy has made its rules is refused at once, so that whoever
+ * sent it tries again.
+ */
 static int translate(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *rules = xasprintf(
@@ -280,18 +284,32 @@ static int translate(const struct profile *profile, struct error *err)
 		"}\n"
 		"chain forward {\n"
 		"  type filter hook forward priority filter;\n"
+		"  iifname \"%s\" oifname != \"%s\" ip daddr %s reject\n"
 		"  iifname \"%s\" accept\n"
 		"  oifname \"%s\" ct state established,related accept\n"
 		"}\n",
 		profile->subnet, profile->pod_subnet, profile->subnet, profile->pod_subnet,
-		profile->bridge, profile->bridge, profile->bridge);
-	int r;
+		profile->bridge, profile->bridge, profile->bridge, profile->service_subnet,
+		profile->bridge, profile->bridge);
+	int r = file_poke("/proc/sys/net/ipv4/ip_forward", "1", err);
 
-	if (profile->offline)
-		return firewall_delete_table(profile->bridge, err);
-	r = file_poke("/proc/sys/net/ipv4/ip_forward", "1", err);
 	if (r < 0)
 		return error_reason(err, r, &reason_network);
+	return firewall_replace_table(profile->bridge, rules, err);
+}
+
+/* An offline cluster: the host forwards nothing from it and nothing to it, whatever routes there
+ * are. */
+static int isolate(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *rules = xasprintf("chain forward {\n"
+					     "  type filter hook forward priority filter;\n"
+					     "  iifname \"%s\" oifname != \"%s\" reject\n"
+					     "  oifname \"%s\" iifname != \"%s\" reject\n"
+					     "}\n",
+					     profile->bridge, profile->bridge, profile->bridge,
+					     profile->bridge);
+
 	return firewall_replace_table(profile->bridge, rules, err);
 }
 
@@ -320,7 +338,7 @@ int network_up(const struct profile *profile, struct error *err)
 	if (r == 0)
 		r = make_bridge(profile, host, err);
 	if (r == 0)
-		r = translate(profile, err);
+		r = profile->offline ? isolate(profile, err) : translate(profile, err);
 	if (r == 0 && strcmp(profile->cni, "none") != 0)
 		profile_for_each_node(node, profile)
 			if (r == 0)
