@@ -6,9 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/process.h"
 
 #define NAME_MAX_LEN 40
 
@@ -176,14 +178,29 @@ static int lock_path(const char *name, char **ret_path, struct error *err)
 	return r;
 }
 
+/* Whether the command that took the lock is gone and only its children, which die too, still hold
+ * it. */
+static bool holder_has_died(const char *path)
+{
+	pid_t holder = file_lock_holder(path);
+
+	if (holder > 0 && process_start_time(holder) > 0)
+		return false;
+	clock_rest_ms(10);
+	return true;
+}
+
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err)
 {
+	int64_t deadline = clock_now_ms() + 3000;
 	cleanup_free char *path = NULL;
 	int r = lock_path(name, &path, err);
 
 	if (r < 0)
 		return r;
-	r = file_lock(path, what, ret_fd, err);
+	do {
+		r = file_lock(path, what, ret_fd, err);
+	} while (r == -EWOULDBLOCK && holder_has_died(path) && clock_now_ms() < deadline);
 	if (r == -EWOULDBLOCK) {
 		error_prefix(err, r, "cluster '%s' is busy", name);
 		return error_reason(err, r, &reason_busy);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -39,6 +40,7 @@ int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err)
 {
 	cleanup_free char *path = NULL;
 	cleanup_fd int fd = -1;
+	pid_t maker = getpid();
 	int ready[2];
 	pid_t pid;
 	char byte;
@@ -61,6 +63,10 @@ int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err)
 		if (setresgid(-1, uid_base, -1) < 0 || setresuid(-1, uid_base, -1) < 0 ||
 		    unshare(CLONE_NEWUSER) < 0)
 			_exit(errno);
+		/* Changing ids clears it, so it comes only now; and never outlive who made us. */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != maker)
+			_exit(ESRCH);
 		(void)!write(ready[1], "x", 1);
 		for (;;)
 			(void)pause();
@@ -132,6 +138,10 @@ int namespace_enter(pid_t pid, struct error *err)
 static _Noreturn void relay(pid_t program)
 {
 	int status;
+
+	/* We are a copy of the command: what it holds open, locks above all, is not ours to keep.
+	 */
+	(void)close_range(3, UINT_MAX, 0);
 
 	while (waitpid(program, &status, 0) < 0)
 		if (errno != EINTR)

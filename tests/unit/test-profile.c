@@ -1,5 +1,8 @@
 #include <sys/stat.h>
 
+#include <sys/wait.h>
+
+#include "base/clock.h"
 #include "base/file.h"
 #include "cluster/profile.h"
 #include "test.h"
@@ -203,4 +206,39 @@ TEST(a_missing_node_is_named)
 	ASSERT_INT(profile_need_node(&profile, "node-9", &node, &why), -ENOENT);
 	ASSERT_STR(why.text, "cluster 'dev' has no node 'node-9'");
 	ASSERT(why.reason == &reason_node_missing);
+}
+
+TEST(a_lock_that_only_the_children_of_a_dead_command_hold_is_waited_for)
+{
+	int fd = -1;
+	int status;
+	pid_t pid;
+
+	ASSERT(setenv("MANYKUBE_HOME", test_folder(), 1) == 0);
+	pid = fork();
+	if (pid == 0) {
+		ASSERT_OK(profile_lock("dev", "start", &fd, &err));
+		if (fork() == 0)
+			clock_rest_ms(300);
+		_exit(0);
+	}
+	ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
+	ASSERT_OK(profile_lock("dev", "delete", &fd, &err));
+	(void)close(fd);
+}
+
+TEST(a_lock_that_a_living_command_holds_is_refused_at_once)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	int64_t began = clock_now_ms();
+	int fd = -1;
+	int other = -1;
+
+	ASSERT(setenv("MANYKUBE_HOME", test_folder(), 1) == 0);
+	ASSERT_INT(profile_lock("dev", "start", &fd, NULL), 0);
+	ASSERT_INT(profile_lock("dev", "delete", &other, &err), -EWOULDBLOCK);
+	ASSERT(err.reason == &reason_busy);
+	/* Far below the time that a dead command's lock is waited for. */
+	ASSERT(clock_now_ms() - began < 2500);
+	(void)close(fd);
 }
