@@ -34,6 +34,14 @@ int64_t clock_wall_seconds(void)
 	return (int64_t)time(NULL);
 }
 
+int64_t clock_wall_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 char *clock_rfc3339(int64_t wall_seconds)
 {
 	time_t moment = (time_t)wall_seconds;

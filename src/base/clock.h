@@ -12,6 +12,8 @@ int clock_left_ms(int64_t deadline_ms);
 /* Rest for MS milliseconds: for polling what gives no event. */
 void clock_rest_ms(unsigned ms);
 
-/* Seconds since 1970, and that moment as RFC 3339 text for the caller to free. */
+/* Seconds and milliseconds since 1970, and such a moment as RFC 3339 text for the caller to free.
+ */
 int64_t clock_wall_seconds(void);
+int64_t clock_wall_ms(void);
 char *clock_rfc3339(int64_t wall_seconds) must_check;

@@ -206,8 +206,13 @@ uint64_t process_start_time(pid_t pid)
 	if (!rest)
 		return 0;
 	strlist_split(&fields, rest + 1, ' ');
-	/* A zombie is no running process. */
-	if (fields.count < 20 || fields.items[0][0] == 'Z' || fields.items[0][0] == 'X')
+	/*
+	 * A zombie is no running process, nor is one without memory (of no program are we ever
+	 * asked that is the kernel's own): PID 1 of a node stays so until all its children are
+	 * gone.
+	 */
+	if (fields.count < 21 || fields.items[0][0] == 'Z' || fields.items[0][0] == 'X' ||
+	    strcmp(fields.items[20], "0") == 0)
 		return 0;
 	if (parse_number(fields.items[19], 0, ULLONG_MAX, &ticks, NULL) < 0)
 		return 0;

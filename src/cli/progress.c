@@ -44,12 +44,16 @@ enum message {
 
 #define MESSAGE_TEXTS 5 /* step, node, detail, done, total; or any fewer */
 
+/* How often work that goes on is worth a line where there is no terminal. */
+#define PLAIN_MS 10000
+
 struct progress {
 	struct observer observer;
 	bool quiet;
 	pid_t painter; /* 0 if there is none */
 	int pipe;
 	struct steps *steps; /* without a painter */
+	int64_t told_ms;     /* likewise: when something was last said of work that goes on */
 };
 
 /* Where warnings go. */
@@ -217,6 +221,22 @@ static void observe_begins(struct observer *observer, const char *step, const ch
 		steps_begin(progress->steps, step, node, clock_now_ms());
 }
 
+/* Not on a terminal: a line now and then, so that a log of long work is not mute. */
+static void tell_plainly(struct progress *progress, const char *step, const char *detail,
+			 uint64_t done, uint64_t total)
+{
+	int64_t now = clock_now_ms();
+
+	if (progress->quiet || now - progress->told_ms < PLAIN_MS)
+		return;
+	progress->told_ms = now;
+	fprintf(stderr, "  %s: %s", step, detail ? detail : "");
+	if (total > 0)
+		fprintf(stderr, " (%llu of %llu)", (unsigned long long)done,
+			(unsigned long long)total);
+	fprintf(stderr, "\n");
+}
+
 static void observe_goes_on(struct observer *observer, const char *step, const char *node,
 			    const char *detail, uint64_t done, uint64_t total)
 {
@@ -224,8 +244,10 @@ static void observe_goes_on(struct observer *observer, const char *step, const c
 	cleanup_free char *done_text = NULL;
 	cleanup_free char *total_text = NULL;
 
-	if (!progress->painter)
+	if (!progress->painter) {
+		tell_plainly(progress, step, detail, done, total);
 		return;
+	}
 	done_text = xasprintf("%llu", (unsigned long long)done);
 	total_text = xasprintf("%llu", (unsigned long long)total);
 	TELL(progress, MESSAGE_PROGRESS, step, node, detail, done_text, total_text);
@@ -291,6 +313,7 @@ struct progress *progress_new(bool quiet, int verbosity)
 		.note = observe_notes,
 	};
 	progress->quiet = quiet;
+	progress->told_ms = clock_now_ms();
 	progress->pipe = -1;
 	if (!live || start_painter(progress, &look) < 0)
 		progress->steps = steps_new(&look);

@@ -50,7 +50,7 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
  */
 struct cluster_restart {
 	const bool *nodes;
-	int64_t since; /* seconds since 1970 */
+	int64_t since_ms; /* since 1970 */
 };
 
 /*

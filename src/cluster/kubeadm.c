@@ -13,7 +13,7 @@ static void add_registration(struct strbuf *out, const struct node *node)
 {
 	strbuf_addf(out,
 		    "nodeRegistration:\n"
-		    "  name: %s\n"
+		    "  name: \"%s\"\n"
 		    "  criSocket: unix:///run/containerd/containerd.sock\n"
 		    "  imagePullPolicy: IfNotPresent\n"
 		    "  taints: []\n"
@@ -36,7 +36,7 @@ static void add_cluster(struct strbuf *out, const struct profile *profile)
 		    "---\n"
 		    "apiVersion: kubeadm.k8s.io/v1beta4\n"
 		    "kind: ClusterConfiguration\n"
-		    "clusterName: %s\n"
+		    "clusterName: \"%s\"\n"
 		    "kubernetesVersion: %s\n"
 		    "controlPlaneEndpoint: %s:%d\n"
 		    "encryptionAlgorithm: ECDSA-P256\n"

@@ -138,6 +138,17 @@ static int check_changes(const struct profile *profile, const struct cluster_opt
 			      options->kubernetes_version);
 	if (options->cni && strcmp(options->cni, profile->cni) != 0)
 		return refuse(err, profile->name, "the CNI", profile->cni, options->cni);
+	if ((options->cpus && options->cpus != profile->cpus) ||
+	    (options->memory_bytes && options->memory_bytes != profile->memory_bytes)) {
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"cluster '%s' exists, and --cpus and --memory of its nodes can't be "
+			"changed any more",
+			profile->name);
+		return error_hint(err, -EINVAL,
+				  "leave them out to bring the cluster up as it is, or use another "
+				  "profile (-p) for another cluster");
+	}
 	if (options->nodes && options->nodes < profile->node_count) {
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "cluster '%s' has %zu nodes, and --nodes=%u is fewer",

@@ -47,7 +47,7 @@ struct start {
 	struct bootstrap addons;
 	struct bootstrap *joins; /* one per node */
 	bool *restarted;         /* likewise: a member that did not run before */
-	int64_t began;           /* seconds since 1970 */
+	int64_t began_ms;        /* since 1970 */
 };
 
 static void release_start(struct start *start)
@@ -467,7 +467,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	if (r < 0)
 		return r;
 	start.token = kubeadm_new_token();
-	start.began = clock_wall_seconds();
+	start.began_ms = clock_wall_ms();
 	start.restarted = xcalloc(start.profile.node_count, sizeof(*start.restarted));
 	start.joins = xcalloc(start.profile.node_count, sizeof(*start.joins));
 	for (size_t i = 0; i < start.profile.node_count; i++)
@@ -475,7 +475,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	r = converge(&start, err);
 	if (r < 0)
 		return r;
-	restart = (struct cluster_restart){ start.restarted, start.began };
+	restart = (struct cluster_restart){ start.restarted, start.began_ms };
 	return cluster_wait(&start.profile, options->wait, &restart,
 			    (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 }

@@ -48,12 +48,12 @@ static void add_name(struct strbuf *names, const char *name)
 	strbuf_add(names, name);
 }
 
-/* Whether TIME, as the API writes it, is SINCE or later: both are in UTC and compare as text. */
-static bool is_since(const json_t *time, const char *since)
+/* Whether TIME, as the API writes it, is later than SINCE: both are in UTC and compare as text. */
+static bool is_later(const json_t *time, const char *since)
 {
 	const char *text = json_string_value(time);
 
-	return text && strncmp(text, since, strlen("2026-01-01T00:00:00")) >= 0;
+	return text && strncmp(text, since, strlen(since)) > 0;
 }
 
 /* Whether the kubelet of NODE has spoken since the node was started, if it was: its lease or its
@@ -64,17 +64,22 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 {
 	const json_t *lease = find_object(leases, node->name);
 	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
-	cleanup_free char *since = NULL;
+	cleanup_free char *whole = NULL;
+	cleanup_free char *precise = NULL;
 	json_t *condition;
 	size_t i;
 
 	if (!restart || !restart->nodes[node - profile->nodes])
 		return true;
-	since = clock_rfc3339(restart->since);
+	whole = clock_rfc3339(restart->since_ms / 1000);
+	whole[strlen("2026-01-01T00:00:00")] = '\0';
+	precise = xasprintf("%s.%03d", whole, (int)(restart->since_ms % 1000));
+	/* Leases have fractions of a second, a status has none: what is of this very second may be
+	 * old. */
 	json_array_foreach(conditions, i,
-			   condition) if (is_since(json_object_get(condition, "lastHeartbeatTime"),
-						   since)) return true;
-	return is_since(json_object_get(json_object_get(lease, "spec"), "renewTime"), since);
+			   condition) if (is_later(json_object_get(condition, "lastHeartbeatTime"),
+						   whole)) return true;
+	return is_later(json_object_get(json_object_get(lease, "spec"), "renewTime"), precise);
 }
 
 /* Put the nodes that are not Ready into MISSING; a negative code if the API does not answer. */

@@ -132,6 +132,19 @@ static int run_prepared(const struct command *command, const char *path, struct 
 	return command->run(&ctx, err);
 }
 
+/* Advice names commands without -p: say which cluster they are to be for. */
+static void name_profile(struct error *err, int code)
+{
+	const char *advice = err->hint ? err->hint : err->reason ? err->reason->advice : NULL;
+	cleanup_free char *copy = NULL;
+
+	if (!advice || !strstr(advice, "'manykube ") || strstr(advice, " -p") ||
+	    strcmp(global.profile_name, PROFILE_DEFAULT_NAME) == 0)
+		return;
+	copy = xstrdup(advice);
+	(void)error_hint(err, code, "%s (all with -p %s)", copy, global.profile_name);
+}
+
 static int run_command(const struct command *command, const char *parent, char **argv,
 		       struct error *err);
 
@@ -179,6 +192,9 @@ static int run_command(const struct command *command, const char *parent, char *
 	if (r < 0)
 		return r;
 	r = opt_parse(tables, flags, argv, &operands, err);
+	if (r < 0 && command->flags & COMMAND_PASSES_REST)
+		return error_hint(
+			err, r, "put -- before what is not for manykube itself: '%s -- ...'", path);
 	if (r < 0)
 		return error_hint(err, r, "see '%s --help'", path);
 	if (global.help) {
@@ -192,7 +208,10 @@ static int run_command(const struct command *command, const char *parent, char *
 	r = profile_check_name(global.profile_name, err);
 	if (r < 0)
 		return r;
-	return run_prepared(command, path, &operands, err);
+	r = run_prepared(command, path, &operands, err);
+	if (r < 0)
+		name_profile(err, r);
+	return r;
 }
 
 int command_main(const struct command *const *list, char **argv, struct error *err)

@@ -9,25 +9,28 @@
 #include "cluster/cluster.h"
 #include "cmd/command.h"
 
-/* Say so if there is nothing to delete: the name may be mistyped. */
-static void warn_of_absence(const char *name)
+static bool is_there(const char *name)
 {
 	cleanup_free char *folder = NULL;
 
-	if (profile_folder(name, &folder, NULL) == 0 && !file_exists(folder))
-		log_warning("there is no cluster '%s'; looking for traces of it anyway", name);
+	return profile_folder(name, &folder, NULL) == 0 && file_exists(folder);
 }
 
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
+	bool was_there = is_there(ctx->profile_name);
 	int r;
 
-	warn_of_absence(ctx->profile_name);
+	/* The name may be mistyped; but what a damaged home has forgotten is removed all the same.
+	 */
+	if (!was_there)
+		log_warning("there is no cluster '%s'; looking for traces of it anyway",
+			    ctx->profile_name);
 	r = cluster_delete(ctx->profile_name, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
-	if (r == 0 && !ctx->quiet)
+	if (r == 0 && was_there && !ctx->quiet)
 		fprintf(stderr, "Removed all traces of the \"%s\" cluster.\n", ctx->profile_name);
 	return r;
 }

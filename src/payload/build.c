@@ -40,7 +40,9 @@ static void set_environment(struct build *build)
 {
 	static const char *const ours[] = { "GOFLAGS=", "CGO_ENABLED=", "GOTOOLCHAIN=",
 					    "GOWORK=",  "GO111MODULE=", "GOOS=",
-					    "GOARCH=",  "GOBIN=" };
+					    "GOARCH=",  "GOBIN=",       "GOTMPDIR=" };
+
+	cleanup_free char *temporary = work_path(build->work, "work/tmp");
 
 	for (char **entry = environ; *entry; entry++) {
 		bool keep = true;
@@ -57,6 +59,9 @@ static void set_environment(struct build *build)
 	/* What Go is there must do: fetching another one in the midst of a build is no answer. */
 	strlist_add(&build->environment, "GOTOOLCHAIN=local");
 	strlist_add(&build->environment, "GOWORK=off");
+	/* What an interrupted build leaves is then removed with the rest. */
+	if (file_make_dirs(temporary, 0755, NULL) == 0)
+		strlist_addf(&build->environment, "GOTMPDIR=%s", temporary);
 }
 
 /* Add the last lines of the log to the error, since that is where Go says why. */
