@@ -142,7 +142,7 @@ static void name_profile(struct error *err, int code)
 	    strcmp(global.profile_name, PROFILE_DEFAULT_NAME) == 0)
 		return;
 	copy = xstrdup(advice);
-	(void)error_hint(err, code, "%s (all with -p %s)", copy, global.profile_name);
+	(void)error_hint(err, code, "%s (with -p %s)", copy, global.profile_name);
 }
 
 static int run_command(const struct command *command, const char *parent, char **argv,

@@ -74,3 +74,14 @@ TEST(a_kubelet_is_told_where_its_certificate_is)
 	assert_has(text, "\n    client-certificate: /var/lib/x.pem\n");
 	assert_has(text, "\n- name: system:node:node-2\n");
 }
+
+TEST(a_name_stays_a_name_whatever_yaml_would_take_it_for)
+{
+	struct profile odd = profile;
+	cleanup_free char *text = NULL;
+
+	odd.name = "true";
+	text = kubeadm_init_config(&odd, &node, "abcdef.0123456789abcdef");
+	assert_has(text, "\nclusterName: \"true\"\n");
+	assert_has(text, "\n  name: \"node-1\"\n");
+}
