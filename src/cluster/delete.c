@@ -89,7 +89,5 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 	/* The record goes last: until then, delete can be repeated. */
 	if (r == 0)
 		r = file_remove_tree(profile.folder, err);
-	if (r == 0)
-		profile_remove_lock(name);
 	return r;
 }

@@ -210,9 +210,11 @@ int profile_lock(const char *name, const char *what, int *ret_fd, struct error *
 
 void profile_remove_lock(const char *name)
 {
+	cleanup_free char *folder = NULL;
 	cleanup_free char *path = NULL;
 
-	if (lock_path(name, &path, NULL) == 0)
+	if (profile_folder(name, &folder, NULL) == 0 && !file_exists(folder) &&
+	    lock_path(name, &path, NULL) == 0)
 		(void)unlink(path);
 }
 

@@ -73,7 +73,7 @@ int profile_list(struct strlist *ret_names, struct error *err);
  */
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err);
 
-/* Remove NAME's lock file, which the caller holds: the last thing of a deleted cluster. */
+/* Remove NAME's lock file, which the caller holds, if there is no cluster NAME (any more). */
 void profile_remove_lock(const char *name);
 
 /* The node called NAME, or NULL. */

@@ -129,7 +129,10 @@ static int run_prepared(const struct command *command, const char *path, struct 
 		if (r < 0)
 			return r;
 	}
-	return command->run(&ctx, err);
+	r = command->run(&ctx, err);
+	if (lock >= 0)
+		profile_remove_lock(global.profile_name);
+	return r;
 }
 
 /* Advice names commands without -p: say which cluster they are to be for. */
