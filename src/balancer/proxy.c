@@ -443,11 +443,6 @@ void proxy_drop(struct proxy *proxy, unsigned target)
 	}
 }
 
-unsigned proxy_connections(const struct proxy *proxy)
-{
-	return proxy->count;
-}
-
 void proxy_free(struct proxy *proxy)
 {
 	while (proxy->listeners) {

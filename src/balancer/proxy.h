@@ -40,5 +40,3 @@ int proxy_listen(struct proxy *proxy, char *const *addresses, size_t count, stru
 
 /* Reset the connections to TARGET. */
 void proxy_drop(struct proxy *proxy, unsigned target);
-
-unsigned proxy_connections(const struct proxy *proxy);

@@ -12,8 +12,6 @@
 #include "host/probe.h"
 #include "payload/payload.h"
 
-#define LEAST_MEMORY (256u << 20)
-
 static struct {
 	unsigned nodes;
 	const char *kubernetes_version;
@@ -128,12 +126,6 @@ static int check_counts(struct error *err)
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 
-	if (cpus > 0 && arg.cpus > (unsigned long)cpus)
-		log_warning("--cpus=%u: this host has %ld CPUs, so nodes will show and use %ld",
-			    arg.cpus, cpus, cpus);
-	if (memory > 0 && arg.memory_bytes > (uint64_t)memory)
-		log_warning(
-			"--memory: more than this host has; nodes will promise it all the same");
 	if (arg.memory_bytes && arg.memory_bytes < MIN_MEMORY_BYTES && !arg.force) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 1 GiB");
@@ -142,9 +134,12 @@ static int check_counts(struct error *err)
 	if (arg.nodes > 250)
 		return error_because(err, &reason_usage, -ERANGE,
 				     "--nodes: a cluster has at most 250");
-	if (arg.memory_bytes > 0 && arg.memory_bytes < LEAST_MEMORY)
-		return error_because(err, &reason_usage, -ERANGE,
-				     "--memory: a node does not live on less than 256m");
+	if (cpus > 0 && arg.cpus > (unsigned long)cpus)
+		log_warning("--cpus=%u: this host has %ld CPUs, so nodes will show and use %ld",
+			    arg.cpus, cpus, cpus);
+	if (memory > 0 && arg.memory_bytes > (uint64_t)memory)
+		log_warning(
+			"--memory: more than this host has; nodes will promise it all the same");
 	return 0;
 }
 

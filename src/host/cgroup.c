@@ -293,57 +293,6 @@ static const struct hierarchy *tracking(const struct hierarchies *h)
 	return &h->all[0];
 }
 
-static uint64_t read_number(const char *path)
-{
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	unsigned long long number = 0;
-
-	if (file_read(path, 4096, &text, NULL) < 0)
-		return 0;
-	strbuf_trim_end(&text);
-	(void)parse_number(text.text, 0, UINT64_MAX, &number, NULL);
-	return number;
-}
-
-/* The number behind KEY in FOLDER/memory.stat. */
-static uint64_t memory_stat(const char *folder, const char *key)
-{
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	cleanup_free char *path = xasprintf("%s/memory.stat", folder);
-	unsigned long long number = 0;
-	size_t len = strlen(key);
-	const char *line;
-
-	if (file_read(path, 65536, &text, NULL) < 0)
-		return 0;
-	strlist_split(&lines, text.text, '\n');
-	strlist_for_each(line, &lines)
-		if (strncmp(line, key, len) == 0 && line[len] == ' ')
-			(void)parse_number(line + len + 1, 0, UINT64_MAX, &number, NULL);
-	return number;
-}
-
-uint64_t cgroup_memory_bytes(const char *path)
-{
-	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
-
-	if (find_hierarchies(&h, NULL) < 0)
-		return 0;
-	for (size_t i = 0; i < h.count; i++) {
-		const struct hierarchy *at = &h.all[i];
-		const char *file = at->v2 ? "memory.current" : "memory.usage_in_bytes";
-		const char *cache = at->v2 ? "inactive_file" : "total_inactive_file";
-		cleanup_free char *folder = xasprintf("%s/%s", at->mount, path);
-		cleanup_free char *usage = xasprintf("%s/%s", folder, file);
-		uint64_t used = read_number(usage);
-
-		if (used > 0)
-			return used - MIN(used, memory_stat(folder, cache));
-	}
-	return 0;
-}
-
 typedef int (*group_fn)(const char *folder, void *data);
 
 /* Call FN for every group below FOLDER, deepest first, and then for FOLDER itself. */

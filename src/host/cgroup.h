@@ -25,9 +25,6 @@ int cgroup_limit(const char *path, unsigned cpus, uint64_t memory_bytes, struct 
  */
 int cgroup_delegate(const char *path, uid_t uid, gid_t gid, struct error *err);
 
-/* Memory used by the group in bytes, page cache that can be dropped left out; 0 if unknown. */
-uint64_t cgroup_memory_bytes(const char *path);
-
 /* Whether any process is in PATH or below. */
 bool cgroup_has_processes(const char *path);
 

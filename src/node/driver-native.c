@@ -547,13 +547,6 @@ static int open_terminal(const struct node_spec *spec, int *ret_ours, int *ret_t
 	return 0;
 }
 
-static uint64_t memory_used(const struct node_spec *spec)
-{
-	cleanup_free char *group = group_of(spec);
-
-	return cgroup_memory_bytes(group);
-}
-
 static int route(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		 struct in_addr via, bool remove, struct error *err)
 {
@@ -588,6 +581,5 @@ const struct node_driver node_driver_native = {
 	.query = query,
 	.spawn = spawn,
 	.open_terminal = open_terminal,
-	.memory_used = memory_used,
 	.route = route,
 };

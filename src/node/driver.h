@@ -70,9 +70,6 @@ struct node_driver {
 	int (*open_terminal)(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
 			     struct error *err);
 
-	/* Memory that it uses, in bytes; 0 if unknown. */
-	uint64_t (*memory_used)(const struct node_spec *spec);
-
 	/* Set the route to another node's pods, or remove it. */
 	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		     struct in_addr via, bool remove, struct error *err);
