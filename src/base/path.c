@@ -136,3 +136,23 @@ int path_give_to_person(const char *path, struct error *err)
 		return error_sys(err, "cannot give '%s' to user %u", path, uid);
 	return 0;
 }
+
+int path_make_folder(const char *folder, struct error *err)
+{
+	cleanup_free char *above = NULL;
+	const char *slash = strrchr(folder, '/');
+	int r;
+
+	if (file_exists(folder))
+		return 0;
+	if (slash && slash != folder) {
+		above = xstrndup(folder, (size_t)(slash - folder));
+		r = path_make_folder(above, err);
+		if (r < 0)
+			return r;
+	}
+	r = file_make_dirs(folder, 0755, err);
+	if (r < 0)
+		return r;
+	return path_give_to_person(folder, err);
+}

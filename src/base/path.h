@@ -29,3 +29,6 @@ gid_t path_person_gid(void);
 
 /* Hand PATH over to the person; does nothing when that is us. */
 int path_give_to_person(const char *path, struct error *err);
+
+/* Make FOLDER and what is missing above it, all belonging to the person. */
+int path_make_folder(const char *folder, struct error *err);

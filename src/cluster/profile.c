@@ -53,27 +53,6 @@ int profile_folder(const char *name, char **ret_path, struct error *err)
 	return 0;
 }
 
-/* Make FOLDER and what is missing above it, all belonging to the person. */
-static int make_folder(const char *folder, struct error *err)
-{
-	cleanup_free char *above = NULL;
-	const char *slash = strrchr(folder, '/');
-	int r;
-
-	if (file_exists(folder))
-		return 0;
-	if (slash && slash != folder) {
-		above = xstrndup(folder, (size_t)(slash - folder));
-		r = make_folder(above, err);
-		if (r < 0)
-			return r;
-	}
-	r = file_make_dirs(folder, 0755, err);
-	if (r < 0)
-		return r;
-	return path_give_to_person(folder, err);
-}
-
 /* A damaged profile stays as it is: a person may still read it, and nothing else knows the cluster.
  */
 static int explain_damage(const char *name, const char *path, int code, struct error *err)
@@ -126,7 +105,7 @@ int profile_save(const struct profile *profile, struct error *err)
 	cleanup_free char *text = profile_print(profile);
 	int r;
 
-	r = make_folder(profile->folder, err);
+	r = path_make_folder(profile->folder, err);
 	if (r < 0)
 		return r;
 	r = file_replace(path, text, strlen(text), 0644, err);
@@ -172,7 +151,7 @@ static int lock_path(const char *name, char **ret_path, struct error *err)
 	if (r < 0)
 		return r;
 	folder = xasprintf("%s/locks", state);
-	r = make_folder(folder, err);
+	r = path_make_folder(folder, err);
 	if (r == 0)
 		*ret_path = xasprintf("%s/%s", folder, name);
 	return r;

@@ -1,0 +1,228 @@
+/* The person's own defaults: words by key. */
+
+#include "data/settings.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/path.h"
+
+#define SETTINGS_LIMIT (1 << 20)
+
+int settings_path(char **ret_path, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	int r = path_state(&state, err);
+
+	if (r == 0)
+		*ret_path = xasprintf("%s/config.json", state);
+	return r;
+}
+
+static struct setting *find(const struct settings *settings, const char *key)
+{
+	for (size_t i = 0; i < settings->count; i++)
+		if (strcmp(settings->items[i].key, key) == 0)
+			return &settings->items[i];
+	return NULL;
+}
+
+static int read_all(json_t *root, struct settings *settings, struct error *err)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(root))
+		return error_set(err, -EBADMSG, "line 1: this is not a JSON object");
+	json_object_foreach(root, key, value)
+	{
+		cleanup_free char *word = NULL;
+
+		if (json_is_string(value))
+			word = xstrdup(json_string_value(value));
+		else if (json_is_number(value) || json_is_boolean(value))
+			word = json_dumps(value, JSON_ENCODE_ANY);
+		if (!word)
+			return error_set(err, -EBADMSG, "'%s' is not a word", key);
+		settings_set(settings, key, word);
+	}
+	return 0;
+}
+
+int settings_parse(const char *text, size_t len, struct settings *ret, struct error *err)
+{
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	json_auto_t *root = NULL;
+	json_error_t why;
+	int r;
+
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+	if (!root)
+		return error_set(err, -EBADMSG, "line %d, column %d: %s", why.line, why.column,
+				 why.text);
+	r = read_all(root, &settings, err);
+	if (r < 0)
+		return r;
+	*ret = settings;
+	settings = SETTINGS_INIT;
+	return 0;
+}
+
+char *settings_print(const struct settings *settings)
+{
+	json_auto_t *root = json_object();
+	cleanup_free char *text = NULL;
+
+	for (size_t i = 0; i < settings->count; i++)
+		json_object_set_new(root, settings->items[i].key,
+				    json_string(settings->items[i].value));
+	text = json_dumps(root, JSON_INDENT(4));
+	if (!text)
+		abort();
+	return xasprintf("%s\n", text);
+}
+
+int settings_load(struct settings *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = NULL;
+	int r = settings_path(&path, err);
+
+	if (r < 0)
+		return r;
+	r = file_read(path, SETTINGS_LIMIT, &text, NULL);
+	if (r == -ENOENT) {
+		*ret = SETTINGS_INIT;
+		return 0;
+	}
+	if (r < 0)
+		return error_because(err, &reason_host_config, r, "cannot read '%s': %s", path,
+				     strerror(-r));
+	r = settings_parse(text.text, text.len, ret, err);
+	if (r < 0) {
+		error_prefix(err, r, "'%s' is damaged", path);
+		error_reason(err, r, &reason_host_config);
+		return error_hint(err, r, "mend or remove the file, which was left as it is");
+	}
+	return 0;
+}
+
+const char *settings_get(const struct settings *settings, const char *key)
+{
+	const struct setting *setting = find(settings, key);
+
+	return setting ? setting->value : NULL;
+}
+
+void settings_set(struct settings *settings, const char *key, const char *value)
+{
+	struct setting *setting = find(settings, key);
+	char *copy = xstrdup(value);
+
+	if (setting) {
+		free(setting->value);
+		setting->value = copy;
+		return;
+	}
+	settings->items = xrealloc(settings->items, settings->count + 1, sizeof(*settings->items));
+	settings->items[settings->count++] = (struct setting){ xstrdup(key), copy };
+}
+
+bool settings_unset(struct settings *settings, const char *key)
+{
+	struct setting *setting = find(settings, key);
+	size_t behind;
+
+	if (!setting)
+		return false;
+	free(setting->key);
+	free(setting->value);
+	behind = (size_t)(settings->items + settings->count - (setting + 1));
+	memmove(setting, setting + 1, behind * sizeof(*setting));
+	settings->count--;
+	return true;
+}
+
+int settings_save(const struct settings *settings, struct error *err)
+{
+	cleanup_free char *text = settings_print(settings);
+	cleanup_free char *state = NULL;
+	cleanup_free char *path = NULL;
+	int r = path_state(&state, err);
+
+	if (r == 0)
+		r = path_make_folder(state, err);
+	if (r == 0)
+		r = settings_path(&path, err);
+	if (r == 0)
+		r = file_replace(path, text, strlen(text), 0644, err);
+	if (r == 0)
+		r = path_give_to_person(path, err);
+	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
+}
+
+/* Hold the state folder, which is made if missing, so that two of us don't change the file at once.
+ */
+static int lock(int *ret_fd, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	cleanup_fd int fd = -1;
+	int r = path_state(&state, err);
+
+	if (r == 0)
+		r = path_make_folder(state, err);
+	if (r < 0)
+		return r;
+	fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "cannot open the folder '%s'", state);
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return error_sys(err, "cannot lock the folder '%s'", state);
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+int settings_change(const char *key, const char *value, struct error *err)
+{
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	cleanup_free char *path = NULL;
+	cleanup_fd int held = -1;
+	const char *before;
+	int r = settings_path(&path, err);
+
+	if (r < 0)
+		return r;
+	if (!value && !file_exists(path))
+		return 0;
+	r = lock(&held, err);
+	if (r < 0)
+		return error_reason(err, r, &reason_host_config);
+	r = settings_load(&settings, err);
+	if (r < 0)
+		return r;
+	before = settings_get(&settings, key);
+	if (value ? before && strcmp(before, value) == 0 : !before)
+		return 0;
+	if (value)
+		settings_set(&settings, key, value);
+	else
+		settings_unset(&settings, key);
+	r = settings_save(&settings, err);
+	return r < 0 ? r : 1;
+}
+
+void settings_release(struct settings *settings)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		free(settings->items[i].key);
+		free(settings->items[i].value);
+	}
+	free(settings->items);
+	*settings = SETTINGS_INIT;
+}
