@@ -44,6 +44,8 @@ static const struct field profile_fields[] = {
 	{ "dnsDomain",         FIELD_STRING,   AT(dns_domain) },
 	{ "cni",               FIELD_STRING,   AT(cni) },
 	{ "offline",           FIELD_FLAG,     AT(offline) },
+	{ "keepContext",       FIELD_FLAG,     AT(keep_context) },
+	{ "embedCerts",        FIELD_FLAG,     AT(embed_certs) },
 	{ "apiPort",           FIELD_UNSIGNED, AT(api_port) },
 	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
 	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },

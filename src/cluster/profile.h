@@ -32,6 +32,8 @@ struct profile {
 	char *dns_domain;     /* "cluster.local" */
 	char *cni;            /* "auto" or "none" */
 	bool offline;
+	bool keep_context; /* leave the current context of the kubeconfig alone */
+	bool embed_certs;  /* certificates as data in the kubeconfig, not as paths */
 	unsigned api_port; /* the front door's port on 127.0.0.1 */
 	unsigned cpus;     /* for new nodes; 0: the host's */
 	uint64_t memory_bytes;

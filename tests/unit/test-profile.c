@@ -29,6 +29,7 @@ static void make_profile(const char *name, struct profile *profile)
 	profile->kubernetes_version = xstrdup("v1.36.3");
 	profile->subnet = xstrdup("192.168.39.0/24");
 	profile->offline = true;
+	profile->embed_certs = true;
 	profile->api_port = 41234;
 	profile->memory_bytes = 1ull << 40;
 	profile->created = 1790000000;
@@ -56,6 +57,8 @@ TEST(what_was_saved_is_loaded)
 	ASSERT_STR(loaded.kubernetes_version, "v1.36.3");
 	ASSERT(!loaded.gateway);
 	ASSERT(loaded.offline);
+	ASSERT(loaded.embed_certs);
+	ASSERT(!loaded.keep_context);
 	ASSERT_INT(loaded.api_port, 41234);
 	ASSERT_INT(loaded.memory_bytes, 1ll << 40);
 	ASSERT_INT(loaded.created, 1790000000);
