@@ -126,6 +126,43 @@ static char *base64(const char *text)
 	return out;
 }
 
+/* TEXT as a scalar that YAML and JSON read alike. */
+static char *quoted(const char *text)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	strbuf_add_char(&out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			strbuf_add_char(&out, '\\');
+		if ((unsigned char)*text < ' ')
+			strbuf_addf(&out, "\\u%04x", (unsigned)*text);
+		else
+			strbuf_add_char(&out, *text);
+	}
+	strbuf_add_char(&out, '"');
+	return strbuf_take(&out);
+}
+
+static bool is_plain_path(const char *path)
+{
+	return strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-") ==
+	       strlen(path);
+}
+
+/* The line or member KEY, or KEY-data, with the certificate VALUE. */
+static char *certificate_text(const struct kubeconfig_entry *entry, const char *key,
+			      const char *value, bool flow)
+{
+	bool by_path = entry->flags & KUBECONFIG_BY_PATH;
+	cleanup_free char *word = by_path ? xstrdup(value) : base64(value);
+	cleanup_free char *shown = flow || (by_path && !is_plain_path(word)) ? quoted(word)
+									     : xstrdup(word);
+	const char *quote = flow ? "\"" : "";
+
+	return xasprintf("%s%s%s%s: %s", quote, key, by_path ? "" : "-data", quote, shown);
+}
+
 /* The members of ENTRY's item in the list ID, as lines behind INDENT spaces or as {...}. */
 static char *item_text(const struct kubeconfig_entry *entry, enum kubeconfig_list_id id, bool flow,
 		       int indent)
@@ -136,12 +173,12 @@ static char *item_text(const struct kubeconfig_entry *entry, enum kubeconfig_lis
 
 	switch (id) {
 	case KUBECONFIG_CLUSTERS:
-		one = base64(entry->ca_pem);
+		one = certificate_text(entry, "certificate-authority", entry->ca, flow);
 		if (flow)
 			return xasprintf(
-				"{\"cluster\": {\"certificate-authority-data\": \"%s\", \"server\": \"%s\"}, \"name\": \"%s\"}",
-				one, entry->server, entry->name);
-		return xasprintf("%*s- cluster:\n%*s    certificate-authority-data: %s\n"
+				"{\"cluster\": {%s, \"server\": \"%s\"}, \"name\": \"%s\"}", one,
+				entry->server, entry->name);
+		return xasprintf("%*s- cluster:\n%*s    %s\n"
 				 "%*s    server: %s\n%*s  name: %s\n",
 				 indent, "", indent, "", one, indent, "", entry->server, indent, "",
 				 name);
@@ -154,15 +191,13 @@ static char *item_text(const struct kubeconfig_entry *entry, enum kubeconfig_lis
 			"%*s- context:\n%*s    cluster: %s\n%*s    user: %s\n%*s  name: %s\n",
 			indent, "", indent, "", name, indent, "", name, indent, "", name);
 	default:
-		one = base64(entry->cert_pem);
-		two = base64(entry->key_pem);
+		one = certificate_text(entry, "client-certificate", entry->cert, flow);
+		two = certificate_text(entry, "client-key", entry->key, flow);
 		if (flow)
-			return xasprintf(
-				"{\"name\": \"%s\", \"user\": {\"client-certificate-data\": \"%s\", \"client-key-data\": \"%s\"}}",
-				entry->name, one, two);
-		return xasprintf("%*s- name: %s\n%*s  user:\n%*s    client-certificate-data: %s\n"
-				 "%*s    client-key-data: %s\n",
-				 indent, "", name, indent, "", indent, "", one, indent, "", two);
+			return xasprintf("{\"name\": \"%s\", \"user\": {%s, %s}}", entry->name, one,
+					 two);
+		return xasprintf("%*s- name: %s\n%*s  user:\n%*s    %s\n%*s    %s\n", indent, "",
+				 name, indent, "", indent, "", one, indent, "", two);
 	}
 }
 
@@ -276,6 +311,13 @@ static void add_item(struct editor *editor, const struct scan_list *list,
 	}
 }
 
+/* A context that leads to our cluster and user may have what the person added: a namespace. */
+static bool is_good_context(const struct scan_item *item, const char *name)
+{
+	return item->cluster && strcmp(item->cluster, name) == 0 && item->user &&
+	       strcmp(item->user, name) == 0;
+}
+
 static void merge_list(struct editor *editor, const struct kubeconfig_entry *entry,
 		       enum kubeconfig_list_id id)
 {
@@ -283,7 +325,9 @@ static void merge_list(struct editor *editor, const struct kubeconfig_entry *ent
 
 	for (size_t i = 0; i < list->count; i++) {
 		if (is_ours(&list->items[i], entry->name)) {
-			put_item(editor, list, i, entry, id);
+			if (id != KUBECONFIG_CONTEXTS ||
+			    !is_good_context(&list->items[i], entry->name))
+				put_item(editor, list, i, entry, id);
 			remove_items(editor, list, entry->name, true);
 			return;
 		}
@@ -302,6 +346,13 @@ static void set_current(struct editor *editor, const char *text)
 		xasprintf("%s%s", scan->current_style == SCAN_EMPTY ? " " : "", text));
 }
 
+static void make_current(struct editor *editor, const char *name)
+{
+	cleanup_free char *text = editor->scan->flow ? quoted(name) : plain_or_quoted(name);
+
+	set_current(editor, text);
+}
+
 /* Add the keys that are not there at the end of the mapping. */
 static void add_keys(struct editor *editor, const struct kubeconfig_entry *entry)
 {
@@ -309,6 +360,8 @@ static void add_keys(struct editor *editor, const struct kubeconfig_entry *entry
 	cleanup_free char *name = plain_or_quoted(entry->name);
 	const struct scan *scan = editor->scan;
 	int column = (int)scan->column;
+	bool add_current = scan->current_style == SCAN_MISSING &&
+			   !(entry->flags & KUBECONFIG_KEEP_CURRENT);
 
 	for (size_t i = 0; i < KUBECONFIG_LISTS; i++) {
 		cleanup_free char *item = item_text(entry, i, scan->flow, column);
@@ -320,9 +373,9 @@ static void add_keys(struct editor *editor, const struct kubeconfig_entry *entry
 		else
 			strbuf_addf(&out, "%*s%s:\n%s", column, "", kubeconfig_keys[i], item);
 	}
-	if (scan->current_style == SCAN_MISSING && scan->flow)
+	if (add_current && scan->flow)
 		strbuf_addf(&out, ", \"current-context\": \"%s\"", entry->name);
-	else if (scan->current_style == SCAN_MISSING)
+	else if (add_current)
 		strbuf_addf(&out, "%*scurrent-context: %s\n", column, "", name);
 	if (!out.len)
 		return;
@@ -346,7 +399,8 @@ static void fill_empty(struct editor *editor, const struct kubeconfig_entry *ent
 
 		strbuf_addf(&out, "%s:\n%s", kubeconfig_keys[i], item);
 	}
-	strbuf_addf(&out, "current-context: %s\n", name);
+	strbuf_addf(&out, "current-context: %s\n",
+		    entry->flags & KUBECONFIG_KEEP_CURRENT ? "\"\"" : name);
 	if (scan->nothing.end > scan->nothing.start)
 		replace(editor, scan->nothing.start, scan->nothing.end, xstrdup(""));
 	if (editor->len == 0)
@@ -398,26 +452,38 @@ static bool composes(const struct strbuf *text)
 	return ok;
 }
 
+/* Whether the current context is what it should be after ENTRY was put in, or NAME was removed. */
+static bool current_agrees(const struct scan *before, const struct scan *after, const char *name,
+			   const struct kubeconfig_entry *entry)
+{
+	const char *was = before->current ? before->current : "";
+	const char *is = after->current ? after->current : "";
+
+	if (entry && !(entry->flags & KUBECONFIG_KEEP_CURRENT))
+		return strcmp(is, name) == 0;
+	if (!entry && strcmp(was, name) == 0)
+		return !*is;
+	return strcmp(is, was) == 0;
+}
+
 static bool is_right(const struct scan *before, const struct strbuf *text, const char *name,
 		     const struct kubeconfig_entry *entry)
 {
 	cleanup_with(scan_release) struct scan after = SCAN_INIT;
 	const struct scan_item *cluster;
-	bool was_current = before->current && strcmp(before->current, name) == 0;
 
 	if (kubeconfig_scan(text->text, text->len, &after, NULL) < 0 || !composes(text))
 		return false;
 	for (size_t i = 0; i < KUBECONFIG_LISTS; i++)
 		if (!lists_agree(&before->lists[i], &after.lists[i], name, entry ? 1 : 0))
 			return false;
-	if (!entry && was_current)
-		return after.current && !*after.current;
+	if (!current_agrees(before, &after, name, entry))
+		return false;
 	if (!entry)
-		return strcmp(after.current ? after.current : "",
-			      before->current ? before->current : "") == 0;
+		return true;
 	cluster = scan_find(&after.lists[KUBECONFIG_CLUSTERS], name);
-	return cluster->server && strcmp(cluster->server, entry->server) == 0 && after.current &&
-	       strcmp(after.current, name) == 0;
+	return cluster->server && strcmp(cluster->server, entry->server) == 0 &&
+	       is_good_context(scan_find(&after.lists[KUBECONFIG_CONTEXTS], name), name);
 }
 
 /* Apply the edits and add the result to OUT, if it is what it should be. */
@@ -439,7 +505,6 @@ int kubeconfig_merge_text(const char *text, size_t len, const struct kubeconfig_
 	cleanup_with(scan_release) struct scan scan = SCAN_INIT;
 	cleanup_with(editor_release) struct editor editor = { .len = len, .scan = &scan };
 	cleanup_free char *copy = xstrndup(text, len);
-	cleanup_free char *name = plain_or_quoted(entry->name);
 	int r;
 
 	r = kubeconfig_scan(text, len, &scan, err);
@@ -452,13 +517,8 @@ int kubeconfig_merge_text(const char *text, size_t len, const struct kubeconfig_
 	}
 	for (size_t i = 0; i < KUBECONFIG_LISTS; i++)
 		merge_list(&editor, entry, i);
-	if (scan.current_style != SCAN_MISSING && scan.flow) {
-		cleanup_free char *quoted = xasprintf("\"%s\"", entry->name);
-
-		set_current(&editor, quoted);
-	} else if (scan.current_style != SCAN_MISSING) {
-		set_current(&editor, name);
-	}
+	if (scan.current_style != SCAN_MISSING && !(entry->flags & KUBECONFIG_KEEP_CURRENT))
+		make_current(&editor, entry->name);
 	add_keys(&editor, entry);
 	return finish(&editor, entry->name, entry, out, err);
 }

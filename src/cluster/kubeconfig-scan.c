@@ -161,6 +161,17 @@ static int cluster_member(struct scanner *scanner, yaml_event_t *value, const ch
 	return skip(scanner, value);
 }
 
+static int context_member(struct scanner *scanner, yaml_event_t *value, const char *key, void *data)
+{
+	struct scan_item *item = data;
+
+	if (strcmp(key, "cluster") == 0 && scalar_of(value) && !item->cluster)
+		item->cluster = xstrdup(scalar_of(value));
+	if (strcmp(key, "user") == 0 && scalar_of(value) && !item->user)
+		item->user = xstrdup(scalar_of(value));
+	return skip(scanner, value);
+}
+
 static int item_member(struct scanner *scanner, yaml_event_t *value, const char *key, void *data)
 {
 	struct scan_item *item = data;
@@ -169,6 +180,8 @@ static int item_member(struct scanner *scanner, yaml_event_t *value, const char 
 		item->name = xstrdup(scalar_of(value));
 	if (strcmp(key, "cluster") == 0 && value->type == YAML_MAPPING_START_EVENT)
 		return each_member(scanner, value, cluster_member, item);
+	if (strcmp(key, "context") == 0 && value->type == YAML_MAPPING_START_EVENT)
+		return each_member(scanner, value, context_member, item);
 	return skip(scanner, value);
 }
 
@@ -351,6 +364,8 @@ void scan_release(struct scan *scan)
 		for (size_t k = 0; k < list->count; k++) {
 			free(list->items[k].name);
 			free(list->items[k].server);
+			free(list->items[k].cluster);
+			free(list->items[k].user);
 		}
 		free(list->items);
 	}

@@ -33,6 +33,8 @@ struct scan_item {
 	struct span span; /* without its dash */
 	char *name;       /* NULL if it has none */
 	char *server;     /* of a cluster, or NULL */
+	char *cluster;    /* of a context, or NULL */
+	char *user;       /* of a context, or NULL */
 };
 
 /* A sequence of named entries. */

@@ -19,24 +19,30 @@
 /* Thousands of clusters. */
 #define KUBECONFIG_LIMIT (16 << 20)
 
-int kubeconfig_path(char **ret_path, struct error *err)
+int kubeconfig_paths(struct strlist *ret_paths, struct error *err)
 {
-	cleanup_with(strlist_release) struct strlist files = STRLIST_INIT;
 	const char *variable = getenv("KUBECONFIG");
 	cleanup_free char *home = NULL;
 	int r;
 
 	if (variable)
-		strlist_split(&files, variable, ':');
-	if (files.count > 0) {
-		*ret_path = xstrdup(files.items[0]);
+		strlist_split(ret_paths, variable, ':');
+	if (ret_paths->count > 0)
 		return 0;
-	}
 	r = path_home(&home, err);
-	if (r < 0)
-		return r;
-	*ret_path = xasprintf("%s/.kube/config", home);
-	return 0;
+	if (r == 0)
+		strlist_addf(ret_paths, "%s/.kube/config", home);
+	return r;
+}
+
+int kubeconfig_path(char **ret_path, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist files = STRLIST_INIT;
+	int r = kubeconfig_paths(&files, err);
+
+	if (r == 0)
+		*ret_path = xstrdup(files.items[0]);
+	return r;
 }
 
 static char *folder_of(const char *path)
@@ -123,7 +129,7 @@ static int explain(const char *path, int code, struct error *err)
 			  "the file was left as it is: mend it, or set KUBECONFIG to another");
 }
 
-/* Merge ENTRY, or without one remove NAME. */
+/* Merge ENTRY, or without one remove NAME; whether that changed something. */
 static int change(const char *path, const char *name, const struct kubeconfig_entry *entry,
 		  struct error *err)
 {
@@ -152,20 +158,19 @@ static int change(const char *path, const char *name, const struct kubeconfig_en
 	if (after.len == before.len && memcmp(after.text, before.text, after.len) == 0)
 		return 0;
 	r = write_back(real, &after, err);
-	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
+	return r < 0 ? error_reason(err, r, &reason_host_config) : 1;
 }
 
-int kubeconfig_merge(const char *path, const char *name, const char *server, const char *ca_pem,
-		     const char *cert_pem, const char *key_pem, struct error *err)
+int kubeconfig_merge(const char *path, const struct kubeconfig_entry *entry, struct error *err)
 {
-	const struct kubeconfig_entry entry = { name, server, ca_pem, cert_pem, key_pem };
-
-	return change(path, name, &entry, err);
+	return change(path, entry->name, entry, err);
 }
 
 int kubeconfig_remove(const char *path, const char *name, struct error *err)
 {
-	return change(path, name, NULL, err);
+	int r = change(path, name, NULL, err);
+
+	return r < 0 ? r : 0;
 }
 
 static int scan_file(const char *path, struct scan *ret)

@@ -9,13 +9,20 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/strlist.h"
+
+enum kubeconfig_flags {
+	KUBECONFIG_BY_PATH = 1 << 0,      /* certificates are named, not embedded */
+	KUBECONFIG_KEEP_CURRENT = 1 << 1, /* leave the current context as it is */
+};
 
 struct kubeconfig_entry {
 	const char *name; /* a DNS label */
 	const char *server;
-	const char *ca_pem;
-	const char *cert_pem;
-	const char *key_pem;
+	const char *ca; /* this and the next: PEM, or with KUBECONFIG_BY_PATH absolute paths */
+	const char *cert;
+	const char *key;
+	enum kubeconfig_flags flags;
 };
 
 enum kubeconfig_state {
@@ -24,16 +31,19 @@ enum kubeconfig_state {
 	KUBECONFIG_CONFIGURED,
 };
 
-/* The file that kubectl would change: the first of KUBECONFIG, by default ~/.kube/config. */
+/* The file that we change: the first of KUBECONFIG, by default ~/.kube/config. */
 int kubeconfig_path(char **ret_path, struct error *err);
 
+/* All files that kubectl reads: those of KUBECONFIG, by default ~/.kube/config. */
+int kubeconfig_paths(struct strlist *ret_paths, struct error *err);
+
 /*
- * Put context, cluster and user NAME into the file PATH, with the certificates embedded, and
- * make it the current context.  The file is created if missing, replaced by rename (of
- * what it links to, if it is a link), readable for its owner only.
+ * Put context, cluster and user of ENTRY into the file PATH, and make it the current context.
+ * A context that leads to them is left as it is, with its namespace.  The file is created if
+ * missing, replaced by rename (of what it links to, if it is a link), readable for its owner
+ * only.  Returns whether something had to be changed.
  */
-int kubeconfig_merge(const char *path, const char *name, const char *server, const char *ca_pem,
-		     const char *cert_pem, const char *key_pem, struct error *err);
+int kubeconfig_merge(const char *path, const struct kubeconfig_entry *entry, struct error *err);
 
 /* Take context, cluster and user NAME out of the file PATH, and unset the current context if it is
  * NAME; succeeds if there is nothing to take out. */

@@ -5,6 +5,7 @@
  *
  *	profile.json   this record, replaced by rename before each step
  *	kubeconfig     the administrator's, pointing at the front door
+ *	*.crt, *.key   its certificates, for the person's kubeconfig
  *	front-door.*   see balancer/balancer.h
  *	nodes/NODE/    what the driver keeps of a node
  *	logs/          the last start, kubeadm's output per node

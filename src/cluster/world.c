@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "cluster/context.h"
 #include "cluster/kubeadm.h"
 #include "cluster/kubeconfig.h"
 #include "cluster/network.h"
@@ -157,11 +158,11 @@ static bool admin_is_ready(const struct profile *profile)
 static int kubeconfig_add(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->folder);
-	cleanup_free char *server = xasprintf("https://127.0.0.1:%u", profile->api_port);
+	cleanup_free char *server = context_server(profile);
 	cleanup_with(kube_freep) struct kube *admin = NULL;
-	cleanup_free char *persons = NULL;
 	cleanup_free char *admin_conf = NULL;
 	const struct node *primary = profile_primary(profile);
+	struct kubeconfig_entry entry;
 	int r;
 
 	if (!primary)
@@ -169,23 +170,14 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 				     "the cluster has no primary control plane");
 	admin_conf = node_etc(profile, primary, "kubernetes/admin.conf");
 	r = kube_open(admin_conf, &admin, err);
-	if (r == 0)
-		r = kubeconfig_merge(own, profile->name, server, kube_ca(admin), kube_cert(admin),
-				     kube_key(admin), err);
-	if (r == 0)
-		r = kubeconfig_path(&persons, err);
-	if (r == 0)
-		r = kubeconfig_merge(persons, profile->name, server, kube_ca(admin),
-				     kube_cert(admin), kube_key(admin), err);
-	return r;
-}
-
-static int remove_kubeconfig(const char *name, struct error *err)
-{
-	cleanup_free char *persons = NULL;
-	int r = kubeconfig_path(&persons, err);
-
-	return r < 0 ? r : kubeconfig_remove(persons, name, err);
+	if (r < 0)
+		return r;
+	entry = (struct kubeconfig_entry){ profile->name, server, kube_ca(admin), kube_cert(admin),
+					   kube_key(admin) };
+	r = kubeconfig_merge(own, &entry, err);
+	if (r >= 0)
+		r = context_put(profile, admin, err);
+	return r < 0 ? r : 0;
 }
 
 static void after(arg_unused const char *step)
@@ -203,7 +195,7 @@ const struct world world_real = {
 	.kube = ask_kube,
 	.admin_is_ready = admin_is_ready,
 	.kubeconfig_add = kubeconfig_add,
-	.kubeconfig_remove = remove_kubeconfig,
+	.kubeconfig_remove = context_remove,
 	.after = after,
 };
 

@@ -262,7 +262,7 @@ TEST(the_file_is_made_with_its_folder_for_its_owner_only)
 	ASSERT_INT(kubeconfig_points_at(path, "dev", dev.server), KUBECONFIG_NONEXISTENT);
 	ASSERT_OK(kubeconfig_remove(path, "dev", &err));
 	ASSERT(!file_exists(path));
-	ASSERT_OK(kubeconfig_merge(path, "dev", dev.server, "CA", "CERT", "KEY", &err));
+	ASSERT_OK(kubeconfig_merge(path, &dev, &err));
 	ASSERT_INT(stat(path, &st), 0);
 	ASSERT_INT(st.st_mode & 0777, 0600);
 	ASSERT_INT(kubeconfig_points_at(path, "dev", dev.server), KUBECONFIG_CONFIGURED);
@@ -278,11 +278,12 @@ TEST(a_link_stays_a_link)
 {
 	cleanup_free char *path = xasprintf("%s/config", test_folder());
 	cleanup_free char *target = xasprintf("%s/target", test_folder());
+	const struct kubeconfig_entry two = { "two", dev.server, "CA", "CERT", "KEY" };
 	struct stat st;
 
 	ASSERT_INT(symlink("target", path), 0);
-	ASSERT_OK(kubeconfig_merge(path, "dev", dev.server, "CA", "CERT", "KEY", &err));
-	ASSERT_OK(kubeconfig_merge(path, "two", dev.server, "CA", "CERT", "KEY", &err));
+	ASSERT_OK(kubeconfig_merge(path, &dev, &err));
+	ASSERT_OK(kubeconfig_merge(path, &two, &err));
 	ASSERT_INT(lstat(path, &st), 0);
 	ASSERT(S_ISLNK(st.st_mode));
 	ASSERT_INT(kubeconfig_points_at(target, "dev", dev.server), KUBECONFIG_CONFIGURED);
@@ -297,7 +298,7 @@ TEST(a_file_that_cannot_be_read_is_left_alone)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	ASSERT_OK(file_put(path, "@", 1, 0644, &err));
-	ASSERT_INT(kubeconfig_merge(path, "dev", dev.server, "CA", "CERT", "KEY", &why), -EBADMSG);
+	ASSERT_INT(kubeconfig_merge(path, &dev, &why), -EBADMSG);
 	ASSERT(strncmp(why.text, begin, strlen(begin)) == 0);
 	ASSERT(why.reason == &reason_host_config);
 	ASSERT_OK(file_read(path, 10, &text, &err));
@@ -311,4 +312,105 @@ TEST(the_environment_names_the_file)
 	ASSERT_INT(setenv("KUBECONFIG", ":/a/b:/c", 1), 0);
 	ASSERT_OK(kubeconfig_path(&path, &err));
 	ASSERT_STR(path, "/a/b");
+}
+
+static const struct kubeconfig_entry named = { "dev",
+					       "https://127.0.0.1:41234",
+					       "/h/ca.crt",
+					       "/h/my certs/client.crt",
+					       "/h/a\"b\\c.key",
+					       KUBECONFIG_BY_PATH };
+
+static const char *merge_entry(const char *text, const struct kubeconfig_entry *entry)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	ASSERT_OK(kubeconfig_merge_text(text, strlen(text), entry, &out, &err));
+	return give(&out);
+}
+
+TEST(certificates_can_be_named_instead_of_embedded)
+{
+	const char *text = merge_entry("", &named);
+
+	ASSERT(strstr(text, "    certificate-authority: /h/ca.crt\n"));
+	ASSERT(strstr(text, "    client-certificate: \"/h/my certs/client.crt\"\n"));
+	ASSERT(strstr(text, "    client-key: \"/h/a\\\"b\\\\c.key\"\n"));
+	ASSERT(!strstr(text, "-data"));
+	ASSERT_STR(merge_entry(text, &named), text);
+	/* And back again. */
+	ASSERT_STR(merge_entry(text, &dev), merge(""));
+}
+
+TEST(certificates_are_named_in_json_too)
+{
+	const char *text = merge_entry("{}", &named);
+
+	ASSERT(strstr(text, "{\"certificate-authority\": \"/h/ca.crt\", \"server\""));
+	ASSERT(strstr(text, "\"client-key\": \"/h/a\\\"b\\\\c.key\"}"));
+	ASSERT_STR(merge_entry(text, &named), text);
+}
+
+TEST(the_current_context_can_be_kept)
+{
+	struct kubeconfig_entry keep = dev;
+
+	keep.flags = KUBECONFIG_KEEP_CURRENT;
+	ASSERT_STR(merge_entry(OTHERS("", "", "one", ""), &keep),
+		   OTHERS(CLUSTER, CONTEXT, "one", USER));
+	ASSERT(strstr(merge_entry("", &keep), "current-context: \"\"\n"));
+	ASSERT(!strstr(merge_entry("apiVersion: v1\n", &keep), "current-context"));
+	ASSERT(!strstr(merge_entry("{}", &keep), "current-context"));
+}
+
+TEST(the_persons_namespace_stays)
+{
+	static const char text[] = "clusters:\n" CLUSTER "contexts:\n"
+				   "- context:\n"
+				   "    cluster: dev\n"
+				   "    namespace: mine\n"
+				   "    user: dev\n"
+				   "  name: dev\n"
+				   "current-context: dev\n"
+				   "users:\n" USER;
+
+	ASSERT_STR(merge(text), text);
+}
+
+TEST(a_context_that_leads_elsewhere_is_mended)
+{
+	static const char text[] = "contexts:\n"
+				   "- context:\n"
+				   "    cluster: other\n"
+				   "    user: dev\n"
+				   "  name: dev\n";
+
+	ASSERT(strstr(merge(text), "contexts:\n" CONTEXT));
+}
+
+TEST(a_merge_says_whether_it_changed_something)
+{
+	cleanup_free char *path = xasprintf("%s/config", test_folder());
+
+	ASSERT_INT(kubeconfig_merge(path, &dev, NULL), 1);
+	ASSERT_INT(kubeconfig_merge(path, &dev, NULL), 0);
+	ASSERT_INT(kubeconfig_merge(path, &named, NULL), 1);
+}
+
+TEST(under_sudo_a_new_file_belongs_to_the_person)
+{
+	cleanup_free char *path = xasprintf("%s/.kube/config", test_folder());
+	struct stat st;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
+	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
+	for (int i = 0; i < 2; i++) {
+		ASSERT_INT(kubeconfig_merge(path, i ? &named : &dev, NULL), 1);
+		ASSERT_INT(stat(path, &st), 0);
+		ASSERT_INT(st.st_uid, 12345);
+		ASSERT_INT(st.st_gid, 12346);
+		ASSERT_INT(st.st_mode & 0777, 0600);
+	}
 }

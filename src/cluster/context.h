@@ -1,0 +1,22 @@
+/* The cluster in the person's kubeconfig: a context, a cluster and a user called as the profile. */
+#pragma once
+
+#include "api/kube.h"
+#include "cluster/profile.h"
+
+/* The API's address on this host, for the caller to free: "https://127.0.0.1:41234". */
+char *context_server(const struct profile *profile) must_check;
+
+/*
+ * Put PROFILE's context, with the address of now and ADMIN's certificates, into the person's
+ * kubeconfig, as its flags say.  Certificates that are not embedded are files of the profile's
+ * folder: ca.crt, client.crt, client.key.  Returns whether the kubeconfig had to be changed.
+ */
+int context_put(const struct profile *profile, const struct kube *admin, struct error *err);
+
+/* Like context_put() with the certificates that the profile has; makes it the current context
+ * whatever the profile says. */
+int context_update(const struct profile *profile, struct error *err);
+
+/* Take NAME out of every kubeconfig that the person's kubectl reads. */
+int context_remove(const char *name, struct error *err);
