@@ -18,7 +18,9 @@ const struct command *const commands[] = {
 	&cmd_node,
 	&cmd_profile,
 	&cmd_kubectl,
+	&cmd_update_context,
 	&cmd_ssh,
+	&cmd_ip,
 	&cmd_logs,
 	&cmd_delete,
 	&cmd_front_door,
@@ -53,8 +55,18 @@ static int end_output(int status)
 	return status > 0 ? status : EXIT_FAILURE;
 }
 
+/* Called by a link named kubectl, all words are kubectl's. */
+static bool is_kubectl(const char *name)
+{
+	const char *slash = name ? strrchr(name, '/') : NULL;
+
+	name = slash ? slash + 1 : name;
+	return name && (strcmp(name, "kubectl") == 0 || strcmp(name, "manykube-kubectl") == 0);
+}
+
 int main(arg_unused int argc, char **argv)
 {
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	int r;
 
@@ -63,7 +75,15 @@ int main(arg_unused int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	log_show_warnings_with(say_warning);
 
-	r = command_main(commands, argv[0] ? argv + 1 : argv, &err);
+	if (is_kubectl(argv[0])) {
+		strlist_add(&words, "kubectl");
+		strlist_add(&words, "--");
+		strlist_add_all(&words, argv + 1);
+		argv = words.items;
+	} else if (argv[0]) {
+		argv++;
+	}
+	r = command_main(commands, argv, &err);
 	if (r < 0) {
 		(void)fflush(stdout);
 		r = say_error(&err, r);

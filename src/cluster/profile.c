@@ -11,6 +11,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "data/settings.h"
 
 #define NAME_MAX_LEN 40
 
@@ -138,6 +139,58 @@ int profile_list(struct strlist *ret_names, struct error *err)
 	}
 	strlist_sort(ret_names);
 	return 0;
+}
+
+int profile_active(char **ret_name, struct error *err)
+{
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	const char *name;
+	int r = settings_load(&settings, err);
+
+	if (r < 0)
+		return error_hint(err, r, "mend or remove the file, or name the cluster with -p");
+	name = settings_get(&settings, SETTING_PROFILE);
+	if (name && profile_check_name(name, err) < 0)
+		return error_hint(err, -EINVAL, "'manykube profile NAME' chooses another");
+	*ret_name = name ? xstrdup(name) : NULL;
+	return 0;
+}
+
+int profile_set_active(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *known = NULL;
+	int r = profile_check_name(name, err);
+
+	if (r == 0)
+		r = profile_list(&names, err);
+	if (r < 0)
+		return r;
+	if (strlist_has(&names, name)) {
+		r = settings_change(SETTING_PROFILE, name, err);
+		return r < 0 ? r : 0;
+	}
+	error_because(err, &reason_cluster_missing, -ENOENT, "there is no cluster '%s'", name);
+	if (names.count == 0)
+		return error_hint(err, -ENOENT,
+				  "there is none yet: 'manykube start -p %s' makes it", name);
+	known = strlist_join(&names, ", ");
+	return error_hint(err, -ENOENT, "there are: %s", known);
+}
+
+int profile_forget_active(const char *name, struct error *err)
+{
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	const char *active;
+	int r = settings_load(&settings, err);
+
+	if (r < 0)
+		return r;
+	active = settings_get(&settings, SETTING_PROFILE);
+	if (!active || strcmp(active, name) != 0)
+		return 0;
+	r = settings_change(SETTING_PROFILE, NULL, err);
+	return r < 0 ? r : 0;
 }
 
 /* Locks live apart from the profiles: a refused start makes no profile, and delete can end while it

@@ -72,6 +72,16 @@ int profile_save(const struct profile *profile, struct error *err);
 /* The names of all profiles, sorted; also of those that can't be read. */
 int profile_list(struct strlist *ret_names, struct error *err);
 
+/* The name of the person's active profile, which -p is when it is not given; NULL if there is none.
+ */
+int profile_active(char **ret_name, struct error *err);
+
+/* Make NAME the active profile; -ENOENT with reason_cluster_missing, naming those there are. */
+int profile_set_active(const char *name, struct error *err);
+
+/* Have no active profile if it is NAME. */
+int profile_forget_active(const char *name, struct error *err);
+
 /* Hold NAME's lock on behalf of the command WHAT; -EWOULDBLOCK with reason_busy, naming the holder.
  */
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err);

@@ -1,24 +1,26 @@
-/* Finding a command and doing for it what its flags ask for. */
+/* Finding a command, and reading what it is told. */
 
 #include "cmd/command.h"
 
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/suggest.h"
-#include "cmd/interrupt.h"
+#include "cmd/prepare.h"
+
+/* Told from a name that was given by its address. */
+static const char default_profile[] = PROFILE_DEFAULT_NAME;
 
 static struct {
 	const char *profile_name;
 	int verbosity;
 	bool quiet;
 	bool help;
+	bool active; /* the profile's name is the person's setting */
 } global = {
-	.profile_name = PROFILE_DEFAULT_NAME,
+	.profile_name = default_profile,
 };
 
 const struct opt command_global_options[] = {
@@ -63,95 +65,64 @@ static int check_operands(const struct command *command, const char *path,
 	return error_hint(err, -EINVAL, "see '%s --help'", path);
 }
 
-/* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
-static int check_root(const struct profile *profile, const char *path, struct error *err)
-{
-	const struct node *node;
-	bool native = !profile || profile->node_count == 0;
-
-	if (geteuid() == 0)
-		return 0;
-	if (profile)
-		profile_for_each_node(node, profile)
-			native |= !node->driver || strcmp(node->driver, "native") == 0;
-	if (!native)
-		return 0;
-	error_because(err, &reason_not_root, -EPERM, "'%s' needs root to work with native nodes",
-		      path);
-	return error_hint(err, -EPERM, "run it as root: sudo %s", path);
-}
-
-/* Load, check and lock what COMMAND's flags ask for, and run it. */
-static int run_prepared(const struct command *command, const char *path, struct strlist *operands,
-			struct error *err)
-{
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_fd int lock = -1;
-	struct command_context ctx = { .command = command,
-				       .profile_name = global.profile_name,
-				       .quiet = global.quiet,
-				       .argc = (int)operands->count,
-				       .argv = operands->items ? operands->items
-							       : (char *[]){ NULL } };
-	bool needs_cluster = command->flags & COMMAND_NEEDS_CLUSTER;
-	int r;
-
-	if (command->flags & COMMAND_PASSES_REST && ctx.argc > 0 && strcmp(*ctx.argv, "--") == 0) {
-		ctx.after_dashes = true;
-		ctx.argc--;
-		ctx.argv++;
-	}
-	/* Nodes and front doors live for days, and what a node gets is not to be the host's. */
-	if (!(command->flags & COMMAND_KEEPS_FILES))
-		(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
-	if (command->flags & COMMAND_LOCKS_CLUSTER)
-		interrupt_explain(global.profile_name);
-	if (needs_cluster) {
-		r = profile_load(global.profile_name, &profile, err);
-		if (r < 0)
-			return r;
-		ctx.profile = &profile;
-	}
-	if (command->flags & COMMAND_NEEDS_ROOT) {
-		r = check_root(ctx.profile, path, err);
-		if (r < 0)
-			return r;
-	}
-	if (command->flags & COMMAND_LOCKS_CLUSTER) {
-		r = profile_lock(global.profile_name, path, &lock, err);
-		if (r < 0)
-			return r;
-	}
-	if (needs_cluster && lock >= 0) {
-		/* Whoever held the lock before us may have changed or deleted it. */
-		profile_release(&profile);
-		r = profile_load(global.profile_name, &profile, err);
-		if (r < 0)
-			return r;
-	}
-	r = command->run(&ctx, err);
-	if (lock >= 0)
-		profile_remove_lock(global.profile_name);
-	return r;
-}
-
 /* Advice names commands without -p: say which cluster they are to be for. */
 static void name_profile(struct error *err, int code)
 {
 	const char *advice = err->hint ? err->hint : err->reason ? err->reason->advice : NULL;
 	cleanup_free char *copy = NULL;
 
-	if (!advice || !strstr(advice, "'manykube ") || strstr(advice, " -p") ||
+	if (!advice || !strstr(advice, "'manykube ") || strstr(advice, " -p") || global.active ||
 	    strcmp(global.profile_name, PROFILE_DEFAULT_NAME) == 0)
 		return;
 	copy = xstrdup(advice);
 	(void)error_hint(err, code, "%s (with -p %s)", copy, global.profile_name);
 }
 
+/* Unless it was named, the profile is the person's active one. */
+static int choose_profile(const struct command *command, struct error *err)
+{
+	bool matters = command->flags & (COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER);
+	char *name = NULL;
+	int r;
+
+	if (global.profile_name != default_profile)
+		return profile_check_name(global.profile_name, err);
+	r = profile_active(&name, matters ? err : NULL);
+	if (r < 0)
+		return matters ? r : 0;
+	if (name) {
+		global.profile_name = name; /* for the rest of the program */
+		global.active = true;
+	}
+	return 0;
+}
+
+/* Run COMMAND, which is called PATH, with OPERANDS. */
+static int run_with(const struct command *command, const char *path, struct strlist *operands,
+		    struct error *err)
+{
+	struct command_context ctx = { .command = command,
+				       .profile_name = global.profile_name,
+				       .quiet = global.quiet,
+				       .argc = (int)operands->count,
+				       .argv = operands->items ? operands->items
+							       : (char *[]){ NULL } };
+
+	if (command->flags & COMMAND_PASSES_REST && ctx.argc > 0 && strcmp(*ctx.argv, "--") == 0) {
+		ctx.after_dashes = true;
+		ctx.argc--;
+		ctx.argv++;
+	}
+	return command_run_prepared(&ctx, path, err);
+}
+
 static int run_command(const struct command *command, const char *parent, char **argv,
 		       struct error *err);
+static int run_itself(const struct command *command, const char *path, char **argv,
+		      struct error *err);
 
-/* COMMAND is only a name for its subcommands. */
+/* COMMAND is a name for its subcommands; what is none of them is its own operand, if it has a use
+ * for one. */
 static int run_subcommand(const struct command *command, const char *path, char **argv,
 			  struct error *err)
 {
@@ -167,6 +138,9 @@ static int run_subcommand(const struct command *command, const char *path, char 
 		command_print_help(command, path, stdout);
 		return 0;
 	}
+	if (command->run && (rest.count == 0 || command_find(command->subcommands, path,
+							     rest.items[0], &subcommand, NULL) < 0))
+		return run_itself(command, path, rest.items ? rest.items : (char *[]){ NULL }, err);
 	if (rest.count == 0) {
 		command_print_help(command, path, stderr);
 		return reason_usage.exit_status;
@@ -177,20 +151,17 @@ static int run_subcommand(const struct command *command, const char *path, char 
 	return run_command(subcommand, path, rest.items + 1, err);
 }
 
-static int run_command(const struct command *command, const char *parent, char **argv,
-		       struct error *err)
+static int run_itself(const struct command *command, const char *path, char **argv,
+		      struct error *err)
 {
 	const struct opt *const all_tables[] = { command->options, command_global_options, NULL };
 	const struct opt *const *tables = command->options ? all_tables : all_tables + 1;
-	cleanup_free char *path = xasprintf("%s %s", parent, command->name);
 	cleanup_with(strlist_release) struct strlist operands = STRLIST_INIT;
 	enum opt_flags flags = command->flags & COMMAND_PASSES_REST
 				       ? OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES
 				       : 0;
 	int r;
 
-	if (command->subcommands)
-		return run_subcommand(command, path, argv, err);
 	r = opt_take_environment(command->options, err);
 	if (r < 0)
 		return r;
@@ -208,13 +179,23 @@ static int run_command(const struct command *command, const char *parent, char *
 	r = check_operands(command, path, &operands, err);
 	if (r < 0)
 		return r;
-	r = profile_check_name(global.profile_name, err);
+	r = choose_profile(command, err);
 	if (r < 0)
 		return r;
-	r = run_prepared(command, path, &operands, err);
+	r = run_with(command, path, &operands, err);
 	if (r < 0)
 		name_profile(err, r);
 	return r;
+}
+
+static int run_command(const struct command *command, const char *parent, char **argv,
+		       struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s %s", parent, command->name);
+
+	if (command->subcommands)
+		return run_subcommand(command, path, argv, err);
+	return run_itself(command, path, argv, err);
 }
 
 int command_main(const struct command *const *list, char **argv, struct error *err)

@@ -30,7 +30,8 @@ enum command_flags {
 
 struct command_context {
 	const struct command *command;
-	const char *profile_name; /* of -p; its form is checked, its existence is not */
+	const char *profile_name; /* of -p, or the active one; its form is checked, its existence is
+				     not */
 	struct profile *profile;  /* set iff COMMAND_NEEDS_CLUSTER */
 	bool quiet;               /* -q; for -v see log_verbosity */
 	bool after_dashes;        /* the operands were set off by `--`; with COMMAND_PASSES_REST */
@@ -48,7 +49,7 @@ struct command {
 	unsigned max_operands; /* not looked at with COMMAND_PASSES_REST */
 	enum command_flags flags;
 	const struct opt *options;                /* ends with OPT_END; may be NULL */
-	const struct command *const *subcommands; /* ends with NULL; then run is NULL */
+	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
 
 	/* The program's exit status, or a negative errno with ERR set. */
 	int (*run)(struct command_context *ctx, struct error *err);
@@ -81,6 +82,7 @@ extern const struct command *const commands[];
 extern const struct command cmd_delete;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;
+extern const struct command cmd_ip;
 extern const struct command cmd_kubectl;
 extern const struct command cmd_logs;
 extern const struct command cmd_node;
@@ -90,4 +92,5 @@ extern const struct command cmd_profile_list;
 extern const struct command cmd_ssh;
 extern const struct command cmd_start;
 extern const struct command cmd_status;
+extern const struct command cmd_update_context;
 extern const struct command cmd_version;

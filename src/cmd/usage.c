@@ -51,6 +51,8 @@ static void print_usage(const struct command *command, const char *path, FILE *o
 			separator = "|";
 		}
 		fprintf(out, "]\n");
+		if (command->run)
+			fprintf(out, "       %s %s\n", path, command->operands);
 		return;
 	}
 	fprintf(out, "[OPTION]...%s%s\n", command->operands ? " " : "",

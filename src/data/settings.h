@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 
+#define SETTING_PROFILE "profile" /* the active profile: what -p is when it is not given */
+
 struct setting {
 	char *key;
 	char *value;

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "cmd/command.h"
+#include "data/settings.h"
 #include "test.h"
 
 static struct {
@@ -54,8 +55,14 @@ static const struct command hidden = {
 };
 static const struct command *const children[] = { &plain, &hidden, NULL };
 static const struct command parent = { .name = "parent", .summary = "s", .subcommands = children };
+static const struct command both = { .name = "both",
+				     .summary = "s",
+				     .operands = "[A]",
+				     .max_operands = 1,
+				     .subcommands = children,
+				     .run = note };
 static const struct command *const list[] = { &plain,  &passing, &needing, &rooted,
-					      &hidden, &parent,  NULL };
+					      &hidden, &parent,  &both,    NULL };
 static struct error why;
 
 #define RUN(...) command_main(list, (char *[]){ __VA_ARGS__, NULL }, &why)
@@ -67,6 +74,7 @@ static void use_fresh_home(void)
 
 TEST(passes_the_status_and_the_operands_on)
 {
+	use_fresh_home();
 	ASSERT_INT(RUN("plain", "-f", "x"), 3);
 	ASSERT_STR(ran, "plain x");
 	ASSERT(arg.force);
@@ -90,6 +98,71 @@ TEST(the_environment_names_the_profile)
 	ASSERT_INT(RUN("plain"), 3);
 	ASSERT_STR(profile_name, "env");
 	ASSERT_INT(RUN("-p", "one", "plain"), 3);
+	ASSERT_STR(profile_name, "one");
+}
+
+/* A home in which the setting names the profile "chosen". */
+static void use_active_profile(void)
+{
+	use_fresh_home();
+	ASSERT_INT(settings_change(SETTING_PROFILE, "chosen", NULL), 1);
+}
+
+TEST(without_a_name_it_is_the_active_profile)
+{
+	use_active_profile();
+	ASSERT_INT(RUN("plain"), 3);
+	ASSERT_STR(profile_name, "chosen");
+}
+
+TEST(what_is_given_comes_before_the_active_profile)
+{
+	use_active_profile();
+	ASSERT_INT(RUN("plain", "-p", "manykube"), 3);
+	ASSERT_STR(profile_name, "manykube");
+	ASSERT_INT(setenv("MANYKUBE_PROFILE", "env", 1), 0);
+	ASSERT_INT(RUN("plain"), 3);
+	ASSERT_STR(profile_name, "env");
+}
+
+TEST(advice_does_not_repeat_the_active_profile)
+{
+	use_active_profile();
+	ASSERT_INT(RUN("needing"), -ENOENT);
+	ASSERT_STR(why.text, "there is no cluster 'chosen'");
+	ASSERT(!why.hint);
+}
+
+TEST(damaged_settings_matter_only_where_they_are_needed)
+{
+	cleanup_free char *path = xasprintf("%s/config.json", test_folder());
+
+	use_fresh_home();
+	ASSERT_OK(file_put(path, "{", 1, 0644, &err));
+	ASSERT_INT(RUN("plain"), 3);
+	ASSERT_INT(RUN("needing"), -EBADMSG);
+	ASSERT(why.reason == &reason_host_config);
+	error_clear(&why);
+	ASSERT_INT(RUN("needing", "-p", "one"), -ENOENT);
+}
+
+TEST(a_name_that_a_setting_cannot_have_is_refused)
+{
+	use_fresh_home();
+	ASSERT_INT(settings_change(SETTING_PROFILE, "../x", NULL), 1);
+	ASSERT_INT(RUN("needing"), -EINVAL);
+}
+
+TEST(what_is_no_subcommand_is_an_operand_where_there_is_a_use_for_it)
+{
+	use_fresh_home();
+	ASSERT_INT(RUN("both"), 3);
+	ASSERT_STR(ran, "both");
+	ASSERT_INT(RUN("both", "plain", "x"), 3);
+	ASSERT_STR(ran, "plain x");
+	ASSERT_INT(RUN("both", "x", "y"), -EINVAL);
+	ASSERT_INT(RUN("both", "-p", "one", "x"), 3);
+	ASSERT_STR(ran, "both x");
 	ASSERT_STR(profile_name, "one");
 }
 

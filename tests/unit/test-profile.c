@@ -245,3 +245,40 @@ TEST(a_lock_that_a_living_command_holds_is_refused_at_once)
 	ASSERT(clock_now_ms() - began < 2500);
 	(void)close(fd);
 }
+
+TEST(only_a_cluster_that_exists_can_be_the_active_one)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *name = NULL;
+
+	use_fresh_home();
+	ASSERT_INT(profile_set_active("dev", &why), -ENOENT);
+	ASSERT_STR(why.hint, "there is none yet: 'manykube start -p dev' makes it");
+	make_profile("dev", &profile);
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_OK(profile_set_active("dev", &err));
+	ASSERT_INT(profile_set_active("other", &why), -ENOENT);
+	ASSERT(why.reason == &reason_cluster_missing);
+	ASSERT_STR(why.hint, "there are: dev");
+	ASSERT_OK(profile_active(&name, &err));
+	ASSERT_STR(name, "dev");
+}
+
+TEST(only_the_active_profile_is_forgotten)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *name = NULL;
+
+	use_fresh_home();
+	make_profile("dev", &profile);
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_OK(profile_set_active("dev", &err));
+	ASSERT_OK(profile_forget_active("other", &err));
+	ASSERT_OK(profile_active(&name, &err));
+	ASSERT_STR(name, "dev");
+	free(take_ptr(name));
+	ASSERT_OK(profile_forget_active("dev", &err));
+	ASSERT_OK(profile_active(&name, &err));
+	ASSERT(!name);
+}

@@ -1,0 +1,41 @@
+/* `ip`: the address of a node. */
+
+#include "cmd/command.h"
+
+static struct {
+	const char *node;
+} arg;
+
+static const struct opt options[] = {
+	OPT_STRING('n', "node", &arg.node, "NODE", "the node; by default the primary"),
+	OPT_END,
+};
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	struct node *node = profile_primary(ctx->profile);
+	int r;
+
+	if (arg.node) {
+		r = profile_need_node(ctx->profile, arg.node, &node, err);
+		if (r < 0)
+			return r;
+	}
+	if (!node || !node->address)
+		return error_because(err, &reason_node_missing, -ENOENT,
+				     "cluster '%s' has no %s with an address yet",
+				     ctx->profile->name, node ? node->name : "primary");
+	printf("%s\n", node->address);
+	return 0;
+}
+
+const struct command cmd_ip = {
+	.name = "ip",
+	.summary = "print the address of a node",
+	.description = "Nodes keep their addresses, so it is also that of a stopped one.",
+	.examples = "curl http://$(manykube ip):30080\n"
+		    "manykube ip -n node-2\n",
+	.flags = COMMAND_NEEDS_CLUSTER,
+	.options = options,
+	.run = run,
+};

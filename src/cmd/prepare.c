@@ -1,0 +1,70 @@
+/* What a command's flags ask for: its cluster loaded and locked, its caller root. */
+
+#include "cmd/prepare.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cmd/interrupt.h"
+
+/* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
+static int check_root(const struct profile *profile, const char *path, struct error *err)
+{
+	const struct node *node;
+	bool native = !profile || profile->node_count == 0;
+
+	if (geteuid() == 0)
+		return 0;
+	if (profile)
+		profile_for_each_node(node, profile)
+			native |= !node->driver || strcmp(node->driver, "native") == 0;
+	if (!native)
+		return 0;
+	error_because(err, &reason_not_root, -EPERM, "'%s' needs root to work with native nodes",
+		      path);
+	return error_hint(err, -EPERM, "run it as root: sudo %s", path);
+}
+
+int command_run_prepared(struct command_context *ctx, const char *path, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_fd int lock = -1;
+	const struct command *command = ctx->command;
+	bool needs_cluster = command->flags & COMMAND_NEEDS_CLUSTER;
+	int r;
+
+	/* Nodes and front doors live for days, and what a node gets is not to be the host's. */
+	if (!(command->flags & COMMAND_KEEPS_FILES))
+		(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+	if (command->flags & COMMAND_LOCKS_CLUSTER)
+		interrupt_explain(ctx->profile_name);
+	if (needs_cluster) {
+		r = profile_load(ctx->profile_name, &profile, err);
+		if (r < 0)
+			return r;
+		ctx->profile = &profile;
+	}
+	if (command->flags & COMMAND_NEEDS_ROOT) {
+		r = check_root(ctx->profile, path, err);
+		if (r < 0)
+			return r;
+	}
+	if (command->flags & COMMAND_LOCKS_CLUSTER) {
+		r = profile_lock(ctx->profile_name, path, &lock, err);
+		if (r < 0)
+			return r;
+	}
+	if (needs_cluster && lock >= 0) {
+		/* Whoever held the lock before us may have changed or deleted it. */
+		profile_release(&profile);
+		r = profile_load(ctx->profile_name, &profile, err);
+		if (r < 0)
+			return r;
+	}
+	r = command->run(ctx, err);
+	if (lock >= 0)
+		profile_remove_lock(ctx->profile_name);
+	return r;
+}
