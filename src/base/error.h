@@ -23,7 +23,8 @@
 struct reason {
 	const char *word;
 	int exit_status;
-	const char *advice; /* what to do next, or NULL */
+	const char *advice;  /* what to do next, or NULL */
+	const char *meaning; /* for the documentation: lower case, no full stop */
 };
 
 /* The families of exit codes that minikube's users know: tens say where, units say what. */
@@ -46,6 +47,9 @@ extern const struct reason reason_node_failed;         /* 80 */
 extern const struct reason reason_control_plane;       /* 100 */
 extern const struct reason reason_api_not_running;     /* 103 */
 extern const struct reason reason_wait_timeout;        /* 102 */
+
+/* All of them, by exit status; ends with NULL. */
+extern const struct reason *const reasons[];
 
 struct error {
 	char *text;

@@ -34,3 +34,15 @@ TEST(works_without_anybody_listening)
 	ASSERT_INT(error_prefix(NULL, -EPERM, "no"), -EPERM);
 	ASSERT_INT(error_hint(NULL, -EPERM, "no"), -EPERM);
 }
+
+TEST(every_reason_is_listed_once_and_explained)
+{
+	ASSERT(reasons[0]);
+	for (size_t i = 0; reasons[i]; i++) {
+		ASSERT(reasons[i]->word && reasons[i]->meaning);
+		ASSERT(i == 0 || reasons[i]->exit_status >= reasons[i - 1]->exit_status);
+		ASSERT(reasons[i]->exit_status > 7 && reasons[i]->exit_status < 126);
+		for (size_t j = 0; j < i; j++)
+			ASSERT(strcmp(reasons[j]->word, reasons[i]->word) != 0);
+	}
+}
