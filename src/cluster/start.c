@@ -78,23 +78,22 @@ static void release_start(struct start *start)
 	})
 
 /*
- * Without a default route a node's own programs could not reach services: they are translated to a
- * pod's address only after a way to the service's own was found.
+ * The way to what is neither node nor pod.  Without a default route a node's own programs could not
+ * reach services: they are translated to a pod's address only after a way to the service's own was
+ * found.  A node that runs may have been offline until now.
  */
-static int add_service_route(const struct profile *profile, const struct cluster_node *at,
+static int add_gateway_route(const struct profile *profile, const struct cluster_node *at,
 			     struct error *err)
 {
-	struct subnet services;
+	const char *destination = profile->offline ? profile->service_subnet : "0.0.0.0/0";
+	struct subnet subnet;
 	struct in_addr gateway;
-	int r;
+	int r = inet_parse_subnet(destination, &subnet, err);
 
-	if (!profile->offline)
-		return 0;
-	r = inet_parse_subnet(profile->service_subnet, &services, err);
 	if (r == 0)
 		r = inet_parse_address(profile->gateway, &gateway, err);
 	if (r == 0)
-		r = at->driver->route(&at->spec, services.address, services.prefix, gateway, false,
+		r = at->driver->route(&at->spec, subnet.address, subnet.prefix, gateway, false,
 				      err);
 	return r;
 }
@@ -144,7 +143,7 @@ static int start_node(struct start *start, struct node *node, struct error *err)
 	if (r == 0)
 		r = add_routes(&start->profile, &at, node, err);
 	if (r == 0)
-		r = add_service_route(&start->profile, &at, err);
+		r = add_gateway_route(&start->profile, &at, err);
 	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
 }
 

@@ -104,6 +104,31 @@ TEST(a_second_start_changes_nothing)
 	ASSERT_INT(fake_world_inits(), 1);
 }
 
+TEST(an_offline_cluster_stays_so_until_told_otherwise)
+{
+	struct cluster_options options = three_nodes;
+	cleanup_free char *world_folder = begin_round(0);
+	static const struct {
+		bool given, offline, expected;
+	} starts[] = {
+		{ true, true, true },   /* --offline */
+		{ false, false, true }, /* nothing said */
+		{ true, false, false }, /* --offline=false */
+		{ false, false, false },
+	};
+
+	fake_world_use(world_folder, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+		options.offline_given = starts[i].given;
+		options.offline = starts[i].offline;
+		ASSERT_INT(start_again(&options), 0);
+		ASSERT_OK(profile_load("test", &profile, &err));
+		ASSERT_INT(profile.offline, starts[i].expected);
+	}
+}
+
 TEST(a_start_with_more_nodes_adds_them)
 {
 	struct cluster_options one_node = three_nodes;
