@@ -31,8 +31,10 @@ int parse_number(const char *text, unsigned long long min, unsigned long long ma
 
 	if (!take_digits(&p, &value) || *p)
 		return error_set(err, -EINVAL, "'%s' is not a whole number", text);
-	if (value < min || value > max)
-		return error_set(err, -ERANGE, "%s is not between %llu and %llu", text, min, max);
+	if (value < min)
+		return error_set(err, -ERANGE, "must be at least %llu, not %s", min, text);
+	if (value > max)
+		return error_set(err, -ERANGE, "must be at most %llu, not %s", max, text);
 	*ret = value;
 	return 0;
 }

@@ -9,18 +9,18 @@
 #include "cli/text.h"
 
 /* Longer options have their help on the next line. */
-#define WIDEST_NAME   28
-#define NARROWEST_GAP 8 /* where help begins if all options are longer */
+#define WIDEST_NAME    28
+#define NARROWEST_GAP  8  /* where help begins if all options are longer */
+#define NARROWEST_HELP 24 /* with less room beside the options, it is below them */
 
-/* "  -p, --profile=NAME" */
-static char *heading(const struct opt *opt)
+char *opt_heading(const struct opt *opt)
 {
 	struct strbuf out = STRBUF_INIT;
 
 	if (opt->letter)
-		strbuf_addf(&out, "  -%c, --%s", opt->letter, opt->name);
+		strbuf_addf(&out, "-%c, --%s", opt->letter, opt->name);
 	else
-		strbuf_addf(&out, "      --%s", opt->name);
+		strbuf_addf(&out, "--%s", opt->name);
 	if (opt->operand)
 		strbuf_addf(&out, "=%s", opt->operand);
 	return strbuf_take(&out);
@@ -74,8 +74,24 @@ static void add_default(struct strbuf *out, const struct opt *opt)
 	}
 	if (value.len)
 		strbuf_addf(out, " (default: %s)", value.text);
-	if (opt->type == OPT_TYPE_LIST || opt->type == OPT_TYPE_REPEAT)
+	if (opt->type == OPT_TYPE_LIST || opt->type == OPT_TYPE_WORDS ||
+	    opt->type == OPT_TYPE_REPEAT)
 		strbuf_add(out, " (may be repeated)");
+}
+
+void opt_describe(const struct opt *opt, struct strbuf *out)
+{
+	strbuf_add(out, opt->help);
+	if (opt->type != OPT_TYPE_HELP)
+		add_default(out, opt);
+}
+
+/* The heading as it stands in the list: letters are a column of their own. */
+static char *indented(const struct opt *opt)
+{
+	cleanup_free char *heading = opt_heading(opt);
+
+	return xasprintf("%s%s", opt->letter ? "  " : "      ", heading);
 }
 
 void opt_print_help(const struct opt *table, unsigned columns, FILE *out)
@@ -83,15 +99,17 @@ void opt_print_help(const struct opt *table, unsigned columns, FILE *out)
 	unsigned width = NARROWEST_GAP;
 
 	for (const struct opt *opt = table; opt->type != OPT_TYPE_END; opt++) {
-		cleanup_free char *name = heading(opt);
+		cleanup_free char *name = indented(opt);
 
 		if (text_width(name) <= WIDEST_NAME)
 			width = MAX(width, text_width(name));
 	}
+	if (columns < width + 2 + NARROWEST_HELP)
+		width = 4;
 	for (const struct opt *opt = table; opt->type != OPT_TYPE_END; opt++) {
 		cleanup_with(strbuf_release) struct strbuf line = STRBUF_INIT;
 		cleanup_with(strbuf_release) struct strbuf help = STRBUF_INIT;
-		cleanup_free char *name = heading(opt);
+		cleanup_free char *name = indented(opt);
 		unsigned at = text_width(name);
 
 		strbuf_add(&line, name);
@@ -99,9 +117,7 @@ void opt_print_help(const struct opt *table, unsigned columns, FILE *out)
 			strbuf_addf(&line, "\n%*s", (int)width + 2, "");
 		else
 			strbuf_addf(&line, "%*s", (int)(width + 2 - at), "");
-		strbuf_add(&help, opt->help);
-		if (opt->type != OPT_TYPE_HELP)
-			add_default(&help, opt);
+		opt_describe(opt, &help);
 		text_wrap(&line, help.text, width + 2, width + 2, columns);
 		fprintf(out, "%s\n", line.text);
 	}

@@ -25,9 +25,20 @@ static bool is_flag(const struct opt *opt)
 	return opt->type == OPT_TYPE_FLAG || opt->type == OPT_TYPE_HELP;
 }
 
-static bool takes_value(const struct opt *opt)
+static bool is_list(const struct opt *opt)
+{
+	return opt->type == OPT_TYPE_LIST || opt->type == OPT_TYPE_WORDS;
+}
+
+bool opt_takes_value(const struct opt *opt)
 {
 	return !is_flag(opt) && opt->type != OPT_TYPE_REPEAT;
+}
+
+static void note_given(const struct opt *opt)
+{
+	if (opt->given)
+		*opt->given = true;
 }
 
 static int set_flag(const struct opt *opt, const char *value, struct error *err)
@@ -73,15 +84,44 @@ static int set_number(const struct opt *opt, const char *value, struct error *er
 	return 0;
 }
 
+/* Add what VALUE names to OPT's list. */
+static int add_items(const struct opt *opt, const char *value, bool split, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist items = STRLIST_INIT;
+	const char *item;
+	int r;
+
+	if (split)
+		strlist_split(&items, value, ',');
+	else
+		strlist_add(&items, value);
+	strlist_for_each(item, &items) {
+		r = opt->check ? opt->check(item, err) : 0;
+		if (r < 0)
+			return r;
+		strlist_add(opt->to.list, item);
+	}
+	return 0;
+}
+
+static int set_string(const struct opt *opt, const char *value, struct error *err)
+{
+	int r = opt->check ? opt->check(value, err) : 0;
+
+	if (r == 0)
+		*opt->to.string = value;
+	return r;
+}
+
 static int set_value(const struct opt *opt, const char *value, struct error *err)
 {
+	note_given(opt);
 	switch (opt->type) {
 	case OPT_TYPE_HELP:
 	case OPT_TYPE_FLAG:
 		return set_flag(opt, value, err);
 	case OPT_TYPE_STRING:
-		*opt->to.string = value;
-		return 0;
+		return set_string(opt, value, err);
 	case OPT_TYPE_CHOICE:
 		return set_choice(opt, value, err);
 	case OPT_TYPE_REPEAT:
@@ -93,8 +133,8 @@ static int set_value(const struct opt *opt, const char *value, struct error *err
 	case OPT_TYPE_SECONDS:
 		return parse_seconds(value, opt->to.seconds, err);
 	case OPT_TYPE_LIST:
-		strlist_add(opt->to.list, value);
-		return 0;
+	case OPT_TYPE_WORDS:
+		return add_items(opt, value, opt->type == OPT_TYPE_WORDS, err);
 	case OPT_TYPE_END:
 		break;
 	}
@@ -108,8 +148,31 @@ static int wrong_value(struct error *err, const char *where)
 	return error_reason(err, -EINVAL, &reason_usage);
 }
 
+int opt_set(const struct opt *opt, const char *value, struct error *err)
+{
+	if (!is_list(opt))
+		return set_value(opt, value, err);
+	note_given(opt);
+	strlist_release(opt->to.list);
+	return add_items(opt, value, true, err);
+}
+
+int opt_take_settings(const struct opt *table, opt_lookup_fn lookup, const void *data,
+		      struct error *err)
+{
+	for (const struct opt *opt = table; opt && opt->type != OPT_TYPE_END; opt++) {
+		const char *value = opt->once ? NULL : lookup(opt->name, data);
+
+		if (!value || !*value || opt_set(opt, value, err) == 0)
+			continue;
+		error_prefix(err, -EINVAL, "%s", opt->name);
+		return error_reason(err, -EINVAL, &reason_host_config);
+	}
+	return 0;
+}
+
 /* --node-name is MANYKUBE_NODE_NAME. */
-static char *variable_name(const struct opt *opt)
+char *opt_variable(const struct opt *opt)
 {
 	char *name = xasprintf("MANYKUBE_%s", opt->name);
 
@@ -120,36 +183,28 @@ static char *variable_name(const struct opt *opt)
 
 int opt_take_environment(const struct opt *table, struct error *err)
 {
-	const struct opt *opt;
-
-	if (!table)
-		return 0;
-	for (opt = table; opt->type != OPT_TYPE_END; opt++) {
-		cleanup_free char *name = variable_name(opt);
+	for (const struct opt *opt = table; opt && opt->type != OPT_TYPE_END; opt++) {
+		cleanup_free char *name = opt_variable(opt);
 		const char *value = getenv(name);
 
-		if (!value || !*value || opt->type == OPT_TYPE_HELP)
-			continue;
-		if (opt->type == OPT_TYPE_LIST)
-			strlist_split(opt->to.list, value, ',');
-		else if (set_value(opt, value, err) < 0)
+		if (value && *value && opt->type != OPT_TYPE_HELP && opt_set(opt, value, err) < 0)
 			return wrong_value(err, name);
 	}
 	return 0;
 }
 
-static const struct opt *find_name(const struct parser *parser, const char *name, size_t len)
+const struct opt *opt_find(const struct opt *const *tables, const char *name, size_t len)
 {
-	for (const struct opt *const *table = parser->tables; *table; table++)
+	for (const struct opt *const *table = tables; *table; table++)
 		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++)
 			if (strlen(opt->name) == len && memcmp(opt->name, name, len) == 0)
 				return opt;
 	return NULL;
 }
 
-static const struct opt *find_letter(const struct parser *parser, char letter)
+const struct opt *opt_find_letter(const struct opt *const *tables, char letter)
 {
-	for (const struct opt *const *table = parser->tables; *table; table++)
+	for (const struct opt *const *table = tables; *table; table++)
 		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++)
 			if (opt->letter == letter)
 				return opt;
@@ -177,7 +232,7 @@ static int take_value(struct parser *parser, const struct opt *opt, const char *
 		      const char *value, struct error *err)
 {
 	/* The first item on the command line replaces the default list. */
-	if (opt->type == OPT_TYPE_LIST && !strlist_has(&parser->set, opt->name)) {
+	if (is_list(opt) && !strlist_has(&parser->set, opt->name)) {
 		strlist_release(opt->to.list);
 		strlist_add(&parser->set, opt->name);
 	}
@@ -191,13 +246,12 @@ static int take_next(struct parser *parser, const struct opt *opt, const char *w
 		     struct error *err)
 {
 	if (opt->type == OPT_TYPE_REPEAT) {
+		note_given(opt);
 		++*opt->to.repeat;
 		return 0;
 	}
-	if (is_flag(opt)) {
-		*opt->to.flag = true;
-		return 0;
-	}
+	if (is_flag(opt))
+		return set_value(opt, "true", err);
 	if (!*parser->argv)
 		return error_because(err, &reason_usage, -EINVAL, "'%s' needs a value (%s)",
 				     written, opt->operand);
@@ -211,14 +265,12 @@ static int parse_long(struct parser *parser, const char *argument, struct error 
 	const char *equals = strchr(name, '=');
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
 	cleanup_free char *written = xasprintf("--%.*s", (int)len, name);
-	const struct opt *opt = find_name(parser, name, len);
+	const struct opt *opt = opt_find(parser->tables, name, len);
 
 	if (!opt && !equals && strncmp(name, "no-", 3) == 0) {
-		opt = find_name(parser, name + 3, len - 3);
-		if (opt && opt->type == OPT_TYPE_FLAG) {
-			*opt->to.flag = false;
-			return 0;
-		}
+		opt = opt_find(parser->tables, name + 3, len - 3);
+		if (opt && opt->type == OPT_TYPE_FLAG)
+			return set_value(opt, "false", err);
 		opt = NULL;
 	}
 	if (!opt)
@@ -234,7 +286,7 @@ static int parse_letters(struct parser *parser, const char *argument, struct err
 	int r;
 
 	for (const char *p = argument + 1; *p;) {
-		const struct opt *opt = find_letter(parser, *p);
+		const struct opt *opt = opt_find_letter(parser->tables, *p);
 		char written[] = { '-', *p, '\0' };
 
 		if (!opt)
@@ -243,7 +295,7 @@ static int parse_letters(struct parser *parser, const char *argument, struct err
 		p++;
 		if (*p == '=')
 			return take_value(parser, opt, written, p + 1, err);
-		if (*p && (takes_value(opt) ||
+		if (*p && (opt_takes_value(opt) ||
 			   (opt->type == OPT_TYPE_REPEAT && isdigit((unsigned char)*p))))
 			return take_value(parser, opt, written, p, err);
 		r = take_next(parser, opt, written, err);

@@ -4,7 +4,8 @@
  * A command lists its options once, in a table that ends with OPT_END.  Parsing and
  * --help read that table.  Each kind of option writes through a pointer of its own type,
  * so naming a variable of the wrong type does not compile.  What the variable holds
- * beforehand is the default; the environment's MANYKUBE_NAME (for --name) changes it.
+ * beforehand is the default; the person's settings change it, over them the environment's
+ * MANYKUBE_NAME (for --name), over that the command line.
  *
  * Understood are --name=value, --name value, -n value, -nvalue, -n=value, several flags
  * after one '-', --no-name and --name=false for flags, and -- to end the options.
@@ -14,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 
 enum opt_type {
@@ -28,6 +30,18 @@ enum opt_type {
 	OPT_TYPE_SIZE,
 	OPT_TYPE_SECONDS,
 	OPT_TYPE_LIST,
+	OPT_TYPE_WORDS,
+};
+
+/* What a shell offers for a value or an operand. */
+enum complete {
+	COMPLETE_NONE,
+	COMPLETE_FILE,
+	COMPLETE_PROFILE,
+	COMPLETE_NODE,
+	COMPLETE_NODE_FILE, /* FILE or NODE:FILE */
+	COMPLETE_COMMAND,   /* the words of a command: node list */
+	COMPLETE_SETTING,   /* a key of `config`, behind it a value of it */
 };
 
 struct opt {
@@ -45,35 +59,44 @@ struct opt {
 		unsigned *seconds;
 		struct strlist *list;
 	} to;
+
+	/* What few options have; named behind the help: OPT_FLAG(..., "do it", .once = true). */
+	bool once;   /* no default for it can be kept in the settings */
+	bool *given; /* becomes true when it is given, in whichever way and with whichever value */
+	int (*check)(const char *value, struct error *err); /* what a string must be */
+	enum complete complete;
 };
 
 /* clang-format off */
-#define OPT_FLAG(letter_, name_, to_, help_) \
-	{ OPT_TYPE_FLAG, letter_, name_, NULL, help_, { .flag = to_ } }
+#define OPT_FLAG(letter_, name_, to_, help_, ...) \
+	{ OPT_TYPE_FLAG, letter_, name_, NULL, help_, { .flag = to_ }, __VA_ARGS__ }
 /* Counts how often it is given. */
-#define OPT_REPEAT(letter_, name_, to_, help_) \
-	{ OPT_TYPE_REPEAT, letter_, name_, NULL, help_, { .repeat = to_ } }
-#define OPT_STRING(letter_, name_, to_, operand_, help_) \
-	{ OPT_TYPE_STRING, letter_, name_, operand_, help_, { .string = to_ } }
+#define OPT_REPEAT(letter_, name_, to_, help_, ...) \
+	{ OPT_TYPE_REPEAT, letter_, name_, NULL, help_, { .repeat = to_ }, __VA_ARGS__ }
+#define OPT_STRING(letter_, name_, to_, operand_, help_, ...) \
+	{ OPT_TYPE_STRING, letter_, name_, operand_, help_, { .string = to_ }, __VA_ARGS__ }
 /* One of the words in WORDS_, as in "text|json". */
-#define OPT_CHOICE(letter_, name_, to_, words_, help_) \
-	{ OPT_TYPE_CHOICE, letter_, name_, words_, help_, { .string = to_ } }
-#define OPT_COUNT(letter_, name_, to_, help_) \
-	{ OPT_TYPE_COUNT, letter_, name_, "N", help_, { .count = to_ } }
+#define OPT_CHOICE(letter_, name_, to_, words_, help_, ...) \
+	{ OPT_TYPE_CHOICE, letter_, name_, words_, help_, { .string = to_ }, __VA_ARGS__ }
+#define OPT_COUNT(letter_, name_, to_, help_, ...) \
+	{ OPT_TYPE_COUNT, letter_, name_, "N", help_, { .count = to_ }, __VA_ARGS__ }
 /* A count of at least one; 0 beforehand means that there is no default. */
-#define OPT_POSITIVE(letter_, name_, to_, help_) \
-	{ OPT_TYPE_POSITIVE, letter_, name_, "N", help_, { .count = to_ } }
+#define OPT_POSITIVE(letter_, name_, to_, help_, ...) \
+	{ OPT_TYPE_POSITIVE, letter_, name_, "N", help_, { .count = to_ }, __VA_ARGS__ }
 /* Bytes as parse_size() reads them: 2g, 512m; a bare number is MiB. */
-#define OPT_SIZE(letter_, name_, to_, help_) \
-	{ OPT_TYPE_SIZE, letter_, name_, "SIZE", help_, { .bytes = to_ } }
+#define OPT_SIZE(letter_, name_, to_, help_, ...) \
+	{ OPT_TYPE_SIZE, letter_, name_, "SIZE", help_, { .bytes = to_ }, __VA_ARGS__ }
 /* As parse_seconds() reads them: 90, 6m, 1m30s. */
-#define OPT_SECONDS(letter_, name_, to_, help_) \
-	{ OPT_TYPE_SECONDS, letter_, name_, "DURATION", help_, { .seconds = to_ } }
+#define OPT_SECONDS(letter_, name_, to_, help_, ...) \
+	{ OPT_TYPE_SECONDS, letter_, name_, "DURATION", help_, { .seconds = to_ }, __VA_ARGS__ }
 /* May be given several times; in the environment the items are separated by commas. */
-#define OPT_LIST(letter_, name_, to_, operand_, help_) \
-	{ OPT_TYPE_LIST, letter_, name_, operand_, help_, { .list = to_ } }
+#define OPT_LIST(letter_, name_, to_, operand_, help_, ...) \
+	{ OPT_TYPE_LIST, letter_, name_, operand_, help_, { .list = to_ }, __VA_ARGS__ }
+/* Like OPT_LIST, for items without commas: they separate items everywhere. */
+#define OPT_WORDS(letter_, name_, to_, operand_, help_, ...) \
+	{ OPT_TYPE_WORDS, letter_, name_, operand_, help_, { .list = to_ }, __VA_ARGS__ }
 #define OPT_HELP(to_) \
-	{ OPT_TYPE_HELP, 'h', "help", NULL, "show this help", { .flag = to_ } }
+	{ OPT_TYPE_HELP, 'h', "help", NULL, "show this help", { .flag = to_ }, .once = true }
 #define OPT_END { .type = OPT_TYPE_END }
 /* clang-format on */
 
@@ -82,8 +105,18 @@ enum opt_flags {
 	OPT_KEEP_DASHES = 1 << 1,     /* the -- that ends the options becomes an operand, too */
 };
 
+/* The value that the person's settings have for the option NAME, or NULL; must outlive it. */
+typedef const char *(*opt_lookup_fn)(const char *name, const void *data);
+
+/* Set what TABLE (may be NULL) names from what LOOKUP finds; -EINVAL with reason_host_config. */
+int opt_take_settings(const struct opt *table, opt_lookup_fn lookup, const void *data,
+		      struct error *err);
+
 /* Set what TABLE (may be NULL) names from the environment; -EINVAL with reason_usage. */
 int opt_take_environment(const struct opt *table, struct error *err);
+
+/* Set OPT to VALUE, which must outlive it; -EINVAL with what is wrong with VALUE. */
+int opt_set(const struct opt *opt, const char *value, struct error *err);
 
 /*
  * Read the options in ARGV (ended by NULL, without the command's name) that TABLES (a list
@@ -92,6 +125,23 @@ int opt_take_environment(const struct opt *table, struct error *err);
  */
 int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv,
 	      struct strlist *operands, struct error *err);
+
+/* The option of TABLES (a list ended by NULL) called by the first LEN characters of NAME, or NULL.
+ */
+const struct opt *opt_find(const struct opt *const *tables, const char *name, size_t len);
+const struct opt *opt_find_letter(const struct opt *const *tables, char letter);
+
+/* Whether a value follows OPT. */
+bool opt_takes_value(const struct opt *opt);
+
+/* The environment's variable for OPT, for the caller to free. */
+char *opt_variable(const struct opt *opt) must_check;
+
+/* "-p, --profile=NAME", for the caller to free. */
+char *opt_heading(const struct opt *opt) must_check;
+
+/* Add OPT's help with its default. */
+void opt_describe(const struct opt *opt, struct strbuf *out);
 
 /* Print TABLE's options with their help and defaults, aligned, in lines of at most COLUMNS. */
 void opt_print_help(const struct opt *table, unsigned columns, FILE *out);

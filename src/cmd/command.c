@@ -24,10 +24,11 @@ static struct {
 };
 
 const struct opt command_global_options[] = {
-	OPT_STRING('p', "profile", &global.profile_name, "NAME", "the cluster to work on"),
+	OPT_STRING('p', "profile", &global.profile_name, "NAME", "the cluster to work on",
+		   .check = profile_check_name, .complete = COMPLETE_PROFILE),
 	OPT_REPEAT('v', "verbose", &global.verbosity,
-		   "say more: -v the time of each step, -vv each action"),
-	OPT_FLAG('q', "quiet", &global.quiet, "show no progress"),
+		   "say more: -v the time of each step, -vv each action", .once = true),
+	OPT_FLAG('q', "quiet", &global.quiet, "show no progress", .once = true),
 	OPT_HELP(&global.help),
 	OPT_END,
 };

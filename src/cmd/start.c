@@ -20,6 +20,7 @@ static struct {
 	const char *subnet;
 	const char *cni;
 	bool offline;
+	bool offline_given;
 	const char *wait;
 	unsigned wait_seconds;
 	bool download_only;
@@ -43,13 +44,14 @@ static const struct opt options[] = {
 	OPT_CHOICE(0, "cni", &arg.cni, "auto|none",
 		   "network between pods: our routes, or none, to install one of your own"),
 	OPT_FLAG(0, "offline", &arg.offline,
-		 "no way out of the cluster: no NAT, no names from outside"),
+		 "no way out of the cluster: no NAT, no names from outside",
+		 .given = &arg.offline_given),
 	OPT_STRING(0, "wait", &arg.wait, "WHAT",
 		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none"),
 	OPT_SECONDS(0, "wait-timeout", &arg.wait_seconds, "how long the start may take"),
 	OPT_FLAG(0, "download-only", &arg.download_only,
-		 "only get what nodes will run; afterwards 'start' needs no network"),
-	OPT_FLAG(0, "force", &arg.force, "go on although this host lacks something"),
+		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
+	OPT_FLAG(0, "force", &arg.force, "go on although this host lacks something", .once = true),
 	OPT_END,
 };
 
@@ -155,7 +157,7 @@ static int run(struct command_context *ctx, struct error *err)
 		.cpus = arg.cpus,
 		.memory_bytes = arg.memory_bytes,
 		.offline = arg.offline,
-		.offline_given = arg.offline,
+		.offline_given = arg.offline_given,
 		.force = arg.force,
 		.wait_seconds = arg.wait_seconds,
 	};

@@ -9,6 +9,9 @@
 #include "cli/text.h"
 #include "cmd/command.h"
 
+/* With less room than this beside the names, summaries are below them. */
+#define NARROWEST 24
+
 /* Help is easier to read in lines of at most this length. */
 #define WIDEST 100
 
@@ -23,16 +26,20 @@ static unsigned columns_of(FILE *out)
 static void print_summaries(const struct command *const *list, unsigned columns, FILE *out)
 {
 	unsigned width = 0;
+	bool below;
 
 	for (size_t i = 0; list[i]; i++)
 		if (!(list[i]->flags & COMMAND_HIDDEN))
 			width = MAX(width, text_width(list[i]->name));
+	below = columns < width + 4 + NARROWEST;
+	if (below)
+		width = 0;
 	for (size_t i = 0; list[i]; i++) {
 		cleanup_with(strbuf_release) struct strbuf line = STRBUF_INIT;
 
 		if (list[i]->flags & COMMAND_HIDDEN)
 			continue;
-		strbuf_addf(&line, "  %-*s  ", (int)width, list[i]->name);
+		strbuf_addf(&line, "  %-*s%s", (int)width, list[i]->name, below ? "\n    " : "  ");
 		text_wrap(&line, list[i]->summary, width + 4, width + 4, columns);
 		fprintf(out, "%s\n", line.text);
 	}

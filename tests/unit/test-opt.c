@@ -16,22 +16,32 @@ static struct {
 	uint64_t memory_bytes;
 	unsigned timeout_seconds;
 	struct strlist labels;
+	struct strlist names;
+	bool name_given;
+	bool wait_given;
 } arg = {
 	.wait = true,
 	.output = "text",
 	.timeout_seconds = 360,
 };
 
+static int refuse_bad(const char *value, struct error *err)
+{
+	return strcmp(value, "bad") == 0 ? error_set(err, -EINVAL, "it is bad") : 0;
+}
+
 static const struct opt options[] = {
-	OPT_FLAG('f', "force", &arg.force, "do it anyway"),
-	OPT_FLAG(0, "wait", &arg.wait, "wait for the nodes"),
-	OPT_STRING(0, "node-name", &arg.name, "NAME", "what to call it"),
+	OPT_FLAG('f', "force", &arg.force, "do it anyway", .once = true),
+	OPT_FLAG(0, "wait", &arg.wait, "wait for the nodes", .given = &arg.wait_given),
+	OPT_STRING(0, "node-name", &arg.name, "NAME", "what to call it", .given = &arg.name_given,
+		   .check = refuse_bad),
 	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
 	OPT_COUNT('n', "nodes", &arg.nodes, "how many nodes"),
 	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of a node"),
 	OPT_SIZE('m', "memory", &arg.memory_bytes, "memory of a node"),
 	OPT_SECONDS('t', "wait-timeout", &arg.timeout_seconds, "how long to wait"),
 	OPT_LIST('l', "label", &arg.labels, "KEY=VALUE", "labels of the node"),
+	OPT_WORDS(0, "names", &arg.names, "NAME", "more names", .check = refuse_bad),
 	OPT_END,
 };
 
@@ -82,6 +92,91 @@ TEST(refuses_none_where_at_least_one_is_needed)
 	ASSERT_INT(PARSE("--nodes=0", "--cpus=1"), 0);
 	ASSERT_INT(arg.cpus, 1);
 	ASSERT_INT(PARSE("--cpus=0"), -EINVAL);
+	ASSERT_STR(why.text, "--cpus: must be at least 1, not 0");
+	ASSERT_INT(PARSE("--cpus=4294967296"), -EINVAL);
+	ASSERT_STR(why.text, "--cpus: must be at most 2147483647, not 4294967296");
+}
+
+TEST(tells_whether_an_option_was_given)
+{
+	ASSERT_INT(PARSE("--force"), 0);
+	ASSERT(!arg.wait_given && !arg.name_given);
+	ASSERT_INT(PARSE("--wait=true", "--node-name", "a"), 0);
+	ASSERT(arg.wait_given && arg.name_given);
+	arg.wait_given = false;
+	ASSERT_INT(PARSE("--no-wait"), 0);
+	ASSERT(arg.wait_given && !arg.wait);
+	arg.wait_given = false;
+	ASSERT_INT(PARSE("--wait"), 0);
+	ASSERT(arg.wait_given && arg.wait);
+	arg.name_given = false;
+	ASSERT_INT(setenv("MANYKUBE_NODE_NAME", "b", 1), 0);
+	ASSERT_OK(opt_take_environment(options, &err));
+	ASSERT(arg.name_given);
+}
+
+TEST(an_option_may_check_its_value)
+{
+	ASSERT_INT(PARSE("--node-name=bad"), -EINVAL);
+	ASSERT_STR(why.text, "--node-name: it is bad");
+	ASSERT(!arg.name);
+	ASSERT_INT(PARSE("--names=a,bad"), -EINVAL);
+	ASSERT_STR(why.text, "--names: it is bad");
+}
+
+static const char *look_up(const char *name, const void *data)
+{
+	const char *const *pair = data;
+
+	for (; *pair; pair += 2)
+		if (strcmp(*pair, name) == 0)
+			return pair[1];
+	return NULL;
+}
+
+TEST(settings_are_weaker_than_the_environment_and_that_than_the_command_line)
+{
+	static const char *const settings[] = { "nodes",  "2",        "cpus",      "2",
+						"names",  "a,b",      "label",     "x=1,y=2",
+						"wait",   "false",    "force",     "true",
+						"none",   "of our's", "node-name", "",
+						"memory", "1g",       NULL };
+
+	ASSERT_INT(setenv("MANYKUBE_CPUS", "3", 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_MEMORY", "2g", 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_LABEL", "z=1", 1), 0);
+	ASSERT_OK(opt_take_settings(options, look_up, settings, &err));
+	ASSERT_OK(opt_take_settings(NULL, look_up, settings, &err));
+	ASSERT_OK(opt_take_environment(options, &err));
+	ASSERT_INT(PARSE("--memory=3g", "--names=c"), 0);
+	ASSERT_INT(arg.nodes, 2);
+	ASSERT_INT(arg.cpus, 3);
+	ASSERT_INT(arg.memory_bytes, 3ll << 30);
+	ASSERT(arg.wait_given && !arg.wait);
+	ASSERT(!arg.force); /* no default can be kept for it */
+	ASSERT(!arg.name_given);
+	ASSERT_INT(arg.labels.count, 1);
+	ASSERT_STR(arg.labels.items[0], "z=1");
+	ASSERT_INT(arg.names.count, 1);
+	ASSERT_STR(arg.names.items[0], "c");
+}
+
+TEST(a_bad_setting_is_named)
+{
+	static const char *const settings[] = { "memory", "banana", NULL };
+
+	ASSERT_INT(opt_take_settings(options, look_up, settings, &why), -EINVAL);
+	ASSERT_STR(why.text, "memory: 'banana' is not a size; write for instance 2g or 512m");
+	ASSERT(why.reason == &reason_host_config);
+}
+
+TEST(words_are_split_at_commas_and_lists_are_not)
+{
+	ASSERT_INT(PARSE("--names=a,b", "--names", "c", "--label=k=1,2"), 0);
+	ASSERT_INT(arg.names.count, 3);
+	ASSERT_STR(arg.names.items[2], "c");
+	ASSERT_INT(arg.labels.count, 1);
+	ASSERT_STR(arg.labels.items[0], "k=1,2");
 }
 
 TEST(operands_may_stand_anywhere)
@@ -187,7 +282,22 @@ TEST(help_is_aligned_and_wrapped)
 			 "  -t, --wait-timeout=DURATION\n"
 			 "                          how long to wait (default: 6m)\n"
 			 "  -l, --label=KEY=VALUE   labels of the node (may be\n"
-			 "                          repeated)\n");
+			 "                          repeated)\n"
+			 "      --names=NAME        more names (may be repeated)\n");
+	free(text);
+}
+
+TEST(help_fits_into_a_narrow_window)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	opt_print_help(options, 20, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(
+		text,
+		"      --wait\n      wait for the\n      nodes\n      (default:\n      true)\n"));
 	free(text);
 }
 

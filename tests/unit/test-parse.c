@@ -9,7 +9,7 @@ TEST(numbers_are_checked_fully)
 	ASSERT_INT(parse_number("42", 1, 100, &n, NULL), 0);
 	ASSERT_INT(n, 42);
 	ASSERT_INT(parse_number("0", 1, 100, &n, &err), -ERANGE);
-	ASSERT_STR(err.text, "0 is not between 1 and 100");
+	ASSERT_STR(err.text, "must be at least 1, not 0");
 	ASSERT_INT(parse_number("4x", 1, 100, &n, &err), -EINVAL);
 	ASSERT_STR(err.text, "'4x' is not a whole number");
 	ASSERT_INT(parse_number("", 0, 100, &n, NULL), -EINVAL);
