@@ -23,6 +23,7 @@ const struct command *const commands[] = {
 	&cmd_ip,
 	&cmd_logs,
 	&cmd_delete,
+	&cmd_config,
 	&cmd_front_door,
 	&cmd_help,
 	&cmd_version,

@@ -16,8 +16,9 @@
 /* One run over the arguments. */
 struct parser {
 	const struct opt *const *tables;
-	char **argv;        /* what is still to be read */
-	struct strlist set; /* names of the lists that were begun anew */
+	char **argv;           /* what is still to be read */
+	struct strlist begun;  /* names of the lists that were begun anew */
+	struct strlist *given; /* names of the options that were read */
 };
 
 static bool is_flag(const struct opt *opt)
@@ -157,20 +158,6 @@ int opt_set(const struct opt *opt, const char *value, struct error *err)
 	return add_items(opt, value, true, err);
 }
 
-int opt_take_settings(const struct opt *table, opt_lookup_fn lookup, const void *data,
-		      struct error *err)
-{
-	for (const struct opt *opt = table; opt && opt->type != OPT_TYPE_END; opt++) {
-		const char *value = opt->once ? NULL : lookup(opt->name, data);
-
-		if (!value || !*value || opt_set(opt, value, err) == 0)
-			continue;
-		error_prefix(err, -EINVAL, "%s", opt->name);
-		return error_reason(err, -EINVAL, &reason_host_config);
-	}
-	return 0;
-}
-
 /* --node-name is MANYKUBE_NODE_NAME. */
 char *opt_variable(const struct opt *opt)
 {
@@ -181,14 +168,33 @@ char *opt_variable(const struct opt *opt)
 	return name;
 }
 
-int opt_take_environment(const struct opt *table, struct error *err)
+int opt_take_environment(const struct opt *table, struct strlist *given, struct error *err)
 {
 	for (const struct opt *opt = table; opt && opt->type != OPT_TYPE_END; opt++) {
 		cleanup_free char *name = opt_variable(opt);
 		const char *value = getenv(name);
 
-		if (value && *value && opt->type != OPT_TYPE_HELP && opt_set(opt, value, err) < 0)
+		if (!value || !*value || opt->type == OPT_TYPE_HELP)
+			continue;
+		if (opt_set(opt, value, err) < 0)
 			return wrong_value(err, name);
+		strlist_add(given, opt->name);
+	}
+	return 0;
+}
+
+int opt_take_settings(const struct opt *table, opt_lookup_fn lookup, const void *data,
+		      const struct strlist *given, struct error *err)
+{
+	for (const struct opt *opt = table; opt && opt->type != OPT_TYPE_END; opt++) {
+		const char *value = NULL;
+
+		if (!opt->once && !strlist_has(given, opt->name))
+			value = lookup(opt, data);
+		if (!value || !*value || opt_set(opt, value, err) == 0)
+			continue;
+		error_prefix(err, -EINVAL, "%s", opt->name);
+		return error_reason(err, -EINVAL, &reason_host_config);
 	}
 	return 0;
 }
@@ -231,10 +237,11 @@ static int unknown_name(const struct parser *parser, const char *name, size_t le
 static int take_value(struct parser *parser, const struct opt *opt, const char *written,
 		      const char *value, struct error *err)
 {
+	strlist_add(parser->given, opt->name);
 	/* The first item on the command line replaces the default list. */
-	if (is_list(opt) && !strlist_has(&parser->set, opt->name)) {
+	if (is_list(opt) && !strlist_has(&parser->begun, opt->name)) {
 		strlist_release(opt->to.list);
-		strlist_add(&parser->set, opt->name);
+		strlist_add(&parser->begun, opt->name);
 	}
 	if (set_value(opt, value, err) < 0)
 		return wrong_value(err, written);
@@ -251,7 +258,7 @@ static int take_next(struct parser *parser, const struct opt *opt, const char *w
 		return 0;
 	}
 	if (is_flag(opt))
-		return set_value(opt, "true", err);
+		return take_value(parser, opt, written, "true", err);
 	if (!*parser->argv)
 		return error_because(err, &reason_usage, -EINVAL, "'%s' needs a value (%s)",
 				     written, opt->operand);
@@ -270,7 +277,7 @@ static int parse_long(struct parser *parser, const char *argument, struct error 
 	if (!opt && !equals && strncmp(name, "no-", 3) == 0) {
 		opt = opt_find(parser->tables, name + 3, len - 3);
 		if (opt && opt->type == OPT_TYPE_FLAG)
-			return set_value(opt, "false", err);
+			return take_value(parser, opt, written, "false", err);
 		opt = NULL;
 	}
 	if (!opt)
@@ -338,11 +345,13 @@ static int parse_all(struct parser *parser, enum opt_flags flags, struct strlist
 }
 
 int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv,
-	      struct strlist *operands, struct error *err)
+	      struct strlist *operands, struct strlist *given, struct error *err)
 {
-	struct parser parser = { .tables = tables, .argv = argv, .set = STRLIST_INIT };
+	struct parser parser = {
+		.tables = tables, .argv = argv, .begun = STRLIST_INIT, .given = given
+	};
 	int r = parse_all(&parser, flags, operands, err);
 
-	strlist_release(&parser.set);
+	strlist_release(&parser.begun);
 	return r;
 }

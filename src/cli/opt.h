@@ -61,7 +61,8 @@ struct opt {
 	} to;
 
 	/* What few options have; named behind the help: OPT_FLAG(..., "do it", .once = true). */
-	bool once;   /* no default for it can be kept in the settings */
+	bool when_made; /* about a cluster that is made: settings change none that exists */
+	bool once;      /* no default for it can be kept in the settings */
 	bool *given; /* becomes true when it is given, in whichever way and with whichever value */
 	int (*check)(const char *value, struct error *err); /* what a string must be */
 	enum complete complete;
@@ -105,26 +106,28 @@ enum opt_flags {
 	OPT_KEEP_DASHES = 1 << 1,     /* the -- that ends the options becomes an operand, too */
 };
 
-/* The value that the person's settings have for the option NAME, or NULL; must outlive it. */
-typedef const char *(*opt_lookup_fn)(const char *name, const void *data);
+/* Set what TABLE (may be NULL) names from the environment, and add the names to GIVEN; -EINVAL with
+ * reason_usage. */
+int opt_take_environment(const struct opt *table, struct strlist *given, struct error *err);
 
-/* Set what TABLE (may be NULL) names from what LOOKUP finds; -EINVAL with reason_host_config. */
+/* The value that the person's settings have for OPT, or NULL; must outlive it. */
+typedef const char *(*opt_lookup_fn)(const struct opt *opt, const void *data);
+
+/* Set what TABLE (may be NULL) names, and GIVEN does not, from what LOOKUP finds; -EINVAL with
+ * reason_host_config. */
 int opt_take_settings(const struct opt *table, opt_lookup_fn lookup, const void *data,
-		      struct error *err);
-
-/* Set what TABLE (may be NULL) names from the environment; -EINVAL with reason_usage. */
-int opt_take_environment(const struct opt *table, struct error *err);
+		      const struct strlist *given, struct error *err);
 
 /* Set OPT to VALUE, which must outlive it; -EINVAL with what is wrong with VALUE. */
 int opt_set(const struct opt *opt, const char *value, struct error *err);
 
 /*
  * Read the options in ARGV (ended by NULL, without the command's name) that TABLES (a list
- * ended by NULL) have, and add the rest to OPERANDS.  -EINVAL with reason_usage for what is
- * wrong, with the nearest option suggested for one that no table has.
+ * ended by NULL) have, add their names to GIVEN and the rest to OPERANDS.  -EINVAL with
+ * reason_usage for what is wrong, with the nearest option suggested for one that no table has.
  */
 int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv,
-	      struct strlist *operands, struct error *err);
+	      struct strlist *operands, struct strlist *given, struct error *err);
 
 /* The option of TABLES (a list ended by NULL) called by the first LEN characters of NAME, or NULL.
  */

@@ -1,4 +1,4 @@
-/* Finding a command, and reading what it is told. */
+/* Reading what a command is told, and running it. */
 
 #include "cmd/command.h"
 
@@ -7,20 +7,16 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "cli/suggest.h"
+#include "cmd/defaults.h"
 #include "cmd/prepare.h"
-
-/* Told from a name that was given by its address. */
-static const char default_profile[] = PROFILE_DEFAULT_NAME;
 
 static struct {
 	const char *profile_name;
 	int verbosity;
 	bool quiet;
 	bool help;
-	bool active; /* the profile's name is the person's setting */
 } global = {
-	.profile_name = default_profile,
+	.profile_name = PROFILE_DEFAULT_NAME,
 };
 
 const struct opt command_global_options[] = {
@@ -33,24 +29,8 @@ const struct opt command_global_options[] = {
 	OPT_END,
 };
 
-int command_find(const struct command *const *list, const char *parent, const char *name,
-		 const struct command **ret_command, struct error *err)
-{
-	struct suggest suggest = SUGGEST_INIT(name);
-
-	for (; *list; list++) {
-		if (strcmp((*list)->name, name) == 0) {
-			*ret_command = *list;
-			return 0;
-		}
-		if (!((*list)->flags & COMMAND_HIDDEN))
-			suggest_offer(&suggest, (*list)->name);
-	}
-	error_because(err, &reason_usage, -EINVAL, "there is no command '%s %s'", parent, name);
-	if (suggest.nearest)
-		return error_hint(err, -EINVAL, "did you mean '%s %s'?", parent, suggest.nearest);
-	return error_hint(err, -EINVAL, "'%s --help' lists the commands there are", parent);
-}
+/* The options that the environment and the command line gave. */
+static struct strlist given;
 
 static int check_operands(const struct command *command, const char *path,
 			  const struct strlist *operands, struct error *err)
@@ -72,30 +52,12 @@ static void name_profile(struct error *err, int code)
 	const char *advice = err->hint ? err->hint : err->reason ? err->reason->advice : NULL;
 	cleanup_free char *copy = NULL;
 
-	if (!advice || !strstr(advice, "'manykube ") || strstr(advice, " -p") || global.active ||
-	    strcmp(global.profile_name, PROFILE_DEFAULT_NAME) == 0)
+	/* The person's active one need not be named. */
+	if (!advice || !strstr(advice, "'manykube ") || strstr(advice, " -p") ||
+	    !strlist_has(&given, "profile"))
 		return;
 	copy = xstrdup(advice);
 	(void)error_hint(err, code, "%s (with -p %s)", copy, global.profile_name);
-}
-
-/* Unless it was named, the profile is the person's active one. */
-static int choose_profile(const struct command *command, struct error *err)
-{
-	bool matters = command->flags & (COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER);
-	char *name = NULL;
-	int r;
-
-	if (global.profile_name != default_profile)
-		return profile_check_name(global.profile_name, err);
-	r = profile_active(&name, matters ? err : NULL);
-	if (r < 0)
-		return matters ? r : 0;
-	if (name) {
-		global.profile_name = name; /* for the rest of the program */
-		global.active = true;
-	}
-	return 0;
 }
 
 /* Run COMMAND, which is called PATH, with OPERANDS. */
@@ -132,7 +94,7 @@ static int run_subcommand(const struct command *command, const char *path, char 
 	const struct command *subcommand;
 	int r;
 
-	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, err);
+	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);
 	if (r < 0)
 		return error_hint(err, r, "see '%s --help'", path);
 	if (global.help && rest.count == 0) {
@@ -163,24 +125,25 @@ static int run_itself(const struct command *command, const char *path, char **ar
 				       : 0;
 	int r;
 
-	r = opt_take_environment(command->options, err);
+	r = opt_take_environment(command->options, &given, err);
 	if (r < 0)
 		return r;
-	r = opt_parse(tables, flags, argv, &operands, err);
+	r = opt_parse(tables, flags, argv, &operands, &given, err);
 	if (r < 0 && command->flags & COMMAND_PASSES_REST)
 		return error_hint(
 			err, r, "put -- before what is not for manykube itself: '%s -- ...'", path);
 	if (r < 0)
 		return error_hint(err, r, "see '%s --help'", path);
+	defaults_take(command_global_options, NULL, &given);
+	defaults_take(command->options, global.profile_name, &given);
 	if (global.help) {
 		command_print_help(command, path, stdout);
 		return 0;
 	}
 	log_verbosity = global.verbosity;
-	r = check_operands(command, path, &operands, err);
-	if (r < 0)
-		return r;
-	r = choose_profile(command, err);
+	r = command->flags & COMMAND_NO_SETTINGS ? 0 : defaults_check(err);
+	if (r == 0)
+		r = check_operands(command, path, &operands, err);
 	if (r < 0)
 		return r;
 	r = run_with(command, path, &operands, err);
@@ -206,12 +169,14 @@ int command_main(const struct command *const *list, char **argv, struct error *e
 	const struct command *command;
 	int r;
 
-	r = opt_take_environment(command_global_options, err);
+	strlist_release(&given);
+	defaults_load();
+	r = opt_take_environment(command_global_options, &given, err);
 	if (r < 0)
 		return r;
 	if (*argv && strcmp(*argv, "--version") == 0)
 		*argv = (char *)"version";
-	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, err);
+	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);
 	if (r < 0)
 		return error_hint(err, r, "see 'manykube --help'");
 	if (rest.count == 0) {

@@ -26,6 +26,7 @@ enum command_flags {
 	COMMAND_PASSES_REST = 1 << 3,   /* all after `--` or the first operand is operands */
 	COMMAND_HIDDEN = 1 << 4,        /* not listed by help; for our own helpers */
 	COMMAND_KEEPS_FILES = 1 << 5,   /* becomes a program that gets what our caller has open */
+	COMMAND_NO_SETTINGS = 1 << 6,   /* works also when the person's settings are wrong */
 };
 
 struct command_context {
@@ -48,6 +49,8 @@ struct command {
 	unsigned min_operands;
 	unsigned max_operands; /* not looked at with COMMAND_PASSES_REST */
 	enum command_flags flags;
+	enum complete complete;                   /* what a shell offers for operands */
+	const char *words;                        /* or these: "bash|zsh|fish" */
 	const struct opt *options;                /* ends with OPT_END; may be NULL */
 	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
 
@@ -79,6 +82,11 @@ void command_print_list(const struct command *const *commands, FILE *out);
 /* The program's own table, for `help`. */
 extern const struct command *const commands[];
 
+extern const struct command cmd_config;
+extern const struct command cmd_config_get;
+extern const struct command cmd_config_set;
+extern const struct command cmd_config_unset;
+extern const struct command cmd_config_view;
 extern const struct command cmd_delete;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;

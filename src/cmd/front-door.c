@@ -14,6 +14,6 @@ const struct command cmd_front_door = {
 	.summary = "balance the API of the cluster in FOLDER",
 	.min_operands = 1,
 	.max_operands = 1,
-	.flags = COMMAND_HIDDEN,
+	.flags = COMMAND_HIDDEN | COMMAND_NO_SETTINGS,
 	.run = run,
 };

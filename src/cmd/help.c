@@ -40,5 +40,6 @@ const struct command cmd_help = {
 	.max_operands = 2,
 	.examples = "manykube help\n"
 		    "manykube help node list\n",
+	.flags = COMMAND_NO_SETTINGS,
 	.run = run,
 };

@@ -30,34 +30,6 @@ static struct {
 	.wait_seconds = 360,
 };
 
-static const struct opt options[] = {
-	OPT_POSITIVE(
-		'n', "nodes", &arg.nodes,
-		"how many nodes the cluster has; on an existing cluster the missing ones are added"),
-	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
-		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable"),
-	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of each node; all of the host's unless given"),
-	OPT_SIZE('m', "memory", &arg.memory_bytes,
-		 "memory of each node, for instance 2g; the host's unless given"),
-	OPT_STRING(0, "subnet", &arg.subnet, "SUBNET",
-		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given"),
-	OPT_CHOICE(0, "cni", &arg.cni, "auto|none",
-		   "network between pods: our routes, or none, to install one of your own"),
-	OPT_FLAG(0, "offline", &arg.offline,
-		 "no way out of the cluster: no NAT, no names from outside",
-		 .given = &arg.offline_given),
-	OPT_STRING(0, "wait", &arg.wait, "WHAT",
-		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none"),
-	OPT_SECONDS(0, "wait-timeout", &arg.wait_seconds, "how long the start may take"),
-	OPT_FLAG(0, "download-only", &arg.download_only,
-		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
-	OPT_FLAG(0, "force", &arg.force, "go on although this host lacks something", .once = true),
-	OPT_END,
-};
-
-/* Below it, a control plane is killed for lack of memory while it starts. */
-#define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
-
 static int parse_wait(const char *text, unsigned *ret, struct error *err)
 {
 	static const struct {
@@ -87,7 +59,7 @@ static int parse_wait(const char *text, unsigned *ret, struct error *err)
 			i++;
 		if (i == ARRAY_SIZE(words))
 			return error_because(err, &reason_usage, -EINVAL,
-					     "--wait: there is no '%s' to wait for; use apiserver, "
+					     "there is no '%s' to wait for; use apiserver, "
 					     "node_ready, system_pods, default_sa, all or none",
 					     part);
 		what |= words[i].what;
@@ -95,6 +67,47 @@ static int parse_wait(const char *text, unsigned *ret, struct error *err)
 	*ret = what;
 	return 0;
 }
+
+static int check_wait(const char *text, struct error *err)
+{
+	unsigned what;
+
+	return parse_wait(text, &what, err);
+}
+
+static const struct opt options[] = {
+	OPT_POSITIVE(
+		'n', "nodes", &arg.nodes,
+		"how many nodes the cluster has; on an existing cluster the missing ones are added",
+		.when_made = true),
+	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
+		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable", .when_made = true),
+	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of each node; all of the host's unless given",
+		     .when_made = true),
+	OPT_SIZE('m', "memory", &arg.memory_bytes,
+		 "memory of each node, for instance 2g; the host's unless given",
+		 .when_made = true),
+	OPT_STRING(0, "subnet", &arg.subnet, "SUBNET",
+		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given",
+		   .when_made = true),
+	OPT_CHOICE(0, "cni", &arg.cni, "auto|none",
+		   "network between pods: our routes, or none, to install one of your own",
+		   .when_made = true),
+	OPT_FLAG(0, "offline", &arg.offline,
+		 "no way out of the cluster: no NAT, no names from outside",
+		 .given = &arg.offline_given, .when_made = true),
+	OPT_STRING(0, "wait", &arg.wait, "WHAT",
+		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none",
+		   .check = check_wait),
+	OPT_SECONDS(0, "wait-timeout", &arg.wait_seconds, "how long the start may take"),
+	OPT_FLAG(0, "download-only", &arg.download_only,
+		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
+	OPT_FLAG(0, "force", &arg.force, "go on although this host lacks something", .once = true),
+	OPT_END,
+};
+
+/* Below it, a control plane is killed for lack of memory while it starts. */
+#define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
 
 static int download(const char *version, struct observer *observer, struct error *err)
 {

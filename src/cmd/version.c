@@ -32,5 +32,6 @@ const struct command cmd_version = {
 	.name = "version",
 	.summary = "print the version of manykube",
 	.options = options,
+	.flags = COMMAND_NO_SETTINGS,
 	.run = run,
 };

@@ -17,6 +17,8 @@ static const struct opt options[] = {
 static char *ran;
 static char *profile_name;
 static bool after_dashes;
+static char *start_name;
+static const char *start_name_option;
 
 static int note(struct command_context *ctx, arg_unused struct error *err)
 {
@@ -27,6 +29,9 @@ static int note(struct command_context *ctx, arg_unused struct error *err)
 	free(ran);
 	free(profile_name);
 	after_dashes = ctx->after_dashes;
+	/* It points into what is gone afterwards. */
+	free(start_name);
+	start_name = xstrdup(start_name_option ? start_name_option : "");
 	ran = strlist_join(&words, " ");
 	profile_name = xstrdup(ctx->profile_name);
 	ASSERT_INT(words.count, ctx->argc + 1);
@@ -254,4 +259,78 @@ TEST(help_names_the_subcommands_and_options)
 	ASSERT(strstr(text, "  -f, --force  do it anyway\n"));
 	ASSERT(!strstr(text, "secret"));
 	free(text);
+}
+
+static struct {
+	unsigned nodes;
+} start_arg;
+
+static const struct opt start_options[] = {
+	OPT_COUNT('n', "nodes", &start_arg.nodes, "how many", .when_made = true),
+	OPT_STRING(0, "name", &start_name_option, "NAME", "what to call it"),
+	OPT_END,
+};
+static const struct command start_like = {
+	.name = "start", .summary = "s", .options = start_options, .run = note
+};
+static const struct command mending = {
+	.name = "mending", .summary = "s", .flags = COMMAND_NO_SETTINGS, .run = note
+};
+static const struct command *const with_settings[] = { &start_like, &mending, NULL };
+
+#define RUN_SET(...) command_main(with_settings, (char *[]){ __VA_ARGS__, NULL }, &why)
+
+/* A fresh home with these settings. */
+static void use_settings(const char *text)
+{
+	cleanup_free char *path = xasprintf("%s/config.json", test_folder());
+
+	use_fresh_home();
+	ASSERT_OK(file_replace(path, text, strlen(text), 0644, &err));
+}
+
+TEST(settings_are_defaults)
+{
+	use_settings("{\"nodes\": \"3\", \"name\": \"set\", \"profile\": \"dev\"}");
+	ASSERT_INT(setenv("MANYKUBE_NAME", "env", 1), 0);
+	ASSERT_INT(RUN_SET("start"), 3);
+	ASSERT_INT(start_arg.nodes, 3);
+	ASSERT_STR(start_name, "env");
+	ASSERT_STR(profile_name, "dev");
+	ASSERT_INT(RUN_SET("-p", "other", "start", "-n5", "--name=line"), 3);
+	ASSERT_INT(start_arg.nodes, 5);
+	ASSERT_STR(start_name, "line");
+	ASSERT_STR(profile_name, "other");
+}
+
+TEST(settings_about_new_clusters_leave_existing_ones_alone)
+{
+	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("dev") };
+
+	use_settings("{\"nodes\": \"3\", \"name\": \"set\", \"profile\": \"dev\"}");
+	ASSERT_OK(profile_folder("dev", &profile.folder, &err));
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_INT(RUN_SET("start"), 3);
+	ASSERT_INT(start_arg.nodes, 0);
+	ASSERT_STR(start_name, "set");
+}
+
+TEST(a_wrong_setting_is_named_and_can_be_mended)
+{
+	cleanup_free char *text = NULL;
+
+	use_settings("{\"nodes\": \"many\"}");
+	ASSERT_INT(RUN_SET("start"), -EINVAL);
+	text = xasprintf("'%s/config.json': nodes: 'many' is not a whole number", test_folder());
+	ASSERT_STR(why.text, text);
+	ASSERT(why.reason == &reason_host_config);
+	ASSERT_INT(RUN_SET("mending"), 3);
+	ASSERT_INT(RUN_SET("start", "--nodes=1"), 3);
+	use_settings("nonsense");
+	ASSERT_INT(RUN_SET("start"), -EINVAL);
+	ASSERT_INT(RUN_SET("mending"), 3);
+	use_settings("{\"profile\": \"../x\"}");
+	ASSERT_INT(RUN_SET("start"), -EINVAL);
+	ASSERT_INT(RUN_SET("mending"), 3);
+	ASSERT_INT(RUN_SET("start", "--help"), 0);
 }

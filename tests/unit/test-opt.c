@@ -53,9 +53,10 @@ static const struct opt global_options[] = {
 
 static const struct opt *const tables[] = { options, global_options, NULL };
 static struct strlist operands;
+static struct strlist given;
 static struct error why;
 
-#define PARSE(...) opt_parse(tables, 0, (char *[]){ __VA_ARGS__, NULL }, &operands, &why)
+#define PARSE(...) opt_parse(tables, 0, (char *[]){ __VA_ARGS__, NULL }, &operands, &given, &why)
 
 TEST(reads_every_way_to_write_a_value)
 {
@@ -111,7 +112,7 @@ TEST(tells_whether_an_option_was_given)
 	ASSERT(arg.wait_given && arg.wait);
 	arg.name_given = false;
 	ASSERT_INT(setenv("MANYKUBE_NODE_NAME", "b", 1), 0);
-	ASSERT_OK(opt_take_environment(options, &err));
+	ASSERT_OK(opt_take_environment(options, &given, &err));
 	ASSERT(arg.name_given);
 }
 
@@ -124,12 +125,12 @@ TEST(an_option_may_check_its_value)
 	ASSERT_STR(why.text, "--names: it is bad");
 }
 
-static const char *look_up(const char *name, const void *data)
+static const char *look_up(const struct opt *opt, const void *data)
 {
 	const char *const *pair = data;
 
 	for (; *pair; pair += 2)
-		if (strcmp(*pair, name) == 0)
+		if (strcmp(*pair, opt->name) == 0)
 			return pair[1];
 	return NULL;
 }
@@ -145,10 +146,10 @@ TEST(settings_are_weaker_than_the_environment_and_that_than_the_command_line)
 	ASSERT_INT(setenv("MANYKUBE_CPUS", "3", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_MEMORY", "2g", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_LABEL", "z=1", 1), 0);
-	ASSERT_OK(opt_take_settings(options, look_up, settings, &err));
-	ASSERT_OK(opt_take_settings(NULL, look_up, settings, &err));
-	ASSERT_OK(opt_take_environment(options, &err));
+	ASSERT_OK(opt_take_environment(options, &given, &err));
 	ASSERT_INT(PARSE("--memory=3g", "--names=c"), 0);
+	ASSERT_OK(opt_take_settings(options, look_up, settings, &given, &err));
+	ASSERT_OK(opt_take_settings(NULL, look_up, settings, &given, &err));
 	ASSERT_INT(arg.nodes, 2);
 	ASSERT_INT(arg.cpus, 3);
 	ASSERT_INT(arg.memory_bytes, 3ll << 30);
@@ -165,7 +166,7 @@ TEST(a_bad_setting_is_named)
 {
 	static const char *const settings[] = { "memory", "banana", NULL };
 
-	ASSERT_INT(opt_take_settings(options, look_up, settings, &why), -EINVAL);
+	ASSERT_INT(opt_take_settings(options, look_up, settings, &given, &why), -EINVAL);
 	ASSERT_STR(why.text, "memory: 'banana' is not a size; write for instance 2g or 512m");
 	ASSERT(why.reason == &reason_host_config);
 }
@@ -192,7 +193,7 @@ TEST(operands_may_stand_anywhere)
 TEST(can_leave_what_follows_an_operand_alone)
 {
 	ASSERT_INT(opt_parse(tables, OPT_STOP_AT_OPERAND,
-			     (char *[]){ "-f", "get", "--", "--x", NULL }, &operands, &why),
+			     (char *[]){ "-f", "get", "--", "--x", NULL }, &operands, &given, &why),
 		   0);
 	ASSERT_INT(operands.count, 3);
 	ASSERT_STR(operands.items[1], "--");
@@ -201,7 +202,7 @@ TEST(can_leave_what_follows_an_operand_alone)
 TEST(can_tell_operands_that_were_set_off)
 {
 	ASSERT_INT(opt_parse(tables, OPT_KEEP_DASHES, (char *[]){ "-f", "--", "-x", NULL },
-			     &operands, &why),
+			     &operands, &given, &why),
 		   0);
 	ASSERT_INT(operands.count, 2);
 	ASSERT_STR(operands.items[0], "--");
@@ -251,8 +252,8 @@ TEST(the_environment_gives_defaults)
 	ASSERT_INT(setenv("MANYKUBE_FORCE", "yes", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_LABEL", "a=1,b=2", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_HELP", "1", 1), 0);
-	ASSERT_OK(opt_take_environment(options, &err));
-	ASSERT_OK(opt_take_environment(global_options, &err));
+	ASSERT_OK(opt_take_environment(options, &given, &err));
+	ASSERT_OK(opt_take_environment(global_options, &given, &err));
 	ASSERT_INT(PARSE("-n2"), 0);
 	ASSERT_INT(arg.nodes, 2);
 	ASSERT_STR(arg.name, "b");
@@ -260,7 +261,7 @@ TEST(the_environment_gives_defaults)
 	ASSERT(!arg.help);
 	ASSERT_INT(arg.labels.count, 2);
 	ASSERT_INT(setenv("MANYKUBE_NODES", "x", 1), 0);
-	ASSERT_INT(opt_take_environment(options, &why), -EINVAL);
+	ASSERT_INT(opt_take_environment(options, &given, &why), -EINVAL);
 	ASSERT_STR(why.text, "MANYKUBE_NODES: 'x' is not a whole number");
 }
 

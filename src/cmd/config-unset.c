@@ -1,0 +1,35 @@
+/* `config unset`: forget a default. */
+
+#include "base/cleanup.h"
+#include "cmd/config.h"
+#include "data/settings.h"
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	const char *key = ctx->argv[0];
+	const struct opt *option;
+	int r = settings_load(&settings, err);
+
+	if (r < 0)
+		return r;
+	/* What is there can be removed, whatever it is; what is not there should be no mistake. */
+	if (!settings_get(&settings, key)) {
+		r = config_find(key, &option, err);
+		return r;
+	}
+	r = settings_change(key, NULL, err);
+	return r < 0 ? r : 0;
+}
+
+const struct command cmd_config_unset = {
+	.name = "unset",
+	.operands = "KEY",
+	.summary = "forget a default; none being kept is no error",
+	.examples = "manykube config unset memory\n",
+	.min_operands = 1,
+	.max_operands = 1,
+	.flags = COMMAND_NO_SETTINGS,
+	.complete = COMPLETE_SETTING,
+	.run = run,
+};

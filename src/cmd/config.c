@@ -1,0 +1,47 @@
+/* `config`: the person's own defaults of options. */
+
+#include "cmd/config.h"
+
+#include <string.h>
+
+#include "cli/suggest.h"
+#include "cmd/defaults.h"
+
+int config_find(const char *key, const struct opt **ret_option, struct error *err)
+{
+	struct suggest suggest = SUGGEST_INIT(key);
+	const struct opt *tables[3];
+
+	defaults_tables(commands, tables);
+	for (const struct opt *const *table = tables; *table; table++) {
+		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++) {
+			if (opt->once)
+				continue;
+			if (strcmp(opt->name, key) == 0) {
+				*ret_option = opt;
+				return 0;
+			}
+			suggest_offer(&suggest, opt->name);
+		}
+	}
+	error_because(err, &reason_usage, -EINVAL, "there is no setting '%s'", key);
+	if (suggest.nearest)
+		return error_hint(err, -EINVAL, "did you mean '%s'?", suggest.nearest);
+	return error_hint(
+		err, -EINVAL,
+		"most options of 'manykube start' can be set; see 'manykube start --help'");
+}
+
+static const struct command *const subcommands[] = {
+	&cmd_config_set, &cmd_config_get, &cmd_config_unset, &cmd_config_view, NULL,
+};
+
+const struct command cmd_config = {
+	.name = "config",
+	.summary = "keep your own defaults of options",
+	.description =
+		"A setting is named as an option of 'manykube start', or is profile, and is used "
+		"where neither the command line nor the environment says otherwise. Settings about "
+		"a cluster, such as memory, are for those made from now on.",
+	.subcommands = subcommands,
+};

@@ -1,0 +1,77 @@
+/* The person's settings as defaults of options. */
+
+#include "cmd/defaults.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "data/settings.h"
+
+/* Options point into them. */
+static struct settings settings;
+
+/* The first thing that is wrong with them. */
+static struct error trouble;
+
+void defaults_load(void)
+{
+	int r;
+
+	error_clear(&trouble);
+	settings_release(&settings);
+	r = settings_load(&settings, &trouble);
+	/* Who may not look there has none; that this is somebody else's home shows elsewhere. */
+	if (r == -EACCES)
+		error_clear(&trouble);
+}
+
+static bool cluster_exists(const char *name)
+{
+	cleanup_free char *folder = NULL;
+
+	return profile_folder(name, &folder, NULL) == 0 && file_exists(folder);
+}
+
+static const char *look_up(const struct opt *opt, const void *data)
+{
+	const char *profile_name = data;
+
+	if (opt->when_made && profile_name && cluster_exists(profile_name))
+		return NULL;
+	return settings_get(&settings, opt->name);
+}
+
+void defaults_take(const struct opt *table, const char *profile_name, const struct strlist *given)
+{
+	cleanup_free char *path = NULL;
+	int r;
+
+	if (trouble.text)
+		return;
+	r = opt_take_settings(table, look_up, profile_name, given, &trouble);
+	if (r == 0 || settings_path(&path, NULL) < 0)
+		return;
+	(void)error_prefix(&trouble, r, "'%s'", path);
+	(void)error_hint(&trouble, r,
+			 "change it with 'manykube config set' or 'manykube config unset'");
+}
+
+int defaults_check(struct error *err)
+{
+	if (!trouble.text)
+		return 0;
+	*err = trouble;
+	trouble = ERROR_INIT;
+	return -EINVAL;
+}
+
+void defaults_tables(const struct command *const *list, const struct opt *ret_tables[3])
+{
+	while (*list && strcmp((*list)->name, "start") != 0)
+		list++;
+	ret_tables[0] = command_global_options;
+	ret_tables[1] = *list ? (*list)->options : NULL;
+	ret_tables[2] = NULL;
+}
