@@ -5,7 +5,7 @@
  * bridge's address and on a fixed loopback port, asks every control plane's /readyz
  * each second, and passes TCP connections on to a healthy one.  It also answers DNS for
  * the nodes on the bridge's address: relayed to the host's own servers, or "no such name"
- * at once when the cluster is offline.
+ * at once when the cluster is offline.  And it passes on the host's ports that nodes were given.
  *
  * FOLDER is the profile's.  In it: front-door.json (written by balancer_configure(), read
  * again by the running process whenever it is replaced), front-door.lock (held by the
@@ -25,10 +25,18 @@ struct balancer_backend {
 	char *address; /* "10.89.0.2:6443" */
 };
 
+/* A port of the host whose connections go to the first of some addresses that takes them. */
+struct balancer_forward {
+	char *listen;      /* "127.0.0.1:8080" */
+	struct strlist to; /* "10.89.0.2:30080" */
+};
+
 struct balancer_config {
 	struct strlist listen; /* "10.89.0.1:6443", "127.0.0.1:41234" */
 	struct balancer_backend *backends;
 	size_t backend_count;
+	struct balancer_forward *forwards;
+	size_t forward_count;
 	char *dns_listen;            /* "10.89.0.1:53", or NULL */
 	struct strlist dns_upstream; /* "192.0.2.53:53"; empty: no name exists */
 };
@@ -37,6 +45,9 @@ struct balancer_config {
 
 void balancer_config_add_backend(struct balancer_config *config, const char *name,
 				 const char *address);
+
+/* Add an empty one and return it; earlier pointers to forwards are no longer valid. */
+struct balancer_forward *balancer_config_add_forward(struct balancer_config *config);
 
 /* Read front-door.json's text; -EINVAL if it makes no sense. */
 int balancer_config_parse(const char *text, size_t len, struct balancer_config *ret,

@@ -23,6 +23,16 @@ void balancer_config_add_backend(struct balancer_config *config, const char *nam
 	config->backend_count = count;
 }
 
+struct balancer_forward *balancer_config_add_forward(struct balancer_config *config)
+{
+	size_t count = config->forward_count + 1;
+
+	config->forwards = xrealloc(config->forwards, count, sizeof(*config->forwards));
+	config->forwards[count - 1] = (struct balancer_forward){ NULL };
+	config->forward_count = count;
+	return &config->forwards[count - 1];
+}
+
 void balancer_config_release(struct balancer_config *config)
 {
 	for (size_t i = 0; i < config->backend_count; i++) {
@@ -30,6 +40,11 @@ void balancer_config_release(struct balancer_config *config)
 		free(config->backends[i].address);
 	}
 	free(config->backends);
+	for (size_t i = 0; i < config->forward_count; i++) {
+		free(config->forwards[i].listen);
+		strlist_release(&config->forwards[i].to);
+	}
+	free(config->forwards);
 	strlist_release(&config->listen);
 	strlist_release(&config->dns_upstream);
 	free(config->dns_listen);
@@ -90,6 +105,33 @@ static int parse_backends(json_t *array, struct balancer_config *config, struct 
 	return 0;
 }
 
+static int parse_forwards(json_t *array, struct balancer_config *config, struct error *err)
+{
+	json_t *item;
+	size_t i;
+
+	if (array && !json_is_array(array))
+		return error_set(err, -EINVAL, "'forwards' is not a list");
+	json_array_foreach(array, i, item)
+	{
+		const char *listen = json_string_value(json_object_get(item, "listen"));
+		struct balancer_forward *forward;
+		int r;
+
+		if (!listen)
+			return error_set(err, -EINVAL, "a forward has no address to listen on");
+		r = check_endpoint(listen, err);
+		if (r < 0)
+			return error_prefix(err, r, "'forwards'");
+		forward = balancer_config_add_forward(config);
+		forward->listen = xstrdup(listen);
+		r = parse_addresses(json_object_get(item, "to"), "to", &forward->to, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int parse_root(json_t *root, struct balancer_config *config, struct error *err)
 {
 	const char *dns_listen = json_string_value(json_object_get(root, "dns_listen"));
@@ -100,6 +142,9 @@ static int parse_root(json_t *root, struct balancer_config *config, struct error
 		return r;
 	r = parse_addresses(json_object_get(root, "dns_upstream"), "dns_upstream",
 			    &config->dns_upstream, err);
+	if (r < 0)
+		return r;
+	r = parse_forwards(json_object_get(root, "forwards"), config, err);
 	if (r < 0)
 		return r;
 	if (dns_listen) {
@@ -146,15 +191,21 @@ int balancer_configure(const char *folder, const struct balancer_config *config,
 {
 	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
 	cleanup_free char *text = NULL;
-	json_auto_t *root = json_pack("{s:o, s:o, s:s*, s:o}", "listen", to_array(&config->listen),
-				      "backends", json_array(), "dns_listen", config->dns_listen,
+	json_auto_t *root = json_pack("{s:o, s:o, s:o, s:s*, s:o}", "listen",
+				      to_array(&config->listen), "backends", json_array(),
+				      "forwards", json_array(), "dns_listen", config->dns_listen,
 				      "dns_upstream", to_array(&config->dns_upstream));
 	json_t *backends = json_object_get(root, "backends");
+	json_t *forwards = json_object_get(root, "forwards");
 
 	for (size_t i = 0; i < config->backend_count; i++)
 		(void)json_array_append_new(backends, json_pack("{s:s, s:s}", "name",
 								config->backends[i].name, "address",
 								config->backends[i].address));
+	for (size_t i = 0; i < config->forward_count; i++)
+		(void)json_array_append_new(forwards, json_pack("{s:s, s:o}", "listen",
+								config->forwards[i].listen, "to",
+								to_array(&config->forwards[i].to)));
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text)
 		return error_set(err, -EINVAL, "the front door's configuration is not text");

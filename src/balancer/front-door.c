@@ -8,6 +8,7 @@
 #include "balancer/balancer.h"
 #include "balancer/dns.h"
 #include "balancer/files.h"
+#include "balancer/forward.h"
 #include "balancer/pool.h"
 #include "balancer/proxy.h"
 #include "base/alloc.h"
@@ -21,12 +22,14 @@
 static const rlim_t descriptors_apart = 512 * 2 + 64 * 3 + 64;
 static const unsigned connections_least = 64;
 static const unsigned connections_most = 16384;
+static const unsigned forwarded_most = 1024; /* through each forwarded port */
 
 struct front_door {
 	const char *folder;
 	struct loop *loop;
 	struct pool *pool;
 	struct proxy *proxy;
+	struct forwards *forwards;
 	struct dns *dns;
 	int inotify;
 	bool listening; /* the status file may be written */
@@ -105,6 +108,8 @@ static int apply(struct front_door *door, struct error *err)
 		return r;
 	result = proxy_listen(door->proxy, config.listen.items, config.listen.count, err);
 	r = dns_set(door->dns, config.dns_listen, &config.dns_upstream, result == 0 ? err : NULL);
+	result = result < 0 ? result : r;
+	r = forwards_set(door->forwards, &config, result == 0 ? err : NULL);
 	result = result < 0 ? result : r;
 	r = pool_set(door->pool, &config, result == 0 ? err : NULL);
 	return result < 0 ? result : r;
@@ -185,6 +190,8 @@ static int start(struct front_door *door, struct error *err)
 	if (r < 0)
 		return r;
 	door->proxy = proxy_new(door->loop, &owner, raise_limit());
+	/* The API comes first: others share what is left when descriptors are few. */
+	door->forwards = forwards_new(door->loop, forwarded_most);
 	door->dns = dns_new(door->loop);
 	/* Watch first: a configuration replaced while we read it is read again. */
 	r = watch_outside(door, err);
@@ -197,6 +204,8 @@ static void front_door_release(struct front_door *door)
 {
 	if (door->proxy)
 		proxy_free(door->proxy);
+	if (door->forwards)
+		forwards_free(door->forwards);
 	if (door->dns)
 		dns_free(door->dns);
 	if (door->pool)

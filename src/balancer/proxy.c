@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 
-#define TRIED_MAX   16
+#define TRIED_MAX   254
 #define CHUNK_BYTES 65536
 
 static const unsigned connect_limit_ms = 1000;

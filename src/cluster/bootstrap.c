@@ -105,6 +105,27 @@ int bootstrap_addons(const struct profile *profile, struct node *node, struct bo
 			   ret, err);
 }
 
+int bootstrap_rename_images(const struct profile *profile, struct node *node, int64_t deadline_ms,
+			    struct error *err)
+{
+	/* kubeadm asks another repository for coredns without its folder. */
+	static const char script[] =
+		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
+		"for image in $(ctr -n k8s.io images ls -q name~=registry.k8s.io/); do\n"
+		"	name=${image#registry.k8s.io/}\n"
+		"	ctr -n k8s.io images tag --force \"$image\" \"$1/${name#coredns/}\"\n"
+		"done\n";
+	cleanup_with(bootstrap_release) struct bootstrap bootstrap = BOOTSTRAP_INIT;
+	int r;
+
+	if (!profile->image_repository || node->phase == NODE_JOINED)
+		return 0;
+	r = run_kubeadm(profile, node,
+			ARGV("sh", "-ec", (char *)script, "sh", profile->image_repository),
+			&bootstrap, err);
+	return r < 0 ? r : bootstrap_finish(&bootstrap, deadline_ms, err);
+}
+
 /* A file of the primary's pki folder. */
 static int read_pki(const struct profile *profile, const char *name, struct strbuf *ret,
 		    struct error *err)
@@ -274,6 +295,23 @@ int bootstrap_remove_token(const struct profile *profile, const char *token, str
 		return 0;
 	}
 	return r;
+}
+
+int bootstrap_label(const struct profile *profile, const struct node *node, int64_t deadline_ms,
+		    struct error *err)
+{
+	json_t *labels = kubeadm_reserved_labels(node);
+	json_auto_t *patch = json_pack("{s:{s:o}}", "metadata", "labels", labels);
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	int r;
+
+	if (json_object_size(labels) == 0)
+		return 0;
+	/* The control plane's kubelet may still be about to register it. */
+	while ((r = world->kube(profile, KUBE_MERGE, path, patch, NULL, err)) == -ENOENT &&
+	       clock_now_ms() < deadline_ms)
+		clock_rest_ms(100);
+	return r < 0 ? error_prefix(err, r, "cannot label node '%s'", node->name) : 0;
 }
 
 int bootstrap_quicken_dns(const struct profile *profile, struct error *err)

@@ -43,6 +43,13 @@ int bootstrap_controllers(const struct profile *profile, struct node *node, stru
 int bootstrap_addons(const struct profile *profile, struct node *node, struct bootstrap *ret,
 		     struct error *err);
 
+/*
+ * Where Kubernetes' images are to come from another repository: give the node's own images the
+ * names that they have there, so that nothing is pulled.
+ */
+int bootstrap_rename_images(const struct profile *profile, struct node *node, int64_t deadline_ms,
+			    struct error *err);
+
 /* Begin `kubeadm join` of NODE with TOKEN. */
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err);
@@ -55,6 +62,10 @@ void bootstrap_release(struct bootstrap *bootstrap);
 /* Have the API know TOKEN for joins, and forget it. */
 int bootstrap_add_token(const struct profile *profile, const char *token, struct error *err);
 int bootstrap_remove_token(const struct profile *profile, const char *token, struct error *err);
+
+/* Give the Node object of NODE those of its labels that no kubelet may give itself. */
+int bootstrap_label(const struct profile *profile, const struct node *node, int64_t deadline_ms,
+		    struct error *err);
 
 /* Have CoreDNS asked every second whether it is ready: with kubeadm's 10 s, one early no costs ten
  * seconds. */

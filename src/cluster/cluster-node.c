@@ -7,7 +7,23 @@
 #include "base/path.h"
 #include "cluster/cluster.h"
 #include "cluster/node-files.h"
+#include "cluster/spec.h"
 #include "data/inet.h"
+
+static int open_mounts(const struct node *node, struct cluster_node *ret, struct error *err)
+{
+	const char *word;
+	int r = 0;
+
+	if (node->mounts.count == 0)
+		return 0;
+	ret->mounts = xcalloc(node->mounts.count, sizeof(*ret->mounts));
+	ret->spec.mounts = ret->mounts;
+	strlist_for_each(word, &node->mounts)
+		if (r == 0)
+			r = spec_parse_mount(word, &ret->mounts[ret->spec.mount_count++], err);
+	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
+}
 
 int cluster_node_open(const struct profile *profile, const struct node *node,
 		      struct cluster_node *ret, struct error *err)
@@ -55,12 +71,15 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.cpus = node->cpus,
 		.memory_bytes = node->memory_bytes,
 	};
-	return 0;
+	return open_mounts(node, ret, err);
 }
 
 void cluster_node_release(struct cluster_node *node)
 {
 	free(node->folder);
 	free(node->payload);
+	for (size_t i = 0; i < node->spec.mount_count; i++)
+		spec_release_mount(&node->mounts[i]);
+	free(node->mounts);
 	*node = CLUSTER_NODE_INIT;
 }

@@ -21,7 +21,7 @@ enum cluster_wait {
 	WAIT_DEFAULT_SA = 1 << 3,  /* the default service account is there, so pods can be made */
 };
 
-/* What the person asked for; for an existing cluster, unset (NULL, 0) keeps what it has. */
+/* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */
 struct cluster_options {
 	unsigned nodes;
 	const char *kubernetes_version; /* resolved */
@@ -31,14 +31,50 @@ struct cluster_options {
 	uint64_t memory_bytes;
 	bool offline;
 	bool offline_given;
-	bool force;    /* go on although the host lacks something */
-	unsigned wait; /* enum cluster_wait */
+
+	/* The words of cluster/spec.h; see cluster/choices.h for what may change later. */
+	unsigned api_port;
+	const char *service_subnet;
+	const char *pod_subnet;
+	const char *dns_domain;
+	const char *image_repository;
+	unsigned cert_seconds;
+	struct strlist api_names;
+	struct strlist api_ips;
+	struct strlist extra_config;
+	struct strlist feature_gates;
+	struct strlist ports;
+	struct strlist insecure_registries;
+	struct strlist registry_mirrors;
+	struct strlist labels;
+	struct strlist taints;
+	struct strlist mounts;
+
+	const char *binary_mirror; /* where to download Kubernetes from */
+	bool force;                /* go on although the host lacks something */
+	unsigned wait;             /* enum cluster_wait */
 	unsigned wait_seconds;
 };
 
-/* Make the cluster NAME, or bring it up, or mend it: afterwards it is as OPTIONS ask. */
+/* What cluster_start() found and did. */
+struct cluster_outcome {
+	bool is_new;      /* there was no such cluster before */
+	unsigned started; /* nodes that did not run */
+	unsigned joined;  /* nodes that were not members */
+};
+
+/* What cluster_start() would make of the cluster NAME, and whether this host can: nothing is made.
+ */
+int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err);
+
+/*
+ * Make the cluster NAME, or bring it up, or mend it: afterwards it is as OPTIONS ask.
+ * RET_OUTCOME is set also when it fails.
+ */
 int cluster_start(const char *name, const struct cluster_options *options,
-		  struct observer *observer, struct error *err);
+		  struct observer *observer, struct cluster_outcome *ret_outcome,
+		  struct error *err);
 
 /* Remove the cluster NAME and everything that was made for it, also half made or with a damaged
  * profile. */
@@ -73,6 +109,7 @@ struct cluster_node {
 	struct node_spec spec;
 	char *folder; /* what spec points into */
 	char *payload;
+	struct node_mount *mounts;
 };
 
 #define CLUSTER_NODE_INIT ((struct cluster_node){ NULL })

@@ -2,155 +2,381 @@
 
 #include "cluster/kubeadm.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "cluster/spec.h"
 
-static void add_registration(struct strbuf *out, const struct node *node)
+/* What a person's word becomes in a configuration: true, 5, "text", or JSON as it is written. */
+static json_t *value_of(const char *text)
 {
-	strbuf_addf(out,
-		    "nodeRegistration:\n"
-		    "  name: \"%s\"\n"
-		    "  criSocket: unix:///run/containerd/containerd.sock\n"
-		    "  imagePullPolicy: IfNotPresent\n"
-		    "  taints: []\n"
-		    "  kubeletExtraArgs:\n"
-		    "  - name: node-ip\n"
-		    "    value: %s\n",
-		    node->name, node->address);
+	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+
+	return value ? value : json_string(text);
+}
+
+/* Set what the dotted PATH leads to in OBJECT, making what is missing on the way. */
+static void set_path(json_t *object, const char *path, json_t *value)
+{
+	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
+
+	strlist_split(&parts, path, '.');
+	for (size_t i = 0; i + 1 < parts.count; i++) {
+		json_t *next = json_object_get(object, parts.items[i]);
+
+		if (!json_is_object(next)) {
+			next = json_object();
+			(void)json_object_set_new(object, parts.items[i], next);
+		}
+		object = next;
+	}
+	(void)json_object_set_new(object, parts.items[parts.count - 1], value);
+}
+
+/* bind-address is bindAddress. */
+static char *camel_case(const char *key)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	for (const char *p = key; *p; p++) {
+		char letter = *p;
+
+		if (letter == '-' && p[1])
+			letter = (char)toupper((unsigned char)*++p);
+		strbuf_addf(&out, "%c", letter);
+	}
+	return strbuf_take(&out);
+}
+
+static bool has_argument(const json_t *arguments, const char *name)
+{
+	const json_t *argument;
+	size_t i;
+
+	json_array_foreach((json_t *)arguments, i, argument)
+	{
+		if (strcmp(json_string_value(json_object_get(argument, "name")), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_argument(json_t *arguments, const char *name, const char *value)
+{
+	(void)json_array_append_new(arguments,
+				    json_pack("{s:s, s:s}", "name", name, "value", value));
+}
+
+/* Whether a kubelet's KEY is a field of its configuration file and not an argument. */
+static bool is_field(const char *key)
+{
+	for (const char *p = key; *p; p++)
+		if (isupper((unsigned char)*p) || *p == '.')
+			return true;
+	return false;
+}
+
+/* The arguments of COMPONENT: the person's, then those of USUAL (name, value, … NULL) that the
+ * person has not given. */
+static json_t *arguments_of(const struct profile *profile, const char *component,
+			    const char *const *usual)
+{
+	json_t *arguments = json_array();
+	cleanup_free char *gates = strlist_join(&profile->feature_gates, ",");
+	bool has_gates = strcmp(component, "etcd") != 0 && strcmp(component, "kubelet") != 0;
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+
+		if (spec_parse_extra(word, &extra, NULL) == 0 &&
+		    strcmp(extra.component, component) == 0 &&
+		    !(strcmp(component, "kubelet") == 0 && is_field(extra.key)))
+			add_argument(arguments, extra.key, extra.value);
+	}
+	for (; usual && usual[0]; usual += 2)
+		if (!has_argument(arguments, usual[0]))
+			add_argument(arguments, usual[0], usual[1]);
+	if (has_gates && *gates && !has_argument(arguments, "feature-gates"))
+		add_argument(arguments, "feature-gates", gates);
+	return arguments;
+}
+
+static void add_gates(json_t *config, const struct profile *profile)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->feature_gates) {
+		cleanup_with(spec_release_pair) struct pair_spec gate = PAIR_SPEC_INIT;
+		cleanup_free char *path = NULL;
+
+		if (spec_parse_gate(word, &gate, NULL) < 0)
+			continue;
+		path = xasprintf("featureGates.%s", gate.key);
+		set_path(config, path, json_boolean(strcmp(gate.value, "true") == 0));
+	}
+}
+
+/* Set the fields of COMPONENT's configuration file CONFIG that the person has given. */
+static void add_fields(json_t *config, const struct profile *profile, const char *component)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+		cleanup_free char *path = NULL;
+
+		if (spec_parse_extra(word, &extra, NULL) < 0 ||
+		    strcmp(extra.component, component) != 0)
+			continue;
+		if ((strcmp(component, "kubelet") == 0 && !is_field(extra.key)) ||
+		    strcmp(extra.key, "ignore-preflight-errors") == 0)
+			continue;
+		path = camel_case(extra.key);
+		set_path(config, path, value_of(extra.value));
+	}
+}
+
+/* Whether only an administrator may set labels of this domain, and a kubelet that asks for them
+ * does not start. */
+static bool is_reserved(const char *key)
+{
+	const char *slash = strchr(key, '/');
+	cleanup_free char *domain = xstrndup(key, slash ? (size_t)(slash - key) : 0);
+	size_t len = strlen(domain);
+	static const char *const reserved[] = { "kubernetes.io", "k8s.io" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++) {
+		size_t tail = strlen(reserved[i]);
+
+		if (len >= tail && strcmp(domain + len - tail, reserved[i]) == 0 &&
+		    (len == tail || domain[len - tail - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
+json_t *kubeadm_reserved_labels(const struct node *node)
+{
+	json_t *labels = json_object();
+	const char *word;
+
+	strlist_for_each(word, &node->labels) {
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+		if (spec_parse_label(word, &label, NULL) == 0 && is_reserved(label.key))
+			(void)json_object_set_new(labels, label.key, json_string(label.value));
+	}
+	return labels;
+}
+
+/* The labels that the kubelet registers its node with: pods may be placed by them at once. */
+static char *own_labels(const struct node *node)
+{
+	cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, &node->labels) {
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+		if (spec_parse_label(word, &label, NULL) == 0 && !is_reserved(label.key))
+			strlist_addf(&labels, "%s=%s", label.key, label.value);
+	}
+	return strlist_join(&labels, ",");
+}
+
+static json_t *taints_of(const struct node *node)
+{
+	json_t *taints = json_array();
+	const char *word;
+
+	strlist_for_each(word, &node->taints) {
+		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+		if (spec_parse_taint(word, &taint, NULL) == 0)
+			(void)json_array_append_new(
+				taints, json_pack("{s:s, s:s, s:s}", "key", taint.label.key,
+						  "value", taint.label.value, "effect",
+						  taint.effect));
+	}
+	return taints;
+}
+
+/* kubeadm's own flag of that name, which many people have in their scripts. */
+static json_t *ignored_preflight_errors(const struct profile *profile)
+{
+	json_t *list = json_array();
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+		cleanup_with(strlist_release) struct strlist errors = STRLIST_INIT;
+		const char *item;
+
+		if (spec_parse_extra(word, &extra, NULL) < 0 ||
+		    strcmp(extra.component, "kubeadm") != 0 ||
+		    strcmp(extra.key, "ignore-preflight-errors") != 0)
+			continue;
+		strlist_split(&errors, extra.value, ',');
+		strlist_for_each(item, &errors)
+			(void)json_array_append_new(list, json_string(item));
+	}
+	return list;
+}
+
+static json_t *registration(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *labels = own_labels(node);
+	const char *const usual[] = { "node-ip", node->address, *labels ? "node-labels" : NULL,
+				      labels, NULL };
+
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", node->name, "criSocket",
+			 "unix:///run/containerd/containerd.sock", "imagePullPolicy",
+			 "IfNotPresent", "taints", taints_of(node), "ignorePreflightErrors",
+			 ignored_preflight_errors(profile), "kubeletExtraArgs",
+			 arguments_of(profile, "kubelet", usual));
 }
 
 /* A busy machine may take longer than kubeadm's minute until its API answers. */
-static void add_timeouts(struct strbuf *out)
+static json_t *timeouts(void)
 {
-	strbuf_add(out, "timeouts:\n"
-			"  kubernetesAPICall: 5m0s\n");
+	return json_pack("{s:s}", "kubernetesAPICall", "5m0s");
 }
 
-static void add_cluster(struct strbuf *out, const struct profile *profile)
+/* What the API's certificate is good for: the front door is reached by its name, by the
+ * bridge's address and by loopback. */
+static json_t *certificate_names(const struct profile *profile)
 {
-	strbuf_addf(out,
-		    "---\n"
-		    "apiVersion: kubeadm.k8s.io/v1beta4\n"
-		    "kind: ClusterConfiguration\n"
-		    "clusterName: \"%s\"\n"
-		    "kubernetesVersion: %s\n"
-		    "controlPlaneEndpoint: %s:%d\n"
-		    "encryptionAlgorithm: ECDSA-P256\n"
-		    "networking:\n"
-		    "  podSubnet: %s\n"
-		    "  serviceSubnet: %s\n"
-		    "  dnsDomain: %s\n",
-		    profile->name, profile->kubernetes_version, FRONT_DOOR_NAME, FRONT_DOOR_PORT,
-		    profile->pod_subnet, profile->service_subnet, profile->dns_domain);
-	/* The front door is reached by its name, by the bridge's address and by loopback. */
-	strbuf_addf(out,
-		    "apiServer:\n"
-		    "  certSANs:\n"
-		    "  - localhost\n"
-		    "  - 127.0.0.1\n"
-		    "  - %s\n"
-		    "  - %s\n",
-		    FRONT_DOOR_NAME, profile->gateway);
+	json_t *names = json_pack("[s, s, s, s]", "localhost", "127.0.0.1", FRONT_DOOR_NAME,
+				  profile->gateway);
+	const char *name;
+
+	strlist_for_each(name, &profile->api_names)
+		(void)json_array_append_new(names, json_string(name));
+	strlist_for_each(name, &profile->api_ips)
+		(void)json_array_append_new(names, json_string(name));
+	return names;
+}
+
+static json_t *cluster_config(const struct profile *profile)
+{
 	/*
 	 * podCIDRs are ours to give; short leases let a killed control plane go on sooner; and the
 	 * controller-manager prepares its controllers one after another with some requests each,
 	 * which its usual 20 requests a second stretch to 5 s.
 	 */
-	strbuf_add(out, "controllerManager:\n"
-			"  extraArgs:\n"
-			"  - name: allocate-node-cidrs\n"
-			"    value: \"false\"\n"
-			"  - name: kube-api-qps\n"
-			"    value: \"300\"\n"
-			"  - name: kube-api-burst\n"
-			"    value: \"600\"\n"
-			"  - name: leader-elect-lease-duration\n"
-			"    value: 6s\n"
-			"  - name: leader-elect-renew-deadline\n"
-			"    value: 4s\n"
-			"  - name: leader-elect-retry-period\n"
-			"    value: 1s\n"
-			"scheduler:\n"
-			"  extraArgs:\n"
-			"  - name: leader-elect-lease-duration\n"
-			"    value: 6s\n"
-			"  - name: leader-elect-renew-deadline\n"
-			"    value: 4s\n"
-			"  - name: leader-elect-retry-period\n"
-			"    value: 1s\n");
+	static const char *const controller_manager[] = { "allocate-node-cidrs", "false",
+							  "kube-api-qps", "300",
+							  "kube-api-burst", "600",
+							  "leader-elect-lease-duration", "6s",
+							  "leader-elect-renew-deadline", "4s",
+							  "leader-elect-retry-period", "1s", NULL };
+	static const char *const scheduler[] = { "leader-elect-lease-duration", "6s",
+						 "leader-elect-renew-deadline", "4s",
+						 "leader-elect-retry-period", "1s", NULL };
+	json_t *config = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o, s:o}, s:{s:o}, s:{s:o}}",
+		"apiVersion", "kubeadm.k8s.io/v1beta4", "kind", "ClusterConfiguration",
+		"clusterName", profile->name, "kubernetesVersion", profile->kubernetes_version,
+		"encryptionAlgorithm", "ECDSA-P256", "networking", "podSubnet", profile->pod_subnet,
+		"serviceSubnet", profile->service_subnet, "dnsDomain", profile->dns_domain,
+		"apiServer", "certSANs", certificate_names(profile), "extraArgs",
+		arguments_of(profile, "apiserver", NULL), "controllerManager", "extraArgs",
+		arguments_of(profile, "controller-manager", controller_manager), "scheduler",
+		"extraArgs", arguments_of(profile, "scheduler", scheduler));
+	json_t *etcd = arguments_of(profile, "etcd", NULL);
+	cleanup_free char *endpoint = xasprintf("%s:%d", FRONT_DOOR_NAME, FRONT_DOOR_PORT);
+
+	set_path(config, "controlPlaneEndpoint", json_string(endpoint));
+	if (json_array_size(etcd) > 0)
+		set_path(config, "etcd.local.extraArgs", json_incref(etcd));
+	json_decref(etcd);
+	if (profile->image_repository)
+		set_path(config, "imageRepository", json_string(profile->image_repository));
+	if (profile->cert_seconds) {
+		cleanup_free char *period = xasprintf("%us", profile->cert_seconds);
+
+		set_path(config, "certificateValidityPeriod", json_string(period));
+	}
+	add_fields(config, profile, "kubeadm");
+	return config;
 }
 
-static void add_components(struct strbuf *out)
+/*
+ * The kubelet sees the host's disk, so its own thresholds would judge what is not its
+ * business; inside a user namespace it may not change the host's settings.
+ */
+static json_t *kubelet_config(const struct profile *profile)
 {
-	/*
-	 * The kubelet sees the host's disk, so its own thresholds would judge what is not
-	 * its business; inside a user namespace it may not change the host's settings.
-	 */
-	strbuf_add(out, "---\n"
-			"apiVersion: kubelet.config.k8s.io/v1beta1\n"
-			"kind: KubeletConfiguration\n"
-			"cgroupDriver: cgroupfs\n"
-			"failSwapOn: false\n"
-			"failCgroupV1: false\n"
-			"imageGCHighThresholdPercent: 100\n"
-			"evictionHard:\n"
-			"  nodefs.available: 0%\n"
-			"  nodefs.inodesFree: 0%\n"
-			"  imagefs.available: 0%\n"
-			"  imagefs.inodesFree: 0%\n"
-			"featureGates:\n"
-			"  KubeletInUserNamespace: true\n"
-			"---\n"
-			"apiVersion: kubeproxy.config.k8s.io/v1alpha1\n"
-			"kind: KubeProxyConfiguration\n"
-			"mode: nftables\n"
-			"conntrack:\n"
-			"  maxPerCore: 0\n"
-			"  min: 0\n"
-			"  tcpEstablishedTimeout: 0s\n"
-			"  tcpCloseWaitTimeout: 0s\n");
+	json_t *config = json_pack(
+		"{s:s, s:s, s:s, s:b, s:b, s:i, s:{s:s, s:s, s:s, s:s}, s:{s:b}}", "apiVersion",
+		"kubelet.config.k8s.io/v1beta1", "kind", "KubeletConfiguration", "cgroupDriver",
+		"cgroupfs", "failSwapOn", 0, "failCgroupV1", 0, "imageGCHighThresholdPercent", 100,
+		"evictionHard", "nodefs.available", "0%", "nodefs.inodesFree", "0%",
+		"imagefs.available", "0%", "imagefs.inodesFree", "0%", "featureGates",
+		"KubeletInUserNamespace", 1);
+
+	add_gates(config, profile);
+	add_fields(config, profile, "kubelet");
+	return config;
+}
+
+static json_t *proxy_config(const struct profile *profile)
+{
+	json_t *config = json_pack("{s:s, s:s, s:s, s:{s:i, s:i, s:s, s:s}}", "apiVersion",
+				   "kubeproxy.config.k8s.io/v1alpha1", "kind",
+				   "KubeProxyConfiguration", "mode", "nftables", "conntrack",
+				   "maxPerCore", 0, "min", 0, "tcpEstablishedTimeout", "0s",
+				   "tcpCloseWaitTimeout", "0s");
+
+	add_gates(config, profile);
+	add_fields(config, profile, "proxy");
+	return config;
+}
+
+/* Add OBJECT, which is released, to OUT as one document. */
+static void add_document(struct strbuf *out, json_t *object)
+{
+	char *text = json_dumps(object, JSON_INDENT(2));
+
+	assert(text);
+	strbuf_addf(out, "%s%s\n", out->len ? "---\n" : "", text);
+	free(text);
+	json_decref(object);
 }
 
 char *kubeadm_init_config(const struct profile *profile, const struct node *node, const char *token)
 {
 	struct strbuf out = STRBUF_INIT;
+	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
 
-	strbuf_addf(&out,
-		    "apiVersion: kubeadm.k8s.io/v1beta4\n"
-		    "kind: InitConfiguration\n"
-		    "bootstrapTokens:\n"
-		    "- token: %s\n"
-		    "  ttl: %dm0s\n"
-		    "localAPIEndpoint:\n"
-		    "  advertiseAddress: %s\n"
-		    "  bindPort: %d\n",
-		    token, JOIN_TOKEN_MINUTES, node->address, API_SERVER_PORT);
-	add_timeouts(&out);
-	add_registration(&out, node);
-	add_cluster(&out, profile);
-	add_components(&out);
+	add_document(&out,
+		     json_pack("{s:s, s:s, s:[{s:s, s:s}], s:{s:s, s:i}, s:o, s:o}", "apiVersion",
+			       "kubeadm.k8s.io/v1beta4", "kind", "InitConfiguration",
+			       "bootstrapTokens", "token", token, "ttl", ttl, "localAPIEndpoint",
+			       "advertiseAddress", node->address, "bindPort", API_SERVER_PORT,
+			       "timeouts", timeouts(), "nodeRegistration",
+			       registration(profile, node)));
+	add_document(&out, cluster_config(profile));
+	add_document(&out, kubelet_config(profile));
+	add_document(&out, proxy_config(profile));
 	return strbuf_take(&out);
 }
 
-char *kubeadm_join_config(arg_unused const struct profile *profile, const struct node *node,
-			  const char *token, const char *discovery_path)
+char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
+			  const char *discovery_path)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	strbuf_addf(&out,
-		    "apiVersion: kubeadm.k8s.io/v1beta4\n"
-		    "kind: JoinConfiguration\n"
-		    "discovery:\n"
-		    "  file:\n"
-		    "    kubeConfigPath: %s\n"
-		    "  tlsBootstrapToken: %s\n",
-		    discovery_path, token);
-	add_timeouts(&out);
-	add_registration(&out, node);
+	add_document(&out, json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
+				     "kubeadm.k8s.io/v1beta4", "kind", "JoinConfiguration",
+				     "discovery", "file", "kubeConfigPath", discovery_path,
+				     "tlsBootstrapToken", token, "timeouts", timeouts(),
+				     "nodeRegistration", registration(profile, node)));
 	return strbuf_take(&out);
 }
 

@@ -1,9 +1,11 @@
 /*
  * What kubeadm is told: one configuration file per node, kept with the node's state.
  *
- * Pure text; running kubeadm is bootstrap.c's work.
+ * Pure text (JSON, which is YAML too); running kubeadm is bootstrap.c's work.
  */
 #pragma once
+
+#include <jansson.h>
 
 #include "cluster/profile.h"
 #include "payload/payload.h"
@@ -26,6 +28,9 @@ char *kubeadm_init_config(const struct profile *profile, const struct node *node
  * the node. */
 char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
 			  const char *discovery_path) must_check;
+
+/* Those of NODE's labels that no kubelet may give itself, for the caller to release. */
+json_t *kubeadm_reserved_labels(const struct node *node) must_check;
 
 /* The discovery file: a kubeconfig with the cluster's CA (base64), the front door and TOKEN. */
 char *kubeadm_discovery(const char *ca_base64, const char *token) must_check;

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "cluster/spec.h"
 #include "data/inet.h"
 #include "host/firewall.h"
 #include "host/link.h"
@@ -176,19 +177,21 @@ static int plan_pod_subnet(struct profile *profile, const struct used_networks *
 			     "no network for pods is free between 10.244.0.0/16 and 10.254.0.0/16");
 }
 
-static bool port_is_free(unsigned port)
+static bool port_is_free(struct in_addr address, unsigned port)
 {
-	struct sockaddr_in address = {
+	struct sockaddr_in name = {
 		.sin_family = AF_INET,
 		.sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_addr = address,
 	};
 	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int on = 1;
 
 	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-	       bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	       bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0;
 }
+
+static const struct in_addr loopback = { .s_addr = htonl(INADDR_LOOPBACK) };
 
 static bool port_is_promised(unsigned port, const char *own_name)
 {
@@ -210,7 +213,7 @@ static bool port_is_promised(unsigned port, const char *own_name)
 static int plan_port(struct profile *profile, struct error *err)
 {
 	for (unsigned port = FIRST_PORT; port <= LAST_PORT; port++) {
-		if (!port_is_free(port) || port_is_promised(port, profile->name))
+		if (!port_is_free(loopback, port) || port_is_promised(port, profile->name))
 			continue;
 		profile->api_port = port;
 		return 0;
@@ -218,6 +221,45 @@ static int plan_port(struct profile *profile, struct error *err)
 	return error_because(err, &reason_network, -EADDRINUSE,
 			     "no port of 127.0.0.1 between %d and %d is free", FIRST_PORT,
 			     LAST_PORT);
+}
+
+/* The networks of a cluster must not overlap each other; the pods' not what this host uses. */
+static int check_networks(const struct profile *profile, const struct used_networks *used,
+			  struct error *err)
+{
+	const struct {
+		const char *what;
+		const char *text;
+	} own[] = { { "nodes", profile->subnet },
+		    { "pods", profile->pod_subnet },
+		    { "services", profile->service_subnet } };
+	struct subnet subnets[ARRAY_SIZE(own)];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
+		r = inet_parse_subnet(own[i].text, &subnets[i], err);
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		for (size_t j = 0; j < i; j++)
+			if (inet_overlap(&subnets[i], &subnets[j]))
+				return error_because(err, &reason_usage, -EINVAL,
+						     "the network '%s' for %s overlaps '%s' for %s",
+						     own[i].text, own[i].what, own[j].text,
+						     own[j].what);
+	for (size_t i = 0; i < used->count; i++) {
+		cleanup_free char *other = NULL;
+
+		if (!inet_overlap(&subnets[1], &used->all[i]))
+			continue;
+		other = inet_print_subnet(&used->all[i]);
+		(void)error_because(err, &reason_subnet_taken, -EADDRINUSE,
+				    "the network '%s' for pods overlaps '%s', which this host "
+				    "already uses",
+				    profile->pod_subnet, other);
+		return error_hint(err, -EADDRINUSE, "choose another with --pod-network-cidr");
+	}
+	return 0;
 }
 
 int network_plan(struct profile *profile, const char *wanted, struct error *err)
@@ -233,8 +275,44 @@ int network_plan(struct profile *profile, const char *wanted, struct error *err)
 		r = plan_subnet(profile, wanted, &used, err);
 	if (r == 0 && !profile->pod_subnet)
 		r = plan_pod_subnet(profile, &used, err);
+	if (r == 0)
+		r = check_networks(profile, &used, err);
 	if (r == 0 && profile->api_port == 0)
 		r = plan_port(profile, err);
+	return r;
+}
+
+static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)
+{
+	cleanup_free char *text = NULL;
+
+	if (port_is_free(address, port))
+		return 0;
+	text = inet_print_address(address);
+	(void)error_because(err, &reason_port_taken, -EADDRINUSE,
+			    "%s: port %u of %s %s", option, port, text,
+			    errno == EADDRNOTAVAIL ? "can't be had: this host has no such address"
+						   : "is in use");
+	return -EADDRINUSE;
+}
+
+int network_ports_are_free(const struct profile *profile, const struct profile *before,
+			   struct error *err)
+{
+	const char *word;
+	int r = 0;
+
+	if (!before || before->api_port != profile->api_port)
+		r = need_port(loopback, profile->api_port, "--apiserver-port", err);
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec port;
+
+		if (r < 0 || (before && strlist_has(&before->ports, word)))
+			continue;
+		r = spec_parse_port(word, &port, err);
+		if (r == 0)
+			r = need_port(port.address, port.host_port, "--ports", err);
+	}
 	return r;
 }
 

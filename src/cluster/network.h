@@ -14,6 +14,13 @@
 int network_plan(struct profile *profile, const char *wanted, struct error *err);
 
 /*
+ * See that the ports of this host that PROFILE wants (the API's, and those of --ports) are free, but
+ * for those that BEFORE (may be NULL) had already: -EADDRINUSE with reason_port_taken.
+ */
+int network_ports_are_free(const struct profile *profile, const struct profile *before,
+			   struct error *err);
+
+/*
  * Wait for and hold the lock of everybody on this host who plans a network, until *RET_FD is
  * closed: what was chosen is only seen by others once it is up.
  */

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "cluster/kubeadm.h"
+#include "cluster/registries.h"
 
 char *node_folder(const struct profile *profile, const struct node *node)
 {
@@ -280,6 +281,8 @@ int node_files_write(const struct profile *profile, const struct node *node,
 		r = write_names(profile, node, err);
 	if (r == 0)
 		r = write_containerd(profile, node, payload, err);
+	if (r == 0)
+		r = registries_write(profile, node, err);
 	if (r == 0)
 		r = write_agent(profile, node, err);
 	if (r == 0)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "cluster/choices.h"
 #include "cluster/world.h"
 #include "data/inet.h"
 
@@ -63,6 +64,12 @@ static char *free_name(const struct profile *profile)
 	}
 }
 
+static void copy_words(struct strlist *to, const struct strlist *from)
+{
+	if (from->count)
+		strlist_add_all(to, from->items);
+}
+
 int plan_node(struct profile *profile, const char *name, struct node **ret_node, struct error *err)
 {
 	cleanup_free char *chosen = name ? xstrdup(name) : free_name(profile);
@@ -91,6 +98,9 @@ int plan_node(struct profile *profile, const char *name, struct node **ret_node,
 	node->kubernetes_version = xstrdup(profile->kubernetes_version);
 	node->cpus = profile->cpus;
 	node->memory_bytes = profile->memory_bytes;
+	copy_words(&node->labels, &profile->labels);
+	copy_words(&node->taints, &profile->taints);
+	copy_words(&node->mounts, &profile->mounts);
 	*ret_node = node;
 	return 0;
 }
@@ -102,42 +112,41 @@ static int plan_new(const char *name, const struct cluster_options *options,
 
 	profile->name = xstrdup(name);
 	r = profile_folder(name, &profile->folder, err);
+	if (r == 0)
+		r = choices_take(options, profile, true, err);
 	if (r < 0)
 		return r;
-	profile->kubernetes_version = xstrdup(options->kubernetes_version);
-	profile->service_subnet = xstrdup("10.96.0.0/12");
-	profile->dns_domain = xstrdup("cluster.local");
-	profile->cni = xstrdup(options->cni ? options->cni : "auto");
+	/* The subnet that was asked for is only taken over once it is known to be free. */
+	free(take_ptr(profile->subnet));
+	if (!profile->kubernetes_version)
+		profile->kubernetes_version = xstrdup(payload_versions()[0]);
+	if (!profile->service_subnet)
+		profile->service_subnet = xstrdup("10.96.0.0/12");
+	if (!profile->dns_domain)
+		profile->dns_domain = xstrdup("cluster.local");
+	if (!profile->cni)
+		profile->cni = xstrdup("auto");
 	profile->offline = options->offline;
 	profile->cpus = options->cpus;
 	profile->memory_bytes = options->memory_bytes;
 	profile->created = clock_wall_seconds();
-	return world->network_plan(profile, options->subnet, err);
-}
-
-static int refuse(struct error *err, const char *name, const char *what, const char *has,
-		  const char *wanted)
-{
-	(void)error_because(err, &reason_usage, -EINVAL,
-			    "cluster '%s' exists with %s '%s' and can't be changed to '%s'", name,
-			    what, has, wanted);
-	return error_hint(err, -EINVAL,
-			  "leave the option out to bring the cluster up as it is, or use another "
-			  "profile (-p) for another cluster");
+	r = world->network_plan(profile, options->subnet, err);
+	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
 }
 
 /* An existing cluster keeps what its addresses and certificates were made for. */
-static int check_changes(const struct profile *profile, const struct cluster_options *options,
-			 struct error *err)
+static int plan_changes(struct profile *profile, const struct cluster_options *options,
+			struct error *err)
 {
-	if (options->subnet && strcmp(options->subnet, profile->subnet) != 0)
-		return refuse(err, profile->name, "the subnet", profile->subnet, options->subnet);
-	if (options->kubernetes_version &&
-	    strcmp(options->kubernetes_version, profile->kubernetes_version) != 0)
-		return refuse(err, profile->name, "Kubernetes", profile->kubernetes_version,
-			      options->kubernetes_version);
-	if (options->cni && strcmp(options->cni, profile->cni) != 0)
-		return refuse(err, profile->name, "the CNI", profile->cni, options->cni);
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	int r = profile_load(profile->name, &before, err);
+
+	if (r == 0)
+		r = choices_take(options, profile, false, err);
+	if (r == 0)
+		r = world->ports_are_free(profile, &before, err);
+	if (r < 0)
+		return r;
 	if ((options->cpus && options->cpus != profile->cpus) ||
 	    (options->memory_bytes && options->memory_bytes != profile->memory_bytes)) {
 		(void)error_because(
@@ -164,8 +173,11 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	unsigned wanted;
-	int r = profile_load(name, &profile, &why);
+	int r = choices_check(options, err);
 
+	if (r < 0)
+		return r;
+	r = profile_load(name, &profile, &why);
 	*ret_is_new = r == -ENOENT;
 	if (r < 0 && r != -ENOENT) {
 		if (err) {
@@ -175,7 +187,7 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 		return r;
 	}
 	r = *ret_is_new ? plan_new(name, options, &profile, err)
-			: check_changes(&profile, options, err);
+			: plan_changes(&profile, options, err);
 	if (r < 0)
 		return r;
 	if (!*ret_is_new && options->offline_given)

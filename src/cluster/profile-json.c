@@ -23,6 +23,7 @@ enum field_type {
 	FIELD_UINT64,
 	FIELD_INT64,
 	FIELD_PHASE,
+	FIELD_LIST, /* struct strlist; an empty one is not written */
 };
 
 struct field {
@@ -49,6 +50,18 @@ static const struct field profile_fields[] = {
 	{ "apiPort",           FIELD_UNSIGNED, AT(api_port) },
 	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
 	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
+	{ "certSeconds",       FIELD_UNSIGNED, AT(cert_seconds) },
+	{ "imageRepository",   FIELD_STRING,   AT(image_repository) },
+	{ "apiNames",          FIELD_LIST,     AT(api_names) },
+	{ "apiIps",            FIELD_LIST,     AT(api_ips) },
+	{ "extraConfig",       FIELD_LIST,     AT(extra_config) },
+	{ "featureGates",      FIELD_LIST,     AT(feature_gates) },
+	{ "ports",             FIELD_LIST,     AT(ports) },
+	{ "insecureRegistries", FIELD_LIST,    AT(insecure_registries) },
+	{ "registryMirrors",   FIELD_LIST,     AT(registry_mirrors) },
+	{ "labels",            FIELD_LIST,     AT(labels) },
+	{ "taints",            FIELD_LIST,     AT(taints) },
+	{ "mounts",            FIELD_LIST,     AT(mounts) },
 	{ "created",           FIELD_INT64,    AT(created) },
 };
 #undef AT
@@ -66,6 +79,9 @@ static const struct field node_fields[] = {
 	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
 	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
 	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
+	{ "labels",            FIELD_LIST,     AT(labels) },
+	{ "taints",            FIELD_LIST,     AT(taints) },
+	{ "mounts",            FIELD_LIST,     AT(mounts) },
 };
 #undef AT
 /* clang-format on */
@@ -95,6 +111,23 @@ static int read_number(const struct field *field, const json_t *value, void *to,
 	return 0;
 }
 
+static int read_list(const struct field *field, const json_t *value, struct strlist *to,
+		     struct error *err)
+{
+	json_t *item;
+	size_t i;
+
+	if (!json_is_array(value))
+		return bad_field(err, field, "a list");
+	json_array_foreach(value, i, item)
+	{
+		if (!json_is_string(item))
+			return bad_field(err, field, "a list of strings");
+		strlist_add(to, json_string_value(item));
+	}
+	return 0;
+}
+
 static int read_field(const struct field *field, const json_t *value, void *to, struct error *err)
 {
 	switch (field->type) {
@@ -114,6 +147,8 @@ static int read_field(const struct field *field, const json_t *value, void *to, 
 		if (node_phase_parse(json_string_value(value), to, err) < 0)
 			return error_prefix(err, -EBADMSG, "'%s'", field->key);
 		return 0;
+	case FIELD_LIST:
+		return read_list(field, value, to, err);
 	default:
 		return read_number(field, value, to, err);
 	}
@@ -217,6 +252,19 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 	return 0;
 }
 
+static json_t *print_list(const struct strlist *list)
+{
+	json_t *array;
+	const char *item;
+
+	if (list->count == 0)
+		return NULL;
+	array = json_array();
+	strlist_for_each(item, list)
+		(void)json_array_append_new(array, json_string(item));
+	return array;
+}
+
 static json_t *print_field(const struct field *field, const void *from)
 {
 	switch (field->type) {
@@ -232,6 +280,8 @@ static json_t *print_field(const struct field *field, const void *from)
 		return json_integer((json_int_t) * (const uint64_t *)from);
 	case FIELD_INT64:
 		return json_integer(*(const int64_t *)from);
+	case FIELD_LIST:
+		return print_list(from);
 	}
 	return NULL;
 }

@@ -309,5 +309,16 @@ void profile_release(struct profile *profile)
 	free(profile->service_subnet);
 	free(profile->dns_domain);
 	free(profile->cni);
+	free(profile->image_repository);
+	strlist_release(&profile->api_names);
+	strlist_release(&profile->api_ips);
+	strlist_release(&profile->extra_config);
+	strlist_release(&profile->feature_gates);
+	strlist_release(&profile->ports);
+	strlist_release(&profile->insecure_registries);
+	strlist_release(&profile->registry_mirrors);
+	strlist_release(&profile->labels);
+	strlist_release(&profile->taints);
+	strlist_release(&profile->mounts);
 	*profile = PROFILE_INIT;
 }

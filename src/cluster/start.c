@@ -47,6 +47,8 @@ struct start {
 	struct bootstrap addons;
 	struct bootstrap *joins; /* one per node */
 	bool *restarted;         /* likewise: a member that did not run before */
+	bool *ran;               /* likewise: it ran before */
+	struct cluster_outcome *outcome;
 	int64_t began_ms;        /* since 1970 */
 };
 
@@ -60,22 +62,24 @@ static void release_start(struct start *start)
 		bootstrap_release(&start->joins[i]);
 	free(start->joins);
 	free(start->restarted);
+	free(start->ran);
 	free(start->token);
 	payload_release(&start->payload);
 	profile_release(&start->profile);
 }
 
-/* Do WORK as the step WORDS, seen by the observer and by tests. */
-#define STEP(start, words, node, work)                                     \
-	({                                                                 \
-		int step_r_;                                               \
-		observe_begin((start)->observer, words, node);             \
-		step_r_ = (work);                                          \
-		observe_end((start)->observer, words, node, step_r_ >= 0); \
-		if (step_r_ >= 0)                                          \
-			world->after(words);                               \
-		step_r_;                                                   \
+/* Do WORK as the step WORDS, seen by WATCHER (may be NULL) and by tests. */
+#define STEP_SEEN_BY(watcher, words, node, work)                  \
+	({                                                        \
+		int step_r_;                                      \
+		observe_begin(watcher, words, node);              \
+		step_r_ = (work);                                 \
+		observe_end(watcher, words, node, step_r_ >= 0);  \
+		if (step_r_ >= 0)                                 \
+			world->after(words);                      \
+		step_r_;                                          \
 	})
+#define STEP(start, words, node, work) STEP_SEEN_BY((start)->observer, words, node, work)
 
 /*
  * The way to what is neither node nor pod.  Without a default route a node's own programs could not
@@ -125,12 +129,44 @@ static int add_routes(const struct profile *profile, const struct cluster_node *
 	return 0;
 }
 
+static bool ran_before(const struct start *start, const struct node *node)
+{
+	return start->ran[node - start->profile.nodes];
+}
+
+/* Who is told of the start of NODE: nobody if it runs, since nothing happens but a check. */
+static struct observer *watcher_of(const struct start *start, const struct node *node)
+{
+	return ran_before(start, node) ? NULL : start->observer;
+}
+
+/* Find out which nodes run. */
+static int look_at_nodes(struct start *start, struct error *err)
+{
+	const struct node *node;
+
+	start->ran = xcalloc(start->profile.node_count, sizeof(*start->ran));
+	profile_for_each_node(node, &start->profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		int r = cluster_node_open(&start->profile, node, &at, err);
+
+		if (r < 0)
+			return r;
+		if (at.driver->query(&at.spec) == NODE_RUNNING)
+			start->ran[node - start->profile.nodes] = true;
+		else
+			start->outcome->started++;
+		start->outcome->joined += node->phase != NODE_JOINED;
+	}
+	return 0;
+}
+
 static int start_node(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	int r = cluster_node_open(&start->profile, node, &at, err);
 
-	if (r == 0 && node->phase == NODE_JOINED && at.driver->query(&at.spec) != NODE_RUNNING)
+	if (r == 0 && node->phase == NODE_JOINED && !ran_before(start, node))
 		start->restarted[node - start->profile.nodes] = true;
 	if (r == 0)
 		r = at.driver->create(&at.spec, err);
@@ -156,7 +192,8 @@ static int start_other_nodes(struct start *start, struct error *err)
 
 		if (node->primary)
 			continue;
-		r = STEP(start, "starting node", node->name, start_node(start, node, err));
+		r = STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
+				 start_node(start, node, err));
 		if (r < 0)
 			return r;
 	}
@@ -197,6 +234,9 @@ static int begin_joins(struct start *start, struct error *err)
 			continue;
 		}
 		observe_begin(start->observer, "joining node", node->name);
+		r = bootstrap_rename_images(&start->profile, node, start->deadline, err);
+		if (r < 0)
+			return r;
 		r = bootstrap_join(&start->profile, node, start->token, &start->joins[i], err);
 		if (r < 0)
 			return r;
@@ -215,6 +255,8 @@ static int finish_joins(struct start *start, struct error *err)
 		if (join->process.pid <= 0)
 			continue;
 		r = bootstrap_finish(join, start->deadline, err);
+		if (r == 0)
+			r = bootstrap_label(&start->profile, node, start->deadline, err);
 		if (r == 0)
 			r = mark_joined(start, node, err);
 		observe_end(start->observer, "joining node", node->name, r == 0);
@@ -254,8 +296,10 @@ static int await_admin(struct start *start, struct error *err)
 /* The first control plane has never finished: make it, the other nodes coming up meanwhile. */
 static int make_control_plane(struct start *start, struct node *primary, struct error *err)
 {
-	int r = bootstrap_init(&start->profile, primary, start->token, &start->init, err);
+	int r = bootstrap_rename_images(&start->profile, primary, start->deadline, err);
 
+	if (r == 0)
+		r = bootstrap_init(&start->profile, primary, start->token, &start->init, err);
 	if (r < 0)
 		return r;
 	world->after("begin init");
@@ -345,6 +389,8 @@ static int join_all(struct start *start, bool new_control_plane, struct node *pr
 	if (r == 0 && new_control_plane)
 		r = STEP(start, "installing addons", NULL, finish_addons(start, err));
 	if (r == 0 && new_control_plane)
+		r = bootstrap_label(&start->profile, primary, start->deadline, err);
+	if (r == 0 && new_control_plane)
 		r = mark_joined(start, primary, err);
 	if (r == 0)
 		world->after("mark control plane");
@@ -366,7 +412,8 @@ static int converge(struct start *start, struct error *err)
 				     "the cluster has no primary control plane");
 	new_control_plane = primary->phase != NODE_JOINED;
 	tokens_left = anybody_joins(start);
-	r = STEP(start, "starting node", primary->name, start_node(start, primary, err));
+	r = STEP_SEEN_BY(watcher_of(start, primary), "starting node", primary->name,
+			 start_node(start, primary, err));
 	if (r < 0)
 		return r;
 	if (new_control_plane) {
@@ -388,15 +435,13 @@ static int converge(struct start *start, struct error *err)
 	return r;
 }
 
-/* See that all that was asked for can be had, and get the payload: nothing is made yet. */
-static int check(struct start *start, const char *name, const struct cluster_options *options,
-		 struct error *err)
+int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	const struct node_driver *probed = NULL;
 	const struct node *node;
-	bool is_new;
-	int r = plan_profile(name, options, &profile, &is_new, err);
+	int r = plan_profile(name, options, &profile, ret_is_new, err);
 
 	if (r < 0)
 		return r;
@@ -410,7 +455,22 @@ static int check(struct start *start, const char *name, const struct cluster_opt
 			return r;
 		probed = driver;
 	}
-	return world->payload(profile.kubernetes_version, start->observer, &start->payload, err);
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
+}
+
+/* See that all that was asked for can be had, and get the payload: nothing is made yet. */
+static int check(struct start *start, const char *name, const struct cluster_options *options,
+		 struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	bool is_new;
+	int r = cluster_plan(name, options, &profile, &is_new, err);
+
+	return r < 0 ? r
+		     : world->payload(profile.kubernetes_version, options->binary_mirror,
+				      start->observer, &start->payload, err);
 }
 
 static int open_log(const struct profile *profile, struct error *err)
@@ -427,31 +487,36 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 		   struct error *err)
 {
 	cleanup_fd int lock = -1;
-	bool is_new;
+	struct observer *watcher;
 	int r = world->network_lock(&lock, err);
 
 	if (r == 0)
-		r = plan_profile(name, options, &start->profile, &is_new, err);
+		r = plan_profile(name, options, &start->profile, &start->outcome->is_new, err);
+	if (r == 0)
+		r = look_at_nodes(start, err);
 	if (r == 0)
 		r = profile_save(&start->profile, err);
 	if (r < 0)
 		return r;
 	world->after("save profile");
+	/* While all nodes run, these are only looked after. */
+	watcher = start->outcome->started > 0 ? start->observer : NULL;
 	r = open_log(&start->profile, err);
 	if (r == 0)
-		r = STEP(start, "making the network", NULL,
-			 world->network_up(&start->profile, err));
+		r = STEP_SEEN_BY(watcher, "making the network", NULL,
+				 world->network_up(&start->profile, err));
 	if (r == 0)
-		r = STEP(start, "opening the front door", NULL,
-			 world->front_door_up(&start->profile, err));
+		r = STEP_SEEN_BY(watcher, "opening the front door", NULL,
+				 world->front_door_up(&start->profile, err));
 	return r;
 }
 
 int cluster_start(const char *name, const struct cluster_options *options,
-		  struct observer *observer, struct error *err)
+		  struct observer *observer, struct cluster_outcome *ret_outcome, struct error *err)
 {
 	cleanup_with(release_start) struct start start = {
 		.observer = observer,
+		.outcome = ret_outcome,
 		.deadline = clock_now_ms() + (int64_t)options->wait_seconds * 1000,
 		.init = BOOTSTRAP_INIT,
 		.publish = BOOTSTRAP_INIT,
@@ -459,8 +524,10 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.addons = BOOTSTRAP_INIT,
 	};
 	struct cluster_restart restart;
-	int r = check(&start, name, options, err);
+	int r;
 
+	*ret_outcome = (struct cluster_outcome){ 0 };
+	r = check(&start, name, options, err);
 	if (r == 0)
 		r = prepare(&start, name, options, err);
 	if (r < 0)

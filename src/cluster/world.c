@@ -16,18 +16,20 @@
 #include "cluster/kubeconfig.h"
 #include "cluster/network.h"
 #include "cluster/node-files.h"
+#include "cluster/spec.h"
+#include "data/inet.h"
 
 #define REQUEST_TIMEOUT_MS 10000
 
-static int get_payload(const char *version, struct observer *observer, struct payload *ret,
-		       struct error *err)
+static int get_payload(const char *version, const char *mirror, struct observer *observer,
+		       struct payload *ret, struct error *err)
 {
-	static const struct payload_source anywhere;
+	const struct payload_source source = { .binary_mirror = mirror };
 	const struct curl *curl;
 	/* Needed for the API later: better missed now than when half of a cluster is made. */
 	int r = curl_load(&curl, err);
 
-	return r < 0 ? r : payload_ensure(version, &anywhere, observer, ret, err);
+	return r < 0 ? r : payload_ensure(version, &source, observer, ret, err);
 }
 
 /* Relay names to the host's servers, which may listen on loopback only: the front door is on the
@@ -39,6 +41,34 @@ static void add_dns(const struct profile *profile, struct balancer_config *confi
 	config->dns_listen = xasprintf("%s:53", profile->gateway);
 	if (!profile->offline && file_read("/etc/resolv.conf", 65536, &text, NULL) == 0)
 		network_parse_resolv(text.text, &config->dns_upstream);
+}
+
+/* What comes to the host's ports goes to the first node that takes it, the primary before others:
+ * any node takes what is for a service, only one has a pod's host port. */
+static int add_forwards(const struct profile *profile, struct balancer_config *config,
+			struct error *err)
+{
+	const struct node *node;
+	const char *word;
+
+	strlist_for_each(word, &profile->ports) {
+		struct balancer_forward *forward;
+		cleanup_free char *address = NULL;
+		struct port_spec port;
+		int r = spec_parse_port(word, &port, err);
+
+		if (r < 0)
+			return r;
+		address = inet_print_address(port.address);
+		forward = balancer_config_add_forward(config);
+		forward->listen = xasprintf("%s:%u", address, port.host_port);
+		for (int primary = 1; primary >= 0; primary--)
+			profile_for_each_node(node, profile)
+				if (node->primary == primary)
+					strlist_addf(&forward->to, "%s:%u", node->address,
+						     port.node_port);
+	}
+	return 0;
 }
 
 static int front_door_up(const struct profile *profile, struct error *err)
@@ -59,6 +89,9 @@ static int front_door_up(const struct profile *profile, struct error *err)
 		balancer_config_add_backend(&config, node->name, address);
 	}
 	add_dns(profile, &config);
+	r = add_forwards(profile, &config, err);
+	if (r < 0)
+		return r;
 	r = balancer_configure(profile->folder, &config, err);
 	if (r == 0)
 		r = balancer_ensure(profile->folder, err);
@@ -188,6 +221,7 @@ const struct world world_real = {
 	.payload = get_payload,
 	.network_lock = network_lock,
 	.network_plan = network_plan,
+	.ports_are_free = network_ports_are_free,
 	.network_up = network_up,
 	.network_down = network_down,
 	.front_door_up = front_door_up,

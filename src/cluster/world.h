@@ -14,9 +14,9 @@
 #include "payload/payload.h"
 
 struct world {
-	/* Get the payload of a version. */
-	int (*payload)(const char *version, struct observer *observer, struct payload *ret,
-		       struct error *err);
+	/* Get the payload of a version, what must be downloaded from MIRROR unless that is NULL. */
+	int (*payload)(const char *version, const char *mirror, struct observer *observer,
+		       struct payload *ret, struct error *err);
 
 	/* Keep others on this host from choosing networks and ports until the descriptor is closed.
 	 */
@@ -24,6 +24,11 @@ struct world {
 
 	/* Choose the networks of a new profile; see network_plan(). */
 	int (*network_plan)(struct profile *profile, const char *wanted, struct error *err);
+
+	/* See that nobody has the host's ports that PROFILE wants and BEFORE (may be NULL) had not;
+	 * see network_ports_are_free(). */
+	int (*ports_are_free)(const struct profile *profile, const struct profile *before,
+			      struct error *err);
 	int (*network_up)(const struct profile *profile, struct error *err);
 	int (*network_down)(const struct profile *profile, struct error *err);
 

@@ -13,22 +13,84 @@
 #include "payload/payload.h"
 
 static struct {
-	unsigned nodes;
+	struct cluster_options wanted;
 	const char *kubernetes_version;
-	unsigned cpus;
-	uint64_t memory_bytes;
-	const char *subnet;
-	const char *cni;
-	bool offline;
-	bool offline_given;
 	const char *wait;
-	unsigned wait_seconds;
 	bool download_only;
-	bool force;
+	bool dry_run;
+	bool delete_on_failure;
 } arg = {
 	.wait = "apiserver,node_ready",
-	.wait_seconds = 360,
+	.wanted.wait_seconds = 360,
 };
+
+static const struct opt options[] = {
+	OPT_POSITIVE(
+		'n', "nodes", &arg.wanted.nodes,
+		"how many nodes the cluster has; on an existing cluster the missing ones are added"),
+	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
+		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable"),
+	OPT_POSITIVE(0, "cpus", &arg.wanted.cpus,
+		     "CPUs of each node; all of the host's unless given"),
+	OPT_SIZE('m', "memory", &arg.wanted.memory_bytes,
+		 "memory of each node, for instance 2g; the host's unless given"),
+	OPT_LIST(0, "label", &arg.wanted.labels, "KEY=VALUE", "a label of every node"),
+	OPT_LIST(0, "taint", &arg.wanted.taints, "KEY=VALUE:EFFECT", "a taint of every node"),
+	OPT_LIST(0, "mount", &arg.wanted.mounts, "HOST:NODE[:ro]",
+		 "a folder or file of this host that every node has, too"),
+	OPT_LIST(0, "ports", &arg.wanted.ports, "[ADDRESS:]HOST[:NODE]",
+		 "a port of this host that leads to that port of the first node that answers there"),
+	OPT_STRING(0, "subnet", &arg.wanted.subnet, "SUBNET",
+		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given"),
+	OPT_STRING(0, "pod-network-cidr", &arg.wanted.pod_subnet, "SUBNET",
+		   "network of the pods, of which each node gets a /24; a free one unless given"),
+	OPT_STRING(0, "service-cluster-ip-range", &arg.wanted.service_subnet, "SUBNET",
+		   "network of the services; 10.96.0.0/12 unless given"),
+	OPT_STRING(0, "dns-domain", &arg.wanted.dns_domain, "NAME",
+		   "domain of the services' names; cluster.local unless given"),
+	OPT_CHOICE(0, "cni", &arg.wanted.cni, "auto|none",
+		   "network between pods: our routes, or none, to install one of your own"),
+	OPT_FLAG(0, "offline", &arg.wanted.offline,
+		 "no way out of the cluster: no NAT, no names from outside"),
+	OPT_POSITIVE(0, "apiserver-port", &arg.wanted.api_port,
+		     "port of 127.0.0.1 at which the API answers; a free one unless given"),
+	OPT_WORDS(0, "apiserver-names", &arg.wanted.api_names, "NAME",
+		  "a further name in the API's certificate"),
+	OPT_WORDS(0, "apiserver-ips", &arg.wanted.api_ips, "ADDRESS",
+		  "a further address in the API's certificate"),
+	OPT_SECONDS(0, "cert-expiration", &arg.wanted.cert_seconds,
+		    "how long certificates are good for; a year unless given"),
+	OPT_LIST(0, "extra-config", &arg.wanted.extra_config, "COMPONENT.KEY=VALUE",
+		 "an argument or field of the configuration of apiserver, controller-manager, "
+		 "scheduler, etcd, kubelet, proxy or kubeadm"),
+	OPT_WORDS(0, "feature-gates", &arg.wanted.feature_gates, "NAME=true|false",
+		  "a feature of Kubernetes to turn on or off in all its parts"),
+	OPT_WORDS(0, "insecure-registry", &arg.wanted.insecure_registries, "HOST[:PORT]",
+		  "a registry that has no proper certificate"),
+	OPT_LIST(0, "registry-mirror", &arg.wanted.registry_mirrors, "[REGISTRY=]URL",
+		 "where to get images of a registry (docker.io unless named) from"),
+	OPT_STRING(0, "image-repository", &arg.wanted.image_repository, "REPOSITORY",
+		   "where Kubernetes' own images are said to come from"),
+	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
+		   "where to download Kubernetes from instead of the official places"),
+	OPT_FLAG(0, "keep-context", &arg.wanted.keep_context,
+		 "leave kubectl's current context as it is"),
+	OPT_FLAG(0, "embed-certs", &arg.wanted.embed_certs,
+		 "put certificates into the kubeconfig, not paths to them"),
+	OPT_STRING(0, "wait", &arg.wait, "WHAT",
+		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none"),
+	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long the start may take"),
+	OPT_FLAG(0, "download-only", &arg.download_only,
+		 "only get what nodes will run; afterwards 'start' needs no network"),
+	OPT_FLAG(0, "dry-run", &arg.dry_run, "say what would be done, and make nothing"),
+	OPT_FLAG(0, "delete-on-failure", &arg.delete_on_failure,
+		 "remove a new cluster again if its start fails"),
+	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something"),
+	OPT_END,
+};
+
+/* Below it, a control plane is killed for lack of memory while it starts. */
+#define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
 
 static int parse_wait(const char *text, unsigned *ret, struct error *err)
 {
@@ -59,7 +121,7 @@ static int parse_wait(const char *text, unsigned *ret, struct error *err)
 			i++;
 		if (i == ARRAY_SIZE(words))
 			return error_because(err, &reason_usage, -EINVAL,
-					     "there is no '%s' to wait for; use apiserver, "
+					     "--wait: there is no '%s' to wait for; use apiserver, "
 					     "node_ready, system_pods, default_sa, all or none",
 					     part);
 		what |= words[i].what;
@@ -68,52 +130,11 @@ static int parse_wait(const char *text, unsigned *ret, struct error *err)
 	return 0;
 }
 
-static int check_wait(const char *text, struct error *err)
-{
-	unsigned what;
-
-	return parse_wait(text, &what, err);
-}
-
-static const struct opt options[] = {
-	OPT_POSITIVE(
-		'n', "nodes", &arg.nodes,
-		"how many nodes the cluster has; on an existing cluster the missing ones are added",
-		.when_made = true),
-	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
-		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable", .when_made = true),
-	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of each node; all of the host's unless given",
-		     .when_made = true),
-	OPT_SIZE('m', "memory", &arg.memory_bytes,
-		 "memory of each node, for instance 2g; the host's unless given",
-		 .when_made = true),
-	OPT_STRING(0, "subnet", &arg.subnet, "SUBNET",
-		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given",
-		   .when_made = true),
-	OPT_CHOICE(0, "cni", &arg.cni, "auto|none",
-		   "network between pods: our routes, or none, to install one of your own",
-		   .when_made = true),
-	OPT_FLAG(0, "offline", &arg.offline,
-		 "no way out of the cluster: no NAT, no names from outside",
-		 .given = &arg.offline_given, .when_made = true),
-	OPT_STRING(0, "wait", &arg.wait, "WHAT",
-		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none",
-		   .check = check_wait),
-	OPT_SECONDS(0, "wait-timeout", &arg.wait_seconds, "how long the start may take"),
-	OPT_FLAG(0, "download-only", &arg.download_only,
-		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
-	OPT_FLAG(0, "force", &arg.force, "go on although this host lacks something", .once = true),
-	OPT_END,
-};
-
-/* Below it, a control plane is killed for lack of memory while it starts. */
-#define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
-
 static int download(const char *version, struct observer *observer, struct error *err)
 {
-	static const struct payload_source anywhere;
+	const struct payload_source source = { .binary_mirror = arg.wanted.binary_mirror };
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	int r = payload_ensure(version, &anywhere, observer, &payload, err);
+	int r = payload_ensure(version, &source, observer, &payload, err);
 
 	if (r < 0)
 		return r;
@@ -122,77 +143,113 @@ static int download(const char *version, struct observer *observer, struct error
 	return 0;
 }
 
-static void say_done(const char *name)
+static void say_done(const char *name, const struct cluster_outcome *outcome)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
+	bool did_something = outcome->started > 0 || outcome->joined > 0;
 
 	if (profile_load(name, &profile, NULL) < 0)
 		return;
 	fprintf(stderr,
-		"Done: cluster \"%s\" with %zu %s is up; kubectl is set to use it.\n"
+		"%s cluster \"%s\" with %zu %s is %s; kubectl %s.\n"
 		"Try: manykube kubectl%s%s -- get nodes\n",
-		name, profile.node_count, profile.node_count == 1 ? "node" : "nodes",
-		strcmp(name, PROFILE_DEFAULT_NAME) == 0 ? "" : " -p ",
-		strcmp(name, PROFILE_DEFAULT_NAME) == 0 ? "" : name);
+		did_something ? "Done:" : "All is well:", name, profile.node_count,
+		profile.node_count == 1 ? "node" : "nodes",
+		did_something ? "up" : "running already",
+		profile.keep_context ? "knows it by that name" : "is set to use it",
+		is_default ? "" : " -p ", is_default ? "" : name);
+}
+
+/* Paths of mounts may be written as the person sees them; a profile is read elsewhere, too. */
+static void make_mounts_absolute(void)
+{
+	struct strlist absolute = STRLIST_INIT;
+	cleanup_free char *here = getcwd(NULL, 0);
+	const char *word;
+
+	strlist_for_each(word, &arg.wanted.mounts) {
+		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
+		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL) : NULL;
+
+		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
+	}
+	strlist_release(&arg.wanted.mounts);
+	arg.wanted.mounts = absolute;
 }
 
 static int check_counts(struct error *err)
 {
+	const struct cluster_options *wanted = &arg.wanted;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 
-	if (arg.memory_bytes && arg.memory_bytes < MIN_MEMORY_BYTES && !arg.force) {
+	if (wanted->memory_bytes && wanted->memory_bytes < MIN_MEMORY_BYTES && !wanted->force) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 1 GiB");
 		return error_hint(err, -ERANGE, "give more, or --force to try");
 	}
-	if (arg.nodes > 250)
+	if (wanted->nodes > 250)
 		return error_because(err, &reason_usage, -ERANGE,
 				     "--nodes: a cluster has at most 250");
-	if (cpus > 0 && arg.cpus > (unsigned long)cpus)
+	if (cpus > 0 && wanted->cpus > (unsigned long)cpus)
 		log_warning("--cpus=%u: this host has %ld CPUs, so nodes will show and use %ld",
-			    arg.cpus, cpus, cpus);
-	if (memory > 0 && arg.memory_bytes > (uint64_t)memory)
+			    wanted->cpus, cpus, cpus);
+	if (memory > 0 && wanted->memory_bytes > (uint64_t)memory)
 		log_warning(
 			"--memory: more than this host has; nodes will promise it all the same");
 	return 0;
+}
+
+/* Remove what this very start has made, and nothing older. */
+static void undo(const char *name, const struct cluster_outcome *outcome, struct observer *observer)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	if (!outcome->is_new)
+		return;
+	if (cluster_delete(name, observer, &why) < 0)
+		log_warning("cannot remove what was made: %s", why.text);
+	else
+		log_warning("cluster '%s' was removed again, as --delete-on-failure asks", name);
+}
+
+static int run_start(struct command_context *ctx, struct observer *observer, struct error *err)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct cluster_outcome outcome;
+	int r;
+
+	if (probe_raise_inotify(&why) < 0)
+		log_warning("%s; many nodes may run out of them: %s", why.text, why.hint);
+	r = cluster_start(ctx->profile_name, &arg.wanted, observer, &outcome, err);
+	if (r < 0 && arg.delete_on_failure)
+		undo(ctx->profile_name, &outcome, observer);
+	return r < 0 ? r : (ctx->outcome = outcome, 0);
 }
 
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
-	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	struct cluster_options wanted = {
-		.nodes = arg.nodes,
-		.subnet = arg.subnet,
-		.cni = arg.cni,
-		.cpus = arg.cpus,
-		.memory_bytes = arg.memory_bytes,
-		.offline = arg.offline,
-		.offline_given = arg.offline_given,
-		.force = arg.force,
-		.wait_seconds = arg.wait_seconds,
-	};
-	const char *version = NULL;
 	int r = check_counts(err);
 
 	if (r == 0)
-		r = parse_wait(arg.wait, &wanted.wait, err);
-	if (r == 0)
-		r = payload_resolve_version(
-			arg.kubernetes_version ? arg.kubernetes_version : "stable", &version, err);
+		r = parse_wait(arg.wait, &arg.wanted.wait, err);
+	if (r == 0 && arg.kubernetes_version)
+		r = payload_resolve_version(arg.kubernetes_version, &arg.wanted.kubernetes_version,
+					    err);
 	if (r < 0)
 		return r;
-	wanted.kubernetes_version = version;
+	make_mounts_absolute();
+	if (arg.dry_run)
+		return start_print_plan(ctx->profile_name, &arg.wanted, err);
 	if (arg.download_only)
-		return download(version, progress_observer(progress), err);
-	if (probe_raise_inotify(&why) < 0)
-		log_warning("%s; many nodes may run out of them: %s", why.text, why.hint);
-	r = cluster_start(ctx->profile_name, &wanted, progress_observer(progress), err);
+		return download(arg.wanted.kubernetes_version ? arg.wanted.kubernetes_version
+							      : payload_versions()[0],
+				progress_observer(progress), err);
+	r = run_start(ctx, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
-	if (r == 0 && !ctx->quiet)
-		say_done(ctx->profile_name);
 	return r;
 }
 

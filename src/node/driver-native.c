@@ -202,6 +202,8 @@ static int map_trees(const struct node_spec *spec, int userns, struct native_tre
 		r = namespace_map_tree(cni, userns, true, &trees->cni, err);
 	if (r == 0)
 		r = namespace_map_tree(agent, userns, true, &trees->agent, err);
+	if (r == 0)
+		r = native_mounts_open(spec, userns, &trees->mounts, err);
 	return r;
 }
 
@@ -237,7 +239,7 @@ static _Noreturn void be_init(struct birth *birth)
 
 	(void)close(birth->go[1]);
 	(void)setsid();
-	if (native_build_root(birth->spec->name, birth->cpus, &err) < 0) {
+	if (native_build_root(birth->spec->name, birth->cpus, &birth->trees->mounts, &err) < 0) {
 		(void)!write(birth->report[1], err.text, strlen(err.text));
 		_exit(EXIT_FAILURE);
 	}

@@ -20,6 +20,13 @@ enum node_state {
 	NODE_RUNNING,
 };
 
+/* A folder or file of the host that the node has, too. */
+struct node_mount {
+	char *host;
+	char *node; /* made if missing */
+	bool read_only;
+};
+
 /* All that a driver needs to know about one node. */
 struct node_spec {
 	const char *cluster;
@@ -34,6 +41,8 @@ struct node_spec {
 	unsigned slot;      /* unique in the cluster, 1 … 254: ids and link names come from it */
 	unsigned cpus;      /* 0: all */
 	uint64_t memory_bytes;
+	const struct node_mount *mounts;
+	size_t mount_count;
 };
 
 struct node_driver {

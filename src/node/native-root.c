@@ -12,7 +12,7 @@
  *     /usr is an overlay of the host's with the node's own layer;
  *  4. proc, sysfs, cgroups and a small /dev are mounted.  While the host's /proc and /sys
  *     can still be seen, since the kernel allows new ones only then;
- *  5. pivot_root(), and the host's tree is detached;
+ *  5. pivot_root(), what the person wants of the host is bound, and the host's tree is detached;
  *  6. everything is made shared again, as the kubelet's mount propagation wants it.
  */
 
@@ -43,6 +43,7 @@ void native_trees_release(struct native_trees *trees)
 			(void)close(*fds[i]);
 		*fds[i] = -1;
 	}
+	native_mounts_release(&trees->mounts);
 }
 
 static int make_folder(const char *path, mode_t mode, struct error *err)
@@ -220,12 +221,18 @@ static int mount_kernel(unsigned cpus, struct error *err)
 	return r;
 }
 
-/* Leave the host's tree for the one at ROOT. */
-static int pivot(struct error *err)
+/* Leave the host's tree for the one at ROOT.  MOUNTS are placed on the way: links in the node's
+ * folders lead to its own files by then, and the host's are still there. */
+static int pivot(const struct native_mounts *mounts, struct error *err)
 {
-	if (chdir(ROOT) < 0 || syscall(SYS_pivot_root, ".", ".host") < 0)
+	int r;
+
+	if (chdir(ROOT) < 0 || syscall(SYS_pivot_root, ".", ".host") < 0 || chdir("/") < 0)
 		return error_sys(err, "cannot make the node's root its own");
-	if (chdir("/") < 0 || umount2("/.host", MNT_DETACH) < 0 || rmdir("/.host") < 0)
+	r = native_mounts_place(mounts, "/.host" STAGE "/mounts", err);
+	if (r < 0)
+		return r;
+	if ( umount2("/.host", MNT_DETACH) < 0 || rmdir("/.host") < 0)
 		return error_sys(err, "cannot let go of the host's files");
 	if (mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) < 0)
 		return error_sys(err, "cannot share the node's mounts");
@@ -266,10 +273,13 @@ int native_stage(const struct native_trees *trees, struct error *err)
 		r = attach(trees->cni, STAGE "/cni", false, err);
 	if (r == 0)
 		r = attach(trees->agent, STAGE "/agent", true, err);
+	if (r == 0)
+		r = native_mounts_stage(&trees->mounts, STAGE "/mounts", err);
 	return r < 0 ? r : make_folder(ROOT, 0755, err);
 }
 
-int native_build_root(const char *hostname, unsigned cpus, struct error *err)
+int native_build_root(const char *hostname, unsigned cpus, const struct native_mounts *mounts,
+		      struct error *err)
 {
 	int r;
 
@@ -287,5 +297,5 @@ int native_build_root(const char *hostname, unsigned cpus, struct error *err)
 		r = mount_kernel(cpus, err);
 	if (r == 0)
 		r = mount_devices(err);
-	return r < 0 ? r : pivot(err);
+	return r < 0 ? r : pivot(mounts, err);
 }

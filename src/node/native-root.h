@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "node/native-mounts.h"
 
 /* Detached mounts with the node's view of owners, made by namespace_map_tree(). */
 struct native_trees {
@@ -11,9 +12,10 @@ struct native_trees {
 	int bin;   /* the payload's programs, read-only */
 	int cni;   /* the payload's CNI plugins, read-only */
 	int agent; /* the agent, a read-only file */
+	struct native_mounts mounts;
 };
 
-#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1 })
+#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1, { NULL } })
 
 void native_trees_release(struct native_trees *trees);
 
@@ -29,4 +31,5 @@ int native_stage(const struct native_trees *trees, struct error *err);
  * the root file system out of it, make it the process's own, and let go of the host's.  Then
  * /opt/manykube/agent is there to be run.  The node sees CPUS processors (0: all).
  */
-int native_build_root(const char *hostname, unsigned cpus, struct error *err);
+int native_build_root(const char *hostname, unsigned cpus, const struct native_mounts *mounts,
+		      struct error *err);

@@ -34,5 +34,8 @@ void node_release(struct node *node)
 	free(node->address);
 	free(node->pod_cidr);
 	free(node->kubernetes_version);
+	strlist_release(&node->labels);
+	strlist_release(&node->taints);
+	strlist_release(&node->mounts);
 	*node = (struct node){ NULL };
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/strlist.h"
 
 /* How far a node has come; written to the profile before and after each step. */
 enum node_phase {
@@ -21,6 +22,9 @@ struct node {
 	char *kubernetes_version; /* "v1.36.3" */
 	unsigned cpus;            /* 0: as many as the host has */
 	uint64_t memory_bytes;    /* 0: as much as the host has */
+	struct strlist labels;    /* words of cluster/spec.h, as are the next */
+	struct strlist taints;
+	struct strlist mounts;
 };
 
 /* "planned", "joined"; and back, -EINVAL for another word. */

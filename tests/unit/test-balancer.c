@@ -133,6 +133,74 @@ TEST(configurations_survive_the_way_through_the_file)
 	ASSERT_STR(out.dns_upstream.items[0], "[fd00::1]:53");
 }
 
+static struct balancer_forward *forward_to(int *ret_port)
+{
+	struct balancer_forward *forward = balancer_config_add_forward(&config);
+
+	*ret_port = fake_free_port();
+	forward->listen = xasprintf("127.0.0.1:%d", *ret_port);
+	return forward;
+}
+
+TEST(a_port_leads_to_the_first_address_that_answers)
+{
+	struct fake_backend two = fake_backend_start("two", 0);
+	struct balancer_forward *forward;
+	char name = 0;
+	int port;
+	int fd;
+
+	forward = forward_to(&port);
+	strlist_addf(&forward->to, "127.0.0.1:%d", fake_free_port());
+	strlist_addf(&forward->to, "127.0.0.1:%d", two.port);
+	open_door();
+	fd = fake_connect(port);
+	ASSERT(fd >= 0 && write(fd, "n", 1) == 1 && read(fd, &name, 1) == 1);
+	ASSERT_INT(name, 't');
+	(void)close(fd);
+	fake_backend_signal(&two, SIGKILL);
+	close_door();
+}
+
+TEST(ports_come_and_go_while_it_runs)
+{
+	struct fake_backend one = fake_backend_start("one", 0);
+	struct balancer_forward *forward;
+	char name = 0;
+	int first;
+	int second;
+	int open_fd;
+	int fd = -1;
+
+	forward = forward_to(&first);
+	strlist_addf(&forward->to, "127.0.0.1:%d", one.port);
+	open_door();
+	open_fd = fake_connect(first);
+	ASSERT(open_fd >= 0 && write(open_fd, "n", 1) == 1 && read(open_fd, &name, 1) == 1);
+	forward = forward_to(&second);
+	strlist_addf(&forward->to, "127.0.0.1:%d", one.port);
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	for (int i = 0; i < 1000 && fd < 0; i++) {
+		fd = fake_connect(second);
+		clock_rest_ms(5);
+	}
+	ASSERT(fd >= 0);
+	/* What was connected stays so. */
+	ASSERT(write(open_fd, "x", 1) == 1 && read(open_fd, &name, 1) == 1);
+	(void)close(fd);
+	(void)close(open_fd);
+	config.forward_count = 0;
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	for (int i = 0; i < 1000 && (fd = fake_connect(first)) >= 0; i++) {
+		(void)close(fd);
+		clock_rest_ms(5);
+	}
+	ASSERT(fd < 0);
+	config.forward_count = 2;
+	fake_backend_signal(&one, SIGKILL);
+	close_door();
+}
+
 TEST(nonsense_is_refused)
 {
 	static const char *const texts[] = {

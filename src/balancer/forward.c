@@ -1,0 +1,146 @@
+/* Ports of the host that are passed on to nodes. */
+
+#include "balancer/forward.h"
+
+#include <string.h>
+
+#include "balancer/proxy.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+struct forward {
+	char *listen;
+	struct endpoint *targets;
+	unsigned target_count;
+	struct proxy *proxy;
+	bool wanted; /* while a new configuration is taken over */
+	struct forward *next;
+};
+
+struct forwards {
+	struct loop *loop;
+	unsigned connection_limit;
+	struct forward *first;
+};
+
+struct forwards *forwards_new(struct loop *loop, unsigned connection_limit)
+{
+	struct forwards *forwards = xcalloc(1, sizeof(*forwards));
+
+	*forwards = (struct forwards){ .loop = loop, .connection_limit = connection_limit };
+	return forwards;
+}
+
+static void forward_free(struct forward *forward)
+{
+	if (forward->proxy)
+		proxy_free(forward->proxy);
+	free(forward->targets);
+	free(forward->listen);
+	free(forward);
+}
+
+void forwards_free(struct forwards *forwards)
+{
+	while (forwards->first) {
+		struct forward *forward = forwards->first;
+
+		forwards->first = forward->next;
+		forward_free(forward);
+	}
+	free(forwards);
+}
+
+/* A target's id is its place, from 1 on. */
+static bool choose(const unsigned *tried, unsigned tried_count, struct proxy_target *ret,
+		   void *data)
+{
+	struct forward *forward = data;
+
+	for (unsigned id = 1; id <= forward->target_count; id++) {
+		bool was_tried = false;
+
+		for (unsigned i = 0; i < tried_count; i++)
+			was_tried = was_tried || tried[i] == id;
+		if (was_tried)
+			continue;
+		*ret = (struct proxy_target){ .endpoint = &forward->targets[id - 1], .id = id };
+		return true;
+	}
+	return false;
+}
+
+static void failed(arg_unused unsigned target, arg_unused void *data)
+{
+}
+
+static struct forward *find(const struct forwards *forwards, const char *listen)
+{
+	for (struct forward *f = forwards->first; f; f = f->next)
+		if (strcmp(f->listen, listen) == 0)
+			return f;
+	return NULL;
+}
+
+static int set_targets(struct forward *forward, const struct strlist *to, struct error *err)
+{
+	struct endpoint *targets = xcalloc(to->count, sizeof(*targets));
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < to->count; i++)
+		r = endpoint_parse(to->items[i], &targets[i], err);
+	if (r < 0) {
+		free(targets);
+		return r;
+	}
+	free(forward->targets);
+	forward->targets = targets;
+	forward->target_count = (unsigned)to->count;
+	return 0;
+}
+
+static int set_one(struct forwards *forwards, const struct balancer_forward *config,
+		   struct error *err)
+{
+	struct forward *forward = find(forwards, config->listen);
+
+	if (!forward) {
+		struct proxy_owner owner = { .choose = choose, .failed = failed };
+
+		forward = xcalloc(1, sizeof(*forward));
+		forward->listen = xstrdup(config->listen);
+		owner.data = forward;
+		forward->proxy = proxy_new(forwards->loop, &owner, forwards->connection_limit);
+		forward->next = forwards->first;
+		forwards->first = forward;
+	}
+	forward->wanted = true;
+	if (set_targets(forward, &config->to, err) < 0)
+		return -EINVAL;
+	return proxy_listen(forward->proxy, &forward->listen, 1, err);
+}
+
+int forwards_set(struct forwards *forwards, const struct balancer_config *config, struct error *err)
+{
+	struct forward **link = &forwards->first;
+	int result = 0;
+
+	for (struct forward *f = forwards->first; f; f = f->next)
+		f->wanted = false;
+	for (size_t i = 0; i < config->forward_count; i++) {
+		int r = set_one(forwards, &config->forwards[i], result == 0 ? err : NULL);
+
+		result = result < 0 ? result : r;
+	}
+	while (*link) {
+		struct forward *forward = *link;
+
+		if (forward->wanted) {
+			link = &forward->next;
+			continue;
+		}
+		*link = forward->next;
+		forward_free(forward);
+	}
+	return result;
+}

@@ -1,0 +1,20 @@
+/*
+ * Ports of the host that are passed on to nodes: each connection goes to the first of a
+ * list of addresses that takes it.
+ */
+#pragma once
+
+#include "balancer/balancer.h"
+#include "base/loop.h"
+
+struct forwards;
+
+/* At most CONNECTION_LIMIT connections at once through each port. */
+struct forwards *forwards_new(struct loop *loop, unsigned connection_limit);
+void forwards_free(struct forwards *forwards);
+DEFINE_CLEANUP(struct forwards *, forwards_free)
+
+/* Pass on just what CONFIG says; a port that stays keeps its connections.  Goes on with the
+ * others when one fails, and returns the first failure. */
+int forwards_set(struct forwards *forwards, const struct balancer_config *config,
+		 struct error *err);

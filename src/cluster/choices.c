@@ -1,0 +1,306 @@
+/* What a person chooses for a cluster with options of `start`: one table. */
+
+#include "cluster/choices.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "cluster/spec.h"
+#include "data/inet.h"
+
+enum choice_type {
+	CHOICE_STRING,
+	CHOICE_NUMBER,
+	CHOICE_LIST,
+};
+
+struct choice {
+	const char *option;
+	enum choice_type type;
+	bool any_time;                                     /* may change on an existing cluster */
+	size_t wanted;                                     /* in struct cluster_options */
+	size_t kept;                                       /* in struct profile */
+	int (*check)(const char *word, struct error *err); /* each word of it; may be NULL */
+};
+
+static int check_port(const char *word, struct error *err)
+{
+	struct port_spec port;
+
+	return spec_parse_port(word, &port, err);
+}
+
+static int check_mount(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_mount) struct node_mount mount = { NULL };
+	int r = spec_parse_mount(word, &mount, err);
+
+	if (r == 0 && !file_exists(mount.host))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s': this host has no '%s'", word, mount.host);
+	return r;
+}
+
+static int check_label(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+	return spec_parse_label(word, &label, err);
+}
+
+static int check_taint(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+	return spec_parse_taint(word, &taint, err);
+}
+
+static int check_gate(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_pair) struct pair_spec gate = PAIR_SPEC_INIT;
+
+	return spec_parse_gate(word, &gate, err);
+}
+
+static int check_mirror(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
+
+	return spec_parse_mirror(word, &mirror, err);
+}
+
+/* kubeadm's fields that are ours to fill in have options of their own, or are none of a person's
+ * business. */
+static int check_kubeadm_key(const char *word, const char *key, struct error *err)
+{
+	static const struct {
+		const char *key;
+		const char *option;
+	} ours[] = {
+		{ "pod-network-cidr", "--pod-network-cidr" },
+		{ "networking.podSubnet", "--pod-network-cidr" },
+		{ "service-cidr", "--service-cluster-ip-range" },
+		{ "networking.serviceSubnet", "--service-cluster-ip-range" },
+		{ "service-dns-domain", "--dns-domain" },
+		{ "networking.dnsDomain", "--dns-domain" },
+		{ "image-repository", "--image-repository" },
+		{ "imageRepository", "--image-repository" },
+		{ "apiserver-cert-extra-sans", "--apiserver-names" },
+		{ "kubernetes-version", "--kubernetes-version" },
+		{ "kubernetesVersion", "--kubernetes-version" },
+		{ "clusterName", "--profile" },
+		{ "feature-gates", "--feature-gates" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (strcmp(ours[i].key, key) == 0)
+			return error_because(err, &reason_usage, -EINVAL, "'%s': use %s instead",
+					     word, ours[i].option);
+	if (strcmp(key, "controlPlaneEndpoint") == 0 ||
+	    (strchr(key, '-') && strcmp(key, "ignore-preflight-errors") != 0))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s': kubeadm's '%s' can't be set; fields of its "
+				     "ClusterConfiguration can, such as kubeadm.encryptionAlgorithm, "
+				     "and kubeadm.ignore-preflight-errors",
+				     word, key);
+	return 0;
+}
+
+static int check_extra(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+	int r = spec_parse_extra(word, &extra, err);
+
+	if (r == 0 && strcmp(extra.component, "kubeadm") == 0)
+		r = check_kubeadm_key(word, extra.key, err);
+	return r;
+}
+
+static int check_address(const char *word, struct error *err)
+{
+	struct in_addr address;
+	int r = inet_parse_address(word, &address, err);
+
+	return r < 0 ? error_reason(err, r, &reason_usage) : 0;
+}
+
+static int check_subnet(const char *word, unsigned least, unsigned most, struct error *err)
+{
+	struct subnet subnet;
+	int r = inet_parse_subnet(word, &subnet, err);
+
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	if (subnet.prefix < least || subnet.prefix > most)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is too %s: use a prefix of /%u to /%u", word,
+				     subnet.prefix < least ? "large" : "small", least, most);
+	return 0;
+}
+
+/* The limits are Kubernetes' own: the API server's above, kubeadm's below. */
+static int check_services(const char *word, struct error *err)
+{
+	return check_subnet(word, 12, 27, err);
+}
+
+/* Each node takes a /24 of it. */
+static int check_pods(const char *word, struct error *err)
+{
+	return check_subnet(word, 8, 24, err);
+}
+
+static int check_repository(const char *word, struct error *err)
+{
+	cleanup_free char *registry = xstrndup(word, strcspn(word, "/"));
+
+	if (spec_check_registry(registry, NULL) < 0 || strpbrk(word, " \t\n\"\\@"))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is not a repository of images, for instance "
+				     "registry.local:5000/kubernetes",
+				     word);
+	return 0;
+}
+
+/* clang-format off */
+#define FIELDS(wanted_, kept_) \
+	offsetof(struct cluster_options, wanted_), offsetof(struct profile, kept_)
+#define SAME(field_) FIELDS(field_, field_)
+static const struct choice choices[] = {
+	{ "--subnet",                   CHOICE_STRING, false, SAME(subnet), NULL },
+	{ "--kubernetes-version",       CHOICE_STRING, false, SAME(kubernetes_version), NULL },
+	{ "--cni",                      CHOICE_STRING, false, SAME(cni), NULL },
+	{ "--service-cluster-ip-range", CHOICE_STRING, false, SAME(service_subnet), check_services },
+	{ "--pod-network-cidr",         CHOICE_STRING, false, SAME(pod_subnet), check_pods },
+	{ "--dns-domain",               CHOICE_STRING, false, SAME(dns_domain), spec_check_dns_name },
+	{ "--image-repository",         CHOICE_STRING, false, SAME(image_repository), check_repository },
+	{ "--cert-expiration",          CHOICE_NUMBER, false, SAME(cert_seconds), NULL },
+	{ "--apiserver-port",           CHOICE_NUMBER, true,  SAME(api_port), NULL },
+	{ "--apiserver-names",          CHOICE_LIST,   false, SAME(api_names), spec_check_dns_name },
+	{ "--apiserver-ips",            CHOICE_LIST,   false, SAME(api_ips), check_address },
+	{ "--extra-config",             CHOICE_LIST,   false, SAME(extra_config), check_extra },
+	{ "--feature-gates",            CHOICE_LIST,   false, SAME(feature_gates), check_gate },
+	{ "--ports",                    CHOICE_LIST,   true,  SAME(ports), check_port },
+	{ "--insecure-registry",        CHOICE_LIST,   true,  SAME(insecure_registries), spec_check_registry },
+	{ "--registry-mirror",          CHOICE_LIST,   true,  SAME(registry_mirrors), check_mirror },
+	{ "--label",                    CHOICE_LIST,   false, SAME(labels), check_label },
+	{ "--taint",                    CHOICE_LIST,   false, SAME(taints), check_taint },
+	{ "--mount",                    CHOICE_LIST,   false, SAME(mounts), check_mount },
+};
+/* clang-format on */
+
+static const void *wanted_of(const struct choice *choice, const struct cluster_options *options)
+{
+	return (const char *)options + choice->wanted;
+}
+
+static void *kept_of(const struct choice *choice, const struct profile *profile)
+{
+	return (char *)(uintptr_t)profile + choice->kept;
+}
+
+/* What was chosen as text, for the caller to free; NULL if nothing was. */
+static char *as_text(const struct choice *choice, const void *value)
+{
+	const struct strlist *list = value;
+
+	switch (choice->type) {
+	case CHOICE_STRING:
+		return *(char *const *)value ? xstrdup(*(char *const *)value) : NULL;
+	case CHOICE_NUMBER:
+		return *(const unsigned *)value ? xasprintf("%u", *(const unsigned *)value) : NULL;
+	case CHOICE_LIST:
+		return list->count ? strlist_join(list, ",") : NULL;
+	}
+	return NULL;
+}
+
+static int check_one(const struct choice *choice, const struct cluster_options *options,
+		     struct error *err)
+{
+	const void *value = wanted_of(choice, options);
+	const struct strlist *list = value;
+	const char *word;
+	int r = 0;
+
+	if (!choice->check || choice->type == CHOICE_NUMBER)
+		return 0;
+	if (choice->type == CHOICE_STRING) {
+		word = *(char *const *)value;
+		r = word ? choice->check(word, err) : 0;
+	} else {
+		strlist_for_each(word, list)
+			if (r == 0)
+				r = choice->check(word, err);
+	}
+	return r < 0 ? error_prefix(err, r, "%s", choice->option) : 0;
+}
+
+int choices_check(const struct cluster_options *options, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
+		r = check_one(&choices[i], options, err);
+	if (r == 0 && options->api_port > 65535)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "--apiserver-port: %u is not a port between 1 and 65535",
+				     options->api_port);
+	return r;
+}
+
+static void copy(const struct choice *choice, const void *from, void *to)
+{
+	const struct strlist *list = from;
+
+	switch (choice->type) {
+	case CHOICE_STRING:
+		free(*(char **)to);
+		*(char **)to = xstrdup(*(char *const *)from);
+		break;
+	case CHOICE_NUMBER:
+		*(unsigned *)to = *(const unsigned *)from;
+		break;
+	case CHOICE_LIST:
+		strlist_release(to);
+		if (list->count)
+			strlist_add_all(to, list->items);
+		break;
+	}
+}
+
+static int refuse(const struct choice *choice, const struct profile *profile, const char *has,
+		  const char *wanted, struct error *err)
+{
+	if (has)
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "cluster '%s' exists with %s=%s, which can't be changed to '%s'",
+				    profile->name, choice->option, has, wanted);
+	else
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "cluster '%s' exists without %s, which can't be set to '%s' "
+				    "any more",
+				    profile->name, choice->option, wanted);
+	return error_hint(err, -EINVAL,
+			  "leave the option out to bring the cluster up as it is, or use another "
+			  "profile (-p) for another cluster");
+}
+
+int choices_take(const struct cluster_options *options, struct profile *profile, bool is_new,
+		 struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
+		const struct choice *choice = &choices[i];
+		cleanup_free char *wanted = as_text(choice, wanted_of(choice, options));
+		cleanup_free char *has = as_text(choice, kept_of(choice, profile));
+
+		if (!wanted || (has && strcmp(has, wanted) == 0))
+			continue;
+		if (!is_new && !choice->any_time)
+			return refuse(choice, profile, has, wanted, err);
+		copy(choice, wanted_of(choice, options), kept_of(choice, profile));
+	}
+	return 0;
+}

@@ -1,0 +1,18 @@
+/*
+ * What a person chooses for a cluster with options of `start`: checked, taken into the
+ * profile, and on an existing cluster compared with what it was made with.
+ */
+#pragma once
+
+#include "cluster/cluster.h"
+
+/* -EINVAL with reason_usage for the first choice of OPTIONS that makes no sense, named by its
+ * option. */
+int choices_check(const struct cluster_options *options, struct error *err);
+
+/*
+ * Take the choices of OPTIONS into PROFILE.  Unless it IS_NEW, -EINVAL with reason_usage for one
+ * that can't be changed any more; some can at any time, such as --ports.
+ */
+int choices_take(const struct cluster_options *options, struct profile *profile, bool is_new,
+		 struct error *err);

@@ -1,0 +1,110 @@
+/* Where containerd on a node gets images from. */
+
+#include "cluster/registries.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "cluster/node-files.h"
+#include "cluster/spec.h"
+
+/* How a file of ours begins; others are left alone. */
+#define OURS "# Written by manykube at every start.\n"
+
+void registries_list(const struct profile *profile, struct strlist *ret_names)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->insecure_registries)
+		if (!strlist_has(ret_names, word))
+			strlist_add(ret_names, word);
+	strlist_for_each(word, &profile->registry_mirrors) {
+		cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
+
+		if (spec_parse_mirror(word, &mirror, NULL) == 0 &&
+		    !strlist_has(ret_names, mirror.key))
+			strlist_add(ret_names, mirror.key);
+	}
+}
+
+/* Whether URL's host is one whose certificate need not be right. */
+static bool is_insecure(const struct profile *profile, const char *url)
+{
+	const char *host = strstr(url, "://") + 3;
+	cleanup_free char *name = xstrndup(host, strcspn(host, "/"));
+
+	return strlist_has(&profile->insecure_registries, name);
+}
+
+char *registries_text(const struct profile *profile, const char *name)
+{
+	/* Docker's own registry answers at another name than its images have. */
+	bool is_docker = strcmp(name, "docker.io") == 0;
+	struct strbuf out = STRBUF_INIT;
+	const char *word;
+
+	strbuf_addf(&out, OURS "server = \"https://%s\"\n",
+		    is_docker ? "registry-1.docker.io" : name);
+	strlist_for_each(word, &profile->registry_mirrors) {
+		cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
+
+		if (spec_parse_mirror(word, &mirror, NULL) < 0 || strcmp(mirror.key, name) != 0)
+			continue;
+		strbuf_addf(&out, "[host.\"%s\"]\n  capabilities = [\"pull\", \"resolve\"]\n",
+			    mirror.value);
+		if (is_insecure(profile, mirror.value))
+			strbuf_add(&out, "  skip_verify = true\n");
+	}
+	/* As Docker does it: TLS with any certificate, else none at all. */
+	if (strlist_has(&profile->insecure_registries, name))
+		strbuf_addf(&out, "[host.\"https://%s\"]\n  skip_verify = true\n[host.\"http://%s\"]\n",
+			    name, name);
+	return strbuf_take(&out);
+}
+
+/* Remove what an earlier start wrote about registries that PROFILE no longer names. */
+static int remove_old(const char *folder, const struct strlist *names, struct error *err)
+{
+	cleanup_dir DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int r = 0;
+
+	while (dir && r == 0 && (entry = readdir(dir))) {
+		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+		cleanup_free char *below = xasprintf("%s/%s", folder, entry->d_name);
+		cleanup_free char *file = xasprintf("%s/hosts.toml", below);
+
+		if (entry->d_name[0] == '.' || strlist_has(names, entry->d_name))
+			continue;
+		if (file_read(file, 65536, &text, NULL) == 0 &&
+		    strncmp(text.text, OURS, strlen(OURS)) == 0)
+			r = file_remove_tree(below, err);
+	}
+	return r;
+}
+
+int registries_write(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *folder = node_etc(profile, node, "containerd/certs.d");
+	const char *name;
+	int r;
+
+	registries_list(profile, &names);
+	r = remove_old(folder, &names, err);
+	strlist_for_each(name, &names) {
+		cleanup_free char *below = xasprintf("%s/%s", folder, name);
+		cleanup_free char *file = xasprintf("%s/hosts.toml", below);
+		cleanup_free char *text = registries_text(profile, name);
+
+		if (r == 0)
+			r = file_make_dirs(below, 0755, err);
+		if (r == 0)
+			r = file_put(file, text, strlen(text), 0644, err);
+	}
+	return r;
+}

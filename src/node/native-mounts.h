@@ -1,0 +1,26 @@
+/*
+ * What a native node has of the host by --mount: folders and files with the node's view of
+ * owners, so that what belongs to user 1000 here belongs to user 1000 there.
+ */
+#pragma once
+
+#include "node/driver.h"
+
+struct native_mounts {
+	const struct node_mount *specs; /* of the node_spec */
+	size_t count;
+	int *trees; /* detached mounts, one for each */
+};
+
+#define NATIVE_MOUNTS_INIT ((struct native_mounts){ NULL })
+
+/* Take what SPEC wants from the host, as the user namespace USERNS_FD sees it. */
+int native_mounts_open(const struct node_spec *spec, int userns_fd, struct native_mounts *ret,
+		       struct error *err);
+void native_mounts_release(struct native_mounts *mounts);
+
+/* Attach them as FOLDER/0, FOLDER/1, … in a process that is still the host's root. */
+int native_mounts_stage(const struct native_mounts *mounts, const char *folder, struct error *err);
+
+/* Put what was staged, now at FOLDER, to its places, in a process whose root is the node's. */
+int native_mounts_place(const struct native_mounts *mounts, const char *folder, struct error *err);
