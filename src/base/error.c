@@ -8,28 +8,72 @@
 #include "base/cleanup.h"
 
 /* clang-format off */
-const struct reason reason_usage = { "MK_USAGE", 14, NULL };
+const struct reason reason_usage = { "MK_USAGE", 14, NULL,
+	"the command line is wrong, or asks for what can't be done" };
 const struct reason reason_interrupted = { "MK_INTERRUPTED", 11,
-	"nothing is lost: run the same command again to go on, or 'manykube delete' to remove what was made" };
-const struct reason reason_busy = { "MK_BUSY", 11, "wait for it to end, then run this command again" };
-const struct reason reason_not_root = { "HOST_NOT_ROOT", 37, "run the command as root, for instance with sudo" };
-const struct reason reason_host_missing_tool = { "HOST_MISSING_TOOL", 35, NULL };
-const struct reason reason_host_unsupported = { "HOST_UNSUPPORTED", 36, NULL };
-const struct reason reason_host_config = { "HOST_CONFIG", 38, NULL };
-const struct reason reason_resources = { "RSRC_INSUFFICIENT", 23, NULL };
-const struct reason reason_network = { "IF_ERROR", 70, NULL };
-const struct reason reason_subnet_taken = { "IF_SUBNET_CONFLICT", 71, "choose another with --subnet" };
-const struct reason reason_port_taken = { "IF_PORT_CONFLICT", 71, "end what uses the port, or choose another one" };
-const struct reason reason_download = { "INET_DOWNLOAD", 40, NULL };
-const struct reason reason_version_unsupported = { "K8S_UNSUPPORTED_VERSION", 106, NULL };
+	"nothing is lost: run the same command again to go on, or 'manykube delete' to remove what was made",
+	"a signal, such as Ctrl-C, ended a command that changes a cluster" };
+const struct reason reason_busy = { "MK_BUSY", 11, "wait for it to end, then run this command again",
+	"another command works on the cluster" };
+const struct reason reason_not_root = { "HOST_NOT_ROOT", 37, "run the command as root, for instance with sudo",
+	"the command needs root" };
+const struct reason reason_host_missing_tool = { "HOST_MISSING_TOOL", 35, NULL,
+	"a program that nodes need is not installed" };
+const struct reason reason_host_unsupported = { "HOST_UNSUPPORTED", 36, NULL,
+	"the kernel, or something else of this machine, lacks what nodes need" };
+const struct reason reason_host_config = { "HOST_CONFIG", 38, NULL,
+	"the state folder, a profile, the settings or the kubeconfig is damaged or out of reach" };
+const struct reason reason_resources = { "RSRC_INSUFFICIENT", 23, NULL,
+	"too little memory, disk or processor" };
+const struct reason reason_network = { "IF_ERROR", 70, NULL,
+	"the cluster's network can't be made: bridge, addresses, routes, nftables" };
+const struct reason reason_subnet_taken = { "IF_SUBNET_CONFLICT", 71, "choose another with --subnet",
+	"the subnet is in use on this machine" };
+const struct reason reason_port_taken = { "IF_PORT_CONFLICT", 71, "end what uses the port, or choose another one",
+	"a port of this machine is in use" };
+const struct reason reason_download = { "INET_DOWNLOAD", 40, NULL,
+	"what nodes run can't be downloaded or is not in the cache" };
+const struct reason reason_version_unsupported = { "K8S_UNSUPPORTED_VERSION", 106, NULL,
+	"this Kubernetes version is not supported" };
 const struct reason reason_cluster_missing = { "GUEST_CLUSTER_NOT_FOUND", 85,
-	"'manykube profile list' shows the clusters there are; 'manykube start' makes one" };
-const struct reason reason_node_missing = { "GUEST_NODE_RETRIEVE", 85, "'manykube node list' shows the nodes there are" };
-const struct reason reason_node_not_running = { "GUEST_NOT_RUNNING", 83, "'manykube start' brings the cluster's nodes up" };
-const struct reason reason_node_failed = { "GUEST_NODE_PROVISION", 80, NULL };
-const struct reason reason_control_plane = { "K8S_ERROR", 100, NULL };
-const struct reason reason_api_not_running = { "K8S_APISERVER_STOPPED", 103, "'manykube start' brings it up" };
-const struct reason reason_wait_timeout = { "K8S_WAIT_TIMEOUT", 102, NULL };
+	"'manykube profile list' shows the clusters there are; 'manykube start' makes one",
+	"there is no such cluster" };
+const struct reason reason_node_missing = { "GUEST_NODE_RETRIEVE", 85, "'manykube node list' shows the nodes there are",
+	"the cluster has no such node" };
+const struct reason reason_node_not_running = { "GUEST_NOT_RUNNING", 83, "'manykube start' brings the cluster's nodes up",
+	"the node does not run" };
+const struct reason reason_node_failed = { "GUEST_NODE_PROVISION", 80, NULL,
+	"a node can't be made or did not come up" };
+const struct reason reason_control_plane = { "K8S_ERROR", 100, NULL,
+	"the control plane can't be made, or refused something" };
+const struct reason reason_api_not_running = { "K8S_APISERVER_STOPPED", 103, "'manykube start' brings it up",
+	"the API does not answer" };
+const struct reason reason_wait_timeout = { "K8S_WAIT_TIMEOUT", 102, NULL,
+	"what was waited for did not come in time" };
+
+const struct reason *const reasons[] = {
+	&reason_interrupted,
+	&reason_busy,
+	&reason_usage,
+	&reason_resources,
+	&reason_host_missing_tool,
+	&reason_host_unsupported,
+	&reason_not_root,
+	&reason_host_config,
+	&reason_download,
+	&reason_network,
+	&reason_subnet_taken,
+	&reason_port_taken,
+	&reason_node_failed,
+	&reason_node_not_running,
+	&reason_cluster_missing,
+	&reason_node_missing,
+	&reason_control_plane,
+	&reason_wait_timeout,
+	&reason_api_not_running,
+	&reason_version_unsupported,
+	NULL,
+};
 /* clang-format on */
 
 static void replace_text(struct error *err, char *text)

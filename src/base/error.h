@@ -37,8 +37,8 @@ extern const struct reason reason_host_unsupported;  /* 36 */
 extern const struct reason reason_host_config; /* 38: state folder, profile or kubeconfig damaged */
 extern const struct reason reason_resources;   /* 23 */
 extern const struct reason reason_network;     /* 70: bridge, addresses, nftables */
-extern const struct reason reason_subnet_taken; /* 71 */
-extern const struct reason reason_port_taken;   /* 71 */
+extern const struct reason reason_subnet_taken;        /* 71 */
+extern const struct reason reason_port_taken;          /* 71 */
 extern const struct reason reason_download;            /* 40 */
 extern const struct reason reason_version_unsupported; /* 106 */
 extern const struct reason reason_cluster_missing;     /* 85 */

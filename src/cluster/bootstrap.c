@@ -109,7 +109,7 @@ int bootstrap_rename_images(const struct profile *profile, struct node *node, in
 			    struct error *err)
 {
 	/* kubeadm asks another repository for coredns without its folder. */
-	static const char script[] =
+	static char script[] =
 		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
 		"for image in $(ctr -n k8s.io images ls -q name~=registry.k8s.io/); do\n"
 		"	name=${image#registry.k8s.io/}\n"
@@ -120,8 +120,7 @@ int bootstrap_rename_images(const struct profile *profile, struct node *node, in
 
 	if (!profile->image_repository || node->phase == NODE_JOINED)
 		return 0;
-	r = run_kubeadm(profile, node,
-			ARGV("sh", "-ec", (char *)script, "sh", profile->image_repository),
+	r = run_kubeadm(profile, node, ARGV("sh", "-ec", script, "sh", profile->image_repository),
 			&bootstrap, err);
 	return r < 0 ? r : bootstrap_finish(&bootstrap, deadline_ms, err);
 }

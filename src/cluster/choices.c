@@ -38,8 +38,8 @@ static int check_mount(const char *word, struct error *err)
 	int r = spec_parse_mount(word, &mount, err);
 
 	if (r == 0 && !file_exists(mount.host))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': this host has no '%s'", word, mount.host);
+		return error_because(err, &reason_usage, -EINVAL, "'%s': this host has no '%s'",
+				     word, mount.host);
 	return r;
 }
 
@@ -100,11 +100,12 @@ static int check_kubeadm_key(const char *word, const char *key, struct error *er
 					     word, ours[i].option);
 	if (strcmp(key, "controlPlaneEndpoint") == 0 ||
 	    (strchr(key, '-') && strcmp(key, "ignore-preflight-errors") != 0))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': kubeadm's '%s' can't be set; fields of its "
-				     "ClusterConfiguration can, such as kubeadm.encryptionAlgorithm, "
-				     "and kubeadm.ignore-preflight-errors",
-				     word, key);
+		return error_because(
+			err, &reason_usage, -EINVAL,
+			"'%s': kubeadm's '%s' can't be set; fields of its "
+			"ClusterConfiguration can, such as kubeadm.encryptionAlgorithm, "
+			"and kubeadm.ignore-preflight-errors",
+			word, key);
 	return 0;
 }
 
@@ -115,6 +116,11 @@ static int check_extra(const char *word, struct error *err)
 
 	if (r == 0 && strcmp(extra.component, "kubeadm") == 0)
 		r = check_kubeadm_key(word, extra.key, err);
+	/* Its image has no other program for it. */
+	if (r == 0 && strcmp(extra.component, "proxy") == 0 && strcmp(extra.key, "mode") == 0 &&
+	    strcmp(extra.value, "nftables") != 0)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s': kube-proxy runs with nftables only", word);
 	return r;
 }
 
@@ -275,9 +281,10 @@ static int refuse(const struct choice *choice, const struct profile *profile, co
 		  const char *wanted, struct error *err)
 {
 	if (has)
-		(void)error_because(err, &reason_usage, -EINVAL,
-				    "cluster '%s' exists with %s=%s, which can't be changed to '%s'",
-				    profile->name, choice->option, has, wanted);
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"cluster '%s' exists with %s=%s, which can't be changed to '%s'",
+			profile->name, choice->option, has, wanted);
 	else
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "cluster '%s' exists without %s, which can't be set to '%s' "

@@ -50,6 +50,11 @@ struct cluster_options {
 	struct strlist taints;
 	struct strlist mounts;
 
+	bool keep_context; /* these two may change at any time */
+	bool keep_context_given;
+	bool embed_certs;
+	bool embed_certs_given;
+
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* go on although the host lacks something */
 	unsigned wait;             /* enum cluster_wait */

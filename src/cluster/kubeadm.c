@@ -54,11 +54,9 @@ static char *camel_case(const char *key)
 
 static bool has_argument(const json_t *arguments, const char *name)
 {
-	const json_t *argument;
-	size_t i;
+	for (size_t i = 0; i < json_array_size(arguments); i++) {
+		const json_t *argument = json_array_get(arguments, i);
 
-	json_array_foreach((json_t *)arguments, i, argument)
-	{
 		if (strcmp(json_string_value(json_object_get(argument, "name")), name) == 0)
 			return true;
 	}
@@ -198,10 +196,10 @@ static json_t *taints_of(const struct node *node)
 		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
 
 		if (spec_parse_taint(word, &taint, NULL) == 0)
-			(void)json_array_append_new(
-				taints, json_pack("{s:s, s:s, s:s}", "key", taint.label.key,
-						  "value", taint.label.value, "effect",
-						  taint.effect));
+			(void)json_array_append_new(taints, json_pack("{s:s, s:s, s:s}", "key",
+								      taint.label.key, "value",
+								      taint.label.value, "effect",
+								      taint.effect));
 	}
 	return taints;
 }
@@ -269,15 +267,26 @@ static json_t *cluster_config(const struct profile *profile)
 	 * controller-manager prepares its controllers one after another with some requests each,
 	 * which its usual 20 requests a second stretch to 5 s.
 	 */
-	static const char *const controller_manager[] = { "allocate-node-cidrs", "false",
-							  "kube-api-qps", "300",
-							  "kube-api-burst", "600",
-							  "leader-elect-lease-duration", "6s",
-							  "leader-elect-renew-deadline", "4s",
-							  "leader-elect-retry-period", "1s", NULL };
-	static const char *const scheduler[] = { "leader-elect-lease-duration", "6s",
-						 "leader-elect-renew-deadline", "4s",
-						 "leader-elect-retry-period", "1s", NULL };
+	static const char *const controller_manager[] = { "allocate-node-cidrs",
+							  "false",
+							  "kube-api-qps",
+							  "300",
+							  "kube-api-burst",
+							  "600",
+							  "leader-elect-lease-duration",
+							  "6s",
+							  "leader-elect-renew-deadline",
+							  "4s",
+							  "leader-elect-retry-period",
+							  "1s",
+							  NULL };
+	static const char *const scheduler[] = { "leader-elect-lease-duration",
+						 "6s",
+						 "leader-elect-renew-deadline",
+						 "4s",
+						 "leader-elect-retry-period",
+						 "1s",
+						 NULL };
 	json_t *config = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o, s:o}, s:{s:o}, s:{s:o}}",
 		"apiVersion", "kubeadm.k8s.io/v1beta4", "kind", "ClusterConfiguration",
@@ -354,13 +363,12 @@ char *kubeadm_init_config(const struct profile *profile, const struct node *node
 	struct strbuf out = STRBUF_INIT;
 	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
 
-	add_document(&out,
-		     json_pack("{s:s, s:s, s:[{s:s, s:s}], s:{s:s, s:i}, s:o, s:o}", "apiVersion",
-			       "kubeadm.k8s.io/v1beta4", "kind", "InitConfiguration",
-			       "bootstrapTokens", "token", token, "ttl", ttl, "localAPIEndpoint",
-			       "advertiseAddress", node->address, "bindPort", API_SERVER_PORT,
-			       "timeouts", timeouts(), "nodeRegistration",
-			       registration(profile, node)));
+	add_document(&out, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:{s:s, s:i}, s:o, s:o}",
+				     "apiVersion", "kubeadm.k8s.io/v1beta4", "kind",
+				     "InitConfiguration", "bootstrapTokens", "token", token, "ttl",
+				     ttl, "localAPIEndpoint", "advertiseAddress", node->address,
+				     "bindPort", API_SERVER_PORT, "timeouts", timeouts(),
+				     "nodeRegistration", registration(profile, node)));
 	add_document(&out, cluster_config(profile));
 	add_document(&out, kubelet_config(profile));
 	add_document(&out, proxy_config(profile));

@@ -191,7 +191,10 @@ static bool port_is_free(struct in_addr address, unsigned port)
 	       bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0;
 }
 
-static const struct in_addr loopback = { .s_addr = htonl(INADDR_LOOPBACK) };
+static struct in_addr loopback(void)
+{
+	return (struct in_addr){ .s_addr = htonl(INADDR_LOOPBACK) };
+}
 
 static bool port_is_promised(unsigned port, const char *own_name)
 {
@@ -213,7 +216,7 @@ static bool port_is_promised(unsigned port, const char *own_name)
 static int plan_port(struct profile *profile, struct error *err)
 {
 	for (unsigned port = FIRST_PORT; port <= LAST_PORT; port++) {
-		if (!port_is_free(loopback, port) || port_is_promised(port, profile->name))
+		if (!port_is_free(loopback(), port) || port_is_promised(port, profile->name))
 			continue;
 		profile->api_port = port;
 		return 0;
@@ -289,8 +292,8 @@ static int need_port(struct in_addr address, unsigned port, const char *option, 
 	if (port_is_free(address, port))
 		return 0;
 	text = inet_print_address(address);
-	(void)error_because(err, &reason_port_taken, -EADDRINUSE,
-			    "%s: port %u of %s %s", option, port, text,
+	(void)error_because(err, &reason_port_taken, -EADDRINUSE, "%s: port %u of %s %s", option,
+			    port, text,
 			    errno == EADDRNOTAVAIL ? "can't be had: this host has no such address"
 						   : "is in use");
 	return -EADDRINUSE;
@@ -303,7 +306,7 @@ int network_ports_are_free(const struct profile *profile, const struct profile *
 	int r = 0;
 
 	if (!before || before->api_port != profile->api_port)
-		r = need_port(loopback, profile->api_port, "--apiserver-port", err);
+		r = need_port(loopback(), profile->api_port, "--apiserver-port", err);
 	strlist_for_each(word, &profile->ports) {
 		struct port_spec port;
 

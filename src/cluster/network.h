@@ -14,8 +14,8 @@
 int network_plan(struct profile *profile, const char *wanted, struct error *err);
 
 /*
- * See that the ports of this host that PROFILE wants (the API's, and those of --ports) are free, but
- * for those that BEFORE (may be NULL) had already: -EADDRINUSE with reason_port_taken.
+ * See that the ports of this host that PROFILE wants (the API's, and those of --ports) are free,
+ * but for those that BEFORE (may be NULL) had already: -EADDRINUSE with reason_port_taken.
  */
 int network_ports_are_free(const struct profile *profile, const struct profile *before,
 			   struct error *err);

@@ -167,6 +167,12 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 	return 0;
 }
 
+static void take_flag(bool *kept, bool wanted, bool given)
+{
+	if (given)
+		*kept = wanted;
+}
+
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err)
 {
@@ -190,8 +196,9 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 			: plan_changes(&profile, options, err);
 	if (r < 0)
 		return r;
-	if (!*ret_is_new && options->offline_given)
-		profile.offline = options->offline;
+	take_flag(&profile.offline, options->offline, options->offline_given);
+	take_flag(&profile.keep_context, options->keep_context, options->keep_context_given);
+	take_flag(&profile.embed_certs, options->embed_certs, options->embed_certs_given);
 	wanted = options->nodes ? options->nodes : (unsigned)MAX(profile.node_count, (size_t)1);
 	while (profile.node_count < wanted) {
 		struct node *node;

@@ -38,11 +38,11 @@ struct profile {
 	unsigned api_port; /* the front door's port on 127.0.0.1 */
 	unsigned cpus;     /* for new nodes; 0: the host's */
 	uint64_t memory_bytes;
-	unsigned cert_seconds;         /* how long certificates are good for; 0: kubeadm's year */
-	char *image_repository;        /* of Kubernetes' own images; NULL: the usual one */
-	struct strlist api_names;      /* further names and addresses in the API's certificate */
-	struct strlist api_ips;        /* likewise */
-	struct strlist extra_config;   /* words of cluster/spec.h, as are the next */
+	unsigned cert_seconds;       /* how long certificates are good for; 0: kubeadm's year */
+	char *image_repository;      /* of Kubernetes' own images; NULL: the usual one */
+	struct strlist api_names;    /* further names and addresses in the API's certificate */
+	struct strlist api_ips;      /* likewise */
+	struct strlist extra_config; /* words of cluster/spec.h, as are the next */
 	struct strlist feature_gates;
 	struct strlist ports;
 	struct strlist insecure_registries;

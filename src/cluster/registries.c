@@ -61,7 +61,8 @@ char *registries_text(const struct profile *profile, const char *name)
 	}
 	/* As Docker does it: TLS with any certificate, else none at all. */
 	if (strlist_has(&profile->insecure_registries, name))
-		strbuf_addf(&out, "[host.\"https://%s\"]\n  skip_verify = true\n[host.\"http://%s\"]\n",
+		strbuf_addf(&out,
+			    "[host.\"https://%s\"]\n  skip_verify = true\n[host.\"http://%s\"]\n",
 			    name, name);
 	return strbuf_take(&out);
 }

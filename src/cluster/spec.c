@@ -14,8 +14,9 @@
 #define NAME_MOST   63 /* of a label's name and value */
 #define PREFIX_MOST 253
 
-const char *const extra_components[] = { "apiserver", "controller-manager", "etcd", "kubeadm",
-					 "kubelet",   "proxy",              "scheduler", NULL };
+const char *const extra_components[] = {
+	"apiserver", "controller-manager", "etcd", "kubeadm", "kubelet", "proxy", "scheduler", NULL
+};
 
 static int wrong(struct error *err, const char *text, const char *what, const char *example)
 {
@@ -41,6 +42,7 @@ int spec_parse_port(const char *text, struct port_spec *ret, struct error *err)
 	const char *slash = strchr(text, '/');
 	cleanup_free char *plain = xstrndup(text, strcspn(text, "/"));
 	struct port_spec port = { .address.s_addr = htonl(INADDR_LOOPBACK) };
+	bool has_address;
 	int r;
 
 	if (slash && strcmp(slash, "/tcp") != 0)
@@ -51,11 +53,12 @@ int spec_parse_port(const char *text, struct port_spec *ret, struct error *err)
 	if (parts.count < 1 || parts.count > 3 || strstr(plain, "::") || *plain == ':' ||
 	    plain[strlen(plain) - 1] == ':')
 		return wrong(err, text, "[ADDRESS:]HOST-PORT[:NODE-PORT]", "8080:30080");
-	if (parts.count == 3 && inet_parse_address(parts.items[0], &port.address, err) < 0) {
+	has_address = parts.count == 3 || (parts.count == 2 && strchr(parts.items[0], '.'));
+	if (has_address && inet_parse_address(parts.items[0], &port.address, err) < 0) {
 		(void)error_prefix(err, -EINVAL, "'%s'", text);
 		return error_reason(err, -EINVAL, &reason_usage);
 	}
-	r = parse_port_number(text, parts.items[parts.count == 3], &port.host_port, err);
+	r = parse_port_number(text, parts.items[has_address], &port.host_port, err);
 	if (r == 0)
 		r = parse_port_number(text, parts.items[parts.count - 1], &port.node_port, err);
 	if (r == 0)
@@ -66,10 +69,9 @@ int spec_parse_port(const char *text, struct port_spec *ret, struct error *err)
 /* What a mount over it would take away from the node itself. */
 static bool is_the_nodes_own(const char *path)
 {
-	static const char *const own[] = { "/",    "/bin", "/dev",          "/etc",
-					   "/lib", "/lib64", "/opt/manykube", "/opt/cni",
-					   "/proc", "/run",  "/sbin",         "/sys",
-					   "/tmp",  "/usr",  "/var" };
+	static const char *const own[] = { "/",      "/bin",          "/dev",     "/etc",  "/lib",
+					   "/lib64", "/opt/manykube", "/opt/cni", "/proc", "/run",
+					   "/sbin",  "/sys",          "/tmp",     "/usr",  "/var" };
 	static const char *const whole[] = { "/dev/", "/proc/", "/sys/", "/opt/manykube/" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
@@ -85,8 +87,9 @@ static bool is_the_nodes_own(const char *path)
 static bool is_plain_path(const char *path)
 {
 	return path[0] == '/' && !strstr(path, "//") && !strstr(path, "/./") &&
-	       !strstr(path, "/../") && (strlen(path) < 2 || strcmp(path + strlen(path) - 2, "/."))
-	       && (strlen(path) < 3 || strcmp(path + strlen(path) - 3, "/.."));
+	       !strstr(path, "/../") &&
+	       (strlen(path) < 2 || strcmp(path + strlen(path) - 2, "/.")) &&
+	       (strlen(path) < 3 || strcmp(path + strlen(path) - 3, "/.."));
 }
 
 static void trim_slashes(char *path)
@@ -174,8 +177,8 @@ static bool is_dns_name(const char *text)
 	const char *label;
 
 	strlist_split(&labels, text, '.');
-	if (labels.count == 0 || strlen(text) > PREFIX_MOST || strstr(text, "..") ||
-	    *text == '.' || text[strlen(text) - 1] == '.')
+	if (labels.count == 0 || strlen(text) > PREFIX_MOST || strstr(text, "..") || *text == '.' ||
+	    text[strlen(text) - 1] == '.')
 		return false;
 	strlist_for_each(label, &labels)
 		if (!parse_is_dns_label(label))
@@ -195,10 +198,11 @@ static bool is_label_key(const char *key)
 static int check_label(const char *text, const struct pair_spec *label, struct error *err)
 {
 	if (!is_label_key(label->key))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': '%s' can't be a key: letters, digits, '-', '_' and '.', "
-				     "with a DNS name and '/' before it if need be",
-				     text, label->key);
+		return error_because(
+			err, &reason_usage, -EINVAL,
+			"'%s': '%s' can't be a key: letters, digits, '-', '_' and '.', "
+			"with a DNS name and '/' before it if need be",
+			text, label->key);
 	if (!is_label_word(label->value))
 		return error_because(
 			err, &reason_usage, -EINVAL,
@@ -227,7 +231,8 @@ int spec_parse_gate(const char *text, struct pair_spec *ret, struct error *err)
 	for (const char *p = gate.key; *p; p++)
 		is_name = is_name && isalnum((unsigned char)*p);
 	if (!is_name || (strcmp(gate.value, "true") != 0 && strcmp(gate.value, "false") != 0))
-		return wrong(err, text, "NAME=true or NAME=false", "InPlacePodVerticalScaling=true");
+		return wrong(err, text, "NAME=true or NAME=false",
+			     "InPlacePodVerticalScaling=true");
 	*ret = gate;
 	gate = PAIR_SPEC_INIT;
 	return 0;
@@ -235,7 +240,7 @@ int spec_parse_gate(const char *text, struct pair_spec *ret, struct error *err)
 
 static bool has_host(const char *url)
 {
-	const char *host = strncmp(url, "https://", 8) == 0 ? url + 8
+	const char *host = strncmp(url, "https://", 8) == 0  ? url + 8
 			   : strncmp(url, "http://", 7) == 0 ? url + 7
 							     : "";
 

@@ -49,7 +49,7 @@ struct start {
 	bool *restarted;         /* likewise: a member that did not run before */
 	bool *ran;               /* likewise: it ran before */
 	struct cluster_outcome *outcome;
-	int64_t began_ms;        /* since 1970 */
+	int64_t began_ms; /* since 1970 */
 };
 
 static void release_start(struct start *start)
@@ -69,15 +69,15 @@ static void release_start(struct start *start)
 }
 
 /* Do WORK as the step WORDS, seen by WATCHER (may be NULL) and by tests. */
-#define STEP_SEEN_BY(watcher, words, node, work)                  \
-	({                                                        \
-		int step_r_;                                      \
-		observe_begin(watcher, words, node);              \
-		step_r_ = (work);                                 \
-		observe_end(watcher, words, node, step_r_ >= 0);  \
-		if (step_r_ >= 0)                                 \
-			world->after(words);                      \
-		step_r_;                                          \
+#define STEP_SEEN_BY(watcher, words, node, work)                 \
+	({                                                       \
+		int step_r_;                                     \
+		observe_begin(watcher, words, node);             \
+		step_r_ = (work);                                \
+		observe_end(watcher, words, node, step_r_ >= 0); \
+		if (step_r_ >= 0)                                \
+			world->after(words);                     \
+		step_r_;                                         \
 	})
 #define STEP(start, words, node, work) STEP_SEEN_BY((start)->observer, words, node, work)
 

@@ -60,36 +60,55 @@ static int check_wait(const char *text, struct error *err)
 	return parse_wait(text, &what, err);
 }
 
+static int check_version(const char *text, struct error *err)
+{
+	const char *version;
+
+	return payload_resolve_version(text, &version, err);
+}
+
 const struct opt start_options[] = {
 	OPT_POSITIVE(
 		'n', "nodes", &start_arguments.wanted.nodes,
-		"how many nodes the cluster has; on an existing cluster the missing ones are added", .when_made = true),
+		"how many nodes the cluster has; on an existing cluster the missing ones are added",
+		.when_made = true),
 	OPT_STRING(0, "kubernetes-version", &start_arguments.kubernetes_version, "VERSION",
-		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable", .when_made = true, .check = check_version),
+		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable", .when_made = true,
+		   .check = check_version),
 	OPT_POSITIVE(0, "cpus", &start_arguments.wanted.cpus,
 		     "CPUs of each node; all of the host's unless given", .when_made = true),
 	OPT_SIZE('m', "memory", &start_arguments.wanted.memory_bytes,
-		 "memory of each node, for instance 2g; the host's unless given", .when_made = true),
-	OPT_LIST(0, "label", &start_arguments.wanted.labels, "KEY=VALUE", "a label of every node", .when_made = true),
-	OPT_LIST(0, "taint", &start_arguments.wanted.taints, "KEY=VALUE:EFFECT", "a taint of every node", .when_made = true),
+		 "memory of each node, for instance 2g; the host's unless given",
+		 .when_made = true),
+	OPT_LIST(0, "label", &start_arguments.wanted.labels, "KEY=VALUE", "a label of every node",
+		 .when_made = true),
+	OPT_LIST(0, "taint", &start_arguments.wanted.taints, "KEY=VALUE:EFFECT",
+		 "a taint of every node", .when_made = true),
 	OPT_LIST(0, "mount", &start_arguments.wanted.mounts, "HOST:NODE[:ro]",
-		 "a folder or file of this host that every node has, too", .when_made = true, .complete = COMPLETE_FILE),
+		 "a folder or file of this host that every node has, too", .when_made = true,
+		 .complete = COMPLETE_FILE),
 	OPT_LIST(0, "ports", &start_arguments.wanted.ports, "[ADDRESS:]HOST[:NODE]",
-		 "a port of this host that leads to that port of the first node that answers there", .when_made = true),
+		 "a port of this host that leads to that port of the first node that answers there",
+		 .when_made = true),
 	OPT_STRING(0, "subnet", &start_arguments.wanted.subnet, "SUBNET",
-		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given", .when_made = true),
+		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given",
+		   .when_made = true),
 	OPT_STRING(0, "pod-network-cidr", &start_arguments.wanted.pod_subnet, "SUBNET",
-		   "network of the pods, of which each node gets a /24; a free one unless given", .when_made = true),
+		   "network of the pods, of which each node gets a /24; a free one unless given",
+		   .when_made = true),
 	OPT_STRING(0, "service-cluster-ip-range", &start_arguments.wanted.service_subnet, "SUBNET",
 		   "network of the services; 10.96.0.0/12 unless given", .when_made = true),
 	OPT_STRING(0, "dns-domain", &start_arguments.wanted.dns_domain, "NAME",
 		   "domain of the services' names; cluster.local unless given", .when_made = true),
 	OPT_CHOICE(0, "cni", &start_arguments.wanted.cni, "auto|none",
-		   "network between pods: our routes, or none, to install one of your own", .when_made = true),
+		   "network between pods: our routes, or none, to install one of your own",
+		   .when_made = true),
 	OPT_FLAG(0, "offline", &start_arguments.wanted.offline,
-		 "no way out of the cluster: no NAT, no names from outside", .when_made = true, .given = &start_arguments.wanted.offline_given),
+		 "no way out of the cluster: no NAT, no names from outside", .when_made = true,
+		 .given = &start_arguments.wanted.offline_given),
 	OPT_POSITIVE(0, "apiserver-port", &start_arguments.wanted.api_port,
-		     "port of 127.0.0.1 at which the API answers; a free one unless given", .when_made = true),
+		     "port of 127.0.0.1 at which the API answers; a free one unless given",
+		     .when_made = true),
 	OPT_WORDS(0, "apiserver-names", &start_arguments.wanted.api_names, "NAME",
 		  "a further name in the API's certificate", .when_made = true),
 	OPT_WORDS(0, "apiserver-ips", &start_arguments.wanted.api_ips, "ADDRESS",
@@ -98,11 +117,12 @@ const struct opt start_options[] = {
 		    "how long certificates are good for; a year unless given", .when_made = true),
 	OPT_LIST(0, "extra-config", &start_arguments.wanted.extra_config, "COMPONENT.KEY=VALUE",
 		 "an argument or field of the configuration of apiserver, controller-manager, "
-		 "scheduler, etcd, kubelet, proxy or kubeadm", .when_made = true),
+		 "scheduler, etcd, kubelet, proxy or kubeadm",
+		 .when_made = true),
 	OPT_WORDS(0, "feature-gates", &start_arguments.wanted.feature_gates, "NAME=true|false",
 		  "a feature of Kubernetes to turn on or off in all its parts", .when_made = true),
-	OPT_WORDS(0, "insecure-registry", &start_arguments.wanted.insecure_registries, "HOST[:PORT]",
-		  "a registry that has no proper certificate"),
+	OPT_WORDS(0, "insecure-registry", &start_arguments.wanted.insecure_registries,
+		  "HOST[:PORT]", "a registry that has no proper certificate"),
 	OPT_LIST(0, "registry-mirror", &start_arguments.wanted.registry_mirrors, "[REGISTRY=]URL",
 		 "where to get images of a registry (docker.io unless named) from"),
 	OPT_STRING(0, "image-repository", &start_arguments.wanted.image_repository, "REPOSITORY",
@@ -110,18 +130,24 @@ const struct opt start_options[] = {
 	OPT_STRING(0, "binary-mirror", &start_arguments.wanted.binary_mirror, "URL",
 		   "where to download Kubernetes from instead of the official places"),
 	OPT_FLAG(0, "keep-context", &start_arguments.wanted.keep_context,
-		 "leave kubectl's current context as it is", .given = &start_arguments.wanted.keep_context_given),
+		 "leave kubectl's current context as it is",
+		 .given = &start_arguments.wanted.keep_context_given),
 	OPT_FLAG(0, "embed-certs", &start_arguments.wanted.embed_certs,
-		 "put certificates into the kubeconfig, not paths to them", .given = &start_arguments.wanted.embed_certs_given),
+		 "put certificates into the kubeconfig, not paths to them",
+		 .given = &start_arguments.wanted.embed_certs_given),
 	OPT_STRING(0, "wait", &start_arguments.wait, "WHAT",
-		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none", .check = check_wait),
-	OPT_SECONDS(0, "wait-timeout", &start_arguments.wanted.wait_seconds, "how long the start may take"),
+		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none",
+		   .check = check_wait),
+	OPT_SECONDS(0, "wait-timeout", &start_arguments.wanted.wait_seconds,
+		    "how long the start may take"),
 	OPT_FLAG(0, "download-only", &start_arguments.download_only,
 		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
-	OPT_FLAG(0, "dry-run", &start_arguments.dry_run, "say what would be done, and make nothing", .once = true),
+	OPT_FLAG(0, "dry-run", &start_arguments.dry_run, "say what would be done, and make nothing",
+		 .once = true),
 	OPT_FLAG(0, "delete-on-failure", &start_arguments.delete_on_failure,
 		 "remove a new cluster again if its start fails", .once = true),
-	OPT_FLAG(0, "force", &start_arguments.wanted.force, "go on although this host lacks something", .once = true),
+	OPT_FLAG(0, "force", &start_arguments.wanted.force,
+		 "go on although this host lacks something", .once = true),
 	OPT_END,
 };
 
@@ -134,7 +160,8 @@ static void make_mounts_absolute(struct strlist *mounts)
 
 	strlist_for_each(word, mounts) {
 		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
-		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL) : NULL;
+		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL)
+									: NULL;
 
 		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
 	}

@@ -9,130 +9,18 @@
 #include "cli/progress.h"
 #include "cluster/cluster.h"
 #include "cmd/command.h"
+#include "cmd/start-options.h"
 #include "host/probe.h"
 #include "payload/payload.h"
-
-static struct {
-	struct cluster_options wanted;
-	const char *kubernetes_version;
-	const char *wait;
-	bool download_only;
-	bool dry_run;
-	bool delete_on_failure;
-} arg = {
-	.wait = "apiserver,node_ready",
-	.wanted.wait_seconds = 360,
-};
-
-static const struct opt options[] = {
-	OPT_POSITIVE(
-		'n', "nodes", &arg.wanted.nodes,
-		"how many nodes the cluster has; on an existing cluster the missing ones are added"),
-	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
-		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable"),
-	OPT_POSITIVE(0, "cpus", &arg.wanted.cpus,
-		     "CPUs of each node; all of the host's unless given"),
-	OPT_SIZE('m', "memory", &arg.wanted.memory_bytes,
-		 "memory of each node, for instance 2g; the host's unless given"),
-	OPT_LIST(0, "label", &arg.wanted.labels, "KEY=VALUE", "a label of every node"),
-	OPT_LIST(0, "taint", &arg.wanted.taints, "KEY=VALUE:EFFECT", "a taint of every node"),
-	OPT_LIST(0, "mount", &arg.wanted.mounts, "HOST:NODE[:ro]",
-		 "a folder or file of this host that every node has, too"),
-	OPT_LIST(0, "ports", &arg.wanted.ports, "[ADDRESS:]HOST[:NODE]",
-		 "a port of this host that leads to that port of the first node that answers there"),
-	OPT_STRING(0, "subnet", &arg.wanted.subnet, "SUBNET",
-		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given"),
-	OPT_STRING(0, "pod-network-cidr", &arg.wanted.pod_subnet, "SUBNET",
-		   "network of the pods, of which each node gets a /24; a free one unless given"),
-	OPT_STRING(0, "service-cluster-ip-range", &arg.wanted.service_subnet, "SUBNET",
-		   "network of the services; 10.96.0.0/12 unless given"),
-	OPT_STRING(0, "dns-domain", &arg.wanted.dns_domain, "NAME",
-		   "domain of the services' names; cluster.local unless given"),
-	OPT_CHOICE(0, "cni", &arg.wanted.cni, "auto|none",
-		   "network between pods: our routes, or none, to install one of your own"),
-	OPT_FLAG(0, "offline", &arg.wanted.offline,
-		 "no way out of the cluster: no NAT, no names from outside"),
-	OPT_POSITIVE(0, "apiserver-port", &arg.wanted.api_port,
-		     "port of 127.0.0.1 at which the API answers; a free one unless given"),
-	OPT_WORDS(0, "apiserver-names", &arg.wanted.api_names, "NAME",
-		  "a further name in the API's certificate"),
-	OPT_WORDS(0, "apiserver-ips", &arg.wanted.api_ips, "ADDRESS",
-		  "a further address in the API's certificate"),
-	OPT_SECONDS(0, "cert-expiration", &arg.wanted.cert_seconds,
-		    "how long certificates are good for; a year unless given"),
-	OPT_LIST(0, "extra-config", &arg.wanted.extra_config, "COMPONENT.KEY=VALUE",
-		 "an argument or field of the configuration of apiserver, controller-manager, "
-		 "scheduler, etcd, kubelet, proxy or kubeadm"),
-	OPT_WORDS(0, "feature-gates", &arg.wanted.feature_gates, "NAME=true|false",
-		  "a feature of Kubernetes to turn on or off in all its parts"),
-	OPT_WORDS(0, "insecure-registry", &arg.wanted.insecure_registries, "HOST[:PORT]",
-		  "a registry that has no proper certificate"),
-	OPT_LIST(0, "registry-mirror", &arg.wanted.registry_mirrors, "[REGISTRY=]URL",
-		 "where to get images of a registry (docker.io unless named) from"),
-	OPT_STRING(0, "image-repository", &arg.wanted.image_repository, "REPOSITORY",
-		   "where Kubernetes' own images are said to come from"),
-	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
-		   "where to download Kubernetes from instead of the official places"),
-	OPT_FLAG(0, "keep-context", &arg.wanted.keep_context,
-		 "leave kubectl's current context as it is"),
-	OPT_FLAG(0, "embed-certs", &arg.wanted.embed_certs,
-		 "put certificates into the kubeconfig, not paths to them"),
-	OPT_STRING(0, "wait", &arg.wait, "WHAT",
-		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none"),
-	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long the start may take"),
-	OPT_FLAG(0, "download-only", &arg.download_only,
-		 "only get what nodes will run; afterwards 'start' needs no network"),
-	OPT_FLAG(0, "dry-run", &arg.dry_run, "say what would be done, and make nothing"),
-	OPT_FLAG(0, "delete-on-failure", &arg.delete_on_failure,
-		 "remove a new cluster again if its start fails"),
-	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something"),
-	OPT_END,
-};
 
 /* Below it, a control plane is killed for lack of memory while it starts. */
 #define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
 
-static int parse_wait(const char *text, unsigned *ret, struct error *err)
-{
-	static const struct {
-		const char *word;
-		unsigned what;
-	} words[] = {
-		{ "apiserver", WAIT_API },
-		{ "node_ready", WAIT_API | WAIT_NODES },
-		{ "kubelet", WAIT_API | WAIT_NODES },
-		{ "system_pods", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS },
-		{ "apps_running", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS },
-		{ "default_sa", WAIT_API | WAIT_DEFAULT_SA },
-		{ "all", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS | WAIT_DEFAULT_SA },
-		{ "true", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS | WAIT_DEFAULT_SA },
-		{ "none", 0 },
-		{ "false", 0 },
-	};
-	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
-	const char *part;
-	unsigned what = 0;
-
-	strlist_split(&parts, text, ',');
-	strlist_for_each(part, &parts) {
-		size_t i = 0;
-
-		while (i < ARRAY_SIZE(words) && strcmp(words[i].word, part) != 0)
-			i++;
-		if (i == ARRAY_SIZE(words))
-			return error_because(err, &reason_usage, -EINVAL,
-					     "--wait: there is no '%s' to wait for; use apiserver, "
-					     "node_ready, system_pods, default_sa, all or none",
-					     part);
-		what |= words[i].what;
-	}
-	*ret = what;
-	return 0;
-}
-
 static int download(const char *version, struct observer *observer, struct error *err)
 {
-	const struct payload_source source = { .binary_mirror = arg.wanted.binary_mirror };
+	const struct payload_source source = {
+		.binary_mirror = start_arguments.wanted.binary_mirror
+	};
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	int r = payload_ensure(version, &source, observer, &payload, err);
 
@@ -161,26 +49,9 @@ static void say_done(const char *name, const struct cluster_outcome *outcome)
 		is_default ? "" : " -p ", is_default ? "" : name);
 }
 
-/* Paths of mounts may be written as the person sees them; a profile is read elsewhere, too. */
-static void make_mounts_absolute(void)
-{
-	struct strlist absolute = STRLIST_INIT;
-	cleanup_free char *here = getcwd(NULL, 0);
-	const char *word;
-
-	strlist_for_each(word, &arg.wanted.mounts) {
-		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
-		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL) : NULL;
-
-		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
-	}
-	strlist_release(&arg.wanted.mounts);
-	arg.wanted.mounts = absolute;
-}
-
 static int check_counts(struct error *err)
 {
-	const struct cluster_options *wanted = &arg.wanted;
+	const struct cluster_options *wanted = &start_arguments.wanted;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 
@@ -214,42 +85,42 @@ static void undo(const char *name, const struct cluster_outcome *outcome, struct
 		log_warning("cluster '%s' was removed again, as --delete-on-failure asks", name);
 }
 
-static int run_start(struct command_context *ctx, struct observer *observer, struct error *err)
+static int start(const char *name, struct observer *observer, struct cluster_outcome *ret_outcome,
+		 struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	struct cluster_outcome outcome;
 	int r;
 
 	if (probe_raise_inotify(&why) < 0)
 		log_warning("%s; many nodes may run out of them: %s", why.text, why.hint);
-	r = cluster_start(ctx->profile_name, &arg.wanted, observer, &outcome, err);
-	if (r < 0 && arg.delete_on_failure)
-		undo(ctx->profile_name, &outcome, observer);
-	return r < 0 ? r : (ctx->outcome = outcome, 0);
+	r = cluster_start(name, &start_arguments.wanted, observer, ret_outcome, err);
+	if (r < 0 && start_arguments.delete_on_failure)
+		undo(name, ret_outcome, observer);
+	return r;
 }
 
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
+	const struct cluster_options *wanted = &start_arguments.wanted;
+	struct cluster_outcome outcome;
 	int r = check_counts(err);
 
 	if (r == 0)
-		r = parse_wait(arg.wait, &arg.wanted.wait, err);
-	if (r == 0 && arg.kubernetes_version)
-		r = payload_resolve_version(arg.kubernetes_version, &arg.wanted.kubernetes_version,
-					    err);
+		r = start_arguments_finish(&start_arguments, err);
 	if (r < 0)
 		return r;
-	make_mounts_absolute();
-	if (arg.dry_run)
-		return start_print_plan(ctx->profile_name, &arg.wanted, err);
-	if (arg.download_only)
-		return download(arg.wanted.kubernetes_version ? arg.wanted.kubernetes_version
-							      : payload_versions()[0],
+	if (start_arguments.dry_run)
+		return start_print_plan(ctx->profile_name, wanted, err);
+	if (start_arguments.download_only)
+		return download(wanted->kubernetes_version ? wanted->kubernetes_version
+							   : payload_versions()[0],
 				progress_observer(progress), err);
-	r = run_start(ctx, progress_observer(progress), err);
+	r = start(ctx->profile_name, progress_observer(progress), &outcome, err);
 	progress_free(take_ptr(progress));
+	if (r == 0 && !ctx->quiet)
+		say_done(ctx->profile_name, &outcome);
 	return r;
 }
 
@@ -264,6 +135,6 @@ const struct command cmd_start = {
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"
 		    "manykube start --download-only\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT,
-	.options = options,
+	.options = start_options,
 	.run = run,
 };

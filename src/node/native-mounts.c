@@ -63,8 +63,8 @@ int native_mounts_stage(const struct native_mounts *mounts, const char *folder, 
 		cleanup_free char *path = xasprintf("%s/%zu", folder, i);
 
 		r = make_place(path, is_folder(mounts->specs[i].host), err);
-		if (r == 0 && move_mount(mounts->trees[i], "", AT_FDCWD, path,
-					 MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		if (r == 0 &&
+		    move_mount(mounts->trees[i], "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 			r = error_sys(err, "cannot attach '%s'", mounts->specs[i].host);
 	}
 	return r;

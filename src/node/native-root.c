@@ -92,7 +92,7 @@ static int mount_one(const char *source, const char *path, const char *type, uns
 	return 0;
 }
 
-static int bind(const char *from, const char *to, struct error *err)
+static int bind_tree(const char *from, const char *to, struct error *err)
 {
 	return mount_one(from, to, NULL, MS_BIND, NULL, err);
 }
@@ -105,26 +105,26 @@ static int mount_trees(struct error *err)
 
 	if (agent < 0)
 		return error_sys(err, "cannot make the node's agent");
-	r = bind(STAGE "/bin", ROOT "/opt/manykube/bin", err);
+	r = bind_tree(STAGE "/bin", ROOT "/opt/manykube/bin", err);
 	if (r == 0)
-		r = bind(STAGE "/cni", ROOT "/opt/cni/bin", err);
+		r = bind_tree(STAGE "/cni", ROOT "/opt/cni/bin", err);
 	if (r == 0)
-		r = bind(STAGE "/agent", ROOT "/opt/manykube/agent", err);
+		r = bind_tree(STAGE "/agent", ROOT "/opt/manykube/agent", err);
 	if (r == 0)
 		r = mount_one("usr", ROOT "/usr", "overlay", 0,
 			      "lowerdir=" STAGE "/usr,upperdir=" STAGE "/node/usr,workdir=" STAGE
 			      "/node/usr-work,userxattr",
 			      err);
 	if (r == 0)
-		r = bind(STAGE "/node/etc", ROOT "/etc", err);
+		r = bind_tree(STAGE "/node/etc", ROOT "/etc", err);
 	if (r == 0)
-		r = bind(STAGE "/node/var", ROOT "/var", err);
+		r = bind_tree(STAGE "/node/var", ROOT "/var", err);
 	if (r == 0)
 		r = mount_one("run", ROOT "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755", err);
 	if (r == 0)
 		r = make_folder(ROOT "/run/manykube", 0755, err);
 	if (r == 0)
-		r = bind(STAGE "/node/run", ROOT "/run/manykube", err);
+		r = bind_tree(STAGE "/node/run", ROOT "/run/manykube", err);
 	if (r == 0)
 		r = mount_one("tmp", ROOT "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777", err);
 	return r;
@@ -232,7 +232,7 @@ static int pivot(const struct native_mounts *mounts, struct error *err)
 	r = native_mounts_place(mounts, "/.host" STAGE "/mounts", err);
 	if (r < 0)
 		return r;
-	if ( umount2("/.host", MNT_DETACH) < 0 || rmdir("/.host") < 0)
+	if (umount2("/.host", MNT_DETACH) < 0 || rmdir("/.host") < 0)
 		return error_sys(err, "cannot let go of the host's files");
 	if (mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) < 0)
 		return error_sys(err, "cannot share the node's mounts");

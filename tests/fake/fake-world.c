@@ -217,8 +217,15 @@ static const struct node_driver fake_driver = {
 
 /* The rest of the world. */
 
-static int fake_payload(const char *version, arg_unused struct observer *observer,
-			struct payload *ret, arg_unused struct error *err)
+static int fake_ports(arg_unused const struct profile *profile,
+		      arg_unused const struct profile *before, arg_unused struct error *err)
+{
+	return 0;
+}
+
+static int fake_payload(const char *version, arg_unused const char *mirror,
+			arg_unused struct observer *observer, struct payload *ret,
+			arg_unused struct error *err)
 {
 	*ret = (struct payload){ .version = xstrdup(version),
 				 .folder = xstrdup("/nonexistent"),
@@ -348,6 +355,7 @@ static const struct world fake_world = {
 	.payload = fake_payload,
 	.network_lock = fake_lock,
 	.network_plan = fake_plan,
+	.ports_are_free = fake_ports,
 	.network_up = fake_network_up,
 	.network_down = fake_network_down,
 	.front_door_up = fake_door_up,

@@ -27,7 +27,9 @@ static char *begin_round(unsigned n)
 
 static int start_again(const struct cluster_options *options)
 {
-	return cluster_start("test", options, NULL, NULL);
+	struct cluster_outcome outcome;
+
+	return cluster_start("test", options, NULL, &outcome, NULL);
 }
 
 static int delete_it(void)

@@ -138,17 +138,17 @@ TEST(advice_does_not_repeat_the_active_profile)
 	ASSERT(!why.hint);
 }
 
-TEST(damaged_settings_matter_only_where_they_are_needed)
+TEST(damaged_settings_are_told_of_before_anything_is_done)
 {
 	cleanup_free char *path = xasprintf("%s/config.json", test_folder());
 
 	use_fresh_home();
 	ASSERT_OK(file_put(path, "{", 1, 0644, &err));
-	ASSERT_INT(RUN("plain"), 3);
-	ASSERT_INT(RUN("needing"), -EBADMSG);
+	ASSERT_INT(RUN("plain"), -EINVAL);
 	ASSERT(why.reason == &reason_host_config);
+	ASSERT(strstr(why.text, path));
 	error_clear(&why);
-	ASSERT_INT(RUN("needing", "-p", "one"), -ENOENT);
+	ASSERT_INT(RUN("needing", "-p", "one"), -EINVAL);
 }
 
 TEST(a_name_that_a_setting_cannot_have_is_refused)

@@ -1,5 +1,7 @@
 #include <ctype.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "cluster/kubeadm.h"
 #include "test.h"
 
@@ -28,30 +30,193 @@ static void assert_has(const char *text, const char *part)
 		test_fail(__FILE__, __LINE__, "'%s' is not in:\n%s", part, text);
 }
 
+/* The document of KIND in TEXT. */
+static json_t *document(const char *text, const char *kind)
+{
+	const char *p = text;
+
+	while (p) {
+		json_t *object = json_loads(p, JSON_DISABLE_EOF_CHECK, NULL);
+
+		ASSERT(object);
+		if (strcmp(json_string_value(json_object_get(object, "kind")), kind) == 0)
+			return object;
+		json_decref(object);
+		p = strstr(p, "\n---\n");
+		p = p ? p + 5 : NULL;
+	}
+	test_fail(__FILE__, __LINE__, "there is no %s in:\n%s", kind, text);
+}
+
+/* What the dotted PATH leads to in OBJECT, as JSON; numbers are places in lists. */
+static const char *at(const json_t *object, const char *path)
+{
+	static char text[4096];
+	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
+	const char *part;
+	char *dump;
+
+	strlist_split(&parts, path, '.');
+	strlist_for_each(part, &parts)
+		object = isdigit((unsigned char)*part) ? json_array_get(object, (size_t)atoi(part))
+						       : json_object_get(object, part);
+	dump = object ? json_dumps(object, JSON_ENCODE_ANY | JSON_COMPACT) : xstrdup("nothing");
+	(void)snprintf(text, sizeof(text), "%s", dump);
+	free(dump);
+	return text;
+}
+
+static json_t *init(const struct profile *of, const char *kind)
+{
+	cleanup_free char *text = kubeadm_init_config(of, &node, "abcdef.0123456789abcdef");
+
+	return document(text, kind);
+}
+
+static struct profile with_extra(const char *word)
+{
+	struct profile changed = profile;
+
+	strlist_add(&changed.extra_config, word);
+	return changed;
+}
+
 TEST(the_control_plane_is_behind_a_name_from_the_beginning)
 {
-	cleanup_free char *text = kubeadm_init_config(&profile, &node, "abcdef.0123456789abcdef");
+	json_auto_t *cluster = init(&profile, "ClusterConfiguration");
+	json_auto_t *own = init(&profile, "InitConfiguration");
 
-	assert_has(text, "\ncontrolPlaneEndpoint: front-door.manykube.internal:6443\n");
-	assert_has(text, "  - 127.0.0.1\n");
-	assert_has(text, "  - 192.168.39.1\n");
-	assert_has(text, "\n  advertiseAddress: 192.168.39.2\n");
+	ASSERT_STR(at(cluster, "controlPlaneEndpoint"), "\"front-door.manykube.internal:6443\"");
+	assert_has(at(cluster, "apiServer.certSANs"), "\"127.0.0.1\"");
+	assert_has(at(cluster, "apiServer.certSANs"), "\"192.168.39.1\"");
+	ASSERT_STR(at(own, "localAPIEndpoint.advertiseAddress"), "\"192.168.39.2\"");
 }
 
 TEST(join_tokens_live_for_minutes)
 {
-	cleanup_free char *text = kubeadm_init_config(&profile, &node, "abcdef.0123456789abcdef");
+	json_auto_t *own = init(&profile, "InitConfiguration");
 
-	assert_has(text, "- token: abcdef.0123456789abcdef\n  ttl: 15m0s\n");
+	ASSERT_STR(at(own, "bootstrapTokens.0"),
+		   "{\"token\":\"abcdef.0123456789abcdef\",\"ttl\":\"15m0s\"}");
 }
 
 TEST(pods_may_run_on_every_node)
 {
 	cleanup_free char *text = kubeadm_join_config(&profile, &node, "abcdef.0123456789abcdef",
 						      "/etc/manykube/discovery.conf");
+	json_auto_t *join = document(text, "JoinConfiguration");
 
-	assert_has(text, "\n  taints: []\n");
-	assert_has(text, "\n    kubeConfigPath: /etc/manykube/discovery.conf\n");
+	ASSERT_STR(at(join, "nodeRegistration.taints"), "[]");
+	ASSERT_STR(at(join, "discovery.file.kubeConfigPath"), "\"/etc/manykube/discovery.conf\"");
+}
+
+TEST(extra_arguments_reach_their_component_and_replace_ours)
+{
+	struct profile apiserver = with_extra("apiserver.v=3");
+	struct profile manager = with_extra("controller-manager.kube-api-qps=7");
+	struct profile etcd = with_extra("etcd.quota-backend-bytes=5");
+	json_auto_t *one = init(&apiserver, "ClusterConfiguration");
+	json_auto_t *two = init(&manager, "ClusterConfiguration");
+	json_auto_t *three = init(&etcd, "ClusterConfiguration");
+
+	ASSERT_STR(at(one, "apiServer.extraArgs"), "[{\"name\":\"v\",\"value\":\"3\"}]");
+	ASSERT_STR(at(one, "etcd"), "nothing");
+	assert_has(at(two, "controllerManager.extraArgs"),
+		   "{\"name\":\"kube-api-qps\",\"value\":\"7\"}");
+	ASSERT(!strstr(at(two, "controllerManager.extraArgs"), "\"300\""));
+	assert_has(at(two, "controllerManager.extraArgs"), "allocate-node-cidrs");
+	ASSERT_STR(at(three, "etcd.local.extraArgs.0.name"), "\"quota-backend-bytes\"");
+}
+
+TEST(a_kubelets_argument_and_a_field_of_its_configuration_go_to_different_places)
+{
+	struct profile argument = with_extra("kubelet.max-pods=42");
+	struct profile field = with_extra("kubelet.maxPods=42");
+	json_auto_t *one = init(&argument, "InitConfiguration");
+	json_auto_t *two = init(&field, "KubeletConfiguration");
+	json_auto_t *three = init(&field, "InitConfiguration");
+
+	ASSERT_STR(at(one, "nodeRegistration.kubeletExtraArgs.0"),
+		   "{\"name\":\"max-pods\",\"value\":\"42\"}");
+	ASSERT_STR(at(two, "maxPods"), "42");
+	ASSERT_STR(at(three, "nodeRegistration.kubeletExtraArgs"),
+		   "[{\"name\":\"node-ip\",\"value\":\"192.168.39.2\"}]");
+}
+
+TEST(the_proxys_and_kubeadms_fields_are_set_by_their_paths)
+{
+	struct profile proxy = with_extra("kube-proxy.conntrack.min=9");
+	struct profile dashed = with_extra("proxy.bind-address=0.0.0.0");
+	struct profile kubeadm = with_extra("kubeadm.encryptionAlgorithm=RSA-2048");
+	struct profile ignoring = with_extra("kubeadm.ignore-preflight-errors=Swap,Mem");
+	json_auto_t *one = init(&proxy, "KubeProxyConfiguration");
+	json_auto_t *two = init(&dashed, "KubeProxyConfiguration");
+	json_auto_t *three = init(&kubeadm, "ClusterConfiguration");
+	json_auto_t *four = init(&ignoring, "InitConfiguration");
+
+	ASSERT_STR(at(one, "conntrack.min"), "9");
+	ASSERT_STR(at(one, "conntrack.maxPerCore"), "0");
+	ASSERT_STR(at(two, "bindAddress"), "\"0.0.0.0\"");
+	ASSERT_STR(at(three, "encryptionAlgorithm"), "\"RSA-2048\"");
+	ASSERT_STR(at(four, "nodeRegistration.ignorePreflightErrors"), "[\"Swap\",\"Mem\"]");
+}
+
+TEST(feature_gates_reach_all_parts)
+{
+	struct profile gated = profile;
+	json_auto_t *cluster = NULL;
+	json_auto_t *kubelet = NULL;
+	json_auto_t *proxy = NULL;
+
+	strlist_add(&gated.feature_gates, "One=true");
+	strlist_add(&gated.feature_gates, "Two=false");
+	cluster = init(&gated, "ClusterConfiguration");
+	kubelet = init(&gated, "KubeletConfiguration");
+	proxy = init(&gated, "KubeProxyConfiguration");
+	assert_has(at(cluster, "apiServer.extraArgs"), "\"One=true,Two=false\"");
+	assert_has(at(cluster, "controllerManager.extraArgs"), "\"One=true,Two=false\"");
+	assert_has(at(cluster, "scheduler.extraArgs"), "\"One=true,Two=false\"");
+	ASSERT_STR(at(kubelet, "featureGates"),
+		   "{\"KubeletInUserNamespace\":true,\"One\":true,\"Two\":false}");
+	ASSERT_STR(at(proxy, "featureGates"), "{\"One\":true,\"Two\":false}");
+}
+
+TEST(a_kubelet_asks_only_for_labels_that_it_may_have)
+{
+	struct node labelled = node;
+	json_auto_t *reserved = NULL;
+	json_auto_t *join = NULL;
+	cleanup_free char *text = NULL;
+
+	strlist_add(&labelled.labels, "tier=db");
+	strlist_add(&labelled.labels, "node-role.kubernetes.io/worker=");
+	strlist_add(&labelled.labels, "notkubernetes.io/x=1");
+	strlist_add(&labelled.taints, "dedicated=db:NoSchedule");
+	text = kubeadm_join_config(&profile, &labelled, "t", "/d");
+	join = document(text, "JoinConfiguration");
+	reserved = kubeadm_reserved_labels(&labelled);
+	assert_has(at(join, "nodeRegistration.kubeletExtraArgs"),
+		   "\"tier=db,notkubernetes.io/x=1\"");
+	ASSERT_STR(at(reserved, "node-role"), "nothing");
+	ASSERT_INT(json_object_size(reserved), 1);
+	ASSERT_STR(at(join, "nodeRegistration.taints.0"),
+		   "{\"key\":\"dedicated\",\"value\":\"db\",\"effect\":\"NoSchedule\"}");
+}
+
+TEST(names_certificates_and_images_are_as_asked_for)
+{
+	struct profile changed = profile;
+	json_auto_t *cluster = NULL;
+
+	strlist_add(&changed.api_names, "api.example.com");
+	strlist_add(&changed.api_ips, "10.1.2.3");
+	changed.cert_seconds = 7200;
+	changed.image_repository = "registry.local/k8s";
+	cluster = init(&changed, "ClusterConfiguration");
+	assert_has(at(cluster, "apiServer.certSANs"), "\"api.example.com\"");
+	assert_has(at(cluster, "apiServer.certSANs"), "\"10.1.2.3\"");
+	ASSERT_STR(at(cluster, "certificateValidityPeriod"), "\"7200s\"");
+	ASSERT_STR(at(cluster, "imageRepository"), "\"registry.local/k8s\"");
 }
 
 TEST(a_token_has_the_form_that_kubernetes_wants_and_is_never_the_same)
@@ -78,10 +243,9 @@ TEST(a_kubelet_is_told_where_its_certificate_is)
 TEST(a_name_stays_a_name_whatever_yaml_would_take_it_for)
 {
 	struct profile odd = profile;
-	cleanup_free char *text = NULL;
+	json_auto_t *cluster = NULL;
 
 	odd.name = "true";
-	text = kubeadm_init_config(&odd, &node, "abcdef.0123456789abcdef");
-	assert_has(text, "\nclusterName: \"true\"\n");
-	assert_has(text, "\n  name: \"node-1\"\n");
+	cluster = init(&odd, "ClusterConfiguration");
+	ASSERT_STR(at(cluster, "clusterName"), "\"true\"");
 }

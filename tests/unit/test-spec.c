@@ -1,0 +1,192 @@
+#include <arpa/inet.h>
+
+#include "base/cleanup.h"
+#include "cluster/choices.h"
+#include "cluster/registries.h"
+#include "cluster/spec.h"
+#include "test.h"
+
+static void assert_port(const char *text, const char *address, unsigned host, unsigned node)
+{
+	struct port_spec port;
+
+	ASSERT_OK(spec_parse_port(text, &port, &err));
+	ASSERT_STR(inet_ntoa(port.address), address);
+	ASSERT_INT(port.host_port, host);
+	ASSERT_INT(port.node_port, node);
+}
+
+TEST(ports_are_read_as_docker_writes_them)
+{
+	assert_port("8080:30080", "127.0.0.1", 8080, 30080);
+	assert_port("8080", "127.0.0.1", 8080, 8080);
+	assert_port("0.0.0.0:80:30080/tcp", "0.0.0.0", 80, 30080);
+	assert_port("127.0.0.1:9090", "127.0.0.1", 9090, 9090);
+}
+
+TEST(ports_that_make_no_sense_are_refused)
+{
+	static const char *const texts[] = { "",      ":",       "x",          "0",
+					     "65536", "80:",     ":80",        "80:80:80",
+					     "1.2.3", "1.2.3.4", "1:2:3:4",    "80/udp",
+					     "80/",   "80::80",  "1.2.3.4:80:" };
+	struct port_spec port;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		ASSERT_INT(spec_parse_port(texts[i], &port, NULL), -EINVAL);
+}
+
+TEST(mounts_have_two_paths_and_maybe_a_mode)
+{
+	cleanup_with(spec_release_mount) struct node_mount one = { NULL };
+	cleanup_with(spec_release_mount) struct node_mount two = { NULL };
+
+	ASSERT_OK(spec_parse_mount("/home/me/:/src/", &one, &err));
+	ASSERT_STR(one.host, "/home/me");
+	ASSERT_STR(one.node, "/src");
+	ASSERT(!one.read_only);
+	ASSERT_OK(spec_parse_mount("/a:/var/lib/b:ro", &two, &err));
+	ASSERT(two.read_only);
+}
+
+TEST(mounts_that_would_break_a_node_are_refused)
+{
+	static const char *const texts[] = { "",           "/a",       ":/b",
+					     "/a:",        "/a:b",     "a:/b",
+					     "/a:/b:x",    "/a:/",     "/a:/etc",
+					     "/a:/proc/x", "/a:/../b", "/a:/b/..",
+					     "/a:/usr",    "/a://b",   "/a:/opt/manykube/bin" };
+	cleanup_with(spec_release_mount) struct node_mount mount = { NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		ASSERT_INT(spec_parse_mount(texts[i], &mount, NULL), -EINVAL);
+}
+
+TEST(labels_and_taints_are_what_kubernetes_takes)
+{
+	static const char *const bad[] = { "",     "=x",   "a b=c", "a=b c",
+					   "/a=b", "-a=b", "a=b/c", "Upper.example/x/y=1" };
+	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+	cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+	ASSERT_OK(spec_parse_label("example.com/tier=db_1", &label, &err));
+	ASSERT_STR(label.key, "example.com/tier");
+	ASSERT_STR(label.value, "db_1");
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		ASSERT_INT(spec_parse_label(bad[i], &label, NULL), -EINVAL);
+	ASSERT_OK(spec_parse_taint("dedicated=db:NoSchedule", &taint, &err));
+	ASSERT_STR(taint.label.key, "dedicated");
+	ASSERT_STR(taint.label.value, "db");
+	ASSERT_STR(taint.effect, "NoSchedule");
+	spec_release_taint(&taint);
+	ASSERT_OK(spec_parse_taint("alone:NoExecute", &taint, &err));
+	ASSERT_STR(taint.label.value, "");
+	spec_release_taint(&taint);
+	ASSERT_INT(spec_parse_taint("a=b:Never", &taint, NULL), -EINVAL);
+	ASSERT_INT(spec_parse_taint("a=b", &taint, NULL), -EINVAL);
+}
+
+TEST(extra_config_names_its_component)
+{
+	cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_OK(spec_parse_extra("kubelet.node-labels=a=b,c=d", &extra, &err));
+	ASSERT_STR(extra.component, "kubelet");
+	ASSERT_STR(extra.key, "node-labels");
+	ASSERT_STR(extra.value, "a=b,c=d");
+	ASSERT_INT(spec_parse_extra("kubelt.v=1", &extra, &why), -EINVAL);
+	ASSERT(strstr(why.text, "there is no component 'kubelt'"));
+	ASSERT_INT(spec_parse_extra("kubelet.=1", &extra, NULL), -EINVAL);
+	ASSERT_INT(spec_parse_extra("kubelet.v", &extra, NULL), -EINVAL);
+	ASSERT_INT(spec_parse_extra("v=1", &extra, NULL), -EINVAL);
+}
+
+TEST(gates_are_true_or_false)
+{
+	cleanup_with(spec_release_pair) struct pair_spec gate = PAIR_SPEC_INIT;
+
+	ASSERT_OK(spec_parse_gate("InPlace=true", &gate, &err));
+	ASSERT_INT(spec_parse_gate("InPlace=yes", &gate, NULL), -EINVAL);
+	ASSERT_INT(spec_parse_gate("In-Place=true", &gate, NULL), -EINVAL);
+	ASSERT_INT(spec_parse_gate("=true", &gate, NULL), -EINVAL);
+}
+
+TEST(containerd_is_told_of_mirrors_and_insecure_registries)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *docker = NULL;
+	cleanup_free char *own = NULL;
+
+	strlist_add(&profile.insecure_registries, "registry.local:5000");
+	strlist_add(&profile.registry_mirrors, "http://registry.local:5000");
+	strlist_add(&profile.registry_mirrors, "quay.io=https://quay.example.com/");
+	registries_list(&profile, &names);
+	ASSERT_INT(names.count, 3);
+	docker = registries_text(&profile, "docker.io");
+	own = registries_text(&profile, "registry.local:5000");
+	ASSERT(strstr(docker, "server = \"https://registry-1.docker.io\"\n"));
+	ASSERT(strstr(docker, "[host.\"http://registry.local:5000\"]\n"));
+	ASSERT(strstr(docker, "skip_verify = true\n"));
+	ASSERT(strstr(own, "[host.\"http://registry.local:5000\"]\n"));
+}
+
+static void assert_choice_refused(const struct cluster_options *options, const char *words)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_INT(choices_check(options, &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	if (!strstr(why.text, words))
+		test_fail(__FILE__, __LINE__, "'%s' is not in '%s'", words, why.text);
+}
+
+TEST(a_wrong_choice_is_named_by_its_option)
+{
+	struct cluster_options options = { 0 };
+
+	strlist_add(&options.mounts, "/no/such/folder:/x");
+	assert_choice_refused(&options, "--mount: '/no/such/folder:/x': this host has no");
+	options = (struct cluster_options){ .service_subnet = "10.0.0.0/8" };
+	assert_choice_refused(&options, "--service-cluster-ip-range: '10.0.0.0/8' is too large");
+	options = (struct cluster_options){ .pod_subnet = "10.0.0.0/25" };
+	assert_choice_refused(&options, "--pod-network-cidr: '10.0.0.0/25' is too small");
+	options = (struct cluster_options){ .dns_domain = "Not_A_Name" };
+	assert_choice_refused(&options, "--dns-domain");
+	options = (struct cluster_options){ .api_port = 70000 };
+	assert_choice_refused(&options, "--apiserver-port");
+	options = (struct cluster_options){ 0 };
+	strlist_add(&options.extra_config, "proxy.mode=iptables");
+	assert_choice_refused(&options, "nftables only");
+	options = (struct cluster_options){ 0 };
+	strlist_add(&options.extra_config, "kubeadm.pod-network-cidr=10.0.0.0/16");
+	assert_choice_refused(&options, "use --pod-network-cidr instead");
+	options = (struct cluster_options){ 0 };
+	strlist_add(&options.api_ips, "1.2.3");
+	assert_choice_refused(&options, "--apiserver-ips");
+}
+
+TEST(what_a_cluster_was_made_with_stays_and_what_may_change_does)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct cluster_options options = { .dns_domain = "one.test", .api_port = 1000 };
+
+	profile.name = xstrdup("dev");
+	ASSERT_OK(choices_take(&options, &profile, true, &err));
+	ASSERT_STR(profile.dns_domain, "one.test");
+	ASSERT_INT(profile.api_port, 1000);
+	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	options.api_port = 2000;
+	strlist_add(&options.ports, "80");
+	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	ASSERT_INT(profile.api_port, 2000);
+	ASSERT_STR(profile.ports.items[0], "80");
+	options.dns_domain = "two.test";
+	ASSERT_INT(choices_take(&options, &profile, false, &why), -EINVAL);
+	ASSERT_STR(why.text,
+		   "cluster 'dev' exists with --dns-domain=one.test, which can't be changed to "
+		   "'two.test'");
+	strlist_release(&options.ports);
+}
