@@ -115,7 +115,7 @@ int profile_save(const struct profile *profile, struct error *err)
 	return path_give_to_person(path, err);
 }
 
-int profile_list(struct strlist *ret_names, struct error *err)
+static int list_profiles(bool with_record, struct strlist *ret_names, struct error *err)
 {
 	cleanup_free char *profiles = NULL;
 	cleanup_dir DIR *dir = NULL;
@@ -134,11 +134,22 @@ int profile_list(struct strlist *ret_names, struct error *err)
 	while ((entry = readdir(dir))) {
 		cleanup_free char *path = xasprintf("%s/%s/profile.json", profiles, entry->d_name);
 
-		if (profile_check_name(entry->d_name, NULL) == 0 && file_exists(path))
+		if (profile_check_name(entry->d_name, NULL) == 0 &&
+		    (!with_record || file_exists(path)))
 			strlist_add(ret_names, entry->d_name);
 	}
 	strlist_sort(ret_names);
 	return 0;
+}
+
+int profile_list(struct strlist *ret_names, struct error *err)
+{
+	return list_profiles(true, ret_names, err);
+}
+
+int profile_list_folders(struct strlist *ret_names, struct error *err)
+{
+	return list_profiles(false, ret_names, err);
 }
 
 int profile_active(char **ret_name, struct error *err)

@@ -84,6 +84,9 @@ int profile_save(const struct profile *profile, struct error *err);
 /* The names of all profiles, sorted; also of those that can't be read. */
 int profile_list(struct strlist *ret_names, struct error *err);
 
+/* Like profile_list(), also with those of which only a part is left. */
+int profile_list_folders(struct strlist *ret_names, struct error *err);
+
 /* The name of the person's active profile, which -p is when it is not given; NULL if there is none.
  */
 int profile_active(char **ret_name, struct error *err);

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"

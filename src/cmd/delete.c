@@ -1,13 +1,27 @@
 /* `delete`: remove a cluster and everything that was made for it. */
 
-#include <stdio.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "cli/progress.h"
 #include "cluster/cluster.h"
+#include "cluster/purge.h"
 #include "cmd/command.h"
+#include "cmd/interrupt.h"
+
+static struct {
+	bool all;
+	bool purge;
+} arg;
+
+static const struct opt options[] = {
+	OPT_FLAG(0, "all", &arg.all, "delete every cluster"),
+	OPT_FLAG(0, "purge", &arg.purge, "also remove ~/.manykube, with all Kubernetes versions"),
+	OPT_END,
+};
 
 static bool is_there(const char *name)
 {
@@ -16,32 +30,132 @@ static bool is_there(const char *name)
 	return profile_folder(name, &folder, NULL) == 0 && file_exists(folder);
 }
 
-static int run(struct command_context *ctx, struct error *err)
+static void forget_active(const char *name)
 {
-	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
-									      log_verbosity);
-	bool was_there = is_there(ctx->profile_name);
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	if (profile_forget_active(name, &why) < 0)
+		log_warning("%s", why.text);
+}
+
+static int delete_locked(const char *name, bool quiet, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = progress_new(quiet, log_verbosity);
+	bool was_there = is_there(name);
 	int r;
 
 	/* The name may be mistyped; but what a damaged home has forgotten is removed all the same.
 	 */
 	if (!was_there)
-		log_warning("there is no cluster '%s'; looking for traces of it anyway",
-			    ctx->profile_name);
-	r = cluster_delete(ctx->profile_name, progress_observer(progress), err);
+		log_warning("there is no cluster '%s'; looking for traces of it anyway", name);
+	r = cluster_delete(name, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
-	if (r == 0 && was_there && !ctx->quiet)
-		fprintf(stderr, "Removed all traces of the \"%s\" cluster.\n", ctx->profile_name);
+	if (r < 0)
+		return r;
+	forget_active(name);
+	if (was_there && !quiet)
+		fprintf(stderr, "Removed all traces of the \"%s\" cluster.\n", name);
+	return 0;
+}
+
+static int delete_one(const char *name, bool quiet, struct error *err)
+{
+	cleanup_fd int lock = -1;
+	int r;
+
+	interrupt_explain(name);
+	r = profile_lock(name, "manykube delete", &lock, err);
+	if (r < 0)
+		return r;
+	r = delete_locked(name, quiet, err);
+	profile_remove_lock(name);
 	return r;
+}
+
+/* One after the other; what can't be deleted keeps none of the others. */
+static int delete_all(const struct strlist *names, bool quiet, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist failed = STRLIST_INIT;
+	const struct reason *reason = NULL;
+	cleanup_free char *shown = NULL;
+	const char *name;
+	int first = 0;
+
+	strlist_for_each(name, names) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		int r = delete_one(name, quiet, &why);
+
+		if (r == 0)
+			continue;
+		log_warning("cluster '%s' was not deleted: %s", name, why.text);
+		strlist_add(&failed, name);
+		first = first < 0 ? first : r;
+		reason = reason ? reason : why.reason;
+	}
+	if (failed.count == 0)
+		return 0;
+	shown = strlist_join(&failed, ", ");
+	error_set(err, first, "%zu of %zu clusters could not be deleted: %s", failed.count,
+		  names->count, shown);
+	return reason ? error_reason(err, first, reason) : first;
+}
+
+/* A purge must not take the ground from under a cluster that it does not delete. */
+static int check_purge(const struct strlist *names, const char *deleted, struct error *err)
+{
+	const char *name;
+
+	strlist_for_each(name, names) {
+		if (arg.all || strcmp(name, deleted) == 0)
+			continue;
+		error_because(err, &reason_usage, -EINVAL,
+			      "--purge would remove what cluster '%s' needs, too", name);
+		return error_hint(err, -EINVAL, "give --all, too, to delete all clusters first");
+	}
+	return purge_check(err);
+}
+
+static int purge_home(bool quiet, struct error *err)
+{
+	cleanup_free char *home = NULL;
+	int r = path_state(&home, err);
+
+	if (r == 0)
+		r = purge(err);
+	if (r == 0 && !quiet && !file_exists(home))
+		fprintf(stderr, "Successfully purged manykube directory located at %s\n", home);
+	return r;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r = profile_list_folders(&names, err);
+
+	if (r == 0 && arg.purge)
+		r = check_purge(&names, ctx->profile_name, err);
+	if (r < 0)
+		return r;
+	if (arg.all && names.count == 0 && !ctx->quiet)
+		fprintf(stderr, "There is no cluster to delete.\n");
+	if (arg.all)
+		r = delete_all(&names, ctx->quiet, err);
+	else if (!arg.purge || is_there(ctx->profile_name))
+		r = delete_one(ctx->profile_name, ctx->quiet, err);
+	return r == 0 && arg.purge ? purge_home(ctx->quiet, err) : r;
 }
 
 const struct command cmd_delete = {
 	.name = "delete",
 	.summary = "remove a cluster, its nodes and all their data",
 	.description = "Removes the cluster also when it is half made, damaged or stopped; what is "
-		       "gone already is no error. The cache of Kubernetes versions stays.",
+		       "gone already is no error. The cache of Kubernetes versions stays unless "
+		       "--purge is given, which needs --all when there are other clusters.",
 	.examples = "manykube delete\n"
-		    "manykube delete -p dev\n",
-	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT,
+		    "manykube delete -p dev\n"
+		    "manykube delete --all --purge\n",
+	/* It locks what it deletes, which need not be the cluster of -p, by itself. */
+	.flags = COMMAND_NEEDS_ROOT,
+	.options = options,
 	.run = run,
 };

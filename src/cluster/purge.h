@@ -1,0 +1,15 @@
+/*
+ * Removing what is left when there is no cluster any more: the state folder and the cache.
+ *
+ * MANYKUBE_HOME and MANYKUBE_CACHE may be anything: only what is known to be ours goes, and a
+ * folder that holds something else stays, with a warning.
+ */
+#pragma once
+
+#include "base/error.h"
+
+/* -EINVAL with reason_usage if the state folder can't be ours alone: the root, somebody's home. */
+int purge_check(struct error *err);
+
+/* Remove it; whatever is not there is no error. */
+int purge(struct error *err);

@@ -1,0 +1,131 @@
+#include "cluster/purge.h"
+
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "test.h"
+
+static unsigned warnings;
+
+static void count_warning(arg_unused const char *text)
+{
+	warnings++;
+}
+
+static char *home;
+
+/* A home with what manykube makes in it, but for profiles. */
+static void use_home(void)
+{
+	home = xasprintf("%s/home", test_folder());
+	ASSERT_INT(setenv("MANYKUBE_HOME", home, 1), 0);
+	ASSERT_INT(unsetenv("MANYKUBE_CACHE"), 0);
+	log_show_warnings_with(count_warning);
+}
+
+static void make(const char *path)
+{
+	cleanup_free char *full = xasprintf("%s/%s", home, path);
+	cleanup_free char *folder = xstrndup(full, (size_t)(strrchr(full, '/') - full));
+
+	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_OK(file_put(full, "x", 1, 0644, &err));
+}
+
+static bool has(const char *path)
+{
+	cleanup_free char *full = xasprintf("%s/%s", home, path);
+
+	return file_exists(full);
+}
+
+TEST(a_home_of_ours_goes_altogether)
+{
+	use_home();
+	make("cache/v1.36.3/bin/kubectl");
+	make("cache/v1.36.3.lock");
+	make("locks/dev");
+	make("config.json");
+	make("logs/audit.json");
+	ASSERT_OK(purge(&err));
+	ASSERT(!file_exists(home));
+	ASSERT_INT(warnings, 0);
+	ASSERT_OK(purge(&err));
+}
+
+TEST(what_is_not_ours_stays_with_all_that_others_could_have_made)
+{
+	use_home();
+	make("thesis.txt");
+	make("logs/mine.log");
+	make("config.json");
+	make("cache/v1.36.3/bin/kubectl");
+	make("locks/dev");
+	ASSERT_OK(purge(&err));
+	ASSERT(has("thesis.txt"));
+	ASSERT(has("logs/mine.log"));
+	ASSERT(has("config.json"));
+	ASSERT(!has("cache"));
+	ASSERT(!has("locks"));
+	ASSERT_INT(warnings, 1);
+}
+
+TEST(a_cache_of_somebody_else_stays)
+{
+	static const char *const foreign[] = { "cache/apt/x", "cache/v1/x", "cache/v1.2/x",
+					       "cache/version/x", "cache/v1.2.x/x" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++) {
+		use_home();
+		make("cache/v1.36.3/bin/kubectl");
+		make(foreign[i]);
+		ASSERT_OK(purge(&err));
+		ASSERT(has(foreign[i]));
+		ASSERT(has("cache/v1.36.3/bin/kubectl"));
+		ASSERT_OK(file_remove_tree(home, &err));
+	}
+	ASSERT(warnings >= ARRAY_SIZE(foreign));
+}
+
+TEST(a_cache_elsewhere_goes_if_it_is_ours)
+{
+	cleanup_free char *cache = xasprintf("%s/elsewhere", test_folder());
+	cleanup_free char *version = xasprintf("%s/v1.36.3", cache);
+	cleanup_free char *other = xasprintf("%s/other", cache);
+
+	use_home();
+	ASSERT_INT(setenv("MANYKUBE_CACHE", cache, 1), 0);
+	ASSERT_OK(file_make_dirs(version, 0755, &err));
+	ASSERT_OK(file_make_dirs(other, 0755, &err));
+	ASSERT_OK(purge(&err));
+	ASSERT(file_exists(version));
+	ASSERT_INT(rmdir(other), 0);
+	ASSERT_OK(purge(&err));
+	ASSERT(!file_exists(cache));
+}
+
+TEST(a_cluster_that_is_still_there_stays)
+{
+	use_home();
+	make("profiles/dev/profile.json");
+	ASSERT_OK(purge(&err));
+	ASSERT(has("profiles/dev/profile.json"));
+}
+
+TEST(the_root_and_a_persons_home_are_refused)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	use_home();
+	make("config.json");
+	ASSERT_INT(setenv("HOME", home, 1), 0);
+	ASSERT_INT(unsetenv("SUDO_UID"), 0);
+	ASSERT_INT(purge(&why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(has("config.json"));
+	ASSERT_INT(setenv("MANYKUBE_HOME", "/", 1), 0);
+	ASSERT_INT(purge_check(NULL), -EINVAL);
+	ASSERT_INT(setenv("MANYKUBE_HOME", "/usr/..", 1), 0);
+	ASSERT_INT(purge_check(NULL), -EINVAL);
+}
