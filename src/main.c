@@ -20,6 +20,7 @@ const struct command *const commands[] = {
 	&cmd_kubectl,
 	&cmd_update_context,
 	&cmd_ssh,
+	&cmd_cp,
 	&cmd_ip,
 	&cmd_logs,
 	&cmd_delete,

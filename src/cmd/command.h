@@ -87,6 +87,7 @@ extern const struct command cmd_config_get;
 extern const struct command cmd_config_set;
 extern const struct command cmd_config_unset;
 extern const struct command cmd_config_view;
+extern const struct command cmd_cp;
 extern const struct command cmd_delete;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;

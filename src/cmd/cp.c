@@ -1,0 +1,93 @@
+/* `cp`: copy files and folders to, from and between nodes. */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "cluster/copy.h"
+#include "cmd/command.h"
+
+/* An operand: a path, on a node if NODE: is before it. */
+struct operand {
+	const char *path;
+	struct cluster_node at;
+	bool on_node;
+};
+
+static void operand_release(struct operand *operand)
+{
+	cluster_node_release(&operand->at);
+}
+
+static int set_node(const struct profile *profile, const struct node *node, struct operand *operand,
+		    struct error *err)
+{
+	if (operand->path[0] != '/') {
+		error_because(err, &reason_usage, -EINVAL,
+			      "'%s' is on node '%s', so it must begin with '/'", operand->path,
+			      node->name);
+		return error_hint(err, -EINVAL, "see 'manykube cp --help'");
+	}
+	operand->on_node = true;
+	return cluster_node_open(profile, node, &operand->at, err);
+}
+
+static int read_operand(const struct profile *profile, const char *text, struct operand *operand,
+			struct error *err)
+{
+	const char *colon = strchr(text, ':');
+	cleanup_free char *name = colon ? xstrndup(text, (size_t)(colon - text)) : NULL;
+	struct node *node;
+	int r;
+
+	operand->path = text;
+	if (!*text)
+		return error_because(err, &reason_usage, -EINVAL, "an empty path names nothing");
+	/* ./a:b is a file of the host. */
+	if (!name || !parse_is_dns_label(name))
+		return 0;
+	r = profile_need_node(profile, name, &node, err);
+	if (r < 0)
+		return r;
+	operand->path = colon + 1;
+	return set_node(profile, node, operand, err);
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(operand_release) struct operand from = { NULL };
+	cleanup_with(operand_release) struct operand to = { NULL };
+	const struct node *primary = profile_primary(ctx->profile);
+	int r = read_operand(ctx->profile, ctx->argv[0], &from, err);
+
+	if (r == 0)
+		r = read_operand(ctx->profile, ctx->argv[1], &to, err);
+	if (r == 0 && !from.on_node && !to.on_node)
+		r = primary ? set_node(ctx->profile, primary, &to, err)
+			    : error_because(err, &reason_node_missing, -ENOENT,
+					    "the cluster has no primary");
+	if (r < 0)
+		return r;
+	return copy_path(&(struct copy_end){ from.on_node ? &from.at : NULL, from.path },
+			 &(struct copy_end){ to.on_node ? &to.at : NULL, to.path }, err);
+}
+
+const struct command cmd_cp = {
+	.name = "cp",
+	.operands = "[NODE:]SOURCE [NODE:]TARGET",
+	.summary = "copy a file or folder to, from or between nodes",
+	.description =
+		"Copies as 'cp -r' does: into TARGET if that is a folder, else to that name. A path without "
+		"NODE is on this host; if neither has one, TARGET is on the primary. Paths on nodes begin "
+		"with '/'. Links in folders stay links and modes stay; the owner is root on nodes, and you "
+		"on this host. A file has its name only once it is complete.",
+	.examples = "manykube cp app.yaml /root/app.yaml\n"
+		    "manykube cp ./site node-2:/srv\n"
+		    "manykube cp node-1:/var/log/pods ./pods\n"
+		    "manykube cp node-1:/etc/kubernetes/pki/ca.crt node-2:/root/\n",
+	.min_operands = 2,
+	.max_operands = 2,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT,
+	.run = run,
+};
