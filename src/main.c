@@ -25,9 +25,12 @@ const struct command *const commands[] = {
 	&cmd_logs,
 	&cmd_delete,
 	&cmd_config,
-	&cmd_front_door,
+	&cmd_completion,
 	&cmd_help,
+	&cmd_options,
 	&cmd_version,
+	&cmd_complete,
+	&cmd_front_door,
 	NULL,
 };
 /* clang-format on */

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Run all tests, or those whose group the words given begin (unit, unit/opt, fuzz, style, asan,
-# clang, e2e, e2e/cluster), and end with one line: how many passed, failed and were skipped.
+# clang, package, e2e, e2e/cluster), and end with one line: how many passed, failed and were skipped.
 # What a test printed is in build/test-logs/.
 set -u
 
@@ -116,17 +116,17 @@ clean_up() {
 	rm -rf "$1"
 }
 
-# The end-to-end tests in the file $1, with a limit.
+# The tests in the file $2 of the group $1, with a limit.
 run_bats() {
 	local name log
 
-	name=$(basename "$1" .bats)
-	wanted "e2e/$name" || return 0
-	log=$logs/e2e-$name.log
+	name=$1/$(basename "$2" .bats)
+	wanted "$name" || return 0
+	log=$logs/${name/\//-}.log
 	E2E_TMP=$(mktemp -d /var/tmp/manykube-test.XXXXXX)
 	export E2E_TMP
-	run "$log" timeout --kill-after=30 420 bats --tap "$1"
-	count_tap "e2e/$name" "$log"
+	run "$log" timeout --kill-after=30 420 bats --tap "$2"
+	count_tap "$name" "$log"
 	clean_up "$E2E_TMP"
 }
 
@@ -147,11 +147,15 @@ if wanted clang; then
 	count_one clang "$logs/build-clang.log"
 fi
 
+for file in tests/package/*.bats; do
+	run_bats package "$file"
+done
+
 if wanted e2e; then
 	# Where there is no cache yet it is made once, in a way that needs only a package registry.
 	if MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} build/manykube start --download-only; then
 		for file in tests/e2e/*.bats; do
-			run_bats "$file"
+			run_bats e2e "$file"
 		done
 	else
 		failed=$((failed + 1))

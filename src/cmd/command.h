@@ -79,9 +79,14 @@ void command_print_help(const struct command *command, const char *path, FILE *o
 /* Print the list of COMMANDS, the help of the whole program. */
 void command_print_list(const struct command *const *commands, FILE *out);
 
+/* Print the options that every command has. */
+void command_print_options(FILE *out);
+
 /* The program's own table, for `help`. */
 extern const struct command *const commands[];
 
+extern const struct command cmd_complete;
+extern const struct command cmd_completion;
 extern const struct command cmd_config;
 extern const struct command cmd_config_get;
 extern const struct command cmd_config_set;
@@ -96,6 +101,7 @@ extern const struct command cmd_kubectl;
 extern const struct command cmd_logs;
 extern const struct command cmd_node;
 extern const struct command cmd_node_list;
+extern const struct command cmd_options;
 extern const struct command cmd_profile;
 extern const struct command cmd_profile_list;
 extern const struct command cmd_ssh;

@@ -38,6 +38,7 @@ const struct command cmd_help = {
 	.operands = "[COMMAND]...",
 	.summary = "show what manykube or one of its commands can do",
 	.max_operands = 2,
+	.complete = COMPLETE_COMMAND,
 	.examples = "manykube help\n"
 		    "manykube help node list\n",
 	.flags = COMMAND_NO_SETTINGS,

@@ -7,7 +7,8 @@ static struct {
 } arg;
 
 static const struct opt options[] = {
-	OPT_STRING('n', "node", &arg.node, "NODE", "the node; by default the primary"),
+	OPT_STRING('n', "node", &arg.node, "NODE", "the node; by default the primary",
+		   .complete = COMPLETE_NODE),
 	OPT_END,
 };
 

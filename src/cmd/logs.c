@@ -22,7 +22,8 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_STRING('n', "node", &arg.node, "NODE", "only this node's logs"),
+	OPT_STRING('n', "node", &arg.node, "NODE", "only this node's logs",
+		   .complete = COMPLETE_NODE),
 	OPT_FLAG('f', "follow", &arg.follow, "go on with what comes, until Ctrl-C"),
 	OPT_COUNT(0, "length", &arg.length, "how many lines of each log to show"),
 	OPT_END,

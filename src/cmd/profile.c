@@ -31,6 +31,7 @@ const struct command cmd_profile = {
 		"The active cluster is the one that commands without -p work on. Without NAME its "
 		"name is printed.",
 	.max_operands = 1,
+	.complete = COMPLETE_PROFILE,
 	.subcommands = subcommands,
 	.examples = "manykube profile dev\n"
 		    "manykube profile\n"

@@ -12,7 +12,8 @@ static struct {
 } arg;
 
 static const struct opt options[] = {
-	OPT_STRING('n', "node", &arg.node, "NODE", "the node, instead of naming it first"),
+	OPT_STRING('n', "node", &arg.node, "NODE", "the node, instead of naming it first",
+		   .complete = COMPLETE_NODE),
 	OPT_END,
 };
 
@@ -69,6 +70,7 @@ const struct command cmd_ssh = {
 	.examples = "manykube ssh node-2\n"
 		    "manykube ssh node-2 -- ps ax\n"
 		    "manykube ssh -- cat /etc/hosts\n",
+	.complete = COMPLETE_NODE,
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST,
 	.options = options,
 	.run = run,

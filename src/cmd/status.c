@@ -20,7 +20,7 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
-	OPT_STRING('n', "node", &arg.node, "NODE", "only this node"),
+	OPT_STRING('n', "node", &arg.node, "NODE", "only this node", .complete = COMPLETE_NODE),
 	OPT_END,
 };
 

@@ -107,10 +107,18 @@ void command_print_help(const struct command *command, const char *path, FILE *o
 		fprintf(out, "\nOptions:\n");
 		opt_print_help(command->options, columns, out);
 	}
-	fprintf(out, "\nOptions of every command:\n");
-	opt_print_help(command_global_options, columns, out);
+	fprintf(out, "\n");
+	command_print_options(out);
 	if (command->examples)
 		print_examples(command->examples, out);
+}
+
+void command_print_options(FILE *out)
+{
+	unsigned columns = columns_of(out);
+
+	fprintf(out, "Options of every command:\n");
+	opt_print_help(command_global_options, columns, out);
 }
 
 void command_print_list(const struct command *const *list, FILE *out)
@@ -122,8 +130,8 @@ void command_print_list(const struct command *const *list, FILE *out)
 			out);
 	fprintf(out, "\nCommands:\n");
 	print_summaries(list, columns, out);
-	fprintf(out, "\nOptions of every command:\n");
-	opt_print_help(command_global_options, columns, out);
+	fprintf(out, "\n");
+	command_print_options(out);
 	print_paragraph(
 		"Every option can also be given by the environment: MANYKUBE_PROFILE=dev is --profile=dev. "
 		"'manykube COMMAND --help' says more about a command.",

@@ -1,0 +1,16 @@
+/* `options`: what every command can be told. */
+
+#include "cmd/command.h"
+
+static int run(arg_unused struct command_context *ctx, arg_unused struct error *err)
+{
+	command_print_options(stdout);
+	return 0;
+}
+
+const struct command cmd_options = {
+	.name = "options",
+	.summary = "list the options that every command has",
+	.flags = COMMAND_NO_SETTINGS,
+	.run = run,
+};

@@ -1,0 +1,4 @@
+# Make a C string of a text file.
+s/[\\"]/\\&/g
+s/	/\\t/g
+s/.*/"&\\n"/
