@@ -376,6 +376,75 @@ int cgroup_freeze(const char *path, bool frozen, struct error *err)
 	return r;
 }
 
+/* Add the file NAME of the group PATH to TEXT. */
+static bool read_file(const struct hierarchy *hierarchy, const char *path, const char *name,
+		      struct strbuf *text)
+{
+	cleanup_free char *file = xasprintf("%s/%s/%s", hierarchy->mount, path, name);
+
+	if (file_read(file, 65536, text, NULL) < 0)
+		return false;
+	strbuf_trim_end(text);
+	return true;
+}
+
+/* The number behind KEY in TEXT, lines of "KEY NUMBER"; 0 if there is none. */
+static uint64_t number_behind(const char *text, const char *key)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	unsigned long long number = 0;
+	const char *line;
+	size_t len = strlen(key);
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines)
+		if (strncmp(line, key, len) == 0 && line[len] == ' ')
+			(void)parse_number(line + len + 1, 0, UINT64_MAX, &number, NULL);
+	return number;
+}
+
+bool cgroup_is_frozen(const char *path)
+{
+	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
+
+	if (find_hierarchies(&h, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < h.count; i++) {
+		cleanup_with(strbuf_release) struct strbuf v1 = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf v2 = STRBUF_INIT;
+
+		if (read_file(&h.all[i], path, "freezer.state", &v1))
+			return strcmp(v1.text, "FROZEN") == 0;
+		if (!h.has_v1 && read_file(&h.all[i], path, "cgroup.events", &v2))
+			return number_behind(v2.text, "frozen") == 1;
+	}
+	return false;
+}
+
+uint64_t cgroup_memory_bytes(const char *path)
+{
+	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
+
+	if (find_hierarchies(&h, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < h.count; i++) {
+		cleanup_with(strbuf_release) struct strbuf used = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf stat = STRBUF_INIT;
+		bool v2 = h.all[i].v2;
+		unsigned long long bytes;
+		uint64_t droppable;
+
+		if (!read_file(&h.all[i], path, v2 ? "memory.current" : "memory.usage_in_bytes",
+			       &used) ||
+		    parse_number(used.text, 0, UINT64_MAX, &bytes, NULL) < 0)
+			continue;
+		(void)read_file(&h.all[i], path, "memory.stat", &stat);
+		droppable = number_behind(stat.text, v2 ? "inactive_file" : "total_inactive_file");
+		return bytes > droppable ? bytes - droppable : 0;
+	}
+	return 0;
+}
+
 int cgroup_kill(const char *path, struct error *err)
 {
 	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };

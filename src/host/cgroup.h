@@ -31,6 +31,13 @@ bool cgroup_has_processes(const char *path);
 /* Freeze or thaw all processes in PATH and below. */
 int cgroup_freeze(const char *path, bool frozen, struct error *err);
 
+/* Whether all processes in PATH and below are frozen. */
+bool cgroup_is_frozen(const char *path);
+
+/* What the processes in PATH and below hold of memory, without what the kernel could drop at once;
+ * 0 if that is not known. */
+uint64_t cgroup_memory_bytes(const char *path);
+
 /* Kill every process in PATH and below and wait until they are gone; -ETIMEDOUT after 10 s. */
 int cgroup_kill(const char *path, struct error *err);
 

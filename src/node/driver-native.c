@@ -511,6 +511,14 @@ static enum node_state query(const struct node_spec *spec)
 	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
 }
 
+static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
+{
+	cleanup_free char *group = group_of(spec);
+
+	*ret_usage = (struct node_usage){ .memory_bytes = cgroup_memory_bytes(group),
+					  .paused = cgroup_is_frozen(group) };
+}
+
 static int spawn(const struct node_spec *spec, char *const *argv,
 		 const struct process_options *options, struct process *ret_process,
 		 struct error *err)
@@ -581,6 +589,7 @@ const struct node_driver node_driver_native = {
 	.destroy = destroy,
 	.destroy_cluster = destroy_cluster,
 	.query = query,
+	.measure = measure,
 	.spawn = spawn,
 	.open_terminal = open_terminal,
 	.route = route,

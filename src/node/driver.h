@@ -45,6 +45,12 @@ struct node_spec {
 	size_t mount_count;
 };
 
+/* What a running node is doing with the host. */
+struct node_usage {
+	uint64_t memory_bytes; /* what it holds; 0 if that is not known */
+	bool paused;           /* all of it is frozen */
+};
+
 struct node_driver {
 	const char *name;
 	const char *summary;
@@ -69,6 +75,9 @@ struct node_driver {
 
 	/* Whether it runs; needs no root. */
 	enum node_state (*query)(const struct node_spec *spec);
+
+	/* What it takes of the host; needs no root. */
+	void (*measure)(const struct node_spec *spec, struct node_usage *ret_usage);
 
 	/* Run a program in it as its root; -ESRCH if the node does not run. */
 	int (*spawn)(const struct node_spec *spec, char *const *argv,

@@ -139,6 +139,11 @@ static enum node_state fake_query(const struct node_spec *spec)
 	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
 }
 
+static void fake_measure(arg_unused const struct node_spec *spec, struct node_usage *ret_usage)
+{
+	*ret_usage = (struct node_usage){ .memory_bytes = 64 << 20 };
+}
+
 static int put(const struct node_spec *spec, const char *path, const char *text, struct error *err)
 {
 	cleanup_free char *full = xasprintf("%s/etc/kubernetes/%s", spec->folder, path);
@@ -211,6 +216,7 @@ static const struct node_driver fake_driver = {
 	.destroy = fake_destroy,
 	.destroy_cluster = fake_destroy_cluster,
 	.query = fake_query,
+	.measure = fake_measure,
 	.spawn = fake_spawn,
 	.route = fake_route,
 };

@@ -1,5 +1,6 @@
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "host/cgroup.h"
 #include "test.h"
@@ -39,8 +40,13 @@ TEST(killing_a_group_ends_what_is_in_it_and_below)
 	}
 	ASSERT_OK(cgroup_enter(deep, NULL, pid, &err));
 	ASSERT(cgroup_has_processes(group));
-	ASSERT_OK(cgroup_freeze(deep, true, &err));
-	ASSERT_OK(cgroup_freeze(deep, false, &err));
+	ASSERT_OK(cgroup_freeze(group, true, &err));
+	while (!cgroup_is_frozen(deep))
+		clock_rest_ms(1);
+	ASSERT_OK(cgroup_freeze(group, false, &err));
+	while (cgroup_is_frozen(deep))
+		clock_rest_ms(1);
+	ASSERT(cgroup_memory_bytes(group) > 0);
 	ASSERT_OK(cgroup_kill(group, &err));
 	ASSERT(!cgroup_has_processes(group));
 	ASSERT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
