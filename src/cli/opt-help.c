@@ -22,7 +22,8 @@ char *opt_heading(const struct opt *opt)
 	else
 		strbuf_addf(&out, "--%s", opt->name);
 	if (opt->operand)
-		strbuf_addf(&out, "=%s", opt->operand);
+		strbuf_addf(&out, opt->type == OPT_TYPE_SECONDS_MAYBE ? "[=%s]" : "=%s",
+			    opt->operand);
 	return strbuf_take(&out);
 }
 

@@ -132,6 +132,7 @@ static int set_value(const struct opt *opt, const char *value, struct error *err
 	case OPT_TYPE_SIZE:
 		return parse_size(value, opt->to.bytes, err);
 	case OPT_TYPE_SECONDS:
+	case OPT_TYPE_SECONDS_MAYBE:
 		return parse_seconds(value, opt->to.seconds, err);
 	case OPT_TYPE_LIST:
 	case OPT_TYPE_WORDS:
@@ -257,6 +258,8 @@ static int take_next(struct parser *parser, const struct opt *opt, const char *w
 		++*opt->to.repeat;
 		return 0;
 	}
+	if (opt->type == OPT_TYPE_SECONDS_MAYBE)
+		return take_value(parser, opt, written, "1s", err);
 	if (is_flag(opt))
 		return take_value(parser, opt, written, "true", err);
 	if (!*parser->argv)
@@ -302,8 +305,9 @@ static int parse_letters(struct parser *parser, const char *argument, struct err
 		p++;
 		if (*p == '=')
 			return take_value(parser, opt, written, p + 1, err);
-		if (*p && (opt_takes_value(opt) ||
-			   (opt->type == OPT_TYPE_REPEAT && isdigit((unsigned char)*p))))
+		if (*p && (opt->type == OPT_TYPE_REPEAT || opt->type == OPT_TYPE_SECONDS_MAYBE
+				   ? isdigit((unsigned char)*p)
+				   : opt_takes_value(opt)))
 			return take_value(parser, opt, written, p, err);
 		r = take_next(parser, opt, written, err);
 		if (r < 0)

@@ -29,6 +29,7 @@ enum opt_type {
 	OPT_TYPE_POSITIVE,
 	OPT_TYPE_SIZE,
 	OPT_TYPE_SECONDS,
+	OPT_TYPE_SECONDS_MAYBE,
 	OPT_TYPE_LIST,
 	OPT_TYPE_WORDS,
 };
@@ -90,6 +91,9 @@ struct opt {
 /* As parse_seconds() reads them: 90, 6m, 1m30s. */
 #define OPT_SECONDS(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_SECONDS, letter_, name_, "DURATION", help_, { .seconds = to_ }, __VA_ARGS__ }
+/* The same, but the duration may be left out, --name or --name=5s: then it is one second. */
+#define OPT_SECONDS_MAYBE(letter_, name_, to_, help_, ...) \
+	{ OPT_TYPE_SECONDS_MAYBE, letter_, name_, "DURATION", help_, { .seconds = to_ }, __VA_ARGS__ }
 /* May be given several times; in the environment the items are separated by commas. */
 #define OPT_LIST(letter_, name_, to_, operand_, help_, ...) \
 	{ OPT_TYPE_LIST, letter_, name_, operand_, help_, { .list = to_ }, __VA_ARGS__ }

@@ -15,6 +15,7 @@ static struct {
 	unsigned cpus;
 	uint64_t memory_bytes;
 	unsigned timeout_seconds;
+	unsigned watch_seconds;
 	struct strlist labels;
 	struct strlist names;
 	bool name_given;
@@ -40,6 +41,7 @@ static const struct opt options[] = {
 	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of a node"),
 	OPT_SIZE('m', "memory", &arg.memory_bytes, "memory of a node"),
 	OPT_SECONDS('t', "wait-timeout", &arg.timeout_seconds, "how long to wait"),
+	OPT_SECONDS_MAYBE('w', "watch", &arg.watch_seconds, "go on"),
 	OPT_LIST('l', "label", &arg.labels, "KEY=VALUE", "labels of the node"),
 	OPT_WORDS(0, "names", &arg.names, "NAME", "more names", .check = refuse_bad),
 	OPT_END,
@@ -57,6 +59,25 @@ static struct strlist given;
 static struct error why;
 
 #define PARSE(...) opt_parse(tables, 0, (char *[]){ __VA_ARGS__, NULL }, &operands, &given, &why)
+
+TEST(a_duration_may_be_left_out_where_that_is_said)
+{
+	ASSERT_INT(PARSE("--watch", "operand"), 0);
+	ASSERT_INT(arg.watch_seconds, 1);
+	ASSERT_INT((int)operands.count, 1);
+	ASSERT_INT(PARSE("--watch=1m5s"), 0);
+	ASSERT_INT(arg.watch_seconds, 65);
+	ASSERT_INT(PARSE("-w7s"), 0);
+	ASSERT_INT(arg.watch_seconds, 7);
+	ASSERT_INT(PARSE("-wf"), 0);
+	ASSERT_INT(arg.watch_seconds, 1);
+	ASSERT(arg.force);
+	ASSERT_INT(PARSE("-w=2"), 0);
+	ASSERT_INT(arg.watch_seconds, 2);
+	ASSERT_INT(PARSE("--watch=soon"), -EINVAL);
+	error_clear(&why);
+	strlist_release(&operands);
+}
 
 TEST(reads_every_way_to_write_a_value)
 {
@@ -282,6 +303,7 @@ TEST(help_is_aligned_and_wrapped)
 			 "  -m, --memory=SIZE       memory of a node\n"
 			 "  -t, --wait-timeout=DURATION\n"
 			 "                          how long to wait (default: 6m)\n"
+			 "  -w, --watch[=DURATION]  go on\n"
 			 "  -l, --label=KEY=VALUE   labels of the node (may be\n"
 			 "                          repeated)\n"
 			 "      --names=NAME        more names (may be repeated)\n");
