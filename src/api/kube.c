@@ -14,7 +14,7 @@
 #define ANSWER_LIMIT (64u << 20)
 
 /* By enum kube_verb. */
-static const char *const methods[] = { "GET", "POST", "PATCH", "PATCH", "DELETE" };
+static const char *const methods[] = { "GET", "GET", "POST", "PATCH", "PATCH", "DELETE" };
 
 struct kube {
 	const struct curl *curl;
@@ -154,6 +154,7 @@ static void set_verb(struct kube *kube, enum kube_verb verb, struct curl_slist *
 {
 	static const char *const types[] = {
 		NULL,
+		NULL,
 		"Content-Type: application/json",
 		"Content-Type: application/merge-patch+json",
 		"Content-Type: application/apply-patch+yaml",
@@ -164,7 +165,10 @@ static void set_verb(struct kube *kube, enum kube_verb verb, struct curl_slist *
 	(void)curl->easy_setopt(kube->handle, CURLOPT_CUSTOMREQUEST, methods[verb]);
 	if (types[verb])
 		*headers = curl->slist_append(*headers, types[verb]);
-	*headers = curl->slist_append(*headers, "Accept: application/json");
+	*headers = curl->slist_append(
+		*headers, verb == KUBE_TABLE
+				  ? "Accept: application/json;as=Table;v=v1;g=meta.k8s.io"
+				  : "Accept: application/json");
 	*headers = curl->slist_append(*headers, "Expect:");
 	(void)curl->easy_setopt(kube->handle, CURLOPT_HTTPHEADER, *headers);
 }
@@ -257,6 +261,22 @@ bool kube_is_ok(struct kube *kube, const char *path, unsigned timeout_ms)
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	return perform(kube, KUBE_GET, path, NULL, timeout_ms, &text, NULL) == 200;
+}
+
+const json_t *kube_find_object(const json_t *list, const char *name)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(list, "items"), i, item)
+	{
+		const char *other = json_string_value(
+			json_object_get(json_object_get(item, "metadata"), "name"));
+
+		if (other && strcmp(other, name) == 0)
+			return item;
+	}
+	return NULL;
 }
 
 bool kube_node_is_ready(const json_t *node)

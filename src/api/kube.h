@@ -34,6 +34,7 @@ void kube_set_server(struct kube *kube, const char *server);
 
 enum kube_verb {
 	KUBE_GET,
+	KUBE_TABLE, /* like KUBE_GET, for the Table that kubectl shows: few bytes per object */
 	KUBE_CREATE,
 	KUBE_MERGE, /* JSON merge patch */
 	KUBE_APPLY, /* server-side apply, as the field manager "manykube" */
@@ -53,6 +54,9 @@ int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const
 
 /* Whether PATH ("/readyz") answers with 200 within TIMEOUT_MS. */
 bool kube_is_ok(struct kube *kube, const char *path, unsigned timeout_ms);
+
+/* The object called NAME of LIST, as the API gives lists (may be NULL); NULL if there is none. */
+const json_t *kube_find_object(const json_t *list, const char *name);
 
 /* Whether a Node object (as the API gives it) has the condition Ready. */
 bool kube_node_is_ready(const json_t *node);

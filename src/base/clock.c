@@ -53,3 +53,11 @@ char *clock_rfc3339(int64_t wall_seconds)
 		return xstrdup("");
 	return xstrdup(text);
 }
+
+int64_t clock_parse_rfc3339(const char *text)
+{
+	struct tm parts = { 0 };
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+
+	return end && !*end ? (int64_t)timegm(&parts) : -1;
+}

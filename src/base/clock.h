@@ -17,3 +17,7 @@ void clock_rest_ms(unsigned ms);
 int64_t clock_wall_seconds(void);
 int64_t clock_wall_ms(void);
 char *clock_rfc3339(int64_t wall_seconds) must_check;
+
+/* The seconds since 1970 of TEXT, such as "2026-01-31T12:00:00Z" in UTC; -1 if it is something
+ * else. */
+int64_t clock_parse_rfc3339(const char *text);

@@ -9,6 +9,11 @@
 struct table {
 	size_t columns;
 	struct strlist cells;
+	size_t shown; /* only this many columns, from the left; 0: all of them */
+
+	/* The colour of a cell, as a terminal's escape sequence; NULL if it has none.  May be NULL.
+	 */
+	const char *(*paint)(size_t column, const char *cell);
 };
 
 #define TABLE_INIT ((struct table){ 0 })
@@ -20,10 +25,19 @@ struct table {
 		      sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 void table_add_row(struct table *table, const char *const *cells, size_t count);
 
+/* How many columns, from the left, are at most WIDTH wide together. */
+size_t table_fit(const struct table *table, unsigned width);
+
 /* Columns with two spaces between them; nothing behind the last. */
 void table_print(const struct table *table, FILE *out);
 
 /* A box of lines with the heading in the middle of its cells, as minikube's `profile list`. */
 void table_print_box(const struct table *table, FILE *out);
+
+unsigned table_box_width(const struct table *table);
+
+/* Every row as a block of lines, "HEADING: cell", without those that are empty: for a terminal that
+ * is too narrow. */
+void table_print_records(const struct table *table, FILE *out);
 
 void table_release(struct table *table);

@@ -251,6 +251,20 @@ int profile_lock(const char *name, const char *what, int *ret_fd, struct error *
 	return r;
 }
 
+char *profile_lock_holder(const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = NULL;
+	const char *what;
+
+	if (lock_path(name, &path, NULL) < 0 || file_lock_holder(path) == 0 ||
+	    file_read(path, 4096, &text, NULL) < 0)
+		return NULL;
+	strbuf_trim_end(&text);
+	what = strchr(text.text, ' ');
+	return what ? xstrdup(what + 1) : NULL;
+}
+
 void profile_remove_lock(const char *name)
 {
 	cleanup_free char *folder = NULL;

@@ -101,6 +101,10 @@ int profile_forget_active(const char *name, struct error *err);
  */
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err);
 
+/* The command that holds NAME's lock just now ("manykube start"), for the caller to free, or NULL.
+ */
+char *profile_lock_holder(const char *name) must_check;
+
 /* Remove NAME's lock file, which the caller holds, if there is no cluster NAME (any more). */
 void profile_remove_lock(const char *name);
 

@@ -7,12 +7,14 @@
 #include "api/kube.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "cluster/cluster.h"
 #include "cluster/kubeadm.h"
 #include "cluster/kubeconfig.h"
 
-#define PROBE_TIMEOUT_MS 2000
+/* For everything that is asked of the API; a person waits. */
+#define PATIENCE_MS 2000
 
 char *cluster_status_service(const char *text, const char *name)
 {
@@ -42,7 +44,8 @@ static const char *kubelet_word(const struct cluster_node *at)
 }
 
 /* Ask this very control plane, not the front door: each has a state of its own. */
-static const char *apiserver_word(const struct profile *profile, const struct node *node)
+static const char *apiserver_word(const struct profile *profile, const struct node *node,
+				  unsigned timeout_ms)
 {
 	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
 	cleanup_free char *server = xasprintf("https://%s:%d", node->address, API_SERVER_PORT);
@@ -55,7 +58,7 @@ static const char *apiserver_word(const struct profile *profile, const struct no
 	if (r < 0)
 		return "Stopped";
 	kube_set_server(kube, server);
-	return kube_is_ok(kube, "/readyz", PROBE_TIMEOUT_MS) ? "Running" : "Stopped";
+	return kube_is_ok(kube, "/readyz", timeout_ms) ? "Running" : "Stopped";
 }
 
 static const char *kubeconfig_word(const struct profile *profile)
@@ -68,8 +71,24 @@ static const char *kubeconfig_word(const struct profile *profile)
 	return kubeconfig_state_word(kubeconfig_points_at(path, profile->name, server));
 }
 
-static int look_at(const struct profile *profile, const struct node *node, struct node_status *ret,
-		   struct error *err)
+static void look_at_running(const struct profile *profile, const struct cluster_node *at,
+			    unsigned timeout_ms, struct node_status *ret)
+{
+	const struct node *node = ret->node;
+	struct node_usage usage;
+
+	at->driver->measure(&at->spec, &usage);
+	ret->memory_bytes = usage.memory_bytes;
+	ret->host = "Running";
+	ret->kubelet = usage.paused ? "Paused" : kubelet_word(at);
+	ret->apiserver = !node->control_plane ? "Irrelevant"
+			 : usage.paused       ? "Paused"
+					      : apiserver_word(profile, node, timeout_ms);
+	ret->kubeconfig = node->control_plane ? kubeconfig_word(profile) : "Irrelevant";
+}
+
+static int look_at(const struct profile *profile, const struct node *node, unsigned timeout_ms,
+		   struct node_status *ret, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	enum node_state state;
@@ -80,10 +99,7 @@ static int look_at(const struct profile *profile, const struct node *node, struc
 	state = at.driver->query(&at.spec);
 	*ret = (struct node_status){ .node = node };
 	if (state == NODE_RUNNING) {
-		ret->host = "Running";
-		ret->kubelet = kubelet_word(&at);
-		ret->apiserver = node->control_plane ? apiserver_word(profile, node) : "Irrelevant";
-		ret->kubeconfig = node->control_plane ? kubeconfig_word(profile) : "Irrelevant";
+		look_at_running(profile, &at, timeout_ms, ret);
 		return 0;
 	}
 	/* As minikube's users know it, everything on a stopped node copies the node's word. */
@@ -99,13 +115,21 @@ int cluster_status_collect(const struct profile *profile, struct cluster_status 
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
 	const struct node *node;
+	int unasked = 0;
 
+	profile_for_each_node(node, profile)
+		unasked += node->control_plane;
+	status.deadline_ms = clock_now_ms() + PATIENCE_MS;
 	status.nodes = xcalloc(profile->node_count, sizeof(*status.nodes));
 	profile_for_each_node(node, profile) {
-		int r = look_at(profile, node, &status.nodes[status.count], err);
+		/* One that does not answer is not to take the time of those after it. */
+		int share_ms = clock_left_ms(status.deadline_ms) / MAX(unasked, 1);
+		int r = look_at(profile, node, (unsigned)MAX(share_ms, 1),
+				&status.nodes[status.count], err);
 
 		if (r < 0)
 			return r;
+		unasked -= node->control_plane;
 		status.count++;
 	}
 	*ret = status;
@@ -140,15 +164,4 @@ int cluster_status_code(const struct cluster_status *status)
 			code |= 4;
 	}
 	return code;
-}
-
-const char *cluster_status_word(const struct cluster_status *status)
-{
-	size_t running = 0;
-
-	for (size_t i = 0; i < status->count; i++)
-		running += is(status->nodes[i].host, "Running");
-	if (running == 0)
-		return "Stopped";
-	return (cluster_status_code(status) & 3) == 0 ? "Running" : "Degraded";
 }

@@ -25,22 +25,6 @@ static int give_pod_cidr(const struct profile *profile, const struct node *node,
 	return world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
 }
 
-static const json_t *find_object(const json_t *list, const char *name)
-{
-	size_t i;
-	json_t *item;
-
-	json_array_foreach(json_object_get(list, "items"), i, item)
-	{
-		const char *other = json_string_value(
-			json_object_get(json_object_get(item, "metadata"), "name"));
-
-		if (other && strcmp(other, name) == 0)
-			return item;
-	}
-	return NULL;
-}
-
 static void add_name(struct strbuf *names, const char *name)
 {
 	if (names->len > 0)
@@ -62,7 +46,7 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 			 const json_t *object, const json_t *leases,
 			 const struct cluster_restart *restart)
 {
-	const json_t *lease = find_object(leases, node->name);
+	const json_t *lease = kube_find_object(leases, node->name);
 	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
 	cleanup_free char *whole = NULL;
 	cleanup_free char *precise = NULL;
@@ -99,7 +83,7 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 	if (r < 0)
 		return r;
 	profile_for_each_node(node, profile) {
-		const json_t *object = find_object(list, node->name);
+		const json_t *object = kube_find_object(list, node->name);
 
 		if (object) {
 			r = give_pod_cidr(profile, node, object, err);

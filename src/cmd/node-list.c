@@ -2,10 +2,11 @@
 
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/table.h"
+#include "cli/node-table.h"
+#include "cli/text.h"
 #include "cmd/command.h"
 
 static struct {
@@ -16,41 +17,24 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_CHOICE('o', "output", &arg.output, "text|wide|json",
-		   "names and addresses, all that is known, or that as JSON"),
+		   "names and addresses; the table of 'manykube status'; what the profile says"),
 	OPT_END,
 };
 
-static const char *or_none(const char *text)
+/* The table of `status`. */
+static int print_wide(const struct profile *profile, struct error *err)
 {
-	return text ? text : "-";
-}
+	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
+	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
+	cleanup_free char *busy_with = profile_lock_holder(profile->name);
+	struct node_table_look look = { .colour = text_has_colour(STDOUT_FILENO) };
+	int r = cluster_status_collect(profile, &status, err);
 
-static const char *roles(const struct node *node)
-{
-	if (!node->control_plane)
-		return "worker";
-	if (node->primary)
-		return node->worker ? "control-plane (primary),worker" : "control-plane (primary)";
-	return node->worker ? "control-plane,worker" : "control-plane";
-}
-
-static void print_wide(const struct profile *profile)
-{
-	cleanup_with(table_release) struct table table = TABLE_INIT;
-	const struct node *node;
-
-	TABLE_ROW(&table, "NAME", "IP", "ROLES", "VERSION", "DRIVER", "POD-CIDR", "CPUS", "MEMORY");
-	profile_for_each_node(node, profile) {
-		cleanup_free char *cpus = xasprintf("%u", node->cpus);
-		cleanup_free char *memory = xasprintf(
-			"%lluMi", (unsigned long long)(node->memory_bytes >> 20));
-
-		TABLE_ROW(&table, node->name, or_none(node->address), roles(node),
-			  or_none(node->kubernetes_version), or_none(node->driver),
-			  or_none(node->pod_cidr), node->cpus ? cpus : "host's",
-			  node->memory_bytes ? memory : "host's");
-	}
-	table_print(&table, stdout);
+	if (r < 0)
+		return r;
+	cluster_detail_collect(profile, &status, busy_with, &detail);
+	(void)node_table_print(&status, &detail, &look, stdout);
+	return 0;
 }
 
 static void print_json(const struct profile *profile)
@@ -71,14 +55,14 @@ static void print_json(const struct profile *profile)
 	printf("\n");
 }
 
-static int run(struct command_context *ctx, arg_unused struct error *err)
+static int run(struct command_context *ctx, struct error *err)
 {
 	const struct node *node;
 
 	if (strcmp(arg.output, "json") == 0)
 		print_json(ctx->profile);
 	else if (strcmp(arg.output, "wide") == 0)
-		print_wide(ctx->profile);
+		return print_wide(ctx->profile, err);
 	else
 		profile_for_each_node(node, ctx->profile)
 			printf("%s\t%s\n", node->name, node->address ? node->address : "");

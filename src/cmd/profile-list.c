@@ -2,18 +2,35 @@
 
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/table.h"
+#include "cli/text.h"
+#include "cluster/health.h"
+#include "cluster/kubeadm.h"
 #include "cluster/kubeconfig.h"
-#include "cluster/status.h"
 #include "cmd/command.h"
+
+enum column {
+	PROFILE_COLUMN,
+	DRIVER_COLUMN,
+	RUNTIME_COLUMN,
+	IP_COLUMN,
+	VERSION_COLUMN,
+	STATUS_COLUMN,
+	NODES_COLUMN,
+	ACTIVE_COLUMN,
+	CONTEXT_COLUMN,
+	COLUMNS,
+};
 
 static struct {
 	const char *output;
 	bool light;
+	bool detailed;
 } arg = {
 	.output = "text",
 };
@@ -21,7 +38,14 @@ static struct {
 static const struct opt options[] = {
 	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
 	OPT_FLAG('l', "light", &arg.light, "don't look at how the clusters are"),
+	OPT_FLAG('d', "detailed", &arg.detailed, "show the API's port, too"),
 	OPT_END,
+};
+
+/* What stars in the list mark. */
+struct active {
+	const char *profile; /* the one that commands work on */
+	const char *context; /* the one that kubectl works on, or NULL */
 };
 
 static size_t count_control_planes(const struct profile *profile)
@@ -39,6 +63,7 @@ static const char *status_of(const struct profile *profile)
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *busy_with = NULL;
 
 	if (arg.light)
 		return "Skipped";
@@ -46,7 +71,8 @@ static const char *status_of(const struct profile *profile)
 		log_warning("cluster '%s': %s", profile->name, err.text);
 		return "Unknown";
 	}
-	return cluster_status_word(&status);
+	busy_with = profile_lock_holder(profile->name);
+	return health_name(health_of_cluster(&status, busy_with));
 }
 
 /* Where the API is: the front door's address if there are several control planes behind it. */
@@ -65,30 +91,66 @@ static bool is(const char *a, const char *b)
 	return a && strcmp(a, b) == 0;
 }
 
-static void add_row(struct table *table, const char *name, const char *active_profile,
-		    const char *active_context)
+static const char *mark(bool marked)
+{
+	return marked ? "*" : "";
+}
+
+/* Add a row; PORT, which goes behind the address, only if it is asked for. */
+static void add_cells(struct table *table, const char *const *cells, const char *port)
+{
+	const char *row[COLUMNS + 1];
+	size_t count = 0;
+
+	for (size_t i = 0; i < COLUMNS; i++) {
+		row[count++] = cells[i];
+		if (i == IP_COLUMN && arg.detailed)
+			row[count++] = port;
+	}
+	table_add_row(table, row, count);
+}
+
+static void add_heading(struct table *table)
+{
+	static const char *const cells[COLUMNS] = {
+		"PROFILE", "DRIVER",         "RUNTIME",           "IP", "VERSION", "STATUS",
+		"NODES",   "ACTIVE PROFILE", "ACTIVE KUBECONTEXT"
+	};
+
+	add_cells(table, cells, "PORT");
+}
+
+static void add_profile(struct table *table, const char *name, const struct active *active)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *nodes = NULL;
+	cleanup_free char *port = xasprintf("%d", API_SERVER_PORT);
+	const char *cells[COLUMNS] = {
+		[PROFILE_COLUMN] = name,
+		[STATUS_COLUMN] = "Damaged",
+		[ACTIVE_COLUMN] = mark(is(active->profile, name)),
+		[CONTEXT_COLUMN] = mark(is(active->context, name)),
+	};
 	const struct node *primary;
-	const char *profile_mark = is(active_profile, name) ? "*" : "";
-	const char *context_mark = is(active_context, name) ? "*" : "";
 
 	if (profile_load(name, &profile, &err) < 0) {
 		log_warning("%s", err.text);
-		TABLE_ROW(table, name, "", "", "", "", "Damaged", "", profile_mark, context_mark);
+		add_cells(table, cells, NULL);
 		return;
 	}
 	primary = profile_primary(&profile);
 	nodes = xasprintf("%zu", profile.node_count);
-	TABLE_ROW(table, name, primary ? primary->driver : "", "containerd", address_of(&profile),
-		  profile.kubernetes_version, status_of(&profile), nodes, profile_mark,
-		  context_mark);
+	cells[DRIVER_COLUMN] = primary ? primary->driver : NULL;
+	cells[RUNTIME_COLUMN] = "containerd";
+	cells[IP_COLUMN] = address_of(&profile);
+	cells[VERSION_COLUMN] = profile.kubernetes_version;
+	cells[STATUS_COLUMN] = status_of(&profile);
+	cells[NODES_COLUMN] = nodes;
+	add_cells(table, cells, port);
 }
 
-static json_t *describe(const char *name, const char *active_profile, const char *active_context,
-			bool *ret_valid)
+static json_t *describe(const char *name, const struct active *active, bool *ret_valid)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
@@ -99,13 +161,12 @@ static json_t *describe(const char *name, const char *active_profile, const char
 		return json_pack("{s:s, s:s, s:s}", "Error", err.text, "Name", name, "Status",
 				 "Damaged");
 	text = profile_print(&profile);
-	return json_pack("{s:b, s:b, s:o, s:s, s:s}", "Active", is(active_profile, name),
-			 "ActiveKubeContext", is(active_context, name), "Config",
+	return json_pack("{s:b, s:b, s:o, s:s, s:s}", "Active", is(active->profile, name),
+			 "ActiveKubeContext", is(active->context, name), "Config",
 			 json_loads(text, 0, NULL), "Name", name, "Status", status_of(&profile));
 }
 
-static void print_json(const struct strlist *names, const char *active_profile,
-		       const char *active_context)
+static void print_json(const struct strlist *names, const struct active *active)
 {
 	json_t *valid = json_array();
 	json_t *invalid = json_array();
@@ -114,7 +175,7 @@ static void print_json(const struct strlist *names, const char *active_profile,
 
 	strlist_for_each(name, names) {
 		bool is_valid;
-		json_t *entry = describe(name, active_profile, active_context, &is_valid);
+		json_t *entry = describe(name, active, &is_valid);
 
 		json_array_append_new(is_valid ? valid : invalid, entry);
 	}
@@ -122,13 +183,28 @@ static void print_json(const struct strlist *names, const char *active_profile,
 	printf("\n");
 }
 
+/* A terminal that is too narrow for the box would make a jumble of it. */
+static void print_table(const struct strlist *names, const struct active *active)
+{
+	cleanup_with(table_release) struct table table = TABLE_INIT;
+	unsigned columns = text_columns(STDOUT_FILENO, 0);
+	const char *name;
+
+	add_heading(&table);
+	strlist_for_each(name, names)
+		add_profile(&table, name, active);
+	if (columns == 0 || table_box_width(&table) <= columns)
+		table_print_box(&table, stdout);
+	else
+		table_print_records(&table, stdout);
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_with(table_release) struct table table = TABLE_INIT;
 	cleanup_free char *kubeconfig = NULL;
 	cleanup_free char *context = NULL;
-	const char *name;
+	struct active active = { .profile = ctx->profile_name };
 	int r;
 
 	r = profile_list(&names, err);
@@ -136,19 +212,16 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	if (kubeconfig_path(&kubeconfig, NULL) == 0)
 		context = kubeconfig_current(kubeconfig);
+	active.context = context;
 	if (strcmp(arg.output, "json") == 0) {
-		print_json(&names, ctx->profile_name, context);
+		print_json(&names, &active);
 		return 0;
 	}
 	if (names.count == 0) {
 		error_because(err, &reason_usage, -ENOENT, "there is no cluster yet");
 		return error_hint(err, -ENOENT, "'manykube start' makes one");
 	}
-	TABLE_ROW(&table, "PROFILE", "DRIVER", "RUNTIME", "IP", "VERSION", "STATUS", "NODES",
-		  "ACTIVE PROFILE", "ACTIVE KUBECONTEXT");
-	strlist_for_each(name, &names)
-		add_row(&table, name, ctx->profile_name, context);
-	table_print_box(&table, stdout);
+	print_table(&names, &active);
 	return 0;
 }
 
@@ -157,6 +230,7 @@ const struct command cmd_profile_list = {
 	.summary = "list the clusters there are",
 	.options = options,
 	.examples = "manykube profile list\n"
+		    "manykube profile list --light\n"
 		    "manykube profile list -o json\n",
 	.run = run,
 };

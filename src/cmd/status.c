@@ -1,80 +1,39 @@
 /* `status`: how the cluster and each of its nodes are. */
 
-#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "cli/text.h"
 #include "cluster/cluster.h"
-#include "cluster/status.h"
 #include "cmd/command.h"
+#include "cmd/status-print.h"
 
 static struct {
-	const char *output;
+	const char *output; /* NULL: what fits stdout */
+	const char *layout;
+	const char *format;
 	const char *node;
+	unsigned watch_seconds;
 } arg = {
-	.output = "text",
+	.layout = "nodes",
 };
 
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
+	OPT_CHOICE('o', "output", &arg.output, "table|text|json",
+		   "how to print it; by default a table on a terminal, text elsewhere"),
+	OPT_CHOICE('l', "layout", &arg.layout, "nodes|cluster", "node by node, or as a whole"),
+	OPT_STRING('f', "format", &arg.format, "TEMPLATE",
+		   "fields to print for each node: '{{.Name}} {{.Host}}'"),
 	OPT_STRING('n', "node", &arg.node, "NODE", "only this node", .complete = COMPLETE_NODE),
+	OPT_SECONDS_MAYBE('w', "watch", &arg.watch_seconds,
+			  "look again every second, or as often as this says, until Ctrl-C"),
 	OPT_END,
 };
-
-static void print_text(const struct node_status *status)
-{
-	const struct node *node = status->node;
-
-	printf("%s\n", node->name);
-	if (node->control_plane)
-		printf("type: Control Plane%s\n", node->primary ? " (Primary)" : "");
-	else
-		printf("type: Worker\n");
-	printf("host: %s\nkubelet: %s\n", status->host, status->kubelet);
-	if (node->control_plane)
-		printf("apiserver: %s\nkubeconfig: %s\n", status->apiserver, status->kubeconfig);
-	printf("IP: %s\n\n", node->address);
-}
-
-static json_t *as_json(const struct node_status *status)
-{
-	const struct node *node = status->node;
-
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:b}", "Name", node->name, "Host",
-			 status->host, "Kubelet", status->kubelet, "APIServer", status->apiserver,
-			 "Kubeconfig", status->kubeconfig, "Worker", !node->control_plane, "IP",
-			 node->address, "Primary", node->primary);
-}
-
-/* As minikube does it: one object for one node, a list for several. */
-static void print_json(const struct cluster_status *status)
-{
-	json_auto_t *list = json_array();
-	const json_t *shown = list;
-
-	for (size_t i = 0; i < status->count; i++)
-		(void)json_array_append_new(list, as_json(&status->nodes[i]));
-	if (status->count == 1)
-		shown = json_array_get(list, 0);
-	(void)json_dumpf(shown, stdout, JSON_COMPACT);
-	printf("\n");
-}
-
-static int keep_only(const struct profile *profile, const char *name, struct cluster_status *status,
-		     struct error *err)
-{
-	struct node *node;
-	int r = profile_need_node(profile, name, &node, err);
-
-	if (r < 0)
-		return r;
-	status->nodes[0] = status->nodes[node - profile->nodes];
-	status->count = 1;
-	return 0;
-}
 
 /* Whoever looks whether all is well is glad if it becomes so; a cluster that is down stays down. */
 static void mend(const struct profile *profile)
@@ -86,23 +45,117 @@ static void mend(const struct profile *profile)
 		log_warning("nothing listens at the API's address: %s", why.text);
 }
 
-static int run(struct command_context *ctx, struct error *err)
+static bool output_is(const char *word)
 {
-	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
-	int r;
+	return arg.output && strcmp(arg.output, word) == 0;
+}
 
-	mend(ctx->profile);
-	r = cluster_status_collect(ctx->profile, &status, err);
-	if (r == 0 && arg.node)
-		r = keep_only(ctx->profile, arg.node, &status, err);
+static bool wants_table(void)
+{
+	return output_is("table") || (!arg.output && isatty(STDOUT_FILENO));
+}
+
+/* The table asks the API for more than the other forms need. */
+static void print_table(const struct status_report *report, const struct cluster_status *all)
+{
+	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
+	struct cluster_detail shown;
+
+	cluster_detail_collect(report->profile, all, report->activity->busy_with, &detail);
+	shown = (struct cluster_detail){
+		.nodes = detail.nodes + (report->nodes.nodes - all->nodes),
+		.count = report->nodes.count,
+	};
+	status_print_table(report, &shown);
+}
+
+static int print(const struct status_report *report, const struct cluster_status *all,
+		 struct error *err)
+{
+	if (arg.format)
+		return status_print_template(report, arg.format, err);
+	if (strcmp(arg.layout, "cluster") == 0 && output_is("json"))
+		status_print_layout_json(report);
+	else if (strcmp(arg.layout, "cluster") == 0)
+		status_print_layout_text(report);
+	else if (output_is("json"))
+		status_print_json(report);
+	else if (wants_table())
+		print_table(report, all);
+	else
+		status_print_text(report);
+	return 0;
+}
+
+/* Look once and print it; returns the exit status. */
+static int show(const struct profile *profile, struct error *err)
+{
+	cleanup_with(cluster_status_release) struct cluster_status all = CLUSTER_STATUS_INIT;
+	cleanup_with(activity_release) struct activity activity = ACTIVITY_INIT;
+	struct status_report report = { .profile = profile, .activity = &activity };
+	struct node *node;
+	int r = 0;
+
+	if (arg.node)
+		r = profile_need_node(profile, arg.node, &node, err);
 	if (r < 0)
 		return r;
-	if (strcmp(arg.output, "json") == 0)
-		print_json(&status);
-	else
-		for (size_t i = 0; i < status.count; i++)
-			print_text(&status.nodes[i]);
-	return cluster_status_code(&status);
+	mend(profile);
+	r = cluster_status_collect(profile, &all, err);
+	if (r < 0)
+		return r;
+	activity_read(profile, &activity);
+	report.health = health_of_cluster(&all, activity.busy_with);
+	report.nodes = all;
+	if (arg.node) {
+		report.nodes.nodes += node - profile->nodes;
+		report.nodes.count = 1;
+	}
+	r = print(&report, &all, err);
+	return r < 0 ? r : cluster_status_code(&report.nodes);
+}
+
+static void end_watch(arg_unused int signal)
+{
+	_exit(EXIT_SUCCESS);
+}
+
+/* Show it again and again: Ctrl-C is how one ends this, nothing that went wrong. */
+static int watch(const char *name, struct error *err)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+	bool redraw = text_has_cursor(STDOUT_FILENO) && !output_is("json") && !arg.format;
+
+	/* Every look in one piece, also for whoever interrupts us. */
+	(void)setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	(void)signal(SIGINT, end_watch);
+	for (;;) {
+		/* Nodes may come and go. */
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+		int r = profile_load(name, &profile, err);
+
+		if (r < 0)
+			return r;
+		if (redraw)
+			printf("\033[H\033[2J");
+		r = show(&profile, err);
+		if (r < 0)
+			return r;
+		/* A reader that has gone ends the wait. */
+		if (fflush(stdout) != 0 ||
+		    poll(&out, 1, (int)MIN(arg.watch_seconds, 86400u) * 1000) != 0)
+			return EXIT_FAILURE;
+	}
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	if (arg.format && (arg.output || strcmp(arg.layout, "nodes") != 0)) {
+		error_because(err, &reason_usage, -EINVAL,
+			      "--format says by itself how to print it");
+		return error_hint(err, -EINVAL, "leave out --output and --layout, or --format");
+	}
+	return arg.watch_seconds ? watch(ctx->profile_name, err) : show(ctx->profile, err);
 }
 
 const struct command cmd_status = {
@@ -111,10 +164,12 @@ const struct command cmd_status = {
 	.description =
 		"The exit status says it for scripts: 0 all is well; else the sum of 1 (a node "
 		"does not run), 2 (a kubelet or API server does not) and 4 (the kubeconfig "
-		"does not point here).",
+		"does not point here). A template has the fields .Name, .Host, .Kubelet, "
+		".APIServer, .Kubeconfig, .IP, .Role, .Primary, .Worker and .Version.",
 	.examples = "manykube status\n"
-		    "manykube status -o json\n"
-		    "manykube status -n node-2\n",
+		    "manykube status --watch\n"
+		    "manykube status -n node-2 --format='{{.Host}}'\n"
+		    "manykube status -o json --layout=cluster\n",
 	.flags = COMMAND_NEEDS_CLUSTER,
 	.options = options,
 	.run = run,

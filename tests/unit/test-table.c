@@ -1,3 +1,4 @@
+#include "cli/node-table.h"
 #include "cli/table.h"
 #include "test.h"
 
@@ -37,4 +38,167 @@ TEST(a_box_has_its_heading_in_the_middle)
 			 "│ minikube │ docker     │ 192.168.58.2   │\n"
 			 "└──────────┴────────────┴────────────────┘\n");
 	free(text);
+}
+
+static const char *paint(size_t column, const char *cell)
+{
+	return column == 1 && strcmp(cell, "up") == 0 ? "<green>" : NULL;
+}
+
+TEST(columns_that_do_not_fit_are_left_out_on_the_right)
+{
+	cleanup_with(table_release) struct table table = TABLE_INIT;
+	FILE *out = open_memstream(&text, &len);
+
+	TABLE_ROW(&table, "NAME", "STATE", "IP");
+	TABLE_ROW(&table, "x", "up", "10.0.0.1");
+	ASSERT_INT(table_fit(&table, 3), 0);
+	ASSERT_INT(table_fit(&table, 4), 1);
+	ASSERT_INT(table_fit(&table, 11), 2);
+	ASSERT_INT(table_fit(&table, 20), 2);
+	ASSERT_INT(table_fit(&table, 21), 3);
+	table.shown = 2;
+	table.paint = paint;
+	table_print(&table, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(text, "NAME  STATE\n"
+			 "x     <green>up\033[0m\n");
+	free(text);
+}
+
+TEST(what_is_too_wide_for_a_box_becomes_records)
+{
+	cleanup_with(table_release) struct table table = TABLE_INIT;
+	FILE *out = open_memstream(&text, &len);
+
+	TABLE_ROW(&table, "PROFILE", "IP", "STATUS");
+	TABLE_ROW(&table, "dev", "10.0.0.1", "OK");
+	TABLE_ROW(&table, "bad", NULL, "Damaged");
+	ASSERT_INT(table_box_width(&table), 1 + 10 + 11 + 10);
+	table_print_records(&table, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(text, "PROFILE: dev\nIP: 10.0.0.1\nSTATUS: OK\n\n"
+			 "PROFILE: bad\nSTATUS: Damaged\n");
+	free(text);
+}
+
+static struct node master = { .name = (char *)"node-1",
+			      .control_plane = true,
+			      .primary = true,
+			      .address = (char *)"10.0.0.2",
+			      .cpus = 2,
+			      .memory_bytes = 2ull << 30 };
+static struct node helper = { .name = (char *)"node-2",
+			      .address = (char *)"10.0.0.3",
+			      .cpus = 1,
+			      .memory_bytes = 512 << 20 };
+static struct node_status statuses[] = {
+	{ &master, "Running", "Running", "Running", "Configured", 812 << 20 },
+	{ &helper, "Stopped", "Stopped", "Irrelevant", "Irrelevant", 0 },
+};
+static struct cluster_status cluster = { statuses, 2 };
+static struct node_detail details[] = {
+	{ "Ready", true, NULL, (char *)"v1.36.3", 7, -1 },
+	{ "Stopped", false, (char *)"it does not run", (char *)"v1.36.3", -1, -1 },
+};
+static struct cluster_detail detail = { details, 2 };
+
+TEST(nodes_are_shown_with_what_they_use)
+{
+	FILE *out = open_memstream(&text, &len);
+
+	ASSERT(node_table_print(&cluster, &detail, &(struct node_table_look){ 0 }, out));
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(
+		text,
+		"NODE    ROLE           STATE                     IP        VERSION  CPUS  MEMORY          PODS  AGE\n"
+		"node-1  control-plane  Ready,SchedulingDisabled  10.0.0.2  v1.36.3  2     812Mi of 2.0Gi  7     -\n"
+		"node-2  worker         Stopped                   10.0.0.3  v1.36.3  1     - of 512Mi      -     -\n");
+	free(text);
+}
+
+TEST(a_narrow_terminal_gets_fewer_columns_or_no_table)
+{
+	FILE *out = open_memstream(&text, &len);
+
+	ASSERT(!node_table_print(&cluster, &detail, &(struct node_table_look){ 20, false }, out));
+	ASSERT_INT(fflush(out), 0);
+	ASSERT_INT(len, 0);
+	ASSERT(node_table_print(&cluster, &detail, &(struct node_table_look){ 60, false }, out));
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(text, "NODE    ROLE           STATE                     IP\n"
+			 "node-1  control-plane  Ready,SchedulingDisabled  10.0.0.2\n"
+			 "node-2  worker         Stopped                   10.0.0.3\n");
+	free(text);
+}
+
+TEST(only_states_have_colours)
+{
+	FILE *out = open_memstream(&text, &len);
+
+	ASSERT(node_table_print(&cluster, &detail, &(struct node_table_look){ 0, true }, out));
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(text, "  \033[33mReady,SchedulingDisabled\033[0m  10.0.0.2"));
+	ASSERT(strstr(text, "  \033[31mStopped\033[0m                   10.0.0.3"));
+	ASSERT(!strstr(text, "\033[31mSTATE"));
+	free(text);
+}
+
+TEST(problems_come_with_what_to_do)
+{
+	struct profile profile = { .name = (char *)"dev", .node_count = 2, .api_port = 16443 };
+	struct activity quiet = ACTIVITY_INIT;
+	struct activity busy = { .busy_with = (char *)"manykube start",
+				 .step_detail = (char *)"Joining node-2" };
+	struct node_table_look narrow = { .columns = 30 };
+	struct cluster_status well = { statuses, 1 };
+	FILE *out = open_memstream(&text, &len);
+
+	node_table_print_headline(&profile, HEALTH_DEGRADED, &narrow, out);
+	node_table_print_problems(&profile, &well, &detail, &quiet, &narrow, out);
+	node_table_print_problems(&profile, &cluster, &detail, &quiet, &narrow, out);
+	node_table_print_problems(&profile, &cluster, &detail, &busy, &narrow, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(text, "dev: Degraded, 2 nodes, API\n"
+			 "  https://127.0.0.1:16443\n"
+			 "\n"
+			 "node-2 is Stopped: it does not\n"
+			 "  run\n"
+			 "'manykube start -p dev' mends\n"
+			 "it\n"
+			 "\n"
+			 "node-2 is Stopped: it does not\n"
+			 "  run\n"
+			 "'manykube start' works on it\n"
+			 "just now: Joining node-2\n");
+	free(text);
+}
+
+TEST(sizes_and_ages_are_short)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} sizes[] = { { 812ull << 20, "812Mi" },
+		      { 1ull << 30, "1.0Gi" },
+		      { 3ull << 29, "1.5Gi" },
+		      { 23ull << 30, "23Gi" } };
+	static const struct {
+		int64_t seconds;
+		const char *text;
+	} ages[] = { { -5, "0s" },           { 119, "119s" },       { 120, "2m" },
+		     { 121, "2m1s" },        { 3600, "60m" },       { 5 * 3600 + 60, "5h1m" },
+		     { 30 * 3600, "30h" },   { 49 * 3600, "2d1h" }, { 72 * 3600, "3d" },
+		     { 400 * 86400, "400d" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		cleanup_free char *got = node_table_bytes(sizes[i].bytes);
+
+		ASSERT_STR(got, sizes[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ages); i++) {
+		cleanup_free char *got = node_table_age(ages[i].seconds);
+
+		ASSERT_STR(got, ages[i].text);
+	}
 }

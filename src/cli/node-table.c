@@ -1,0 +1,248 @@
+/* The nodes of a cluster in a table. */
+
+#include "cli/node-table.h"
+
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+#define STATE_COLUMN 2 /* a table without it is of no use */
+
+#define GREEN  "\033[32m"
+#define YELLOW "\033[33m"
+#define RED    "\033[31m"
+
+static bool is(const char *word, const char *other)
+{
+	return strcmp(word, other) == 0;
+}
+
+const char *node_table_role(const struct node *node)
+{
+	return node->control_plane ? "control-plane" : "worker";
+}
+
+char *node_table_bytes(uint64_t bytes)
+{
+	uint64_t tenths = ((bytes >> 10) * 10) >> 20;
+
+	if (tenths >= 100)
+		return xasprintf("%lluGi", (unsigned long long)(tenths / 10));
+	if (tenths >= 10)
+		return xasprintf("%llu.%lluGi", (unsigned long long)(tenths / 10),
+				 (unsigned long long)(tenths % 10));
+	return xasprintf("%lluMi", (unsigned long long)(bytes >> 20));
+}
+
+/* As kubectl writes it. */
+char *node_table_age(int64_t seconds)
+{
+	long long s = MAX(seconds, (int64_t)0);
+	long long m = s / 60;
+	long long h = m / 60;
+
+	if (s < 120)
+		return xasprintf("%llds", s);
+	if (m < 10)
+		return s % 60 ? xasprintf("%lldm%llds", m, s % 60) : xasprintf("%lldm", m);
+	if (h < 3)
+		return xasprintf("%lldm", m);
+	if (h < 8)
+		return m % 60 ? xasprintf("%lldh%lldm", h, m % 60) : xasprintf("%lldh", h);
+	if (h < 48)
+		return xasprintf("%lldh", h);
+	if (h < 8 * 24)
+		return h % 24 ? xasprintf("%lldd%lldh", h / 24, h % 24)
+			      : xasprintf("%lldd", h / 24);
+	return xasprintf("%lldd", h / 24);
+}
+
+static char *role_of(const struct node *node, bool mark_primary)
+{
+	return xasprintf("%s%s", node_table_role(node),
+			 mark_primary && node->primary ? " (primary)" : "");
+}
+
+static char *memory_of(const struct node_status *status)
+{
+	cleanup_free char *used = status->memory_bytes ? node_table_bytes(status->memory_bytes)
+						       : xstrdup("-");
+	cleanup_free char *limit = NULL;
+	struct sysinfo host;
+
+	if (status->node->memory_bytes)
+		limit = node_table_bytes(status->node->memory_bytes);
+	else if (sysinfo(&host) == 0)
+		limit = node_table_bytes((uint64_t)host.totalram * host.mem_unit);
+	return limit ? xasprintf("%s of %s", used, limit) : take_ptr(used);
+}
+
+static const char *or_dash(const char *text)
+{
+	return text && *text ? text : "-";
+}
+
+static void add_node(struct table *table, const struct node_status *status,
+		     const struct node_detail *detail, bool mark_primary)
+{
+	const struct node *node = status->node;
+	cleanup_free char *role = role_of(node, mark_primary);
+	cleanup_free char *state = xasprintf("%s%s", detail->state,
+					     detail->cordoned ? ",SchedulingDisabled" : "");
+	cleanup_free char *cpus = xasprintf("%ld", node->cpus ? (long)node->cpus
+							      : sysconf(_SC_NPROCESSORS_ONLN));
+	cleanup_free char *memory = memory_of(status);
+	cleanup_free char *pods = detail->pods < 0 ? NULL : xasprintf("%d", detail->pods);
+	cleanup_free char *age = detail->created < 0
+					 ? NULL
+					 : node_table_age(clock_wall_seconds() - detail->created);
+
+	TABLE_ROW(table, node->name, role, state, or_dash(node->address), or_dash(detail->version),
+		  cpus, memory, or_dash(pods), or_dash(age));
+}
+
+static const char *paint_state(size_t column, const char *cell)
+{
+	if (column != STATE_COLUMN)
+		return NULL;
+	if (is(cell, "Ready"))
+		return GREEN;
+	/* What somebody wanted, or what will pass. */
+	if (is(cell, "Starting") || is(cell, "Paused") || strncmp(cell, "Ready,", 6) == 0)
+		return YELLOW;
+	return RED;
+}
+
+bool node_table_print(const struct cluster_status *nodes, const struct cluster_detail *detail,
+		      const struct node_table_look *look, FILE *out)
+{
+	cleanup_with(table_release) struct table table = TABLE_INIT;
+	size_t control_planes = 0;
+
+	for (size_t i = 0; i < nodes->count; i++)
+		control_planes += nodes->nodes[i].node->control_plane;
+	TABLE_ROW(&table, "NODE", "ROLE", "STATE", "IP", "VERSION", "CPUS", "MEMORY", "PODS",
+		  "AGE");
+	for (size_t i = 0; i < nodes->count; i++)
+		add_node(&table, &nodes->nodes[i], &detail->nodes[i], control_planes > 1);
+	if (look->columns)
+		table.shown = table_fit(&table, look->columns);
+	if (look->columns && table.shown <= STATE_COLUMN)
+		return false;
+	table.paint = look->colour ? paint_state : NULL;
+	table_print(&table, out);
+	return true;
+}
+
+static void print_wrapped(const char *text, unsigned indent, const struct node_table_look *look,
+			  FILE *out)
+{
+	cleanup_with(strbuf_release) struct strbuf lines = STRBUF_INIT;
+
+	if (look->columns)
+		text_wrap(&lines, text, 0, indent, look->columns);
+	else
+		strbuf_add(&lines, text);
+	fprintf(out, "%s\n", lines.text);
+}
+
+void node_table_print_headline(const struct profile *profile, enum health health,
+			       const struct node_table_look *look, FILE *out)
+{
+	cleanup_with(strbuf_release) struct strbuf line = STRBUF_INIT;
+
+	strbuf_addf(&line, "%s: %s, %zu node%s", profile->name, health_word(health),
+		    profile->node_count, profile->node_count == 1 ? "" : "s");
+	if (profile->kubernetes_version)
+		strbuf_addf(&line, ", Kubernetes %s", profile->kubernetes_version);
+	if (profile->api_port)
+		strbuf_addf(&line, ", API https://127.0.0.1:%u", profile->api_port);
+	print_wrapped(line.text, 2, look, out);
+}
+
+/* Commands in advice are for this cluster. */
+static const char *dash_p(const struct profile *profile, char **keep)
+{
+	if (is(profile->name, PROFILE_DEFAULT_NAME))
+		return "";
+	*keep = xasprintf(" -p %s", profile->name);
+	return *keep;
+}
+
+/* What brings back what does not run, or tells more of what does. */
+static char *remedy(const struct profile *profile, const struct cluster_status *nodes,
+		    const struct cluster_detail *detail, const struct activity *activity)
+{
+	cleanup_free char *keep = NULL;
+	const char *where = dash_p(profile, &keep);
+	const struct node *not_ready = NULL;
+	bool paused = false;
+
+	if (activity->busy_with)
+		return xasprintf("'%s' works on it just now%s%s", activity->busy_with,
+				 activity->step_detail ? ": " : "",
+				 activity->step_detail ? activity->step_detail : "");
+	for (size_t i = 0; i < nodes->count; i++) {
+		const struct node_status *node = &nodes->nodes[i];
+
+		if (is(detail->nodes[i].state, "Paused"))
+			paused = true;
+		else if (is(node->apiserver, "Unknown"))
+			return xasprintf("'sudo manykube status%s' can ask it", where);
+		else if (health_of_node(node) != HEALTH_OK ||
+			 health_of_word(node->kubeconfig) != HEALTH_OK)
+			return xasprintf("'manykube start%s' mends it", where);
+		else if (!not_ready && detail->nodes[i].why)
+			not_ready = node->node;
+	}
+	if (paused)
+		return xasprintf("'manykube unpause%s' lets it go on", where);
+	return not_ready
+		       ? xasprintf("'manykube logs%s -n %s' may tell more", where, not_ready->name)
+		       : NULL;
+}
+
+/* What is wrong with one node, or NULL. */
+static char *problem_of(const struct node_status *status, const struct node_detail *detail)
+{
+	const char *name = status->node->name;
+
+	if (detail->why && is(detail->state, "Ready"))
+		return xasprintf("%s: %s", name, detail->why);
+	if (detail->why)
+		return xasprintf("%s is %s: %s", name, detail->state, detail->why);
+	if (is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK)
+		return xasprintf("kubectl is not set to use this cluster: its kubeconfig is %s",
+				 status->kubeconfig);
+	return NULL;
+}
+
+void node_table_print_problems(const struct profile *profile, const struct cluster_status *nodes,
+			       const struct cluster_detail *detail, const struct activity *activity,
+			       const struct node_table_look *look, FILE *out)
+{
+	cleanup_free char *what_to_do = remedy(profile, nodes, detail, activity);
+
+	if (!what_to_do)
+		return;
+	fputc('\n', out);
+	for (size_t i = 0; i < nodes->count; i++) {
+		cleanup_free char *problem = problem_of(&nodes->nodes[i], &detail->nodes[i]);
+
+		if (problem)
+			print_wrapped(problem, 2, look, out);
+	}
+	if (activity->failure && !activity->busy_with) {
+		cleanup_free char *last = xasprintf("The last command failed: %s",
+						    activity->failure);
+
+		print_wrapped(last, 2, look, out);
+	}
+	print_wrapped(what_to_do, 0, look, out);
+}

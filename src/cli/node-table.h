@@ -1,0 +1,35 @@
+/* The nodes of a cluster in a table, and in words what is wrong with them. */
+#pragma once
+
+#include <stdio.h>
+
+#include "cluster/activity.h"
+#include "cluster/detail.h"
+#include "cluster/health.h"
+
+struct node_table_look {
+	unsigned columns; /* no line is longer; 0: any length */
+	bool colour;
+};
+
+/* "control-plane" or "worker". */
+const char *node_table_role(const struct node *node);
+
+/* Print the table of NODES with what is known of each, DETAIL; false, and nothing is printed, if
+ * LOOK has no room for what matters. */
+bool node_table_print(const struct cluster_status *nodes, const struct cluster_detail *detail,
+		      const struct node_table_look *look, FILE *out);
+
+/* "dev: Running, 3 nodes, Kubernetes v1.36.3, API https://127.0.0.1:16443" */
+void node_table_print_headline(const struct profile *profile, enum health health,
+			       const struct node_table_look *look, FILE *out);
+
+/* What is wrong with NODES and what can be done about it, with an empty line before; nothing if
+ * all is well. */
+void node_table_print_problems(const struct profile *profile, const struct cluster_status *nodes,
+			       const struct cluster_detail *detail, const struct activity *activity,
+			       const struct node_table_look *look, FILE *out);
+
+/* For the caller to free: bytes as "812Mi", "1.5Gi", and seconds as "45s", "3h5m", "12d". */
+char *node_table_bytes(uint64_t bytes) must_check;
+char *node_table_age(int64_t seconds) must_check;

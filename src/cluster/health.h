@@ -1,0 +1,39 @@
+/*
+ * How well a cluster is, as one number and one name: those of minikube's cluster layout.
+ *
+ * It is the majority of the control planes that decides: two of three carry the cluster (it is
+ * Degraded), one of two does not.
+ */
+#pragma once
+
+#include "cluster/status.h"
+
+enum health {
+	HEALTH_STARTING = 100,
+	HEALTH_PAUSING = 101,
+	HEALTH_UNPAUSING = 102,
+	HEALTH_STOPPING = 110,
+	HEALTH_DELETING = 120,
+	HEALTH_OK = 200,
+	HEALTH_HAPPY = 201,    /* all is well, and a control plane may be lost */
+	HEALTH_DEGRADED = 204, /* it works, but something of it does not */
+	HEALTH_NOT_FOUND = 404,
+	HEALTH_STOPPED = 405,
+	HEALTH_PAUSED = 418,
+	HEALTH_ERROR = 500, /* nodes run, but not enough control planes */
+	HEALTH_UNKNOWN = 520,
+};
+
+/* "OK", "HAppy", "Degraded". */
+const char *health_name(enum health health);
+
+/* The same for people: "Running" where all is well. */
+const char *health_word(enum health health);
+
+/* Of a part, whose word is one of struct node_status'. */
+enum health health_of_word(const char *word);
+
+enum health health_of_node(const struct node_status *status);
+
+/* Of the whole; BUSY_WITH is the command that works on it just now ("manykube start") or NULL. */
+enum health health_of_cluster(const struct cluster_status *status, const char *busy_with);
