@@ -114,7 +114,8 @@ static const char *paint_state(size_t column, const char *cell)
 	if (is(cell, "Ready"))
 		return GREEN;
 	/* What somebody wanted, or what will pass. */
-	if (is(cell, "Starting") || is(cell, "Paused") || strncmp(cell, "Ready,", 6) == 0)
+	if (is(cell, "Starting") || is(cell, "Paused") || is(cell, "Unknown") ||
+	    strncmp(cell, "Ready,", 6) == 0)
 		return YELLOW;
 	return RED;
 }
@@ -202,7 +203,8 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 			not_ready = node->node;
 	}
 	if (paused)
-		return xasprintf("'manykube unpause%s' lets it go on", where);
+		return xasprintf("thaw the control groups in 'manykube/%s' to let it go on",
+				 profile->bridge);
 	return not_ready
 		       ? xasprintf("'manykube logs%s -n %s' may tell more", where, not_ready->name)
 		       : NULL;

@@ -66,32 +66,44 @@ static char *reason_of(const json_t *object)
 	return xstrdup("its kubelet has said nothing of it yet");
 }
 
-/* State and reason of a node that runs; OBJECT is NULL if there is none, or no API. */
-static void read_running(const struct node_status *status, bool starting, bool has_api,
-			 const json_t *object, struct node_detail *ret)
+/* Whether some API server can't be asked because its kubeconfig is not ours to read. */
+static bool is_forbidden(const struct cluster_status *status)
+{
+	for (size_t i = 0; i < status->count; i++)
+		if (is(status->nodes[i].apiserver, "Unknown"))
+			return true;
+	return false;
+}
+
+/* State and reason of a node that runs; NODES is NULL if there is no API, OBJECT if it has none of
+ * that name. */
+static void read_running(const struct node_status *status, bool starting, bool forbidden,
+			 const json_t *nodes, const json_t *object, struct node_detail *ret)
 {
 	bool ready = object && kube_node_is_ready(object);
 
 	ret->state = ready ? "Ready" : starting ? "Starting" : "NotReady";
 	if (is(status->kubelet, "Paused")) {
 		ret->state = "Paused";
+		ret->why = xstrdup("all of its processes are frozen");
 	} else if (!is(status->kubelet, "Running")) {
 		ret->state = starting ? "Starting" : "NotReady";
 		ret->why = xstrdup("its kubelet does not run");
 	} else if (is(status->apiserver, "Stopped")) {
 		ret->why = xstrdup("its API server does not answer");
-	} else if (is(status->apiserver, "Unknown")) {
-		ret->why = xstrdup("the cluster's kubeconfig can't be read: only root may");
+	} else if (!nodes && forbidden) {
+		ret->state = "Unknown";
+		ret->why = xstrdup("only who may read the cluster's kubeconfig can ask the API");
 	} else if (!ready && object) {
 		ret->why = reason_of(object);
 	} else if (!ready) {
-		ret->why = xstrdup(has_api ? "it has not joined the cluster"
-					   : "no API server tells how it is");
+		ret->why = xstrdup(nodes ? "it has not joined the cluster"
+					 : "no API server tells how it is");
 	}
 }
 
-static void read_node(const struct node_status *status, bool starting, const json_t *nodes,
-		      const json_t *pods, struct node_detail *ret)
+static void read_node(const struct node_status *status, bool starting, bool forbidden,
+		      const json_t *nodes, const json_t *pods, struct node_detail *ret)
 {
 	const struct node *node = status->node;
 	const json_t *object = kube_find_object(nodes, node->name);
@@ -108,7 +120,7 @@ static void read_node(const struct node_status *status, bool starting, const jso
 		.created = created ? clock_parse_rfc3339(created) : -1,
 	};
 	if (is(status->host, "Running")) {
-		read_running(status, starting, nodes != NULL, object, ret);
+		read_running(status, starting, forbidden, nodes, object, ret);
 		return;
 	}
 	ret->state = starting ? "Starting" : is(status->host, "Stopped") ? "Stopped" : "Absent";
@@ -131,7 +143,8 @@ void cluster_detail_read(const struct cluster_status *status, const char *busy_w
 		.count = status->count,
 	};
 	for (size_t i = 0; i < status->count; i++)
-		read_node(&status->nodes[i], is_starting(busy_with), nodes, pods, &ret->nodes[i]);
+		read_node(&status->nodes[i], is_starting(busy_with), is_forbidden(status), nodes,
+			  pods, &ret->nodes[i]);
 }
 
 /* A client for an API server that has just answered; NULL if none has. */

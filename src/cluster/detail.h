@@ -11,7 +11,8 @@
 #include "cluster/status.h"
 
 struct node_detail {
-	const char *state; /* "Ready", "NotReady", "Stopped", "Starting", "Paused", "Absent" */
+	const char *state; /* "Ready", "NotReady", "Stopped", "Starting", "Paused", "Absent",
+			      "Unknown" */
 	bool cordoned;
 	char *why;       /* what is wrong with it, or NULL */
 	char *version;   /* of its kubelet; the profile's if that is not known; may be NULL */

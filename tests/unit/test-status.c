@@ -193,6 +193,18 @@ TEST(without_the_api_there_is_what_the_host_knows)
 	ASSERT_STR(detail.nodes[3].state, "Absent");
 }
 
+TEST(what_may_not_be_asked_is_not_called_wrong)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct cluster_status status = { nodes, 2 };
+	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
+
+	nodes[0].apiserver = "Unknown";
+	cluster_detail_read(&status, NULL, NULL, NULL, &detail);
+	ASSERT_STR(detail.nodes[0].state, "Unknown");
+	ASSERT_STR(detail.nodes[1].state, "Unknown");
+}
+
 TEST(during_a_start_nodes_are_on_their_way)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
