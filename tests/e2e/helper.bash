@@ -157,6 +157,16 @@ assert_equal() {
 	[ "$1" = "$2" ] || fail "it is '$1', not '$2'${3:+: $3}"
 }
 
+# What comes in must be one JSON document as docs/schema/$1.json describes it.
+assert_schema() {
+	"$E2E_ROOT/tests/e2e/check-schema.py" "$E2E_ROOT/docs/schema/$1.json"
+}
+
+# The same for every line.
+assert_schema_lines() {
+	"$E2E_ROOT/tests/e2e/check-schema.py" --lines "$E2E_ROOT/docs/schema/$1.json"
+}
+
 # Repeat a command until it succeeds: within SECONDS COMMAND...
 within() {
 	local deadline=$((SECONDS + $1))
