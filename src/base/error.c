@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -24,7 +25,10 @@ const struct reason reason_host_unsupported = { "HOST_UNSUPPORTED", 36, NULL,
 const struct reason reason_host_config = { "HOST_CONFIG", 38, NULL,
 	"the state folder, a profile, the settings or the kubeconfig is damaged or out of reach" };
 const struct reason reason_resources = { "RSRC_INSUFFICIENT", 23, NULL,
-	"too little memory, disk or processor" };
+	"too little memory or too few processors" };
+const struct reason reason_storage = { "RSRC_INSUFFICIENT_STORAGE", 26,
+	"make room, or set MANYKUBE_HOME to a folder on a larger disk",
+	"the disk is full or nearly so" };
 const struct reason reason_network = { "IF_ERROR", 70, NULL,
 	"the cluster's network can't be made: bridge, addresses, routes, nftables" };
 const struct reason reason_subnet_taken = { "IF_SUBNET_CONFLICT", 71, "choose another with --subnet",
@@ -56,6 +60,7 @@ const struct reason *const reasons[] = {
 	&reason_busy,
 	&reason_usage,
 	&reason_resources,
+	&reason_storage,
 	&reason_host_missing_tool,
 	&reason_host_unsupported,
 	&reason_not_root,
@@ -162,6 +167,18 @@ int error_hint(struct error *err, int code, const char *fmt, ...)
 	err->hint = xvasprintf(fmt, ap);
 	va_end(ap);
 	return code;
+}
+
+const char *error_advice(const struct error *err)
+{
+	if (err->hint)
+		return err->hint;
+	return err->reason ? err->reason->advice : NULL;
+}
+
+int error_exit_status(const struct error *err)
+{
+	return err->reason ? err->reason->exit_status : EXIT_FAILURE;
 }
 
 void error_clear(struct error *err)

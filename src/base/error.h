@@ -36,6 +36,7 @@ extern const struct reason reason_host_missing_tool; /* 35 */
 extern const struct reason reason_host_unsupported;  /* 36 */
 extern const struct reason reason_host_config; /* 38: state folder, profile or kubeconfig damaged */
 extern const struct reason reason_resources;   /* 23 */
+extern const struct reason reason_storage;     /* 26 */
 extern const struct reason reason_network;     /* 70: bridge, addresses, nftables */
 extern const struct reason reason_subnet_taken;        /* 71 */
 extern const struct reason reason_port_taken;          /* 71 */
@@ -75,6 +76,12 @@ int error_prefix(struct error *err, int code, const char *fmt, ...) printf_like(
 
 /* Give ERR a reason unless it has one, and return CODE unchanged. */
 int error_reason(struct error *err, int code, const struct reason *reason);
+
+/* What to do about ERR: its hint or its reason's advice; NULL if there is neither. */
+const char *error_advice(const struct error *err);
+
+/* The exit status of a program that ends because of ERR. */
+int error_exit_status(const struct error *err);
 
 /* Say what the person can do about this very case, and return CODE unchanged. */
 int error_hint(struct error *err, int code, const char *fmt, ...) printf_like(3, 4);

@@ -14,7 +14,11 @@
 
 int log_verbosity;
 
+/* What is kept for a file that has not been opened yet, at most. */
+#define PENDING_BYTES 65536
+
 static int log_fd = -1;
+static struct strbuf pending = STRBUF_INIT;
 static int64_t begun_ms;
 
 static void show_on_stderr(const char *text)
@@ -38,6 +42,8 @@ int log_open(const char *path, struct error *err)
 	if (log_fd >= 0)
 		(void)close(log_fd);
 	log_fd = fd;
+	(void)file_write_all(log_fd, pending.text, pending.len);
+	strbuf_release(&pending);
 	return 0;
 }
 
@@ -47,10 +53,11 @@ static void keep(const char *level, const char *text)
 
 	if (!begun_ms)
 		begun_ms = clock_now_ms();
-	if (log_fd < 0)
-		return;
 	line = xasprintf("%9.3f %s %s\n", (double)(clock_now_ms() - begun_ms) / 1000, level, text);
-	(void)file_write_all(log_fd, line, strlen(line));
+	if (log_fd >= 0)
+		(void)file_write_all(log_fd, line, strlen(line));
+	else if (pending.len + strlen(line) <= PENDING_BYTES)
+		strbuf_add(&pending, line);
 }
 
 void log_debug(const char *fmt, ...)
@@ -58,14 +65,23 @@ void log_debug(const char *fmt, ...)
 	cleanup_free char *text = NULL;
 	va_list ap;
 
-	if (log_fd < 0 && log_verbosity < 2)
-		return;
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	keep("debug", text);
 	if (log_verbosity >= 2)
 		fprintf(stderr, "%9.3f %s\n", (double)(clock_now_ms() - begun_ms) / 1000, text);
+}
+
+void log_keep(const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	keep("info", text);
 }
 
 void log_warning(const char *fmt, ...)

@@ -8,10 +8,13 @@
 
 extern int log_verbosity; /* 0 by default, one more per -v */
 
-/* From now on keep every line in the file PATH as well, begun anew. */
+/* From now on keep every line in the file PATH as well, begun anew with what was said before. */
 int log_open(const char *path, struct error *err);
 
 void log_debug(const char *fmt, ...) printf_like(1, 2);
+
+/* A line for the file only; its moment goes with it. */
+void log_keep(const char *fmt, ...) printf_like(1, 2);
 
 /* Something that the person should know although the command goes on; says what happens next. */
 void log_warning(const char *fmt, ...) printf_like(1, 2);

@@ -57,9 +57,12 @@ int path_home(char **ret_path, struct error *err)
 		person = getpwuid(geteuid());
 		home = person ? person->pw_dir : NULL;
 	}
-	if (!home || home[0] != '/')
-		return error_because(err, &reason_host_config, -ENOENT,
-				     "cannot find the home folder: HOME is not set");
+	if (!home || home[0] != '/') {
+		(void)error_because(err, &reason_host_config, -ENOENT,
+				    "cannot find the home folder: HOME is not set");
+		return error_hint(err, -ENOENT,
+				  "set HOME, or MANYKUBE_HOME to a folder for the clusters");
+	}
 	*ret_path = xstrdup(home);
 	return 0;
 }

@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/parse.h"
+#include "cli/events.h"
 #include "cli/say.h"
 #include "cli/steps.h"
 #include "cli/text.h"
@@ -215,6 +216,8 @@ static void observe_begins(struct observer *observer, const char *step, const ch
 {
 	struct progress *progress = (struct progress *)observer;
 
+	events_step(step, node);
+	log_keep("step: %s%s%s", step, node ? " " : "", node ? node : "");
 	if (progress->painter)
 		TELL(progress, MESSAGE_BEGIN, step, node);
 	else
@@ -244,6 +247,7 @@ static void observe_goes_on(struct observer *observer, const char *step, const c
 	cleanup_free char *done_text = NULL;
 	cleanup_free char *total_text = NULL;
 
+	events_progress(step, detail, done, total);
 	if (!progress->painter) {
 		tell_plainly(progress, step, detail, done, total);
 		return;
@@ -258,6 +262,7 @@ static void observe_ends(struct observer *observer, const char *step, const char
 	struct progress *progress = (struct progress *)observer;
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
 
+	log_keep("%s: %s%s%s", ok ? "done" : "failed", step, node ? " " : "", node ? node : "");
 	if (progress->painter) {
 		TELL(progress, MESSAGE_END, step, node, ok ? "ok" : NULL);
 		return;
@@ -283,6 +288,8 @@ static void observe_notes(struct observer *observer, const char *text)
 {
 	struct progress *progress = (struct progress *)observer;
 
+	events_info(text);
+	log_keep("note: %s", text);
 	if (!progress->quiet)
 		show_note(progress, text);
 }
@@ -291,12 +298,14 @@ static void show_warning(const char *text)
 {
 	cleanup_free char *line = xasprintf("Warning: %s", text);
 
+	events_warning(text);
 	show_note(shown, line);
 }
 
 struct progress *progress_new(bool quiet, int verbosity)
 {
-	bool live = text_has_cursor(STDERR_FILENO) && !quiet && verbosity < 2;
+	bool mute = quiet || events_on_stdout();
+	bool live = text_has_cursor(STDERR_FILENO) && !mute && verbosity < 2;
 	const struct steps_look look = {
 		.columns = live ? 80 : 0,
 		.rows = 23,
@@ -312,11 +321,13 @@ struct progress *progress_new(bool quiet, int verbosity)
 		.end = observe_ends,
 		.note = observe_notes,
 	};
-	progress->quiet = quiet;
+	progress->quiet = mute;
 	progress->told_ms = clock_now_ms();
 	progress->pipe = -1;
 	if (!live || start_painter(progress, &look) < 0)
 		progress->steps = steps_new(&look);
+	if (events_on_stdout())
+		return progress;
 	shown = progress;
 	log_show_warnings_with(show_warning);
 	return progress;

@@ -1,13 +1,16 @@
-/* Lines for people on stderr. */
+/* Lines for people. */
 
 #include "cli/say.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cli/events.h"
 #include "cli/text.h"
 
 /* Begin a line with a sign: a letter, or on a terminal something to look at. */
@@ -21,10 +24,12 @@ static void begin_line(struct strbuf *out, const char *plain, const char *emoji,
 
 void say_compose(const struct error *err, int code, struct strbuf *out)
 {
-	const char *advice = err->hint;
+	const char *advice = error_advice(err);
 
-	if (!advice && err->reason)
-		advice = err->reason->advice;
+	if (events_on_stdout()) {
+		events_compose_error(err, code, out);
+		return;
+	}
 	begin_line(out, "X", "❌ ", "\033[1;31m");
 	strbuf_addf(out, "Exiting due to %s: %s\n", err->reason ? err->reason->word : "MK_FAILURE",
 		    err->text ? err->text : strerror(-code));
@@ -34,20 +39,44 @@ void say_compose(const struct error *err, int code, struct strbuf *out)
 	}
 }
 
+int say_fd(void)
+{
+	return events_on_stdout() ? STDOUT_FILENO : STDERR_FILENO;
+}
+
 int say_error(const struct error *err, int code)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	say_compose(err, code, &text);
-	(void)fputs(text.text, stderr);
-	return err->reason ? err->reason->exit_status : EXIT_FAILURE;
+	events_error(err, code);
+	if (!events_on_stdout()) {
+		say_compose(err, code, &text);
+		(void)fputs(text.text, stderr);
+	}
+	return error_exit_status(err);
 }
 
 void say_warning(const char *text)
 {
 	cleanup_with(strbuf_release) struct strbuf line = STRBUF_INIT;
 
+	events_warning(text);
+	if (events_on_stdout())
+		return;
 	begin_line(&line, "!", "❗ ", "\033[1;33m");
 	strbuf_addf(&line, "%s\n", text);
 	(void)fputs(line.text, stderr);
+}
+
+void say_done(const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	events_done(text);
+	if (!events_on_stdout())
+		fprintf(stderr, "%s\n", text);
 }

@@ -476,7 +476,7 @@ static int check(struct start *start, const char *name, const struct cluster_opt
 static int open_log(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *logs = xasprintf("%s/logs", profile->folder);
-	cleanup_free char *log = xasprintf("%s/start.log", logs);
+	cleanup_free char *log = xasprintf("%s/last-start.log", logs);
 	int r = file_make_dirs(logs, 0755, err);
 
 	return r < 0 ? r : log_open(log, err);

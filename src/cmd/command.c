@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "cli/events.h"
 #include "cmd/defaults.h"
 #include "cmd/prepare.h"
 
@@ -15,6 +16,8 @@ static struct {
 	const char *profile_name;
 	int verbosity;
 	bool quiet;
+	bool skip_audit;
+	const char *user;
 	bool help;
 } global = {
 	.profile_name = PROFILE_DEFAULT_NAME,
@@ -26,6 +29,8 @@ const struct opt command_global_options[] = {
 	OPT_REPEAT('v', "verbose", &global.verbosity,
 		   "say more: -v the time of each step, -vv each action", .once = true),
 	OPT_FLAG('q', "quiet", &global.quiet, "show no progress", .once = true),
+	OPT_STRING(0, "user", &global.user, "NAME", "who the audit says it was; you unless given"),
+	OPT_FLAG(0, "skip-audit", &global.skip_audit, "leave the command out of 'logs --audit'"),
 	OPT_HELP(&global.help),
 	OPT_END,
 };
@@ -63,7 +68,7 @@ static void name_profile(struct error *err, int code)
 
 /* Run COMMAND, which is called PATH, with OPERANDS. */
 static int run_with(const struct command *command, const char *path, struct strlist *operands,
-		    struct error *err)
+		    struct record *record, struct error *err)
 {
 	struct command_context ctx = { .command = command,
 				       .profile_name = global.profile_name,
@@ -77,7 +82,7 @@ static int run_with(const struct command *command, const char *path, struct strl
 		ctx.argc--;
 		ctx.argv++;
 	}
-	return command_run_prepared(&ctx, path, err);
+	return command_run_prepared(&ctx, path, record, err);
 }
 
 static int run_command(const struct command *command, const char *parent, char **argv,
@@ -124,12 +129,14 @@ static int run_itself(const struct command *command, const char *path, char **ar
 	enum opt_flags flags = command->flags & COMMAND_PASSES_REST
 				       ? OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES
 				       : 0;
+	struct record record = RECORD_INIT;
 	int r;
 
 	r = opt_take_environment(command->options, &given, err);
 	if (r < 0)
 		return r;
 	r = opt_parse(tables, flags, argv, &operands, &given, err);
+	events_begin(command->name, command->events && strcmp(*command->events, "json") == 0);
 	if (r < 0 && command->flags & COMMAND_PASSES_REST)
 		return error_hint(
 			err, r, "put -- before what is not for manykube itself: '%s -- ...'", path);
@@ -147,9 +154,12 @@ static int run_itself(const struct command *command, const char *path, char **ar
 		r = check_operands(command, path, &operands, err);
 	if (r < 0)
 		return r;
-	r = run_with(command, path, &operands, err);
+	record_begin(&record, command, path, argv, &operands, global.profile_name, global.user);
+	record.audited &= !global.skip_audit;
+	r = run_with(command, path, &operands, &record, err);
 	if (r < 0)
 		name_profile(err, r);
+	record_end(&record, r, err);
 	return r;
 }
 

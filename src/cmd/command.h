@@ -27,6 +27,7 @@ enum command_flags {
 	COMMAND_HIDDEN = 1 << 4,        /* not listed by help; for our own helpers */
 	COMMAND_KEEPS_FILES = 1 << 5,   /* becomes a program that gets what our caller has open */
 	COMMAND_NO_SETTINGS = 1 << 6,   /* works also when the person's settings are wrong */
+	COMMAND_AUDITED = 1 << 7,       /* changes something: see cluster/audit.h */
 };
 
 struct command_context {
@@ -53,6 +54,7 @@ struct command {
 	const char *words;                        /* or these: "bash|zsh|fish" */
 	const struct opt *options;                /* ends with OPT_END; may be NULL */
 	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
+	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
 
 	/* The program's exit status, or a negative errno with ERR set. */
 	int (*run)(struct command_context *ctx, struct error *err);

@@ -6,7 +6,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "cli/events.h"
 #include "cli/progress.h"
+#include "cli/say.h"
 #include "cluster/cluster.h"
 #include "cluster/purge.h"
 #include "cmd/command.h"
@@ -15,11 +17,16 @@
 static struct {
 	bool all;
 	bool purge;
-} arg;
+	const char *output;
+} arg = {
+	.output = "text",
+};
 
 static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "delete every cluster"),
 	OPT_FLAG(0, "purge", &arg.purge, "also remove ~/.manykube, with all Kubernetes versions"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json",
+		   "progress for people, or an event per line on stdout for programs"),
 	OPT_END,
 };
 
@@ -54,7 +61,7 @@ static int delete_locked(const char *name, bool quiet, struct error *err)
 		return r;
 	forget_active(name);
 	if (was_there && !quiet)
-		fprintf(stderr, "Removed all traces of the \"%s\" cluster.\n", name);
+		say_done("Removed all traces of the \"%s\" cluster.", name);
 	return 0;
 }
 
@@ -123,26 +130,27 @@ static int purge_home(bool quiet, struct error *err)
 	if (r == 0)
 		r = purge(err);
 	if (r == 0 && !quiet && !file_exists(home))
-		fprintf(stderr, "Successfully purged manykube directory located at %s\n", home);
+		say_done("Successfully purged manykube directory located at %s", home);
 	return r;
 }
 
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	bool quiet = ctx->quiet && !events_on_stdout();
 	int r = profile_list_folders(&names, err);
 
 	if (r == 0 && arg.purge)
 		r = check_purge(&names, ctx->profile_name, err);
 	if (r < 0)
 		return r;
-	if (arg.all && names.count == 0 && !ctx->quiet)
-		fprintf(stderr, "There is no cluster to delete.\n");
+	if (arg.all && names.count == 0 && !quiet)
+		say_done("There is no cluster to delete.");
 	if (arg.all)
-		r = delete_all(&names, ctx->quiet, err);
+		r = delete_all(&names, quiet, err);
 	else if (!arg.purge || is_there(ctx->profile_name))
-		r = delete_one(ctx->profile_name, ctx->quiet, err);
-	return r == 0 && arg.purge ? purge_home(ctx->quiet, err) : r;
+		r = delete_one(ctx->profile_name, quiet, err);
+	return r == 0 && arg.purge ? purge_home(quiet, err) : r;
 }
 
 const struct command cmd_delete = {
@@ -155,7 +163,8 @@ const struct command cmd_delete = {
 		    "manykube delete -p dev\n"
 		    "manykube delete --all --purge\n",
 	/* It locks what it deletes, which need not be the cluster of -p, by itself. */
-	.flags = COMMAND_NEEDS_ROOT,
+	.flags = COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
+	.events = &arg.output,
 	.run = run,
 };

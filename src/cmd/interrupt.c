@@ -14,6 +14,7 @@
 
 /* Made beforehand: a signal handler must not allocate. */
 static struct strbuf words = STRBUF_INIT;
+static int fd = STDERR_FILENO;
 
 static pid_t owner;
 
@@ -23,7 +24,7 @@ static void end_interrupted(int signal)
 	if (getpid() != owner)
 		_exit(128 + signal);
 	progress_abandon();
-	(void)!write(STDERR_FILENO, words.text, words.len);
+	(void)!write(fd, words.text, words.len);
 	_exit(reason_interrupted.exit_status);
 }
 
@@ -39,8 +40,10 @@ void interrupt_explain(const char *profile_name)
 		   "'manykube delete -p %s' to remove what was made",
 		   profile_name);
 	strbuf_reset(&words);
+	fd = say_fd();
 	/* The terminal has put a ^C where the cursor is. */
-	strbuf_add_char(&words, '\n');
+	if (fd == STDERR_FILENO)
+		strbuf_add_char(&words, '\n');
 	say_compose(&err, -EINTR, &words);
 
 	/* The one handler is not to be interrupted by the other. */

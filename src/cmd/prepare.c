@@ -27,7 +27,8 @@ static int check_root(const struct profile *profile, const char *path, struct er
 	return error_hint(err, -EPERM, "run it as root: sudo %s", path);
 }
 
-int command_run_prepared(struct command_context *ctx, const char *path, struct error *err)
+int command_run_prepared(struct command_context *ctx, const char *path, struct record *record,
+			 struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_fd int lock = -1;
@@ -63,6 +64,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct e
 		if (r < 0)
 			return r;
 	}
+	record_go(record);
 	r = command->run(ctx, err);
 	if (lock >= 0)
 		profile_remove_lock(ctx->profile_name);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "cmd/command.h"
+#include "cmd/record.h"
 
 /* Load, check and lock what the flags of CTX's command ask for, and run it.  PATH is what it is
- * called: "manykube node list". */
-int command_run_prepared(struct command_context *ctx, const char *path, struct error *err);
+ * called: "manykube node list"; RECORD is told once it really begins. */
+int command_run_prepared(struct command_context *ctx, const char *path, struct record *record,
+			 struct error *err);

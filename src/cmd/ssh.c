@@ -71,7 +71,7 @@ const struct command cmd_ssh = {
 		    "manykube ssh node-2 -- ps ax\n"
 		    "manykube ssh -- cat /etc/hosts\n",
 	.complete = COMPLETE_NODE,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST | COMMAND_AUDITED,
 	.options = options,
 	.run = run,
 };

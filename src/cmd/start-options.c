@@ -11,6 +11,7 @@
 #include "payload/payload.h"
 
 struct start_arguments start_arguments = {
+	.output = "text",
 	.wait = "apiserver,node_ready",
 	.wanted.wait_seconds = 360,
 };
@@ -148,6 +149,9 @@ const struct opt start_options[] = {
 		 "remove a new cluster again if its start fails", .once = true),
 	OPT_FLAG(0, "force", &start_arguments.wanted.force,
 		 "go on although this host lacks something", .once = true),
+	OPT_CHOICE('o', "output", &start_arguments.output, "text|json",
+		   "progress for people, or an event per line on stdout for programs",
+		   .once = true),
 	OPT_END,
 };
 

@@ -8,6 +8,7 @@ struct start_arguments {
 	struct cluster_options wanted;
 	const char *kubernetes_version;
 	const char *wait;
+	const char *output;
 	bool download_only;
 	bool dry_run;
 	bool delete_on_failure;

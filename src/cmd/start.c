@@ -6,7 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "cli/events.h"
 #include "cli/progress.h"
+#include "cli/say.h"
 #include "cluster/cluster.h"
 #include "cmd/command.h"
 #include "cmd/start-options.h"
@@ -26,12 +28,11 @@ static int download(const char *version, struct observer *observer, struct error
 
 	if (r < 0)
 		return r;
-	fprintf(stderr, "Kubernetes %s is in the cache; 'manykube start' needs no network now.\n",
-		version);
+	say_done("Kubernetes %s is in the cache; 'manykube start' needs no network now.", version);
 	return 0;
 }
 
-static void say_done(const char *name, const struct cluster_outcome *outcome)
+static void praise(const char *name, const struct cluster_outcome *outcome)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
@@ -39,14 +40,23 @@ static void say_done(const char *name, const struct cluster_outcome *outcome)
 
 	if (profile_load(name, &profile, NULL) < 0)
 		return;
-	fprintf(stderr,
-		"%s cluster \"%s\" with %zu %s is %s; kubectl %s.\n"
-		"Try: manykube kubectl%s%s -- get nodes\n",
-		did_something ? "Done:" : "All is well:", name, profile.node_count,
-		profile.node_count == 1 ? "node" : "nodes",
-		did_something ? "up" : "running already",
-		profile.keep_context ? "knows it by that name" : "is set to use it",
-		is_default ? "" : " -p ", is_default ? "" : name);
+	say_done("%s cluster \"%s\" with %zu %s is %s; kubectl %s.",
+		 did_something ? "Done:" : "All is well:", name, profile.node_count,
+		 profile.node_count == 1 ? "node" : "nodes",
+		 did_something ? "up" : "running already",
+		 profile.keep_context ? "knows it by that name" : "is set to use it");
+	if (!events_on_stdout())
+		fprintf(stderr, "Try: manykube kubectl%s%s -- get nodes\n",
+			is_default ? "" : " -p ", is_default ? "" : name);
+}
+
+/* Programs may follow a start by its events, or look at them afterwards. */
+static void record_events(const char *name)
+{
+	cleanup_free char *folder = NULL;
+
+	if (profile_folder(name, &folder, NULL) == 0)
+		events_record(folder);
 }
 
 static int check_counts(struct error *err)
@@ -93,6 +103,7 @@ static int start(const char *name, struct observer *observer, struct cluster_out
 
 	if (probe_raise_inotify(&why) < 0)
 		log_warning("%s; many nodes may run out of them: %s", why.text, why.hint);
+	record_events(name);
 	r = cluster_start(name, &start_arguments.wanted, observer, ret_outcome, err);
 	if (r < 0 && start_arguments.delete_on_failure)
 		undo(name, ret_outcome, observer);
@@ -119,8 +130,8 @@ static int run(struct command_context *ctx, struct error *err)
 				progress_observer(progress), err);
 	r = start(ctx->profile_name, progress_observer(progress), &outcome, err);
 	progress_free(take_ptr(progress));
-	if (r == 0 && !ctx->quiet)
-		say_done(ctx->profile_name, &outcome);
+	if (r == 0 && (!ctx->quiet || events_on_stdout()))
+		praise(ctx->profile_name, &outcome);
 	return r;
 }
 
@@ -134,7 +145,8 @@ const struct command cmd_start = {
 	.examples = "manykube start --nodes=3\n"
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"
 		    "manykube start --download-only\n",
-	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT,
+	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = start_options,
+	.events = &start_arguments.output,
 	.run = run,
 };
