@@ -25,6 +25,7 @@ const struct command *const commands[] = {
 	&cmd_logs,
 	&cmd_delete,
 	&cmd_config,
+	&cmd_doctor,
 	&cmd_completion,
 	&cmd_help,
 	&cmd_options,

@@ -435,6 +435,30 @@ static int converge(struct start *start, struct error *err)
 	return r;
 }
 
+/* See that the nodes that do not run yet will find memory, and new ones disk. */
+static int check_room(const struct profile *profile, struct error *err)
+{
+	const struct node *node;
+	uint64_t memory = 0;
+	uint64_t disk = 0;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		enum node_state state;
+		int r = cluster_node_open(profile, node, &at, err);
+
+		if (r < 0)
+			return r;
+		state = at.driver->query(&at.spec);
+		if (state != NODE_RUNNING)
+			memory += node->control_plane ? PROBE_CONTROL_PLANE_BYTES
+						      : PROBE_WORKER_BYTES;
+		if (state == NODE_ABSENT)
+			disk = PROBE_DISK_BYTES;
+	}
+	return world->room(memory, disk, err);
+}
+
 int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err)
 {
@@ -455,6 +479,9 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 			return r;
 		probed = driver;
 	}
+	r = options->force ? 0 : check_room(&profile, err);
+	if (r < 0)
+		return r;
 	*ret = profile;
 	profile = PROFILE_INIT;
 	return 0;

@@ -18,6 +18,7 @@
 #include "cluster/node-files.h"
 #include "cluster/spec.h"
 #include "data/inet.h"
+#include "host/probe.h"
 
 #define REQUEST_TIMEOUT_MS 10000
 
@@ -219,6 +220,7 @@ static void after(arg_unused const char *step)
 
 const struct world world_real = {
 	.payload = get_payload,
+	.room = probe_room,
 	.network_lock = network_lock,
 	.network_plan = network_plan,
 	.ports_are_free = network_ports_are_free,

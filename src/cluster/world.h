@@ -18,6 +18,9 @@ struct world {
 	int (*payload)(const char *version, const char *mirror, struct observer *observer,
 		       struct payload *ret, struct error *err);
 
+	/* Fail unless the host has room for that much; see probe_room(). */
+	int (*room)(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err);
+
 	/* Keep others on this host from choosing networks and ports until the descriptor is closed.
 	 */
 	int (*network_lock)(int *ret_fd, struct error *err);

@@ -96,6 +96,7 @@ extern const struct command cmd_config_unset;
 extern const struct command cmd_config_view;
 extern const struct command cmd_cp;
 extern const struct command cmd_delete;
+extern const struct command cmd_doctor;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;
 extern const struct command cmd_ip;

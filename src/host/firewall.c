@@ -119,3 +119,19 @@ bool firewall_has_table(const char *name)
 	at = output ? strstr(output, line) : NULL;
 	return at && (at == output || at[-1] == '\n');
 }
+
+int firewall_list_chains(char **ret_text, struct error *err)
+{
+	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
+	const char *output;
+	int r = open_context(&context, err);
+
+	if (r < 0)
+		return r;
+	if (nft_run_cmd_from_buffer(context, "list chains") != 0)
+		return error_because(err, &reason_network, -EIO,
+				     "cannot list the chains of nftables");
+	output = nft_ctx_get_output_buffer(context);
+	*ret_text = xstrdup(output ? output : "");
+	return 0;
+}

@@ -12,3 +12,6 @@ int firewall_delete_table(const char *name, struct error *err);
 
 /* Whether there is a table `inet NAME`. */
 bool firewall_has_table(const char *name);
+
+/* What `nft list chains` prints, for the caller to free. */
+int firewall_list_chains(char **ret_text, struct error *err);

@@ -21,6 +21,7 @@ struct probe_result {
 	const char *text;    /* what was found, or what is wrong; lower case, no full stop */
 	const char *remedy;  /* what to do about it: a command or a sentence; NULL if state is OK */
 	const char *package; /* of a program: Debian's package; else NULL */
+	const struct reason *reason; /* why nodes can't run when it is missing */
 };
 
 /* Told of each result, which lasts only as long as the call; a negative value ends the probing. */
@@ -36,9 +37,18 @@ int probe_each(probe_fn fn, void *data);
 /* "ok", "warning", "missing". */
 const char *probe_state_word(enum probe_state state);
 
-/* Fail unless nothing is missing: -ENOTSUP with reason_host_unsupported, or -ENOENT with
- * reason_host_missing_tool if only programs are; one error names all, its hint has the remedies. */
+/* Fail unless all is there that any start needs, with the reason of the first thing missing:
+ * -ENOENT if that is a program, else -ENOTSUP; one error names all, its hint has the remedies. */
 int probe_required(struct error *err);
+
+/* What nodes take at least. */
+#define PROBE_CONTROL_PLANE_BYTES (UINT64_C(900) << 20)
+#define PROBE_WORKER_BYTES        (UINT64_C(110) << 20)
+#define PROBE_DISK_BYTES          (UINT64_C(1) << 30)
+
+/* Fail unless so much is free: -ENOMEM with reason_resources, -ENOSPC with reason_storage; 0 is not
+ * looked at. */
+int probe_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err);
 
 /*
  * Raise fs.inotify.max_user_instances to 8192 and fs.inotify.max_user_watches to 524288 where they
@@ -64,6 +74,17 @@ bool probe_has_filesystem(const char *text, const char *name);
 
 /* The bytes available according to TEXT, that of /proc/meminfo; 0 if it does not say. */
 uint64_t probe_available_memory(const char *text);
+
+/* Whether RELEASE, as uname says it ("5.19.0-2-amd64"), is 5.19 or later. */
+bool probe_kernel_is_new(const char *release);
+
+/* Whether TEXT, that of /proc/PID/status, has the capability NUMBER in effect. */
+bool probe_has_capability(const char *text, unsigned number);
+
+/* The tables ("ip filter") of which TEXT, what `nft list chains` prints, says that they drop IPv4
+ * packets that are forwarded unless told otherwise, separated by ", " and for the caller to free;
+ * NULL if there are none. */
+char *probe_dropping_tables(const char *text) must_check;
 
 /* Make the number in the file PATH at least WANTED; returns 1 if it was lower, 0 if not. */
 int probe_raise_number(const char *path, unsigned long long wanted, struct error *err);

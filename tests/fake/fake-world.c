@@ -85,6 +85,22 @@ static void after(arg_unused const char *step)
 		_exit(FAKE_CRASHED);
 }
 
+/* As much as a test is to find free. */
+static uint64_t free_bytes = UINT64_MAX;
+
+void fake_world_shrink(uint64_t bytes)
+{
+	free_bytes = bytes;
+}
+
+static int fake_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err)
+{
+	if (memory_bytes > free_bytes)
+		return error_because(err, &reason_resources, -ENOMEM, "no memory");
+	return disk_bytes > free_bytes ? error_because(err, &reason_storage, -ENOSPC, "no disk")
+				       : 0;
+}
+
 /* The driver. */
 
 static int fake_probe(arg_unused struct error *err)
@@ -360,6 +376,7 @@ static int fake_config_remove(arg_unused const char *name, arg_unused struct err
 static const struct world fake_world = {
 	.payload = fake_payload,
 	.network_lock = fake_lock,
+	.room = fake_room,
 	.network_plan = fake_plan,
 	.ports_are_free = fake_ports,
 	.network_up = fake_network_up,

@@ -19,5 +19,8 @@ void fake_world_use(const char *folder, unsigned crash_at);
  * "token:abcdef". */
 void fake_world_list(struct strlist *ret);
 
+/* From now on only BYTES of memory and disk are free. */
+void fake_world_shrink(uint64_t bytes);
+
 /* How often kubeadm init has finished in this world. */
 unsigned fake_world_inits(void);

@@ -224,3 +224,21 @@ TEST(a_damaged_profile_is_kept_by_start_and_removed_by_delete)
 	ASSERT_OK(file_read(path, 100, &text, &err));
 	ASSERT_STR(text.text, "{ broken");
 }
+
+TEST(a_start_without_room_makes_nothing)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *world_folder = begin_round(0);
+	struct cluster_options forced = three_nodes;
+
+	forced.force = true;
+	fake_world_use(world_folder, 0);
+	fake_world_shrink(UINT64_C(1000) << 20);
+	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &err), -ENOMEM);
+	ASSERT(err.reason == &reason_resources);
+	assert_no_trace();
+	ASSERT_INT(start_again(&forced), 0);
+	/* What runs has its memory already. */
+	fake_world_shrink(0);
+	ASSERT_INT(start_again(&three_nodes), 0);
+}

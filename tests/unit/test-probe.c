@@ -46,20 +46,24 @@ TEST(one_error_names_all_that_is_missing)
 		{ .name = "mount",
 		  .state = PROBE_MISSING,
 		  .text = "there is no program 'mount'",
-		  .package = "mount" },
+		  .package = "mount",
+		  .reason = &reason_host_missing_tool },
 		{ .name = "umount",
 		  .state = PROBE_MISSING,
 		  .text = "there is no program 'umount'",
-		  .package = "mount" },
+		  .package = "mount",
+		  .reason = &reason_host_missing_tool },
 		{ .name = "nft",
 		  .state = PROBE_MISSING,
 		  .text = "there is no program 'nft'",
-		  .package = "nftables" },
+		  .package = "nftables",
+		  .reason = &reason_host_missing_tool },
 		{ .name = "inotify", .state = PROBE_WARNING, .text = "few", .remedy = "more" },
 		{ .name = "overlayfs",
 		  .state = PROBE_MISSING,
 		  .text = "no overlay",
-		  .remedy = "load it" },
+		  .remedy = "load it",
+		  .reason = &reason_host_unsupported },
 	};
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 
@@ -70,9 +74,76 @@ TEST(one_error_names_all_that_is_missing)
 	ASSERT(err.reason == &reason_host_missing_tool);
 	error_clear(&err);
 
-	ASSERT_INT(probe_judge(results, 5, &err), -ENOTSUP);
+	/* The first thing that is missing says what kind of failure it is. */
+	ASSERT_INT(probe_judge(results, 5, &err), -ENOENT);
 	ASSERT_STR(err.hint, "load it; apt install mount nftables");
+	ASSERT(err.reason == &reason_host_missing_tool);
+	error_clear(&err);
+	ASSERT_INT(probe_judge(results + 4, 1, &err), -ENOTSUP);
+	ASSERT_STR(err.hint, "load it");
 	ASSERT(err.reason == &reason_host_unsupported);
+}
+
+TEST(knows_which_kernels_are_new_enough)
+{
+	ASSERT(probe_kernel_is_new("5.19.0-2-amd64"));
+	ASSERT(probe_kernel_is_new("5.20"));
+	ASSERT(probe_kernel_is_new("6.1-rc1"));
+	ASSERT(!probe_kernel_is_new("5.18.99"));
+	ASSERT(!probe_kernel_is_new("4.19.0"));
+	ASSERT(!probe_kernel_is_new("garbage"));
+	ASSERT(!probe_kernel_is_new("6."));
+	ASSERT(!probe_kernel_is_new(""));
+}
+
+TEST(reads_the_capabilities_in_effect)
+{
+	static const char status[] = "CapPrm:\t000001ffffffffff\nCapEff:\t0000000001000001\n";
+
+	ASSERT(probe_has_capability(status, 24));
+	ASSERT(probe_has_capability(status, 0));
+	ASSERT(!probe_has_capability(status, 1));
+	ASSERT(!probe_has_capability(status, 99));
+	ASSERT(!probe_has_capability("", 0));
+}
+
+TEST(names_the_firewalls_that_drop_what_is_forwarded)
+{
+	static const char chains[] =
+		"table ip filter {\n"
+		"\tchain INPUT {\n\t\ttype filter hook input priority filter; policy drop;\n\t}\n"
+		"\tchain FORWARD {\n"
+		"\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}\n"
+		"table ip6 filter {\n\tchain FORWARD {\n"
+		"\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}\n"
+		"table inet mk12345678 {\n\tchain forward {\n"
+		"\t\ttype filter hook forward priority filter; policy accept;\n\t}\n}\n"
+		"table inet strict {\n\tchain a {\n"
+		"\t\ttype filter hook forward priority 10; policy drop;\n\t}\n}\n";
+	cleanup_free char *some = probe_dropping_tables(chains);
+	cleanup_free char *none = probe_dropping_tables("table ip nat {\n}\n");
+	cleanup_free char *garbage = probe_dropping_tables("table {\n hook forward policy drop");
+
+	ASSERT_STR(some, "ip filter, inet strict");
+	ASSERT(!none);
+	(void)garbage;
+}
+
+TEST(refuses_what_there_is_no_room_for)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	ASSERT_OK(probe_room(1, 1, &err));
+	ASSERT_OK(probe_room(0, 0, &err));
+	ASSERT_INT(probe_room(UINT64_MAX, 0, &why), -ENOMEM);
+	ASSERT(why.reason == &reason_resources);
+	ASSERT(strstr(why.hint, "--force"));
+	error_clear(&why);
+	ASSERT_INT(probe_room(0, UINT64_MAX, &why), -ENOSPC);
+	ASSERT(why.reason == &reason_storage);
+	ASSERT_INT(why.reason->exit_status, 26);
+	ASSERT(strstr(why.text, test_folder()));
 }
 
 TEST(warnings_do_not_stop_anybody)
