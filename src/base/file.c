@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -422,4 +424,46 @@ pid_t file_lock_holder(const char *path)
 	if (parse_number(holder.text, 1, INT_MAX, &pid, NULL) < 0)
 		return 0;
 	return (pid_t)pid;
+}
+
+int file_open_below(const char *folder, const char *path, int flags, int *ret_fd, struct error *err)
+{
+	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
+	struct open_how how = {
+		.flags = (unsigned)(O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	cleanup_fd int top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int fd = -1;
+	struct stat st;
+
+	if (top >= 0)
+		fd = (int)syscall(SYS_openat2, top, path, &how, sizeof(how));
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open '%s/%s'", folder, path);
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return error_set(err, -EINVAL, "'%s/%s' is not a file", folder, path);
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+int file_list_below(const char *folder, const char *path, struct strlist *ret, struct error *err)
+{
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+	int fd = -1;
+	int r = file_open_below(folder, path, O_DIRECTORY, &fd, err);
+
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	if (!dir) {
+		(void)close(fd);
+		return error_sys(err, "cannot list '%s/%s'", folder, path);
+	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			strlist_add(ret, entry->d_name);
+	strlist_sort(ret);
+	return 0;
 }

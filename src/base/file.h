@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+#include "base/strlist.h"
 
 /* Add what FD gives until its end to BUF; -EFBIG if that is more than LIMIT bytes. */
 int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err);
@@ -32,6 +33,17 @@ int file_poke(const char *path, const char *text, struct error *err);
 int file_copy(const char *from, const char *to, struct error *err);
 
 bool file_exists(const char *path);
+
+/*
+ * Open the file PATH in FOLDER for reading (with O_DIRECTORY in FLAGS: the folder), following no
+ * links and never leaving FOLDER: for what somebody else may write to.  -ELOOP for a link, -EINVAL
+ * for what is neither a file nor a folder.
+ */
+int file_open_below(const char *folder, const char *path, int flags, int *ret_fd,
+		    struct error *err);
+
+/* Add the names in the folder PATH of FOLDER, opened likewise, to RET, sorted. */
+int file_list_below(const char *folder, const char *path, struct strlist *ret, struct error *err);
 
 /* Make the folder PATH and those above it; succeeds if it is there. */
 int file_make_dirs(const char *path, mode_t mode, struct error *err);

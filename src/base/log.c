@@ -84,6 +84,12 @@ void log_keep(const char *fmt, ...)
 	keep("info", text);
 }
 
+void log_last_words(const char *text, size_t len)
+{
+	if (log_fd >= 0)
+		(void)!write(log_fd, text, len);
+}
+
 void log_warning(const char *fmt, ...)
 {
 	cleanup_free char *text = NULL;

@@ -16,6 +16,9 @@ void log_debug(const char *fmt, ...) printf_like(1, 2);
 /* A line for the file only; its moment goes with it. */
 void log_keep(const char *fmt, ...) printf_like(1, 2);
 
+/* Keep TEXT as it is, since we are about to end; fit for a signal handler. */
+void log_last_words(const char *text, size_t len);
+
 /* Something that the person should know although the command goes on; says what happens next. */
 void log_warning(const char *fmt, ...) printf_like(1, 2);
 

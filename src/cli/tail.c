@@ -2,25 +2,25 @@
 
 #include "cli/tail.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 
 #define MOST  (16 << 20)
 #define BLOCK 65536
 
-int tail_open(const char *path, struct tail *ret, struct error *err)
+int tail_open(const char *folder, const char *path, struct tail *ret, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = -1;
+	int r = file_open_below(folder, path, 0, &fd, err);
 
-	if (fd < 0)
-		return error_sys(err, "cannot read '%s'", path);
-	*ret = (struct tail){ .path = xstrdup(path), .fd = fd };
-	return 0;
+	if (r == 0)
+		*ret = (struct tail){ xstrdup(folder), xstrdup(path), .fd = fd };
+	return r;
 }
 
 /* Add the bytes from the offset up to END. */
@@ -86,6 +86,7 @@ int tail_last(struct tail *tail, unsigned lines, struct strbuf *out, struct erro
 
 int tail_more(struct tail *tail, struct strbuf *out, struct error *err)
 {
+	cleanup_fd int fd = -1;
 	struct stat now;
 	struct stat named;
 	int r;
@@ -97,21 +98,18 @@ int tail_more(struct tail *tail, struct strbuf *out, struct error *err)
 	r = read_up_to(tail, MIN(now.st_size, tail->offset + MOST), out, err);
 	if (r < 0)
 		return r;
-	if (stat(tail->path, &named) == 0 &&
-	    (named.st_ino != now.st_ino || named.st_dev != now.st_dev)) {
-		int fd = open(tail->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-		if (fd >= 0) {
-			(void)close(tail->fd);
-			tail->fd = fd;
-			tail->offset = 0;
-		}
+	if (file_open_below(tail->folder, tail->path, 0, &fd, NULL) == 0 &&
+	    fstat(fd, &named) == 0 && (named.st_ino != now.st_ino || named.st_dev != now.st_dev)) {
+		(void)close(tail->fd);
+		tail->fd = take_fd(fd);
+		tail->offset = 0;
 	}
 	return 0;
 }
 
 void tail_release(struct tail *tail)
 {
+	free(tail->folder);
 	free(tail->path);
 	if (tail->fd >= 0)
 		(void)close(tail->fd);

@@ -7,13 +7,14 @@
 #include "base/strbuf.h"
 
 struct tail {
-	char *path;
+	char *folder;
+	char *path; /* in the folder */
 	int fd;
 	off_t offset; /* what was read up to here */
 };
 
-/* Open the file PATH; -ENOENT if there is none. */
-int tail_open(const char *path, struct tail *ret, struct error *err);
+/* Open the file PATH in FOLDER as file_open_below() does; -ENOENT if there is none. */
+int tail_open(const char *folder, const char *path, struct tail *ret, struct error *err);
 
 /* Add the last LINES lines to OUT, at most 16 MiB of them. */
 int tail_last(struct tail *tail, unsigned lines, struct strbuf *out, struct error *err);

@@ -506,7 +506,10 @@ static int open_log(const struct profile *profile, struct error *err)
 	cleanup_free char *log = xasprintf("%s/last-start.log", logs);
 	int r = file_make_dirs(logs, 0755, err);
 
-	return r < 0 ? r : log_open(log, err);
+	if (r < 0)
+		return r;
+	log_keep("what kubeadm says is in '%s/kubeadm-NODE.log'", logs);
+	return log_open(log, err);
 }
 
 /* Write the profile, and bring up what it promises to this host: networks and ports. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "cli/progress.h"
 #include "cli/say.h"
@@ -25,6 +26,7 @@ static void end_interrupted(int signal)
 		_exit(128 + signal);
 	progress_abandon();
 	(void)!write(fd, words.text, words.len);
+	log_last_words(words.text, words.len);
 	_exit(reason_interrupted.exit_status);
 }
 

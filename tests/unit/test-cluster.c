@@ -230,11 +230,12 @@ TEST(a_start_without_room_makes_nothing)
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *world_folder = begin_round(0);
 	struct cluster_options forced = three_nodes;
+	struct cluster_outcome outcome;
 
 	forced.force = true;
 	fake_world_use(world_folder, 0);
 	fake_world_shrink(UINT64_C(1000) << 20);
-	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &err), -ENOMEM);
+	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &err), -ENOMEM);
 	ASSERT(err.reason == &reason_resources);
 	assert_no_trace();
 	ASSERT_INT(start_again(&forced), 0);

@@ -11,7 +11,7 @@ static struct tail open_with(const char *text)
 
 	path = xasprintf("%s/log", test_folder());
 	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
-	ASSERT_OK(tail_open(path, &tail, &err));
+	ASSERT_OK(tail_open(test_folder(), "log", &tail, &err));
 	return tail;
 }
 
@@ -63,4 +63,22 @@ TEST(goes_on_behind_a_rotation)
 	ASSERT_STR(out.text, "a\nb\n");
 	strbuf_release(&out);
 	free(path);
+}
+
+TEST(follows_no_link_out_of_the_folder)
+{
+	cleanup_free char *inside = xasprintf("%s/inside", test_folder());
+	cleanup_free char *link = xasprintf("%s/inside/log", test_folder());
+	cleanup_free char *above = xasprintf("%s/inside/above", test_folder());
+	cleanup_free char *pipe = xasprintf("%s/inside/pipe", test_folder());
+	struct tail tail = { .fd = -1 };
+
+	ASSERT_OK(file_make_dirs(inside, 0755, &err));
+	ASSERT_INT(symlink("/etc/passwd", link), 0);
+	ASSERT_INT(symlink("..", above), 0);
+	ASSERT_INT(mkfifo(pipe, 0600), 0);
+	ASSERT_INT(tail_open(inside, "log", &tail, NULL), -ELOOP);
+	ASSERT_INT(tail_open(inside, "above/inside/log", &tail, NULL), -ELOOP);
+	ASSERT_INT(tail_open(inside, "../inside/log", &tail, NULL), -EXDEV);
+	ASSERT_INT(tail_open(inside, "pipe", &tail, NULL), -EINVAL);
 }

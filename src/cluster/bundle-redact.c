@@ -1,0 +1,161 @@
+/*
+ * Taking secrets out of text.
+ *
+ * Works on any text, YAML, JSON and logs alike, by how secrets look and by the words before them.
+ * What is taken out by mistake does less harm than what is left in.
+ */
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cluster/bundle.h"
+
+#define HIDDEN "REDACTED"
+
+/* What is named like this has a secret for its value. */
+static const char *const keys[] = {
+	"token",        "client-key-data", "clientKeyData",     "password",      "passwd",
+	"token-secret", "certificateKey",  "access_token",      "id_token",      "refresh_token",
+	"bearerToken",  "privateKey",      "private-key",       "encryptionKey", "secret",
+	"secretKey",    "secret-key",      "tlsBootstrapToken",
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is_base64(char c)
+{
+	return isalnum((unsigned char)c) || c == '+' || c == '/' || c == '=' || c == '-' ||
+	       c == '_';
+}
+
+static bool begins(const char *text, const char *end, const char *with)
+{
+	size_t len = strlen(with);
+
+	return (size_t)(end - text) >= len && memcmp(text, with, len) == 0;
+}
+
+/* Each of these returns how many bytes at AT are a secret, 0 if none. */
+
+static size_t private_key(const char *at, const char *end)
+{
+	static const char stop[] = "-----END";
+	const char *kind;
+	const char *last;
+
+	if (!begins(at, end, "-----BEGIN "))
+		return 0;
+	kind = memmem(at + 10, (size_t)(end - at - 10), "-----", 5);
+	if (kind && !memmem(at, (size_t)(kind - at), "PRIVATE KEY", 11))
+		return 0;
+	last = memmem(at, (size_t)(end - at), stop, strlen(stop));
+	last = last ? memmem(last + strlen(stop), (size_t)(end - last) - strlen(stop), "-----", 5)
+		    : NULL;
+	/* One that has no end goes on to the end of all. */
+	return (size_t)(last ? last + 5 - at : end - at);
+}
+
+/* A PEM block in base64, unless it is a certificate. */
+static size_t encoded_key(const char *at, const char *end)
+{
+	const char *p = at;
+
+	if (!begins(at, end, "LS0tLS1CRUdJTi") || begins(at, end, "LS0tLS1CRUdJTiBDRVJUSUZJQ0FUR"))
+		return 0;
+	while (p < end && is_base64(*p))
+		p++;
+	return (size_t)(p - at);
+}
+
+static size_t web_token(const char *at, const char *end)
+{
+	unsigned dots = 0;
+	const char *p = at;
+
+	if (!begins(at, end, "eyJ"))
+		return 0;
+	for (; p < end && (is_base64(*p) || *p == '.'); p++)
+		dots += *p == '.';
+	return dots >= 2 ? (size_t)(p - at) : 0;
+}
+
+static size_t bootstrap_token(const char *at, const char *end)
+{
+	for (size_t i = 0; i < 23; i++) {
+		if (at + i >= end)
+			return 0;
+		if (i == 6 ? at[i] != '.'
+			   : !(islower((unsigned char)at[i]) || isdigit((unsigned char)at[i])))
+			return 0;
+	}
+	return at + 23 < end && is_word(at[23]) ? 0 : 23;
+}
+
+static const char *skip(const char *at, const char *end, const char *set)
+{
+	while (at < end && *at && strchr(set, *at))
+		at++;
+	return at;
+}
+
+/* The value behind a key or "Bearer ": where it begins is returned in RET_VALUE. */
+static size_t named_secret(const char *at, const char *end, const char **ret_value)
+{
+	const char *value = NULL;
+	const char *p;
+	char quote;
+
+	if (begins(at, end, "Bearer "))
+		value = at + strlen("Bearer ");
+	for (size_t i = 0; !value && i < sizeof(keys) / sizeof(keys[0]); i++) {
+		size_t len = strlen(keys[i]);
+
+		if ((size_t)(end - at) <= len || strncasecmp(at, keys[i], len) != 0)
+			continue;
+		p = skip(skip(at + len, end, "\\\"'"), end, " \t");
+		if (p < end && (*p == ':' || *p == '='))
+			value = skip(skip(p + 1, end, " \t"), end, "\\\"'");
+	}
+	if (!value)
+		return 0;
+	/* In quotes, up to their end; else a word. */
+	quote = value > at && (value[-1] == '"' || value[-1] == '\'') ? value[-1] : '\0';
+	for (p = value; p < end && *p && *p != '\n' && *p != '\\'; p++)
+		if (quote ? *p == quote : isspace((unsigned char)*p) || strchr("\"',{}[]", *p))
+			break;
+	*ret_value = value;
+	return (size_t)(p - value);
+}
+
+void bundle_redact(const char *text, size_t len, struct strbuf *out)
+{
+	const char *end = text + len;
+	const char *kept = text; /* all before it is in OUT */
+
+	for (const char *at = text; at < end;) {
+		bool begins_word = at == text || !is_word(at[-1]);
+		const char *value = at;
+		size_t hidden = private_key(at, end);
+
+		if (!hidden && begins_word && is_word(*at)) {
+			hidden = encoded_key(at, end);
+			if (!hidden)
+				hidden = web_token(at, end);
+			if (!hidden)
+				hidden = bootstrap_token(at, end);
+			if (!hidden)
+				hidden = named_secret(at, end, &value);
+		}
+		if (!hidden) {
+			at++;
+			continue;
+		}
+		strbuf_add_mem(out, kept, (size_t)(value - kept));
+		strbuf_add(out, HIDDEN);
+		at = kept = value + hidden;
+	}
+	strbuf_add_mem(out, kept, (size_t)(end - kept));
+}

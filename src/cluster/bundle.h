@@ -1,0 +1,20 @@
+/*
+ * Everything that helps to find out what went wrong with a cluster, in one archive.
+ *
+ * Logs, configurations, what Kubernetes and the host say.  Private keys, tokens and passwords are
+ * replaced by the word REDACTED, and nothing is taken from folders of keys.
+ */
+#pragma once
+
+#include "base/strbuf.h"
+#include "cluster/profile.h"
+
+/*
+ * Write the archive PATH, compressed unless it ends in ".tar": the person's own, 0600, complete or
+ * absent.  What can't be had is left out and named in the archive's left-out.txt, whatever state
+ * the cluster is in.
+ */
+int bundle_write(const struct profile *profile, const char *path, struct error *err);
+
+/* Add TEXT to OUT with REDACTED for what looks like a secret. */
+void bundle_redact(const char *text, size_t len, struct strbuf *out);

@@ -1,0 +1,169 @@
+/* `logs`: showing them. */
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cli/tail.h"
+#include "cluster/logs.h"
+#include "cmd/logs.h"
+
+#define LOOK_EVERY_MS 250
+
+/* How many lines are looked through for problems. */
+#define PROBLEM_LINES 20000
+
+/* A log that is shown. */
+struct source {
+	char *title; /* "node-1: kubelet" */
+	bool of_container;
+	struct tail tail;
+};
+
+struct sources {
+	const struct logs_view *view;
+	struct source *items;
+	size_t count;
+	const char *last_title; /* the heading that was printed last */
+};
+
+static void sources_release(struct sources *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		free(all->items[i].title);
+		tail_release(&all->items[i].tail);
+	}
+	free(all->items);
+}
+
+/* Open the log LOG of PROFILE if there is one; one that we may not read is named. */
+static void open_log(struct sources *all, const struct profile *profile,
+		     const struct log_source *log)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	struct tail tail;
+	int r;
+
+	if (all->view->services.count > 0 && !strlist_has(&all->view->services, log->service))
+		return;
+	r = tail_open(profile->folder, log->path, &tail, &err);
+	if (r == -ENOENT)
+		return;
+	if (r < 0) {
+		log_warning("%s", err.text);
+		return;
+	}
+	all->items = xrealloc(all->items, all->count + 1, sizeof(*all->items));
+	all->items[all->count++] = (struct source){
+		.title = log->node ? xasprintf("%s: %s", log->node, log->service)
+				   : xstrdup(log->service),
+		.of_container = log->of_container,
+		.tail = tail,
+	};
+}
+
+/* Add to OUT what VIEW asks for of TEXT. */
+static void choose_lines(const struct logs_view *view, const struct source *source,
+			 const struct strbuf *text, struct strbuf *out)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+
+	strlist_split(&lines, text->text, '\n');
+	for (size_t i = lines.count, left = view->length; view->problems && i-- > 0;)
+		if (left == 0 || !cluster_log_is_problem(lines.items[i], strlen(lines.items[i])))
+			lines.items[i][0] = '\0';
+		else
+			left--;
+	for (size_t i = 0; i < lines.count; i++) {
+		const char *line = lines.items[i];
+
+		if (source->of_container)
+			line = cluster_log_words(line, strlen(line));
+		if (*line)
+			strbuf_addf(out, "%s\n", line);
+	}
+}
+
+static void print(struct sources *all, const struct source *source, const struct strbuf *text)
+{
+	cleanup_with(strbuf_release) struct strbuf chosen = STRBUF_INIT;
+
+	choose_lines(all->view, source, text, &chosen);
+	if (chosen.len == 0)
+		return;
+	if (all->last_title != source->title)
+		printf("%s==> %s <==\n", all->last_title ? "\n" : "", source->title);
+	all->last_title = source->title;
+	(void)fwrite(chosen.text, 1, chosen.len, stdout);
+}
+
+/* Whether somebody still reads what we write: without new lines no write would tell. */
+static bool has_reader(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) == 0 && fflush(stdout) == 0;
+}
+
+static int follow(struct sources *all, struct error *err)
+{
+	/* Ctrl-C is how one ends this, nothing that went wrong. */
+	(void)signal(SIGINT, SIG_DFL);
+	while (has_reader()) {
+		clock_rest_ms(LOOK_EVERY_MS);
+		for (size_t i = 0; i < all->count; i++) {
+			cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+			int r = tail_more(&all->items[i].tail, &text, err);
+
+			if (r < 0)
+				return r;
+			print(all, &all->items[i], &text);
+		}
+	}
+	return EXIT_FAILURE;
+}
+
+/* The logs that are asked for. */
+static int open_logs(struct sources *all, const struct profile *profile, struct error *err)
+{
+	cleanup_with(log_list_release) struct log_list list = LOG_LIST_INIT;
+	struct node *node = NULL;
+	const char *name = all->view->node;
+	int r = name ? profile_need_node(profile, name, &node, err) : 0;
+
+	if (r < 0)
+		return r;
+	if (node) {
+		cluster_logs_add_node(&list, profile, node);
+	} else {
+		cluster_logs_add_shared(&list, profile);
+		profile_for_each_node(node, profile)
+			cluster_logs_add_node(&list, profile, node);
+	}
+	for (size_t i = 0; i < list.count; i++)
+		open_log(all, profile, &list.items[i]);
+	if (all->count > 0)
+		return 0;
+	return error_set(err, -ENOENT, "cluster '%s' has no such logs that can be read",
+			 profile->name);
+}
+
+int logs_show(const struct profile *profile, const struct logs_view *view, struct error *err)
+{
+	cleanup_with(sources_release) struct sources all = { .view = view };
+	int r = open_logs(&all, profile, err);
+
+	for (size_t i = 0; r == 0 && i < all.count; i++) {
+		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+		r = tail_last(&all.items[i].tail, view->problems ? PROBLEM_LINES : view->length,
+			      &text, err);
+		if (r == 0)
+			print(&all, &all.items[i], &text);
+	}
+	return r == 0 && view->follow ? follow(&all, err) : r;
+}

@@ -1,0 +1,20 @@
+/* The parts of `logs`. */
+#pragma once
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "cluster/profile.h"
+
+/* What is to be seen of the logs. */
+struct logs_view {
+	const char *node;        /* only its, unless NULL */
+	struct strlist services; /* only theirs, unless empty */
+	unsigned length;         /* lines of each */
+	bool problems;           /* only lines that look like some */
+	bool follow;
+};
+
+int logs_show(const struct profile *profile, const struct logs_view *view, struct error *err);
+
+/* The audit: a table, or with AS_JSON a list of objects. */
+int logs_show_audit(bool as_json, struct error *err);

@@ -1,0 +1,26 @@
+/* Text that secrets are taken out of, and lines of logs and of the audit. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cluster/audit.h"
+#include "cluster/bundle.h"
+#include "cluster/logs.h"
+#include "host/probe.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+	cleanup_with(audit_list_release) struct audit_list list = AUDIT_LIST_INIT;
+	cleanup_free char *text = xstrndup((const char *)data, size);
+	cleanup_free char *tables = probe_dropping_tables(text);
+
+	bundle_redact((const char *)data, size, &out);
+	audit_parse((const char *)data, size, &list);
+	(void)cluster_log_is_problem(text, strlen(text));
+	(void)probe_kernel_is_new(text);
+	(void)probe_has_capability(text, 24);
+	return 0;
+}

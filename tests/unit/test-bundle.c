@@ -1,0 +1,222 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "cluster/bundle.h"
+#include "cluster/logs.h"
+#include "fake-world.h"
+#include "test.h"
+
+static struct strbuf out = STRBUF_INIT;
+
+static const char *redacted(const char *text)
+{
+	strbuf_reset(&out);
+	bundle_redact(text, strlen(text), &out);
+	return out.text;
+}
+
+TEST(takes_private_keys_out)
+{
+	ASSERT_STR(
+		redacted("a\n-----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY-----\nb"),
+		"a\nREDACTED\nb");
+	ASSERT_STR(redacted("x -----BEGIN PRIVATE KEY-----\\nMHc\\n-----END PRIVATE KEY-----\\n\""),
+		   "x REDACTED\\n\"");
+	/* Cut off before its end: nothing of it may stay. */
+	ASSERT_STR(redacted("-----BEGIN RSA PRIVATE KEY-----\nMHcCAQ\nEE"), "REDACTED");
+	ASSERT_STR(redacted("-----BEGIN RSA PRIVATE KEY"), "REDACTED");
+	ASSERT_STR(redacted("d: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0tCk1IY0M= e"),
+		   "d: REDACTED e");
+}
+
+TEST(leaves_certificates_in)
+{
+	static const char *const texts[] = {
+		"-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n",
+		"client-certificate-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSQ==\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		ASSERT_STR(redacted(texts[i]), texts[i]);
+}
+
+TEST(takes_tokens_out)
+{
+	ASSERT_STR(redacted("- token: abcdef.0123456789abcdef\n"), "- token: REDACTED\n");
+	ASSERT_STR(redacted("seen abcdef.0123456789abcdef."), "seen REDACTED.");
+	ASSERT_STR(redacted("kubeadm join --token=whatever --v=1"),
+		   "kubeadm join --token=REDACTED --v=1");
+	ASSERT_STR(redacted("{\"token\": \"s3\", \"a\":1}"), "{\"token\": \"REDACTED\", \"a\":1}");
+	ASSERT_STR(redacted("{\\\"Token\\\":\\\"s3\\\"}"), "{\\\"Token\\\":\\\"REDACTED\\\"}");
+	ASSERT_STR(redacted("Authorization: Bearer s3cret\n"), "Authorization: Bearer REDACTED\n");
+	ASSERT_STR(redacted("got eyJhbGciOi.eyJpc3Mi.c2ln-_x, ok"), "got REDACTED, ok");
+	ASSERT_STR(redacted("    client-key-data: TUhj\n"), "    client-key-data: REDACTED\n");
+	ASSERT_STR(redacted("password: 'x y'"), "password: 'REDACTED'");
+}
+
+TEST(leaves_all_else_in)
+{
+	static const char *const texts[] = {
+		"",
+		"token",
+		"token:\n  serviceAccount: x\n",
+		"automountServiceAccountToken: true\n",
+		"\"secret\":{\"secretName\":\"x\"}",
+		"file /etc/kubernetes/pki/sa.key\n",
+		"1.2.3.4 node-1.18a7b8c9d0e1f2a3 abcdefg.0123456789abcdef abcdef.0123456789abcdefg",
+		"eyJ.",
+		"Bearer ",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		ASSERT_STR(redacted(texts[i]), texts[i]);
+}
+
+static void put(const char *folder, const char *path, const char *text)
+{
+	cleanup_free char *full = xasprintf("%s/%s", folder, path);
+	cleanup_free char *parent = xstrndup(full, (size_t)(strrchr(full, '/') - full));
+
+	ASSERT_OK(file_make_dirs(parent, 0755, &err));
+	ASSERT_OK(file_put(full, text, strlen(text), 0600, &err));
+}
+
+static void make_cluster(struct profile *profile)
+{
+	struct node *node;
+
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	*profile = (struct profile){ .name = xstrdup("dev") };
+	ASSERT_OK(profile_folder("dev", &profile->folder, &err));
+	node = profile_add_node(profile, "node-1");
+	node->control_plane = true;
+	node->primary = true;
+	node->driver = xstrdup("fake");
+	put(profile->folder, "profile.json", "{}");
+	put(profile->folder, "nodes/node-1/agent.log", "began\n");
+	put(profile->folder, "nodes/node-1/etc/kubernetes/admin.conf", "client-key-data: S3CRET\n");
+	put(profile->folder, "nodes/node-1/etc/kubernetes/pki/ca.key", "S3CRET\n");
+	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_old/etcd/7.log",
+	    "old\n");
+	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/2.log",
+	    "2\n");
+	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log",
+	    "10\n");
+	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/11.log.gz",
+	    "x");
+}
+
+TEST(writes_what_there_is_of_a_cluster_that_is_half_made)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *path = xasprintf("%s/out.tar", test_folder());
+	cleanup_free char *link = NULL;
+	struct stat st;
+
+	make_cluster(&profile);
+	fake_world_use(world_folder, 0);
+	link = xasprintf("%s/nodes/node-1/var/log/kubelet.log", profile.folder);
+	ASSERT_INT(symlink("/etc/passwd", link), 0);
+	ASSERT_OK(bundle_write(&profile, path, &err));
+	ASSERT_INT(stat(path, &st), 0);
+	ASSERT_INT(st.st_mode & 0777, 0600);
+	ASSERT_OK(file_read(path, 16 << 20, &text, &err));
+	ASSERT(memmem(text.text, text.len, "manykube-dev/nodes/node-1/agent.log", 35));
+	ASSERT(memmem(text.text, text.len, "etcd/10.log", 11));
+	ASSERT(memmem(text.text, text.len, "client-key-data: REDACTED", 25));
+	ASSERT(!memmem(text.text, text.len, "S3CRET", 6));
+	/* A node's root may have made a link to what is not its own. */
+	ASSERT(!memmem(text.text, text.len, "root:x:0:0", 10));
+	ASSERT(memmem(text.text, text.len, "left-out.txt", 12));
+}
+
+TEST(a_bundle_that_fails_leaves_no_file)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *path = xasprintf("%s/out.tar.gz", test_folder());
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *gzip = NULL;
+	cleanup_free char *search = NULL;
+	const char *name;
+
+	make_cluster(&profile);
+	fake_world_use(world_folder, 0);
+	put(test_folder(), "bin/gzip", "#!/bin/sh\ncat >/dev/null\nexit 3\n");
+	gzip = xasprintf("%s/bin/gzip", test_folder());
+	search = xasprintf("%s/bin:/usr/bin:/bin", test_folder());
+	ASSERT_INT(chmod(gzip, 0755), 0);
+	ASSERT_INT(setenv("PATH", search, 1), 0);
+	ASSERT_INT(bundle_write(&profile, path, &why), -EIO);
+	ASSERT_STR(why.text, "gzip failed with status 3");
+	ASSERT_OK(file_list_below(test_folder(), ".", &names, &err));
+	strlist_for_each(name, &names)
+		ASSERT(strncmp(name, "out", 3) != 0);
+}
+
+TEST(finds_the_log_of_a_static_pods_last_run)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(log_list_release) struct log_list list = LOG_LIST_INIT;
+	cleanup_free char *old = NULL;
+	const char *found = NULL;
+
+	make_cluster(&profile);
+	old = xasprintf("%s/nodes/node-1/var/log/pods/kube-system_etcd-node-1_old", profile.folder);
+	ASSERT_INT(utimensat(AT_FDCWD, old, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0), 0);
+	cluster_logs_add_node(&list, &profile, &profile.nodes[0]);
+	for (size_t i = 0; i < list.count; i++)
+		if (strcmp(list.items[i].service, "etcd") == 0)
+			found = list.items[i].path;
+	ASSERT_STR(found, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log");
+}
+
+TEST(knows_services_by_their_names)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	const char *service;
+
+	ASSERT_OK(cluster_logs_service("kube-apiserver", &service, &err));
+	ASSERT_STR(service, "apiserver");
+	ASSERT_OK(cluster_logs_service("front-door", &service, &err));
+	ASSERT_STR(service, "front-door");
+	ASSERT_INT(cluster_logs_service("docker", &service, &why), -EINVAL);
+	ASSERT(strstr(why.hint, "kubelet"));
+}
+
+static const char *words(const char *line)
+{
+	return cluster_log_words(line, strlen(line));
+}
+
+static bool is_problem(const char *line)
+{
+	return cluster_log_is_problem(line, strlen(line));
+}
+
+TEST(takes_the_runtimes_words_off_a_line)
+{
+	ASSERT_STR(words("2026-11-16T00:50:10.469530000Z stderr F I1116 x"), "I1116 x");
+	ASSERT_STR(words("2026-11-16T00:50:10.469530000Z stdout P part"), "part");
+	ASSERT_STR(words("2026-11-16T00:50:10.469530000Z stderr F "), "");
+	ASSERT_STR(words("2026-11-16T00:50:10.469530000Z stderr"),
+		   "2026-11-16T00:50:10.469530000Z stderr");
+	ASSERT_STR(words("I1116 00:50:10 plain"), "I1116 00:50:10 plain");
+	ASSERT_STR(words(""), "");
+}
+
+TEST(knows_problems_when_it_sees_them)
+{
+	ASSERT(is_problem("E1116 00:50:10.469530 1 x.go:1] no"));
+	ASSERT(is_problem("2026-11-16T00:50:10.469530000Z stderr F F1116 00:50:10 1 x.go:1] no"));
+	ASSERT(is_problem("time=\"x\" level=error msg=\"y\""));
+	ASSERT(is_problem("{\"level\":\"fatal\",\"msg\":\"x\"}"));
+	ASSERT(!is_problem("I1116 00:50:10.469530 1 x.go:1] fine"));
+	ASSERT(!is_problem("Every thing is well"));
+	ASSERT(!is_problem(""));
+}
