@@ -29,8 +29,10 @@ const struct opt command_global_options[] = {
 	OPT_REPEAT('v', "verbose", &global.verbosity,
 		   "say more: -v the time of each step, -vv each action", .once = true),
 	OPT_FLAG('q', "quiet", &global.quiet, "show no progress", .once = true),
-	OPT_STRING(0, "user", &global.user, "NAME", "who the audit says it was; you unless given"),
-	OPT_FLAG(0, "skip-audit", &global.skip_audit, "leave the command out of 'logs --audit'"),
+	OPT_STRING(0, "user", &global.user, "NAME", "who the audit says it was; you unless given",
+		   .once = true),
+	OPT_FLAG(0, "skip-audit", &global.skip_audit, "leave the command out of 'logs --audit'",
+		 .once = true),
 	OPT_HELP(&global.help),
 	OPT_END,
 };

@@ -119,9 +119,10 @@ TEST(describes_what_it_offers)
 
 TEST(offers_options_of_the_command_and_of_all)
 {
-	ASSERT_FOUND("--nodes --cni --offline --force --profile --verbose --quiet --help", "start",
-		     "-");
-	ASSERT_FOUND("--profile --verbose --quiet --help", "-");
+	ASSERT_FOUND(
+		"--nodes --cni --offline --force --profile --verbose --quiet --user --skip-audit --help",
+		"start", "-");
+	ASSERT_FOUND("--profile --verbose --quiet --user --skip-audit --help", "-");
 	ASSERT_FOUND("--no-offline --no-force --no-quiet", "start", "--no-");
 	ASSERT_FOUND("", "start", "--", "-");
 }
