@@ -33,7 +33,7 @@ static bool is_list(const struct opt *opt)
 
 bool opt_takes_value(const struct opt *opt)
 {
-	return !is_flag(opt) && opt->type != OPT_TYPE_REPEAT;
+	return !is_flag(opt) && opt->type != OPT_TYPE_REPEAT && opt->type != OPT_TYPE_SECONDS_MAYBE;
 }
 
 static void note_given(const struct opt *opt)

@@ -74,6 +74,9 @@ TEST(a_duration_may_be_left_out_where_that_is_said)
 	ASSERT(arg.force);
 	ASSERT_INT(PARSE("-w=2"), 0);
 	ASSERT_INT(arg.watch_seconds, 2);
+	for (const struct opt *opt = options; opt->type != OPT_TYPE_END; opt++)
+		if (opt->letter == 'w')
+			ASSERT(!opt_takes_value(opt));
 	ASSERT_INT(PARSE("--watch=soon"), -EINVAL);
 	error_clear(&why);
 	strlist_release(&operands);
