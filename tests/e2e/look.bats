@@ -5,7 +5,7 @@ load helper
 
 setup_file() {
 	begin_file e2e-look broken
-	manykube start --nodes=2 --offline
+	manykube start --nodes=2 --offline --label=look=here --embed-certs
 }
 
 teardown_file() {
@@ -83,6 +83,9 @@ assert_cluster_is() {
 	EOF
 	assert_schema config <<<'{"nodes":"3","container-runtime":"containerd"}'
 	run ! assert_schema config <<<'{"nodes":3}'
+	manykube config set cpus 1
+	manykube config view -o json | assert_schema config
+	manykube config unset cpus
 	assert_schema doctor <<<'{"ok":true,"checks":[{"name":"cgroup","state":"ok","detail":"v2","remedy":""}]}'
 	run ! assert_schema doctor <<<'{"ok":true,"checks":[{"name":"cgroup","state":"fine","detail":"v2","remedy":""}]}'
 }
