@@ -5,6 +5,7 @@
 #	make test       all tests, the end-to-end ones on real clusters included
 #	make test ONLY=e2e/network   only what matches
 #	make bench      measure starts, memory and disk, beside the by-the-book way
+#	make docs       write docs/commands.md and docs/exit-codes.md
 #	make install    PREFIX=/usr/local DESTDIR=
 
 PREFIX ?= /usr/local
@@ -51,6 +52,11 @@ clang: build-clang/build.ninja
 format:
 	git ls-files -co --exclude-standard -- 'src/*.[ch]' 'tests/*.[ch]' | xargs clang-format -i
 
+# What the program knows of itself; a test fails if it is not up to date.
+docs: all
+	@for name in commands exit-codes; do \
+		env -i MANYKUBE_HOME=/nonexistent build/manykube __docs $$name >docs/$$name.md || exit; done
+
 install: all
 	meson configure build -Dprefix=$(PREFIX)
 	DESTDIR=$(DESTDIR) meson install -C build
@@ -58,4 +64,4 @@ install: all
 clean:
 	rm -rf build build-asan build-clang
 
-.PHONY: all deps up test bench asan clang format install clean
+.PHONY: all deps up test bench asan clang format docs install clean

@@ -31,6 +31,7 @@ const struct command *const commands[] = {
 	&cmd_options,
 	&cmd_version,
 	&cmd_complete,
+	&cmd_docs,
 	&cmd_front_door,
 	NULL,
 };

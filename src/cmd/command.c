@@ -116,6 +116,11 @@ static int run_subcommand(const struct command *command, const char *path, char 
 		command_print_help(command, path, stderr);
 		return reason_usage.exit_status;
 	}
+	/* `node help` and `node help list`, as one may guess. */
+	if (strcmp(rest.items[0], "help") == 0) {
+		global.help = true;
+		return run_subcommand(command, path, rest.items + 1, err);
+	}
 	r = command_find(command->subcommands, path, rest.items[0], &subcommand, err);
 	if (r < 0)
 		return r;

@@ -75,6 +75,14 @@ int command_main(const struct command *const *commands, char **argv, struct erro
 int command_find(const struct command *const *commands, const char *parent, const char *name,
 		 const struct command **ret_command, struct error *err);
 
+#define COMMAND_PROGRAM_SUMMARY "Real Kubernetes clusters of many nodes on one Linux machine"
+
+/* How COMMAND, which is called PATH, is written: lines, for the caller to free. */
+char *command_usage(const struct command *command, const char *path) must_check;
+
+/* COMMAND's summary as a sentence, for the caller to free. */
+char *command_sentence(const struct command *command) must_check;
+
 /* Print the help of COMMAND, which is called PATH ("manykube node list"). */
 void command_print_help(const struct command *command, const char *path, FILE *out);
 
@@ -97,6 +105,7 @@ extern const struct command cmd_config_view;
 extern const struct command cmd_cp;
 extern const struct command cmd_delete;
 extern const struct command cmd_doctor;
+extern const struct command cmd_docs;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;
 extern const struct command cmd_ip;

@@ -45,25 +45,54 @@ static void print_summaries(const struct command *const *list, unsigned columns,
 	}
 }
 
-static void print_usage(const struct command *command, const char *path, FILE *out)
+static void add_subcommands(struct strbuf *out, const struct command *const *list)
 {
-	fprintf(out, "Usage: %s ", path);
-	if (command->subcommands) {
-		const char *separator = "[";
+	const char *separator = "[";
 
-		for (size_t i = 0; command->subcommands[i]; i++) {
-			if (command->subcommands[i]->flags & COMMAND_HIDDEN)
-				continue;
-			fprintf(out, "%s%s", separator, command->subcommands[i]->name);
-			separator = "|";
-		}
-		fprintf(out, "]\n");
-		if (command->run)
-			fprintf(out, "       %s %s\n", path, command->operands);
-		return;
+	for (; *list; list++) {
+		if ((*list)->flags & COMMAND_HIDDEN)
+			continue;
+		strbuf_addf(out, "%s%s", separator, (*list)->name);
+		separator = "|";
 	}
-	fprintf(out, "[OPTION]...%s%s\n", command->operands ? " " : "",
-		command->operands ? command->operands : "");
+	strbuf_add(out, "]");
+}
+
+char *command_usage(const struct command *command, const char *path)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	if (command->subcommands) {
+		strbuf_addf(&out, "%s ", path);
+		add_subcommands(&out, command->subcommands);
+		strbuf_add(&out, "\n");
+		if (command->run)
+			strbuf_addf(&out, "%s %s\n", path, command->operands);
+	} else {
+		strbuf_addf(&out, "%s [OPTION]...%s%s\n", path, command->operands ? " " : "",
+			    command->operands ? command->operands : "");
+	}
+	return strbuf_take(&out);
+}
+
+char *command_sentence(const struct command *command)
+{
+	char *sentence = xasprintf("%s.", command->summary);
+
+	if (sentence[0] >= 'a' && sentence[0] <= 'z')
+		sentence[0] = (char)(sentence[0] - 'a' + 'A');
+	return sentence;
+}
+
+/* The lines of USAGE, one below the other. */
+static void print_usage(const char *usage, FILE *out)
+{
+	const char *before = "Usage: ";
+
+	for (; *usage; usage += strcspn(usage, "\n") + 1) {
+		fprintf(out, "%s%.*s\n", before, (int)strcspn(usage, "\n"), usage);
+		before = "       ";
+	}
 }
 
 static void print_paragraph(const char *text, unsigned columns, FILE *out)
@@ -91,11 +120,10 @@ static void print_examples(const char *text, FILE *out)
 void command_print_help(const struct command *command, const char *path, FILE *out)
 {
 	unsigned columns = columns_of(out);
-	cleanup_free char *summary = xasprintf("%s.", command->summary);
+	cleanup_free char *summary = command_sentence(command);
+	cleanup_free char *usage = command_usage(command, path);
 
-	if (summary[0] >= 'a' && summary[0] <= 'z')
-		summary[0] = (char)(summary[0] - 'a' + 'A');
-	print_usage(command, path, out);
+	print_usage(usage, out);
 	print_paragraph(summary, columns, out);
 	if (command->description)
 		print_paragraph(command->description, columns, out);
@@ -126,8 +154,7 @@ void command_print_list(const struct command *const *list, FILE *out)
 	unsigned columns = columns_of(out);
 
 	fprintf(out, "Usage: manykube [OPTION]... COMMAND [ARGUMENT]...\n");
-	print_paragraph("Real Kubernetes clusters of many nodes on one Linux machine.", columns,
-			out);
+	print_paragraph(COMMAND_PROGRAM_SUMMARY ".", columns, out);
 	fprintf(out, "\nCommands:\n");
 	print_summaries(list, columns, out);
 	fprintf(out, "\n");

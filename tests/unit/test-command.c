@@ -258,6 +258,10 @@ TEST(help_names_the_subcommands_and_options)
 	ASSERT(strstr(text, "Usage: manykube plain [OPTION]... [A]\n"));
 	ASSERT(strstr(text, "  -f, --force  do it anyway\n"));
 	ASSERT(!strstr(text, "secret"));
+	ASSERT_INT(RUN("parent", "help"), 0);
+	ASSERT_INT(RUN("parent", "help", "plain"), 0);
+	ASSERT_INT(RUN("parent", "help", "absent"), -EINVAL);
+	ASSERT(!ran);
 	free(text);
 }
 

@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# The documentation says what the tables say.
+
+load helper
+
+setup() {
+	PAGE=$ROOT/build/manykube.1
+}
+
+# A document is what the program says now.
+assert_up_to_date() {
+	"$MANYKUBE" __docs "$1" >"$BATS_TEST_TMPDIR/now"
+	diff "$ROOT/docs/$1.md" "$BATS_TEST_TMPDIR/now" || fail "run 'make docs'"
+}
+
+@test "docs/commands.md is up to date" {
+	assert_up_to_date commands
+}
+
+@test "docs/exit-codes.md is up to date" {
+	assert_up_to_date exit-codes
+}
+
+@test "every reason is in the table that is documented" {
+	local name
+
+	for name in $(sed -n 's/^extern const struct reason \(reason_[a-z_]*\);.*/\1/p' "$ROOT/src/base/error.h"); do
+		grep -q "^	&$name,\$" "$ROOT/src/base/error.c" || fail "$name is not in reasons[]"
+	done
+}
+
+@test "groff has nothing to say about the man page" {
+	need groff
+	run -0 groff -man -ww -Tutf8 -z "$PAGE"
+	assert_equal "$output" ""
+	LC_ALL=C.UTF-8 run -0 --separate-stderr man -l --warnings -Tutf8 "$PAGE"
+	assert_equal "$stderr" ""
+}
+
+@test "mandoc has nothing to say about the man page" {
+	need mandoc
+	run mandoc -Tlint -W warning "$PAGE"
+	# Without a date, the page is the same whenever it is built.
+	assert_equal "$(grep -v 'missing date' <<<"$output")" ""
+}
+
+@test "the man page names every command and option" {
+	local text path word
+
+	text=$(LC_ALL=C.UTF-8 MANWIDTH=400 man -l -Tutf8 "$PAGE" | col -b)
+	while read -r path; do
+		assert_has "$text" "$path"
+		# shellcheck disable=SC2086 # words
+		for word in $("$MANYKUBE" help $path | grep -o '^ *\(-., \)\?--[a-z-]*' | grep -o -- '--.*'); do
+			assert_has "$text" "$word"
+		done
+	done < <(sed -n 's/^### manykube //p' "$ROOT/docs/commands.md")
+	assert_has "$text" "kubeconfig does not point here"
+	assert_has "$text" MK_USAGE
+}
+
+@test "neither the environment nor settings get into the documents" {
+	mkdir -p "$MANYKUBE_HOME"
+	echo '{"nodes": "7", "cni": "none"}' >"$MANYKUBE_HOME/config.json"
+	MANYKUBE_WAIT_TIMEOUT=77m assert_up_to_date commands
+}
