@@ -138,7 +138,7 @@ int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv
 const struct opt *opt_find(const struct opt *const *tables, const char *name, size_t len);
 const struct opt *opt_find_letter(const struct opt *const *tables, char letter);
 
-/* Whether a value follows OPT. */
+/* Whether a value must follow OPT. */
 bool opt_takes_value(const struct opt *opt);
 
 /* The environment's variable for OPT, for the caller to free. */

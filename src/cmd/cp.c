@@ -88,6 +88,7 @@ const struct command cmd_cp = {
 		    "manykube cp node-1:/etc/kubernetes/pki/ca.crt node-2:/root/\n",
 	.min_operands = 2,
 	.max_operands = 2,
+	.complete = COMPLETE_NODE_FILE,
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT,
 	.run = run,
 };

@@ -19,7 +19,7 @@ assert_equal() {
 }
 
 assert_has() {
-	[[ $1 == *"$2"* ]] || fail "there is no '$2' in: $1"
+	[[ $1 == *"$2"* ]] || fail "there is no '$2' in: ${1:0:2000}"
 }
 
 need() {

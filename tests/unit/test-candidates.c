@@ -9,6 +9,7 @@ static struct {
 	const char *cni;
 	const char *node;
 	const char *file;
+	unsigned watch;
 } arg;
 
 static const struct opt start_options[] = {
@@ -20,6 +21,7 @@ static const struct opt start_options[] = {
 };
 static const struct opt ssh_options[] = {
 	OPT_STRING('n', "node", &arg.node, "NODE", "the node", .complete = COMPLETE_NODE),
+	OPT_SECONDS_MAYBE('w', "watch", &arg.watch, "look again"),
 	OPT_STRING(0, "file", &arg.file, "FILE", "a file", .complete = COMPLETE_FILE),
 	OPT_END,
 };
@@ -149,6 +151,7 @@ TEST(offers_clusters_and_their_nodes)
 	ASSERT_FOUND("list dev other", "profile", "");
 	ASSERT_FOUND("", "profile", "dev", "");
 	ASSERT_FOUND("node-1 node-2", "ssh", "");
+	ASSERT_FOUND("node-1 node-2", "ssh", "--watch", "");
 	ASSERT_FOUND("first node-2", "ssh", "-p", "other", "");
 	ASSERT_FOUND("first node-2", "-pother", "ssh", "-n", "");
 	ASSERT_FOUND("first", "--profile=other", "ssh", "--node", "f");
