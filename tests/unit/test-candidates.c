@@ -125,7 +125,7 @@ TEST(offers_options_of_the_command_and_of_all)
 		"--nodes --cni --offline --force --profile --verbose --quiet --user --skip-audit --help",
 		"start", "-");
 	ASSERT_FOUND("--profile --verbose --quiet --user --skip-audit --help", "-");
-	ASSERT_FOUND("--no-offline --no-force --no-quiet", "start", "--no-");
+	ASSERT_FOUND("--no-offline --no-force --no-quiet --no-skip-audit", "start", "--no-");
 	ASSERT_FOUND("", "start", "--", "-");
 }
 
