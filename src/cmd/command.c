@@ -127,6 +127,25 @@ static int run_subcommand(const struct command *command, const char *path, char 
 	return run_command(subcommand, path, rest.items + 1, err);
 }
 
+/* Whether COMMAND is to tell events; ARGV may be wrong before or behind the -o that says so. */
+static bool wants_events(const struct command *command, char **argv)
+{
+	static const char *const forms[] = { "-ojson", "-o=json", "--output=json" };
+
+	if (!command->events)
+		return false;
+	for (; *argv; argv++) {
+		bool split = strcmp(*argv, "-o") == 0 || strcmp(*argv, "--output") == 0;
+
+		if (split && argv[1] && strcmp(argv[1], "json") == 0)
+			return true;
+		for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+			if (strcmp(*argv, forms[i]) == 0)
+				return true;
+	}
+	return strcmp(*command->events, "json") == 0;
+}
+
 static int run_itself(const struct command *command, const char *path, char **argv,
 		      struct error *err)
 {
@@ -143,7 +162,7 @@ static int run_itself(const struct command *command, const char *path, char **ar
 	if (r < 0)
 		return r;
 	r = opt_parse(tables, flags, argv, &operands, &given, err);
-	events_begin(command->name, command->events && strcmp(*command->events, "json") == 0);
+	events_begin(command->name, wants_events(command, argv));
 	if (r < 0 && command->flags & COMMAND_PASSES_REST)
 		return error_hint(
 			err, r, "put -- before what is not for manykube itself: '%s -- ...'", path);
