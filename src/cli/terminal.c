@@ -102,7 +102,6 @@ static int relay_terminal(int pty, struct error *err)
 	int r = loop_new(&loop, err);
 
 	relay.loop = loop;
-	copy_size(pty);
 	if (r == 0)
 		r = loop_add_fd(loop, STDIN_FILENO, EPOLLIN, on_key, &relay, &relay.input, err);
 	if (r == 0)
@@ -145,6 +144,8 @@ static int run_on_pty(const struct node_driver *driver, const struct node_spec *
 	r = driver->open_terminal(spec, &ours, &theirs, err);
 	if (r < 0)
 		return r;
+	/* Before the program looks. */
+	copy_size(ours);
 	options.stdin_fd = theirs;
 	options.stdout_fd = theirs;
 	options.stderr_fd = theirs;

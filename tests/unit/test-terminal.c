@@ -23,9 +23,13 @@ static int spawn_here(arg_unused const struct node_spec *spec, char *const *argv
 		      const struct process_options *options, struct process *ret_process,
 		      arg_unused struct error *err)
 {
-	pid_t pid = fork();
+	struct winsize size;
 	sigset_t none;
+	pid_t pid;
 
+	if (ioctl(options->stdin_fd, TIOCGWINSZ, &size) < 0 || size.ws_row != 33)
+		return -ERANGE;
+	pid = fork();
 	ASSERT(pid >= 0);
 	if (pid == 0) {
 		/* As in a node, the terminal is the program's own. */
@@ -107,6 +111,13 @@ TEST(the_size_and_its_change_pass)
 	expect(&session, "41 99");
 	ASSERT_INT(write(session.fd, "\003", 1), 1);
 	(void)end(&session);
+}
+
+TEST(the_size_is_there_before_the_program)
+{
+	struct session session = begin("exit 0");
+
+	ASSERT_INT(end(&session), 0);
 }
 
 TEST(the_interrupt_key_reaches_the_program_and_not_us)
