@@ -6,7 +6,8 @@
 #	make test ONLY=e2e/network   only what matches
 #	make bench      measure starts, memory and disk, beside the by-the-book way
 #	make docs       write docs/commands.md and docs/exit-codes.md
-#	make install    PREFIX=/usr/local DESTDIR=
+#	make install    PREFIX=/usr/local DESTDIR=; make uninstall removes it again
+#	make deb        build/manykube_VERSION_ARCH.deb
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -57,11 +58,35 @@ docs: all
 	@for name in commands exit-codes; do \
 		env -i MANYKUBE_HOME=/nonexistent build/manykube __docs $$name >docs/$$name.md || exit; done
 
-install: all
-	meson configure build -Dprefix=$(PREFIX)
-	DESTDIR=$(DESTDIR) meson install -C build
+# As root, build as the one who did before: no file of root's is left among theirs.
+BUILDER := $(shell [ "$$(id -u)" != 0 ] || [ ! -d build ] || [ "$$(stat -c %u build)" = 0 ] || \
+	stat -c 'setpriv --reuid=%u --regid=%g --clear-groups' build)
+
+installable: build/build.ninja
+	@meson introspect build --buildoptions | grep -q '"name": "prefix", "value": "$(PREFIX)"' || \
+		$(BUILDER) meson configure build -Dprefix=$(PREFIX)
+	@$(BUILDER) ninja -C build
+
+install: installable
+	@DESTDIR=$(DESTDIR) meson install -C build --no-rebuild
+
+uninstall: installable
+	@meson introspect build --installed | grep -o '": "[^"]*"' | cut -d'"' -f3 | \
+		sed 's,^,$(DESTDIR),' | xargs rm -f
+	@rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/libexec/manykube \
+		$(DESTDIR)$(PREFIX)/share/doc/manykube
+
+# build/manykube_VERSION_ARCH.deb, from a copy of what is here.
+deb:
+	@rm -rf build/deb
+	@mkdir -p build/deb/manykube
+	@tar -c --exclude='./build*' --exclude=./.git . | tar -x -C build/deb/manykube
+	cd build/deb/manykube && DEB_BUILD_OPTIONS="noautodbgsym $$DEB_BUILD_OPTIONS" \
+		dpkg-buildpackage --build=binary --no-sign
+	@mv build/deb/*.deb build/
+	@rm -rf build/deb
 
 clean:
 	rm -rf build build-asan build-clang
 
-.PHONY: all deps up test bench asan clang format docs install clean
+.PHONY: all deps up test bench asan clang format docs installable install uninstall deb clean

@@ -12,10 +12,6 @@
 #include "base/file.h"
 #include "base/parse.h"
 
-#ifndef MANYKUBE_LIBEXEC_DIR
-#define MANYKUBE_LIBEXEC_DIR "/usr/local/libexec/manykube"
-#endif
-
 /* The number in the variable that sudo sets, if we are root and it set one. */
 static bool sudo_id(const char *variable, unsigned *ret)
 {
@@ -118,16 +114,13 @@ int path_libexec(char **ret_path, struct error *err)
 	if (r != 0)
 		return r < 0 ? r : 0;
 	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (len > 0) {
-		self[len] = '\0';
-		*strrchr(self, '/') = '\0';
-		agent = xasprintf("%s/manykube-agent", self);
-		if (file_exists(agent)) {
-			*ret_path = xstrdup(self);
-			return 0;
-		}
-	}
-	*ret_path = xstrdup(MANYKUBE_LIBEXEC_DIR);
+	if (len < 0)
+		return error_sys(err, "cannot find our own program");
+	self[len] = '\0';
+	*strrchr(self, '/') = '\0';
+	agent = xasprintf("%s/manykube-agent", self);
+	*ret_path = file_exists(agent) ? xstrdup(self)
+				       : xasprintf("%s/%s", self, MANYKUBE_LIBEXEC_DIR);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ int path_state(char **ret_path, struct error *err);
 int path_cache(char **ret_path, struct error *err);
 
 /* The folder that our own programs are in (the agent, pause): MANYKUBE_LIBEXEC, beside the running
- * program, or where they were installed. */
+ * program, or where they were installed with it. */
 int path_libexec(char **ret_path, struct error *err);
 
 /* Who the person is: under sudo the caller, else ourselves. */
