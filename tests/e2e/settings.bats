@@ -1,0 +1,222 @@
+#!/usr/bin/env bats
+# What start can be told about a cluster reaches its parts, on a real cluster.
+
+load helper
+
+setup_file() {
+	begin_file e2e-settings e2e-undo
+	SHARED=$(mktemp -d /var/tmp/manykube-e2e-shared.XXXXXX)
+	export SHARED
+	echo "from the host" >"$SHARED/file"
+	PORT=$(free_port)
+	export PORT
+	start_registry
+	(cd "$SHARED" && manykube start -q --offline --nodes=2 --wait=all \
+		--label=tier=db --label=node-role.kubernetes.io/storage= \
+		--taint=dedicated=db:PreferNoSchedule \
+		--mount=.:/shared --mount="$SHARED/file:/etc/the-file:ro" \
+		--ports="$PORT:30080" \
+		--apiserver-names=api.example.com,other.example.com --apiserver-ips=10.1.2.3 \
+		--service-cluster-ip-range=10.111.0.0/16 --pod-network-cidr=10.150.0.0/16 \
+		--dns-domain=my.test --cert-expiration=48h \
+		--image-repository=registry.example.com/k8s \
+		--extra-config=kubelet.max-pods=42 --extra-config=kubelet.maxParallelImagePulls=3 \
+		--extra-config=kubelet.serializeImagePulls=false \
+		--extra-config=apiserver.max-requests-inflight=399 \
+		--extra-config=controller-manager.kube-api-qps=299 \
+		--extra-config=scheduler.kube-api-qps=99 \
+		--extra-config=etcd.quota-backend-bytes=4294967296 \
+		--extra-config=proxy.nftables.minSyncPeriod=3s \
+		--extra-config=kubeadm.encryptionAlgorithm=ECDSA-P384 \
+		--feature-gates=InPlacePodVerticalScaling=true,SidecarContainers=true \
+		--keep-context --embed-certs)
+}
+
+teardown_file() {
+	end_file
+	stop_registry
+	[ -z "${SHARED:-}" ] || rm -rf "$SHARED"
+}
+
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# The command line of a control plane's part.
+command_of() {
+	kubectl -n kube-system get pod "$1-node-1" -o jsonpath='{.spec.containers[0].command}'
+}
+
+# A registry without TLS that serves one image: our own busybox under another name.
+start_registry() {
+	local image=("$MANYKUBE_CACHE"/v*/images/busybox*.tar)
+
+	REGISTRY_PORT=$(free_port)
+	export REGISTRY_PORT
+	python3 "$BATS_TEST_DIRNAME/registry.py" "$REGISTRY_PORT" \
+		"${image[0]}" >"$BATS_FILE_TMPDIR/registry.log" 2>&1 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/registry.pid"
+}
+
+stop_registry() {
+	kill "$(cat "$BATS_FILE_TMPDIR/registry.pid")" 2>/dev/null || true
+}
+
+@test "labels and taints are on every node" {
+	assert_equal "$(kubectl get nodes -l tier=db,node-role.kubernetes.io/storage= -o name | wc -l)" 2
+	assert_equal "$(kubectl get nodes -o jsonpath='{.items[*].spec.taints[*].effect}')" \
+		"PreferNoSchedule PreferNoSchedule"
+}
+
+@test "the kubelet has its arguments and its configuration" {
+	assert_equal "$(kubectl get node node-2 -o jsonpath='{.status.capacity.pods}')" 42
+	run -0 kubectl get --raw /api/v1/nodes/node-2/proxy/configz
+	assert_equal "$(jq '.kubeletconfig.maxParallelImagePulls' <<<"$output")" 3
+	assert_equal "$(jq '.kubeletconfig.featureGates.SidecarContainers' <<<"$output")" true
+}
+
+@test "extra arguments and feature gates reach the control plane" {
+	local gates="--feature-gates=InPlacePodVerticalScaling=true,SidecarContainers=true"
+
+	run -0 command_of kube-apiserver
+	assert_output_has "--max-requests-inflight=399"
+	assert_output_has "$gates"
+	run -0 command_of kube-controller-manager
+	assert_output_has "--kube-api-qps=299"
+	assert_output_has "$gates"
+	run -0 command_of kube-scheduler
+	assert_output_has "--kube-api-qps=99"
+	assert_output_has "$gates"
+	run -0 command_of etcd
+	assert_output_has "--quota-backend-bytes=4294967296"
+	run -0 kubectl -n kube-system get configmap kube-proxy -o jsonpath='{.data.config\.conf}'
+	assert_output_has "minSyncPeriod: 3s"
+}
+
+@test "the API's certificate has the names, the key and the life that were asked for" {
+	run -0 on node-1 openssl x509 -in /etc/kubernetes/pki/apiserver.crt -noout -text
+	assert_output_has "DNS:api.example.com"
+	assert_output_has "DNS:other.example.com"
+	assert_output_has "IP Address:10.1.2.3"
+	assert_output_has "P-384"
+	on node-1 openssl x509 -in /etc/kubernetes/pki/apiserver.crt -checkend 169200
+	run ! on node-1 openssl x509 -in /etc/kubernetes/pki/apiserver.crt -checkend 174000
+}
+
+@test "pods, services and names are where they were wanted" {
+	assert_equal "$(kubectl get service kubernetes -o jsonpath='{.spec.clusterIP}')" 10.111.0.1
+	assert_equal "$(kubectl get node node-2 -o jsonpath='{.spec.podCIDR}')" 10.150.1.0/24
+	kubectl run resolve --image=busybox --image-pull-policy=Never --restart=Never -- \
+		sh -c 'until nslookup kubernetes.default.svc.my.test; do sleep 1; done'
+	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/resolve --timeout=60s
+}
+
+@test "Kubernetes' images have the names of the other repository and were not pulled" {
+	run -0 kubectl -n kube-system get pods -o jsonpath='{.items[*].spec.containers[*].image}'
+	assert_output_has registry.example.com/k8s/kube-apiserver
+	assert_output_has registry.example.com/k8s/coredns
+	[[ $output != *registry.k8s.io* ]]
+}
+
+@test "a folder of the host is on every node, and pods see it" {
+	on node-2 sh -c 'cat /shared/file && echo "from the node" >/shared/answer'
+	assert_equal "$(cat "$SHARED/answer")" "from the node"
+	assert_equal "$(stat -c %u "$SHARED/answer")" 0
+	assert_equal "$(on node-1 cat /etc/the-file)" "from the host"
+	run ! on node-1 sh -c 'echo no >/etc/the-file'
+	run ! on node-1 mount -o remount,rw /etc/the-file
+	kubectl apply -f - <<-END
+		apiVersion: v1
+		kind: Pod
+		metadata: { name: sees }
+		spec:
+		  restartPolicy: Never
+		  containers:
+		  - { name: c, image: busybox, imagePullPolicy: Never, command: [grep, host, /s/file],
+		      volumeMounts: [{ name: s, mountPath: /s }] }
+		  volumes: [{ name: s, hostPath: { path: /shared } }]
+	END
+	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/sees --timeout=60s
+}
+
+@test "a port of the host leads to a service's port on the nodes" {
+	apply_web
+	kubectl create service nodeport web-by-port --tcp=80:8080 --node-port=30080
+	kubectl set selector service web-by-port app=web
+	within 30 curl -fsS -m 2 "http://127.0.0.1:$PORT/"
+}
+
+@test "ports and registries can be changed on a running cluster, and it says that it runs" {
+	local more
+
+	more=$(free_port)
+	run -0 manykube start --ports="$PORT:30080" --ports="$more:30080" \
+		--insecure-registry="$(profile_get .gateway):$REGISTRY_PORT" \
+		--registry-mirror="docker.io=http://$(profile_get .gateway):$REGISTRY_PORT"
+	assert_output_has "running already"
+	[[ $output != *"Starting node"* ]]
+	within 30 curl -fsS -m 2 "http://127.0.0.1:$more/"
+	run manykube start --ports="$REGISTRY_PORT:1"
+	assert_status 71
+	assert_output_has "is in use"
+}
+
+@test "images come from an insecure registry and from a mirror" {
+	local gateway
+
+	gateway=$(profile_get .gateway)
+	kubectl run insecure --image="$gateway:$REGISTRY_PORT/some/image:one" --restart=Never -- true
+	kubectl run mirrored --image=docker.io/some/mirrored:one --restart=Never -- true
+	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/insecure pod/mirrored --timeout=60s
+}
+
+@test "the context was kept and the certificates are embedded" {
+	run kubectl config current-context
+	assert_status 1
+	run -0 kubectl config view --raw -o jsonpath='{.users[0].user}'
+	assert_output_has client-key-data
+}
+
+@test "what a cluster was made with is not changed, and the option named" {
+	run manykube start --dns-domain=other.test
+	assert_status 14
+	assert_output_has "--dns-domain"
+	run manykube start --extra-config=kubelet.max-pods=43
+	assert_status 14
+	run -0 manykube start --dns-domain=my.test -q
+}
+
+@test "a node comes back with its mounts, labels and ports after everything was killed" {
+	local node
+
+	for node in node-1 node-2; do
+		kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/$node/pid")"
+	done
+	kill -KILL "$(jq .pid "$(profile_folder)/front-door.status.json")"
+	manykube start -q
+	assert_equal "$(on node-2 cat /shared/file)" "from the host"
+	assert_equal "$(kubectl get nodes -l tier=db -o name | wc -l)" 2
+	within 60 curl -fsS -m 2 "http://127.0.0.1:$PORT/"
+}
+
+@test "a dry run tells the plan and makes nothing" {
+	run -0 --separate-stderr manykube start -p e2e-undo --dry-run --nodes=3 --offline
+	assert_output_has "would be made"
+	assert_output_has "node-3"
+	run manykube status -p e2e-undo
+	assert_status 85
+	run -0 manykube start --dry-run --nodes=3
+	assert_output_has "Node node-2: worker, $(profile_get '.nodes[1].address'), runs"
+	assert_output_has "would be made"
+	assert_equal "$(profile_get '.nodes | length')" 2
+}
+
+@test "a failed start is removed again if it was asked for, an older cluster never" {
+	run manykube start -p e2e-undo --offline --wait-timeout=2s --delete-on-failure
+	assert_status 102
+	run manykube status -p e2e-undo
+	assert_status 85
+	run manykube start --wait=all --wait-timeout=1s --nodes=3 --delete-on-failure
+	[ "$status" -ne 0 ]
+	assert_equal "$(profile_get '.nodes | length')" 3
+}
