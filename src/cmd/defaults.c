@@ -62,6 +62,7 @@ int defaults_check(struct error *err)
 {
 	if (!trouble.text)
 		return 0;
+	error_clear(err);
 	*err = trouble;
 	trouble = ERROR_INIT;
 	return -EINVAL;
