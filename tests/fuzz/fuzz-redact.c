@@ -15,8 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
 	cleanup_with(audit_list_release) struct audit_list list = AUDIT_LIST_INIT;
 	cleanup_free char *text = xstrndup((const char *)data, size);
-	cleanup_free char *tables = probe_dropping_tables(text);
+	cleanup_free char *tables = NULL;
 
+	tables = probe_dropping_tables(text);
+	assert(!tables || *tables);
 	bundle_redact((const char *)data, size, &out);
 	audit_parse((const char *)data, size, &list);
 	(void)cluster_log_is_problem(text, strlen(text));

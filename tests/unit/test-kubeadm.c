@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/process.h"
 #include "cluster/kubeadm.h"
 #include "test.h"
 
@@ -73,11 +74,12 @@ static json_t *init(const struct profile *of, const char *kind)
 	return document(text, kind);
 }
 
-static struct profile with_extra(const char *word)
+/* The profile with one word of extra configuration, which must outlive it. */
+static struct profile with_extra(char *const *word)
 {
 	struct profile changed = profile;
 
-	strlist_add(&changed.extra_config, word);
+	changed.extra_config = (struct strlist){ .items = (char **)(uintptr_t)word, .count = 1 };
 	return changed;
 }
 
@@ -112,9 +114,9 @@ TEST(pods_may_run_on_every_node)
 
 TEST(extra_arguments_reach_their_component_and_replace_ours)
 {
-	struct profile apiserver = with_extra("apiserver.v=3");
-	struct profile manager = with_extra("controller-manager.kube-api-qps=7");
-	struct profile etcd = with_extra("etcd.quota-backend-bytes=5");
+	struct profile apiserver = with_extra(ARGV("apiserver.v=3"));
+	struct profile manager = with_extra(ARGV("controller-manager.kube-api-qps=7"));
+	struct profile etcd = with_extra(ARGV("etcd.quota-backend-bytes=5"));
 	json_auto_t *one = init(&apiserver, "ClusterConfiguration");
 	json_auto_t *two = init(&manager, "ClusterConfiguration");
 	json_auto_t *three = init(&etcd, "ClusterConfiguration");
@@ -130,8 +132,8 @@ TEST(extra_arguments_reach_their_component_and_replace_ours)
 
 TEST(a_kubelets_argument_and_a_field_of_its_configuration_go_to_different_places)
 {
-	struct profile argument = with_extra("kubelet.max-pods=42");
-	struct profile field = with_extra("kubelet.maxPods=42");
+	struct profile argument = with_extra(ARGV("kubelet.max-pods=42"));
+	struct profile field = with_extra(ARGV("kubelet.maxPods=42"));
 	json_auto_t *one = init(&argument, "InitConfiguration");
 	json_auto_t *two = init(&field, "KubeletConfiguration");
 	json_auto_t *three = init(&field, "InitConfiguration");
@@ -145,10 +147,10 @@ TEST(a_kubelets_argument_and_a_field_of_its_configuration_go_to_different_places
 
 TEST(the_proxys_and_kubeadms_fields_are_set_by_their_paths)
 {
-	struct profile proxy = with_extra("kube-proxy.conntrack.min=9");
-	struct profile dashed = with_extra("proxy.bind-address=0.0.0.0");
-	struct profile kubeadm = with_extra("kubeadm.encryptionAlgorithm=RSA-2048");
-	struct profile ignoring = with_extra("kubeadm.ignore-preflight-errors=Swap,Mem");
+	struct profile proxy = with_extra(ARGV("kube-proxy.conntrack.min=9"));
+	struct profile dashed = with_extra(ARGV("proxy.bind-address=0.0.0.0"));
+	struct profile kubeadm = with_extra(ARGV("kubeadm.encryptionAlgorithm=RSA-2048"));
+	struct profile ignoring = with_extra(ARGV("kubeadm.ignore-preflight-errors=Swap,Mem"));
 	json_auto_t *one = init(&proxy, "KubeProxyConfiguration");
 	json_auto_t *two = init(&dashed, "KubeProxyConfiguration");
 	json_auto_t *three = init(&kubeadm, "ClusterConfiguration");
@@ -168,8 +170,7 @@ TEST(feature_gates_reach_all_parts)
 	json_auto_t *kubelet = NULL;
 	json_auto_t *proxy = NULL;
 
-	strlist_add(&gated.feature_gates, "One=true");
-	strlist_add(&gated.feature_gates, "Two=false");
+	gated.feature_gates = (struct strlist){ ARGV("One=true", "Two=false"), 2 };
 	cluster = init(&gated, "ClusterConfiguration");
 	kubelet = init(&gated, "KubeletConfiguration");
 	proxy = init(&gated, "KubeProxyConfiguration");
@@ -188,10 +189,10 @@ TEST(a_kubelet_asks_only_for_labels_that_it_may_have)
 	json_auto_t *join = NULL;
 	cleanup_free char *text = NULL;
 
-	strlist_add(&labelled.labels, "tier=db");
-	strlist_add(&labelled.labels, "node-role.kubernetes.io/worker=");
-	strlist_add(&labelled.labels, "notkubernetes.io/x=1");
-	strlist_add(&labelled.taints, "dedicated=db:NoSchedule");
+	labelled.labels = (struct strlist){
+		ARGV("tier=db", "node-role.kubernetes.io/worker=", "notkubernetes.io/x=1"), 3
+	};
+	labelled.taints = (struct strlist){ ARGV("dedicated=db:NoSchedule"), 1 };
 	text = kubeadm_join_config(&profile, &labelled, "t", "/d");
 	join = document(text, "JoinConfiguration");
 	reserved = kubeadm_reserved_labels(&labelled);
@@ -208,8 +209,8 @@ TEST(names_certificates_and_images_are_as_asked_for)
 	struct profile changed = profile;
 	json_auto_t *cluster = NULL;
 
-	strlist_add(&changed.api_names, "api.example.com");
-	strlist_add(&changed.api_ips, "10.1.2.3");
+	changed.api_names = (struct strlist){ ARGV("api.example.com"), 1 };
+	changed.api_ips = (struct strlist){ ARGV("10.1.2.3"), 1 };
 	changed.cert_seconds = 7200;
 	changed.image_repository = "registry.local/k8s";
 	cluster = init(&changed, "ClusterConfiguration");

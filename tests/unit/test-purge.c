@@ -18,6 +18,7 @@ static char *home;
 /* A home with what manykube makes in it, but for profiles. */
 static void use_home(void)
 {
+	free(home);
 	home = xasprintf("%s/home", test_folder());
 	ASSERT_INT(setenv("MANYKUBE_HOME", home, 1), 0);
 	ASSERT_INT(unsetenv("MANYKUBE_CACHE"), 0);

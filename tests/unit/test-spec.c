@@ -1,6 +1,7 @@
 #include <arpa/inet.h>
 
 #include "base/cleanup.h"
+#include "base/process.h"
 #include "cluster/choices.h"
 #include "cluster/registries.h"
 #include "cluster/spec.h"
@@ -146,7 +147,7 @@ TEST(a_wrong_choice_is_named_by_its_option)
 {
 	struct cluster_options options = { 0 };
 
-	strlist_add(&options.mounts, "/no/such/folder:/x");
+	options.mounts = (struct strlist){ ARGV("/no/such/folder:/x"), 1 };
 	assert_choice_refused(&options, "--mount: '/no/such/folder:/x': this host has no");
 	options = (struct cluster_options){ .service_subnet = "10.0.0.0/8" };
 	assert_choice_refused(&options, "--service-cluster-ip-range: '10.0.0.0/8' is too large");
@@ -157,13 +158,13 @@ TEST(a_wrong_choice_is_named_by_its_option)
 	options = (struct cluster_options){ .api_port = 70000 };
 	assert_choice_refused(&options, "--apiserver-port");
 	options = (struct cluster_options){ 0 };
-	strlist_add(&options.extra_config, "proxy.mode=iptables");
+	options.extra_config = (struct strlist){ ARGV("proxy.mode=iptables"), 1 };
 	assert_choice_refused(&options, "nftables only");
 	options = (struct cluster_options){ 0 };
-	strlist_add(&options.extra_config, "kubeadm.pod-network-cidr=10.0.0.0/16");
+	options.extra_config = (struct strlist){ ARGV("kubeadm.pod-network-cidr=10.0.0.0/16"), 1 };
 	assert_choice_refused(&options, "use --pod-network-cidr instead");
 	options = (struct cluster_options){ 0 };
-	strlist_add(&options.api_ips, "1.2.3");
+	options.api_ips = (struct strlist){ ARGV("1.2.3"), 1 };
 	assert_choice_refused(&options, "--apiserver-ips");
 }
 
