@@ -78,13 +78,25 @@ static int sync_folder_of(const char *path, struct error *err)
 	return 0;
 }
 
+int file_check_replaceable(const char *path, struct error *err)
+{
+	struct stat st;
+
+	/* Folders are refused by rename(). */
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return 0;
+	return error_set(err, -EINVAL, "'%s' is not a file", path);
+}
+
 static int replace(const char *path, const void *data, size_t len, mode_t mode, bool durable,
 		   struct error *err)
 {
 	cleanup_free char *temp = xasprintf("%s.new", path);
 	cleanup_fd int fd = -1;
-	int r;
+	int r = file_check_replaceable(path, err);
 
+	if (r < 0)
+		return r;
 	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return error_sys(err, "cannot create '%s'", temp);

@@ -17,6 +17,9 @@ int file_read(const char *path, size_t limit, struct strbuf *buf, struct error *
 /* Write all of DATA to FD, or return a negative errno. */
 int file_write_all(int fd, const void *data, size_t len);
 
+/* -EINVAL if PATH is a device, a pipe or a socket: a file must not be put in its place. */
+int file_check_replaceable(const char *path, struct error *err);
+
 /* Make PATH hold just DATA, in one step and durably, with MODE; readers see the old or the new
  * file, never half. */
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct error *err);

@@ -412,18 +412,63 @@ static bool ends_in(const char *text, const char *end)
 	return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
 }
 
-int bundle_write(const struct profile *profile, const char *path, struct error *err)
+/* People who want text would get something else under its name. */
+static int check_name(const char *path, struct error *err)
 {
-	cleanup_free char *temp = xasprintf("%s.XXXXXX", path);
-	cleanup_fd int fd = mkostemp(temp, O_CLOEXEC);
-	int r;
+	int r = file_check_replaceable(path, err);
 
-	if (fd < 0)
-		return error_sys(err, "cannot create '%s'", path);
-	r = ends_in(path, ".tar") ? fill_into(profile, fd, err) : fill_compressed(profile, fd, err);
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	if (ends_in(path, ".tar") || ends_in(path, ".tar.gz") || ends_in(path, ".tgz"))
+		return 0;
+	error_because(err, &reason_usage, -EINVAL, "--file: '%s' does not end in .tar.gz or .tar",
+		      path);
+	return error_hint(err, -EINVAL, "choose such a name: an archive of many files is written");
+}
+
+/* A file in FOLDER that has no name yet, so that nothing is left of it when we are killed; where
+ * that can't be had, it is TEMP. */
+static int open_unnamed(const char *folder, const char *temp, bool *ret_named)
+{
+	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	*ret_named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+	return *ret_named ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : fd;
+}
+
+static int fill_as(const struct profile *profile, const char *path, int fd, struct error *err)
+{
+	int r = ends_in(path, ".tar") ? fill_into(profile, fd, err)
+				      : fill_compressed(profile, fd, err);
+
 	if (r == 0 && fchown(fd, path_person_uid(), path_person_gid()) < 0 && geteuid() == 0)
 		r = error_sys(err, "cannot give '%s' to its owner", path);
-	if (r == 0 && rename(temp, path) < 0)
+	return r;
+}
+
+int bundle_write(const struct profile *profile, const char *path, struct error *err)
+{
+	cleanup_free char *real = realpath(path, NULL);
+	const char *target = real ? real : path;
+	cleanup_free char *temp = xasprintf("%s.%d", target, (int)getpid());
+	const char *slash = strrchr(target, '/');
+	cleanup_free char *folder = xasprintf("%.*s", slash ? (int)(slash - target) + 1 : 1,
+					      slash ? target : ".");
+	cleanup_free char *opened = NULL;
+	cleanup_fd int fd = -1;
+	bool named = false;
+	int r = check_name(path, err);
+
+	if (r < 0)
+		return r;
+	fd = open_unnamed(folder, temp, &named);
+	if (fd < 0)
+		return error_sys(err, "cannot create '%s'", path);
+	r = fill_as(profile, path, fd, err);
+	opened = xasprintf("/proc/self/fd/%d", fd);
+	if (r == 0 && !named && linkat(AT_FDCWD, opened, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) < 0)
+		return error_sys(err, "cannot create '%s'", temp);
+	if (r == 0 && rename(temp, target) < 0)
 		r = error_sys(err, "cannot create '%s'", path);
 	if (r < 0)
 		(void)unlink(temp);

@@ -10,8 +10,8 @@
 #include "cluster/profile.h"
 
 /*
- * Write the archive PATH, compressed unless it ends in ".tar": the person's own, 0600, complete or
- * absent.  What can't be had is left out and named in the archive's left-out.txt, whatever state
+ * Write the archive PATH, which ends in ".tar", ".tar.gz" or ".tgz": the person's own, 0600,
+ * complete or absent, also if we are killed.  What can't be had is left out and named in the archive's left-out.txt, whatever state
  * the cluster is in.
  */
 int bundle_write(const struct profile *profile, const char *path, struct error *err);

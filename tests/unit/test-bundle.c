@@ -159,6 +159,32 @@ TEST(a_bundle_that_fails_leaves_no_file)
 		ASSERT(strncmp(name, "out", 3) != 0);
 }
 
+TEST(a_bundle_takes_the_place_of_nothing_but_an_archive)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *pipe = xasprintf("%s/pipe.tar", test_folder());
+	cleanup_free char *text = xasprintf("%s/logs.txt", test_folder());
+	cleanup_free char *real = xasprintf("%s/real.tar", test_folder());
+	cleanup_free char *link = xasprintf("%s/link.tar", test_folder());
+	struct stat st;
+
+	make_cluster(&profile);
+	fake_world_use(world_folder, 0);
+	ASSERT_INT(mkfifo(pipe, 0600), 0);
+	ASSERT_INT(bundle_write(&profile, pipe, &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode));
+	ASSERT_INT(bundle_write(&profile, text, NULL), -EINVAL);
+	ASSERT(!file_exists(text));
+	put(test_folder(), "real.tar", "old");
+	ASSERT_INT(symlink("real.tar", link), 0);
+	ASSERT_OK(bundle_write(&profile, link, &err));
+	ASSERT(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+	ASSERT(stat(real, &st) == 0 && st.st_size > 1000);
+}
+
 TEST(finds_the_log_of_a_static_pods_last_run)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;

@@ -26,6 +26,20 @@ TEST(replaces_in_one_step)
 	ASSERT(!file_exists(temp));
 }
 
+TEST(puts_no_file_in_the_place_of_a_device)
+{
+	cleanup_free char *path = in_folder("pipe");
+	struct stat st;
+
+	ASSERT_INT(mkfifo(path, 0600), 0);
+	ASSERT_INT(file_replace(path, "x", 1, 0600, NULL), -EINVAL);
+	ASSERT_INT(file_put(path, "x", 1, 0600, NULL), -EINVAL);
+	ASSERT(stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
+	ASSERT_INT(file_check_replaceable("/dev/null", NULL), -EINVAL);
+	ASSERT_INT(file_check_replaceable(test_folder(), NULL), 0);
+	ASSERT_INT(file_check_replaceable("/nonexistent", NULL), 0);
+}
+
 TEST(refuses_to_read_more_than_it_was_told)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
