@@ -113,16 +113,19 @@ int purge(struct error *err)
 	cleanup_free char *state = NULL;
 	cleanup_free char *cache = NULL;
 	cleanup_free char *foreign = NULL;
+	cleanup_free char *own = NULL;
 	int r = purge_check(err);
 
 	if (r == 0)
 		r = path_state(&state, err);
 	if (r == 0)
 		r = path_cache(&cache, err);
-	if (r == 0)
-		r = remove_known(cache, is_version, err);
 	if (r < 0)
 		return r;
+	/* The folder that MANYKUBE_CACHE names may serve other homes, with running clusters. */
+	own = xasprintf("%s/cache", state);
+	if (file_exists(cache) && !is_same(cache, own))
+		log_warning("the cache '%s' stays: other homes may use it, too", cache);
 	foreign = find_foreign(state, is_known);
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		cleanup_free char *path = xasprintf("%s/%s", state, known[i].name);

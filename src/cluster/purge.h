@@ -1,8 +1,9 @@
 /*
- * Removing what is left when there is no cluster any more: the state folder and the cache.
+ * Removing what is left when there is no cluster any more: the state folder with its cache.
  *
- * MANYKUBE_HOME and MANYKUBE_CACHE may be anything: only what is known to be ours goes, and a
- * folder that holds something else stays, with a warning.
+ * MANYKUBE_HOME may be anything: only what is known to be ours goes, and a folder that holds
+ * something else stays, with a warning.  So does a cache elsewhere (MANYKUBE_CACHE): the running
+ * clusters of another home may need it.
  */
 #pragma once
 

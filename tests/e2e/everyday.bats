@@ -272,23 +272,25 @@ lock_is_held() {
 	assert_no_trace
 }
 
-@test "delete --purge removes the home and the cache, but nothing of others" {
-	export MANYKUBE_HOME=$BATS_TEST_TMPDIR/home MANYKUBE_CACHE=$BATS_TEST_TMPDIR/cache
+@test "delete --purge removes the home with its cache, but nothing of others" {
+	local cache=$BATS_TEST_TMPDIR/home/cache
 
-	mkdir -p "$MANYKUBE_HOME"/{locks,profiles} "$MANYKUBE_CACHE/v1.36.3/bin" "$BATS_TEST_TMPDIR/kept"
+	export MANYKUBE_HOME=$BATS_TEST_TMPDIR/home
+	unset MANYKUBE_CACHE
+
+	mkdir -p "$MANYKUBE_HOME"/{locks,profiles} "$cache/v1.36.3/bin" "$BATS_TEST_TMPDIR/kept"
 	echo '{"profile": "x"}' >"$MANYKUBE_HOME/config.json"
 	run -0 manykube delete --purge
 	assert_output_has "purged"
 	[ ! -e "$MANYKUBE_HOME" ]
-	[ ! -e "$MANYKUBE_CACHE" ]
-	mkdir -p "$MANYKUBE_CACHE/v1.36.3" "$MANYKUBE_CACHE/somebody" "$MANYKUBE_HOME/logs"
+	mkdir -p "$cache/v1.36.3" "$cache/somebody" "$MANYKUBE_HOME/logs"
 	touch "$MANYKUBE_HOME/thesis"
 	run -0 manykube delete --all --purge
 	assert_output_has "thesis"
 	assert_output_has "somebody"
 	[ -e "$MANYKUBE_HOME/thesis" ]
 	[ -e "$MANYKUBE_HOME/logs" ]
-	[ -e "$MANYKUBE_CACHE/somebody" ]
+	[ -e "$cache/somebody" ]
 	run env HOME="$MANYKUBE_HOME" "$MANYKUBE" delete --all --purge
 	assert_status 14
 }

@@ -89,21 +89,34 @@ TEST(a_cache_of_somebody_else_stays)
 	ASSERT(warnings >= ARRAY_SIZE(foreign));
 }
 
-TEST(a_cache_elsewhere_goes_if_it_is_ours)
+TEST(a_cache_elsewhere_stays_since_others_may_use_it)
 {
 	cleanup_free char *cache = xasprintf("%s/elsewhere", test_folder());
 	cleanup_free char *version = xasprintf("%s/v1.36.3", cache);
-	cleanup_free char *other = xasprintf("%s/other", cache);
 
 	use_home();
+	make("config.json");
 	ASSERT_INT(setenv("MANYKUBE_CACHE", cache, 1), 0);
 	ASSERT_OK(file_make_dirs(version, 0755, &err));
-	ASSERT_OK(file_make_dirs(other, 0755, &err));
 	ASSERT_OK(purge(&err));
+	ASSERT(!file_exists(home));
 	ASSERT(file_exists(version));
-	ASSERT_INT(rmdir(other), 0);
+	ASSERT_INT(warnings, 1);
+}
+
+TEST(a_cache_named_by_a_link_is_the_homes_own)
+{
+	cleanup_free char *link = xasprintf("%s/link", test_folder());
+	cleanup_free char *cache = NULL;
+
+	use_home();
+	make("cache/v1.36.3/bin/kubectl");
+	cache = xasprintf("%s/cache", home);
+	ASSERT_INT(symlink(cache, link), 0);
+	ASSERT_INT(setenv("MANYKUBE_CACHE", link, 1), 0);
 	ASSERT_OK(purge(&err));
-	ASSERT(!file_exists(cache));
+	ASSERT(!file_exists(home));
+	ASSERT_INT(warnings, 0);
 }
 
 TEST(a_cluster_that_is_still_there_stays)
