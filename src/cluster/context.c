@@ -63,6 +63,14 @@ static int put(const struct profile *profile, const struct kube *admin, enum kub
 	return r < 0 ? r : kubeconfig_merge(kubeconfig, &entry, err);
 }
 
+int context_check(struct error *err)
+{
+	cleanup_free char *path = NULL;
+	int r = kubeconfig_path(&path, err);
+
+	return r < 0 ? r : kubeconfig_check(path, err);
+}
+
 int context_put(const struct profile *profile, const struct kube *admin, struct error *err)
 {
 	return put(profile, admin, profile->keep_context ? KUBECONFIG_KEEP_CURRENT : 0, err);

@@ -7,6 +7,10 @@
 /* The API's address on this host, for the caller to free: "https://127.0.0.1:41234". */
 char *context_server(const struct profile *profile) must_check;
 
+/* Fail if the person's kubeconfig is damaged or can't be written: better before a cluster is made.
+ */
+int context_check(struct error *err);
+
 /*
  * Put PROFILE's context, with the address of now and ADMIN's certificates, into the person's
  * kubeconfig, as its flags say.  Certificates that are not embedded are files of the profile's

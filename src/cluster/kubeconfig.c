@@ -129,6 +129,14 @@ static int explain(const char *path, int code, struct error *err)
 			  "the file was left as it is: mend it, or set KUBECONFIG to another");
 }
 
+/* The file is out of reach, or no file. */
+static int explain_access(const char *path, int code, struct error *err)
+{
+	error_prefix(err, code, "cannot change the kubeconfig '%s'", path);
+	error_reason(err, code, &reason_host_config);
+	return error_hint(err, code, "set KUBECONFIG to a file that can be written to");
+}
+
 /* Merge ENTRY, or without one remove NAME; whether that changed something. */
 static int change(const char *path, const char *name, const struct kubeconfig_entry *entry,
 		  struct error *err)
@@ -142,11 +150,13 @@ static int change(const char *path, const char *name, const struct kubeconfig_en
 	if (!entry && !file_exists(real))
 		return 0;
 	r = lock_folder(real, &lock, err);
+	if (r == 0 && entry)
+		r = file_check_replaceable(real, err);
 	if (r < 0)
-		return error_reason(err, r, &reason_host_config);
+		return explain_access(path, r, err);
 	r = file_read(real, KUBECONFIG_LIMIT, &before, err);
 	if (r < 0 && r != -ENOENT)
-		return error_reason(err, r, &reason_host_config);
+		return explain_access(path, r, err);
 	error_clear(err ? err : &(struct error){ NULL });
 
 	if (entry)
@@ -158,7 +168,34 @@ static int change(const char *path, const char *name, const struct kubeconfig_en
 	if (after.len == before.len && memcmp(after.text, before.text, after.len) == 0)
 		return 0;
 	r = write_back(real, &after, err);
-	return r < 0 ? error_reason(err, r, &reason_host_config) : 1;
+	return r < 0 ? explain_access(path, r, err) : 1;
+}
+
+/* See that a file can be put beside PATH, or where its folder will be made. */
+static int check_folder(const char *path, struct error *err)
+{
+	cleanup_free char *folder = folder_of(path);
+
+	while (!file_exists(folder) && strchr(folder + 1, '/'))
+		*strrchr(folder, '/') = '\0';
+	return access(folder, W_OK) < 0 ? error_sys(err, "cannot write to '%s'", folder) : 0;
+}
+
+int kubeconfig_check(const char *path, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(scan_release) struct scan scan = SCAN_INIT;
+	cleanup_free char *real = follow(path);
+	int r = file_check_replaceable(real, err);
+
+	if (r == 0)
+		r = check_folder(real, err);
+	if (r == 0 && file_exists(real))
+		r = file_read(real, KUBECONFIG_LIMIT, &text, err);
+	if (r < 0)
+		return explain_access(path, r, err);
+	r = kubeconfig_scan(text.text, text.len, &scan, err);
+	return r < 0 ? explain(real, r, err) : 0;
 }
 
 int kubeconfig_merge(const char *path, const struct kubeconfig_entry *entry, struct error *err)

@@ -37,6 +37,10 @@ int kubeconfig_path(char **ret_path, struct error *err);
 /* All files that kubectl reads: those of KUBECONFIG, by default ~/.kube/config. */
 int kubeconfig_paths(struct strlist *ret_paths, struct error *err);
 
+/* Fail, with reason_host_config, if the file PATH is damaged or can't be written:
+ * kubeconfig_merge() would.  That there is none is no error. */
+int kubeconfig_check(const char *path, struct error *err);
+
 /*
  * Put context, cluster and user of ENTRY into the file PATH, and make it the current context.
  * A context that leads to them is left as it is, with its namespace.  The file is created if

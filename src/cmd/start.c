@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "cluster/context.h"
 #include "cmd/command.h"
 #include "cmd/start-options.h"
 #include "host/probe.h"
@@ -72,7 +73,7 @@ static int check_counts(struct error *err)
 	}
 	if (wanted->nodes > 250)
 		return error_because(err, &reason_usage, -ERANGE,
-				     "--nodes: a cluster has at most 250");
+				     "--nodes: a cluster has at most 250 nodes");
 	if (cpus > 0 && wanted->cpus > (unsigned long)cpus)
 		log_warning("--cpus=%u: this host has %ld CPUs, so nodes will show and use %ld",
 			    wanted->cpus, cpus, cpus);
@@ -101,8 +102,11 @@ static int start(const char *name, struct observer *observer, struct cluster_out
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r;
 
+	r = context_check(err);
+	if (r < 0)
+		return r;
 	if (probe_raise_inotify(&why) < 0)
-		log_warning("%s; many nodes may run out of them: %s", why.text, why.hint);
+		log_warning("%s; do it yourself: %s", why.text, why.hint);
 	record_events(name);
 	r = cluster_start(name, &start_arguments.wanted, observer, ret_outcome, err);
 	if (r < 0 && start_arguments.delete_on_failure)

@@ -224,8 +224,9 @@ int probe_raise_inotify(struct error *err)
 	if (r >= 0)
 		r = probe_raise_number(INOTIFY_WATCHES_FILE, INOTIFY_WATCHES, err);
 	if (r < 0) {
-		(void)error_prefix(err, r,
-				   "cannot raise the limits of inotify, many nodes may fail");
+		(void)error_prefix(
+			err, r,
+			"cannot raise the limits of inotify, of which many nodes may run out");
 		return error_hint(err, r, INOTIFY_REMEDY);
 	}
 	return 0;

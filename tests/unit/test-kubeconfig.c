@@ -305,6 +305,29 @@ TEST(a_file_that_cannot_be_read_is_left_alone)
 	ASSERT_STR(text.text, "@");
 }
 
+TEST(a_file_that_cannot_be_changed_is_found_beforehand)
+{
+	cleanup_free char *path = xasprintf("%s/config", test_folder());
+	cleanup_free char *pipe = xasprintf("%s/pipe", test_folder());
+	cleanup_free char *missing = xasprintf("%s/a/b/config", test_folder());
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct stat st;
+
+	ASSERT_INT(mkfifo(pipe, 0600), 0);
+	ASSERT_INT(kubeconfig_check(pipe, &why), -EINVAL);
+	ASSERT(strstr(why.text, "kubeconfig") && strstr(why.hint, "KUBECONFIG"));
+	ASSERT(why.reason == &reason_host_config);
+	ASSERT_INT(kubeconfig_merge(pipe, &dev, NULL), -EINVAL);
+	ASSERT(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode));
+	ASSERT_INT(kubeconfig_check(test_folder(), NULL), -EISDIR);
+	ASSERT_OK(kubeconfig_check(missing, &err));
+	ASSERT(!file_exists(missing));
+	ASSERT_OK(file_put(path, "@", 1, 0644, &err));
+	ASSERT_INT(kubeconfig_check(path, NULL), -EBADMSG);
+	ASSERT_OK(file_put(path, "", 0, 0644, &err));
+	ASSERT_OK(kubeconfig_check(path, &err));
+}
+
 TEST(the_environment_names_the_file)
 {
 	cleanup_free char *path = NULL;
