@@ -175,10 +175,14 @@ int opt_take_environment(const struct opt *table, struct strlist *given, struct 
 		cleanup_free char *name = opt_variable(opt);
 		const char *value = getenv(name);
 
-		if (!value || !*value || opt->type == OPT_TYPE_HELP)
+		if (!value || !*value || opt->type == OPT_TYPE_HELP ||
+		    strlist_has(given, opt->name))
 			continue;
-		if (opt_set(opt, value, err) < 0)
-			return wrong_value(err, name);
+		if (opt_set(opt, value, err) < 0) {
+			(void)wrong_value(err, name);
+			return error_hint(err, -EINVAL,
+					  "correct the variable, or unset it: unset %s", name);
+		}
 		strlist_add(given, opt->name);
 	}
 	return 0;
@@ -255,6 +259,7 @@ static int take_next(struct parser *parser, const struct opt *opt, const char *w
 {
 	if (opt->type == OPT_TYPE_REPEAT) {
 		note_given(opt);
+		strlist_add(parser->given, opt->name);
 		++*opt->to.repeat;
 		return 0;
 	}

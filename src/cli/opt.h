@@ -110,8 +110,9 @@ enum opt_flags {
 	OPT_KEEP_DASHES = 1 << 1,     /* the -- that ends the options becomes an operand, too */
 };
 
-/* Set what TABLE (may be NULL) names from the environment, and add the names to GIVEN; -EINVAL with
- * reason_usage. */
+/* Set what TABLE (may be NULL) names, and GIVEN does not have yet, from the environment, and add
+ * the names to GIVEN; -EINVAL with reason_usage.  A wrong value that the command line made good for
+ * is not looked at. */
 int opt_take_environment(const struct opt *table, struct strlist *given, struct error *err);
 
 /* The value that the person's settings have for OPT, or NULL; must outlive it. */

@@ -146,6 +146,14 @@ static bool wants_events(const struct command *command, char **argv)
 	return strcmp(*command->events, "json") == 0;
 }
 
+/* What the command line did not give. */
+static int take_environment(const struct command *command, struct error *err)
+{
+	int r = opt_take_environment(command_global_options, &given, err);
+
+	return r < 0 ? r : opt_take_environment(command->options, &given, err);
+}
+
 static int run_itself(const struct command *command, const char *path, char **argv,
 		      struct error *err)
 {
@@ -156,12 +164,11 @@ static int run_itself(const struct command *command, const char *path, char **ar
 				       ? OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES
 				       : 0;
 	struct record record = RECORD_INIT;
+	int from_environment;
 	int r;
 
-	r = opt_take_environment(command->options, &given, err);
-	if (r < 0)
-		return r;
 	r = opt_parse(tables, flags, argv, &operands, &given, err);
+	from_environment = take_environment(command, r < 0 ? NULL : err);
 	events_begin(command->name, wants_events(command, argv));
 	if (r < 0 && command->flags & COMMAND_PASSES_REST)
 		return error_hint(
@@ -171,9 +178,12 @@ static int run_itself(const struct command *command, const char *path, char **ar
 	defaults_take(command_global_options, NULL, &given);
 	defaults_take(command->options, global.profile_name, &given);
 	if (global.help) {
+		error_clear(err);
 		command_print_help(command, path, stdout);
 		return 0;
 	}
+	if (from_environment < 0)
+		return from_environment;
 	log_verbosity = global.verbosity;
 	r = command->flags & COMMAND_NO_SETTINGS ? 0 : defaults_check(err);
 	if (r == 0)
@@ -208,9 +218,6 @@ int command_main(const struct command *const *list, char **argv, struct error *e
 
 	strlist_release(&given);
 	defaults_load();
-	r = opt_take_environment(command_global_options, &given, err);
-	if (r < 0)
-		return r;
 	if (*argv && strcmp(*argv, "--version") == 0)
 		*argv = (char *)"version";
 	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);

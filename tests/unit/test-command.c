@@ -106,6 +106,19 @@ TEST(the_environment_names_the_profile)
 	ASSERT_STR(profile_name, "one");
 }
 
+TEST(a_wrong_variable_disturbs_neither_help_nor_who_says_it_better)
+{
+	ASSERT_INT(setenv("MANYKUBE_PROFILE", "No_Name", 1), 0);
+	ASSERT_INT(RUN("plain"), -EINVAL);
+	ASSERT(strstr(why.text, "MANYKUBE_PROFILE"));
+	error_clear(&why);
+	ASSERT_INT(RUN("-p", "one", "plain"), 3);
+	ASSERT_STR(profile_name, "one");
+	ASSERT_INT(RUN("plain", "--help"), 0);
+	ASSERT(!why.text);
+	ASSERT_INT(RUN("--help"), 0);
+}
+
 /* A home in which the setting names the profile "chosen". */
 static void use_active_profile(void)
 {

@@ -135,6 +135,7 @@ TEST(tells_whether_an_option_was_given)
 	ASSERT_INT(PARSE("--wait"), 0);
 	ASSERT(arg.wait_given && arg.wait);
 	arg.name_given = false;
+	strlist_release(&given);
 	ASSERT_INT(setenv("MANYKUBE_NODE_NAME", "b", 1), 0);
 	ASSERT_OK(opt_take_environment(options, &given, &err));
 	ASSERT(arg.name_given);
@@ -285,8 +286,11 @@ TEST(the_environment_gives_defaults)
 	ASSERT(!arg.help);
 	ASSERT_INT(arg.labels.count, 2);
 	ASSERT_INT(setenv("MANYKUBE_NODES", "x", 1), 0);
+	ASSERT_OK(opt_take_environment(options, &given, &err));
+	strlist_release(&given);
 	ASSERT_INT(opt_take_environment(options, &given, &why), -EINVAL);
 	ASSERT_STR(why.text, "MANYKUBE_NODES: 'x' is not a whole number");
+	ASSERT(strstr(why.hint, "unset MANYKUBE_NODES"));
 }
 
 TEST(help_is_aligned_and_wrapped)
