@@ -9,8 +9,7 @@ build='make gcc libc6-dev meson ninja-build pkgconf libcurl4-openssl-dev libssl-
 payload='libseccomp-dev busybox-static ca-certificates'
 # What nodes run from the host's /usr.
 nodes='mount nftables iptables conntrack iproute2 procps e2fsprogs util-linux'
-tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian'
-tests='bats clang clang-format shellcheck jq git curl python3-jsonschema'
+tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema'
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
 	echo "not a Debian: see that what these packages hold is installed: $build $payload $nodes $tests"
