@@ -128,7 +128,7 @@ def main():
         begun = time.monotonic()
         status, text = run(command)
         screen = screen_of(text)
-        print("\n".join(screen), f"({time.monotonic() - begun:.1f} s)", flush=True)
+        print(*screen, f"({time.monotonic() - begun:.1f} s)", sep="\n", flush=True)
         if status != 0:
             sys.exit(f"line {number}: it ended with {status}")
         if shown and not matches(shown, screen):
