@@ -244,9 +244,22 @@ static int check_one(const struct choice *choice, const struct cluster_options *
 	return r < 0 ? error_prefix(err, r, "%s", choice->option) : 0;
 }
 
+/* What a node of its own is given is checked as what all are given. */
+static int check_added(const struct node_options *node, struct error *err)
+{
+	struct cluster_options same = { .labels = node->labels,
+					.taints = node->taints,
+					.mounts = node->mounts };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
+		r = check_one(&choices[i], &same, err);
+	return r;
+}
+
 int choices_check(const struct cluster_options *options, struct error *err)
 {
-	int r = 0;
+	int r = check_added(&options->add, err);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
 		r = check_one(&choices[i], options, err);

@@ -21,6 +21,17 @@ enum cluster_wait {
 	WAIT_DEFAULT_SA = 1 << 3,  /* the default service account is there, so pods can be made */
 };
 
+/* What a node is to be; unset (NULL, 0) is as the cluster's other nodes are. */
+struct node_options {
+	const char *name; /* NULL: the first free node-N */
+	const char *address;
+	unsigned cpus;
+	uint64_t memory_bytes;
+	struct strlist labels; /* beside the cluster's, as are the next */
+	struct strlist taints;
+	struct strlist mounts;
+};
+
 /* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */
 struct cluster_options {
 	unsigned nodes;
@@ -55,6 +66,10 @@ struct cluster_options {
 	bool embed_certs;
 	bool embed_certs_given;
 
+	struct node_options add; /* nodes to add to an existing cluster, */
+	unsigned add_count;      /* and how many of them */
+	struct strlist *only;    /* start only these nodes; NULL: all */
+
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* go on although the host lacks something */
 	unsigned wait;             /* enum cluster_wait */
@@ -63,10 +78,14 @@ struct cluster_options {
 
 /* What cluster_start() found and did. */
 struct cluster_outcome {
-	bool is_new;      /* there was no such cluster before */
-	unsigned started; /* nodes that did not run */
-	unsigned joined;  /* nodes that were not members */
+	bool is_new;          /* there was no such cluster before */
+	unsigned started;     /* nodes that did not run */
+	unsigned joined;      /* nodes that were not members */
+	bool only_registered; /* the cluster does not run: what was added comes up with it */
 };
+
+/* Whether OPTIONS are about NODE. */
+bool cluster_takes_part(const struct cluster_options *options, const struct node *node);
 
 /* What cluster_start() would make of the cluster NAME, and whether this host can: nothing is made.
  */
@@ -81,6 +100,28 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		  struct observer *observer, struct cluster_outcome *ret_outcome,
 		  struct error *err);
 
+/*
+ * Shut the nodes of PROFILE down in order, workers first; they keep everything.  NAMES are those to
+ * stop; NULL stops all, and with them the front door and the network.
+ */
+int cluster_stop(const struct profile *profile, const struct strlist *names,
+		 struct observer *observer, struct error *err);
+
+/* Move the pods of NODE elsewhere, as far as that can be done within SECONDS. */
+int cluster_drain(const struct profile *profile, const struct node *node, unsigned seconds,
+		  struct error *err);
+
+/*
+ * Remove the node called NAME from PROFILE with every trace of it, also a dead or half made one,
+ * and also while no control plane is up: RET_API_KNOWS tells that the API is to forget it with the
+ * next start.
+ */
+int cluster_remove_node(struct profile *profile, const char *name, unsigned drain_seconds,
+			struct observer *observer, bool *ret_api_knows, struct error *err);
+
+/* Have the API forget the node called NAME; succeeds if it does not know it. */
+int cluster_forget_node(const struct profile *profile, const char *name, struct error *err);
+
 /* Remove the cluster NAME and everything that was made for it, also half made or with a damaged
  * profile. */
 int cluster_delete(const char *name, struct observer *observer, struct error *err);
@@ -91,6 +132,7 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
  */
 struct cluster_restart {
 	const bool *nodes;
+	const bool *part; /* which nodes are to be up at all */
 	int64_t since_ms; /* since 1970 */
 };
 

@@ -429,6 +429,16 @@ int network_up(const struct profile *profile, struct error *err)
 		     : 0;
 }
 
+int network_forget(const struct node *node, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	int r = link_open(&host, err);
+
+	if (r == 0)
+		r = host_route(node, host, true, err);
+	return r < 0 ? error_reason(err, r, &reason_network) : 0;
+}
+
 struct port_search {
 	const char *prefix;
 	struct strlist found;

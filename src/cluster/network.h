@@ -29,6 +29,9 @@ int network_lock(int *ret_fd, struct error *err);
 /* Make the bridge, the routes and the firewall table. */
 int network_up(const struct profile *profile, struct error *err);
 
+/* Remove the way to the pods of NODE; succeeds if there is none. */
+int network_forget(const struct node *node, struct error *err);
+
 /* Remove all of it; succeeds if nothing is there. */
 int network_down(const struct profile *profile, struct error *err);
 

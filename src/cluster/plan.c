@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/parse.h"
 #include "cluster/choices.h"
 #include "cluster/world.h"
 #include "data/inet.h"
@@ -25,6 +26,11 @@ static bool address_is_taken(const struct profile *profile, const char *address)
 	return false;
 }
 
+static int64_t last_number(const struct subnet *subnet)
+{
+	return MIN((int64_t)LAST_NUMBER, ((int64_t)1 << (32 - subnet->prefix)) - 2);
+}
+
 static int free_address(const struct profile *profile, char **ret_address, int64_t *ret_number,
 			struct error *err)
 {
@@ -34,7 +40,7 @@ static int free_address(const struct profile *profile, char **ret_address, int64
 
 	if (r < 0)
 		return r;
-	last = MIN((int64_t)LAST_NUMBER, ((int64_t)1 << (32 - subnet.prefix)) - 2);
+	last = last_number(&subnet);
 	for (int64_t number = FIRST_NUMBER; number <= last; number++) {
 		cleanup_free char *text = NULL;
 		struct in_addr address;
@@ -70,37 +76,105 @@ static void copy_words(struct strlist *to, const struct strlist *from)
 		strlist_add_all(to, from->items);
 }
 
-int plan_node(struct profile *profile, const char *name, struct node **ret_node, struct error *err)
+/* A person's own choice of an address. */
+static int take_address(const struct profile *profile, const char *text, char **ret_address,
+			int64_t *ret_number, struct error *err)
 {
-	cleanup_free char *chosen = name ? xstrdup(name) : free_name(profile);
+	struct subnet subnet;
+	struct in_addr address;
+	int r = inet_parse_subnet(profile->subnet, &subnet, err);
+
+	if (r < 0)
+		return r;
+	r = inet_parse_address(text, &address, err);
+	if (r < 0)
+		return error_reason(err, error_prefix(err, r, "--static-ip"), &reason_usage);
+	*ret_number = inet_number_of(&subnet, address);
+	if (*ret_number < FIRST_NUMBER || *ret_number > last_number(&subnet))
+		return error_because(err, &reason_usage, -ERANGE,
+				     "--static-ip: '%s' is not an address for a node in '%s'", text,
+				     profile->subnet);
+	if (address_is_taken(profile, text))
+		return error_because(err, &reason_usage, -EADDRINUSE,
+				     "--static-ip: another node has '%s'", text);
+	*ret_address = xstrdup(text);
+	return 0;
+}
+
+static int choose_name(const struct profile *profile, const char *wanted, char **ret_name,
+		       struct error *err)
+{
+	if (!wanted) {
+		*ret_name = free_name(profile);
+		return 0;
+	}
+	if (!parse_is_dns_label(wanted))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' can't name a node: use 1 to 63 of a-z, 0-9 and '-', "
+				     "beginning and ending with a letter or digit",
+				     wanted);
+	if (profile_find_node(profile, wanted)) {
+		(void)error_because(err, &reason_usage, -EEXIST,
+				    "cluster '%s' has a node '%s' already", profile->name, wanted);
+		return error_hint(err, -EEXIST, "choose another name, or none");
+	}
+	*ret_name = xstrdup(wanted);
+	return 0;
+}
+
+/* What all nodes have, and what this one has besides. */
+static void copy_settings(const struct profile *profile, const struct node_options *options,
+			  struct node *node)
+{
+	node->kubernetes_version = xstrdup(profile->kubernetes_version);
+	node->cpus = options->cpus ? options->cpus : profile->cpus;
+	node->memory_bytes = options->memory_bytes ? options->memory_bytes : profile->memory_bytes;
+	copy_words(&node->labels, &profile->labels);
+	copy_words(&node->labels, &options->labels);
+	copy_words(&node->taints, &profile->taints);
+	copy_words(&node->taints, &options->taints);
+	copy_words(&node->mounts, &profile->mounts);
+	copy_words(&node->mounts, &options->mounts);
+}
+
+int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
+	      struct error *err)
+{
 	cleanup_free char *address = NULL;
+	cleanup_free char *name = NULL;
 	struct subnet pods;
 	struct subnet all;
 	struct node *node;
 	int64_t number = 0;
 	int r;
 
-	r = free_address(profile, &address, &number, err);
+	r = choose_name(profile, options->name, &name, err);
+	if (r == 0)
+		r = options->address
+			    ? take_address(profile, options->address, &address, &number, err)
+			    : free_address(profile, &address, &number, err);
 	if (r == 0)
 		r = inet_parse_subnet(profile->pod_subnet, &all, err);
 	/* The podCIDR goes with the address: both are given once and never change. */
 	if (r == 0)
 		r = inet_nth_subnet(&all, 24, (uint64_t)(number - FIRST_NUMBER), &pods, err);
+	if (r == -ERANGE && number > 0) {
+		(void)error_because(err, &reason_usage, r,
+				    "the pods' network '%s' has no room for another node: each "
+				    "takes a /24",
+				    profile->pod_subnet);
+		return r;
+	}
 	if (r < 0)
 		return r;
-	node = profile_add_node(profile, chosen);
+	node = profile_add_node(profile, name);
 	node->worker = true;
 	node->control_plane = profile->node_count == 1;
 	node->primary = node->control_plane;
 	node->driver = xstrdup("native");
 	node->address = take_ptr(address);
 	node->pod_cidr = inet_print_subnet(&pods);
-	node->kubernetes_version = xstrdup(profile->kubernetes_version);
-	node->cpus = profile->cpus;
-	node->memory_bytes = profile->memory_bytes;
-	copy_words(&node->labels, &profile->labels);
-	copy_words(&node->taints, &profile->taints);
-	copy_words(&node->mounts, &profile->mounts);
+	copy_settings(profile, options, node);
 	*ret_node = node;
 	return 0;
 }
@@ -162,7 +236,23 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "cluster '%s' has %zu nodes, and --nodes=%u is fewer",
 				    profile->name, profile->node_count, options->nodes);
-		return error_hint(err, -EINVAL, "'start' never removes nodes; leave --nodes out");
+		return error_hint(err, -EINVAL,
+				  "'start' never removes nodes: 'manykube node delete NAME' does");
+	}
+	return 0;
+}
+
+static int plan_additions(struct profile *profile, const struct cluster_options *options,
+			  struct error *err)
+{
+	for (unsigned i = 0; i < options->add_count; i++) {
+		struct node *node;
+		int r = plan_node(profile, &options->add, &node, err);
+
+		if (r < 0)
+			return r;
+		if (options->only && !strlist_has(options->only, node->name))
+			strlist_add(options->only, node->name);
 	}
 	return 0;
 }
@@ -201,12 +291,16 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 	take_flag(&profile.embed_certs, options->embed_certs, options->embed_certs_given);
 	wanted = options->nodes ? options->nodes : (unsigned)MAX(profile.node_count, (size_t)1);
 	while (profile.node_count < wanted) {
+		static const struct node_options usual;
 		struct node *node;
 
-		r = plan_node(&profile, NULL, &node, err);
+		r = plan_node(&profile, &usual, &node, err);
 		if (r < 0)
 			return r;
 	}
+	r = plan_additions(&profile, options, err);
+	if (r < 0)
+		return r;
 	*ret = profile;
 	profile = PROFILE_INIT;
 	return 0;

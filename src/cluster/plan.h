@@ -11,6 +11,6 @@
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err);
 
-/* Give PROFILE one more node called NAME (NULL: the first free node-N), with the next free address
- * and podCIDR. */
-int plan_node(struct profile *profile, const char *name, struct node **ret_node, struct error *err);
+/* Give PROFILE one more node as OPTIONS say, with the next free address and podCIDR. */
+int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
+	      struct error *err);

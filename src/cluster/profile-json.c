@@ -62,6 +62,7 @@ static const struct field profile_fields[] = {
 	{ "labels",            FIELD_LIST,     AT(labels) },
 	{ "taints",            FIELD_LIST,     AT(taints) },
 	{ "mounts",            FIELD_LIST,     AT(mounts) },
+	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "created",           FIELD_INT64,    AT(created) },
 };
 #undef AT

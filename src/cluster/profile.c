@@ -305,6 +305,15 @@ struct node *profile_add_node(struct profile *profile, const char *name)
 	return node;
 }
 
+void profile_remove_node(struct profile *profile, struct node *node)
+{
+	size_t i = (size_t)(node - profile->nodes);
+
+	node_release(node);
+	memmove(node, node + 1, (profile->node_count - i - 1) * sizeof(*node));
+	profile->node_count--;
+}
+
 int profile_need_node(const struct profile *profile, const char *name, struct node **ret_node,
 		      struct error *err)
 {
@@ -345,5 +354,6 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->labels);
 	strlist_release(&profile->taints);
 	strlist_release(&profile->mounts);
+	strlist_release(&profile->orphans);
 	*profile = PROFILE_INIT;
 }

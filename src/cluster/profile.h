@@ -50,7 +50,8 @@ struct profile {
 	struct strlist labels; /* for new nodes, as are the next */
 	struct strlist taints;
 	struct strlist mounts;
-	int64_t created; /* seconds since 1970 */
+	struct strlist orphans; /* deleted nodes that the API still knows */
+	int64_t created;        /* seconds since 1970 */
 	struct node *nodes;
 	size_t node_count;
 };
@@ -116,6 +117,9 @@ struct node *profile_primary(const struct profile *profile);
 
 /* Add a zeroed node called NAME and return it; earlier pointers to nodes are no longer valid. */
 struct node *profile_add_node(struct profile *profile, const char *name);
+
+/* Take NODE out; earlier pointers to nodes are no longer valid. */
+void profile_remove_node(struct profile *profile, struct node *node);
 
 /* "NAME" for an error about a node that is not there: -ENOENT with reason_node_missing. */
 int profile_need_node(const struct profile *profile, const char *name, struct node **ret_node,

@@ -30,7 +30,6 @@
 #include "cluster/plan.h"
 #include "cluster/world.h"
 #include "data/inet.h"
-#include "host/probe.h"
 
 /* How often the API is asked whether it has come up. */
 #define POLL_MS 50
@@ -48,6 +47,7 @@ struct start {
 	struct bootstrap *joins; /* one per node */
 	bool *restarted;         /* likewise: a member that did not run before */
 	bool *ran;               /* likewise: it ran before */
+	bool *part;              /* likewise: it runs, or is to run */
 	struct cluster_outcome *outcome;
 	int64_t began_ms; /* since 1970 */
 };
@@ -63,6 +63,7 @@ static void release_start(struct start *start)
 	free(start->joins);
 	free(start->restarted);
 	free(start->ran);
+	free(start->part);
 	free(start->token);
 	payload_release(&start->payload);
 	profile_release(&start->profile);
@@ -140,22 +141,32 @@ static struct observer *watcher_of(const struct start *start, const struct node 
 	return ran_before(start, node) ? NULL : start->observer;
 }
 
-/* Find out which nodes run. */
-static int look_at_nodes(struct start *start, struct error *err)
+static bool takes_part(const struct start *start, const struct node *node)
+{
+	return start->part[node - start->profile.nodes];
+}
+
+/* Find out which nodes run, and which of the others are to. */
+static int look_at_nodes(struct start *start, const struct cluster_options *options,
+			 struct error *err)
 {
 	const struct node *node;
 
 	start->ran = xcalloc(start->profile.node_count, sizeof(*start->ran));
+	start->part = xcalloc(start->profile.node_count, sizeof(*start->part));
 	profile_for_each_node(node, &start->profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 		int r = cluster_node_open(&start->profile, node, &at, err);
 
 		if (r < 0)
 			return r;
-		if (at.driver->query(&at.spec) == NODE_RUNNING)
-			start->ran[node - start->profile.nodes] = true;
-		else
-			start->outcome->started++;
+		start->ran[node - start->profile.nodes] = at.driver->query(&at.spec) ==
+							  NODE_RUNNING;
+		start->part[node - start->profile.nodes] = cluster_takes_part(options, node) ||
+							   ran_before(start, node);
+		if (!takes_part(start, node))
+			continue;
+		start->outcome->started += !ran_before(start, node);
 		start->outcome->joined += node->phase != NODE_JOINED;
 	}
 	return 0;
@@ -190,7 +201,7 @@ static int start_other_nodes(struct start *start, struct error *err)
 	profile_for_each_node(node, &start->profile) {
 		int r;
 
-		if (node->primary)
+		if (node->primary || !takes_part(start, node))
 			continue;
 		r = STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
 				 start_node(start, node, err));
@@ -225,7 +236,7 @@ static int begin_joins(struct start *start, struct error *err)
 		size_t i = (size_t)(node - start->profile.nodes);
 		int r;
 
-		if (node->phase == NODE_JOINED || node->primary)
+		if (node->phase != NODE_PLANNED || node->primary || !takes_part(start, node))
 			continue;
 		if (has_joined_unseen(start, node)) {
 			r = mark_joined(start, node, err);
@@ -272,7 +283,7 @@ static bool anybody_joins(const struct start *start)
 	const struct node *node;
 
 	profile_for_each_node(node, &start->profile)
-		if (node->phase != NODE_JOINED)
+		if (node->phase == NODE_PLANNED && takes_part(start, node))
 			return true;
 	return false;
 }
@@ -372,6 +383,25 @@ static int finish_addons(struct start *start, struct error *err)
 	return r;
 }
 
+/* Nodes that were deleted while the API was down: it still has their objects. */
+static int forget_orphans(struct start *start, struct error *err)
+{
+	const char *name;
+	int r = 0;
+
+	if (start->profile.orphans.count == 0)
+		return 0;
+	r = cluster_wait(&start->profile, WAIT_API, NULL,
+			 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer, err);
+	strlist_for_each(name, &start->profile.orphans)
+		if (r == 0)
+			r = cluster_forget_node(&start->profile, name, err);
+	if (r < 0)
+		return r;
+	strlist_release(&start->profile.orphans);
+	return profile_save(&start->profile, err);
+}
+
 static int join_all(struct start *start, bool new_control_plane, struct node *primary,
 		    struct error *err)
 {
@@ -384,6 +414,8 @@ static int join_all(struct start *start, bool new_control_plane, struct node *pr
 		if (r == 0)
 			r = bootstrap_add_token(&start->profile, start->token, err);
 	}
+	if (r == 0)
+		r = forget_orphans(start, err);
 	if (r == 0)
 		r = begin_joins(start, err);
 	if (r == 0 && new_control_plane)
@@ -435,58 +467,6 @@ static int converge(struct start *start, struct error *err)
 	return r;
 }
 
-/* See that the nodes that do not run yet will find memory, and new ones disk. */
-static int check_room(const struct profile *profile, struct error *err)
-{
-	const struct node *node;
-	uint64_t memory = 0;
-	uint64_t disk = 0;
-
-	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-		enum node_state state;
-		int r = cluster_node_open(profile, node, &at, err);
-
-		if (r < 0)
-			return r;
-		state = at.driver->query(&at.spec);
-		if (state != NODE_RUNNING)
-			memory += node->control_plane ? PROBE_CONTROL_PLANE_BYTES
-						      : PROBE_WORKER_BYTES;
-		if (state == NODE_ABSENT)
-			disk = PROBE_DISK_BYTES;
-	}
-	return world->room(memory, disk, err);
-}
-
-int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
-		 bool *ret_is_new, struct error *err)
-{
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	const struct node_driver *probed = NULL;
-	const struct node *node;
-	int r = plan_profile(name, options, &profile, ret_is_new, err);
-
-	if (r < 0)
-		return r;
-	profile_for_each_node(node, &profile) {
-		const struct node_driver *driver = node_driver_find(node->driver);
-
-		if (!driver || driver == probed || options->force)
-			continue;
-		r = driver->probe(err);
-		if (r < 0)
-			return r;
-		probed = driver;
-	}
-	r = options->force ? 0 : check_room(&profile, err);
-	if (r < 0)
-		return r;
-	*ret = profile;
-	profile = PROFILE_INIT;
-	return 0;
-}
-
 /* See that all that was asked for can be had, and get the payload: nothing is made yet. */
 static int check(struct start *start, const char *name, const struct cluster_options *options,
 		 struct error *err)
@@ -512,6 +492,14 @@ static int open_log(const struct profile *profile, struct error *err)
 	return log_open(log, err);
 }
 
+/* Nodes can't join and come up without a control plane; what was asked for is in the profile. */
+static bool can_go_on(const struct start *start)
+{
+	const struct node *primary = profile_primary(&start->profile);
+
+	return !primary || takes_part(start, primary);
+}
+
 /* Write the profile, and bring up what it promises to this host: networks and ports. */
 static int prepare(struct start *start, const char *name, const struct cluster_options *options,
 		   struct error *err)
@@ -523,12 +511,14 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 	if (r == 0)
 		r = plan_profile(name, options, &start->profile, &start->outcome->is_new, err);
 	if (r == 0)
-		r = look_at_nodes(start, err);
+		r = look_at_nodes(start, options, err);
 	if (r == 0)
 		r = profile_save(&start->profile, err);
 	if (r < 0)
 		return r;
 	world->after("save profile");
+	if (!can_go_on(start))
+		return 0;
 	/* While all nodes run, these are only looked after. */
 	watcher = start->outcome->started > 0 ? start->observer : NULL;
 	r = open_log(&start->profile, err);
@@ -562,6 +552,10 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		r = prepare(&start, name, options, err);
 	if (r < 0)
 		return r;
+	if (!can_go_on(&start)) {
+		*ret_outcome = (struct cluster_outcome){ .only_registered = true };
+		return 0;
+	}
 	start.token = kubeadm_new_token();
 	start.began_ms = clock_wall_ms();
 	start.restarted = xcalloc(start.profile.node_count, sizeof(*start.restarted));
@@ -571,7 +565,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	r = converge(&start, err);
 	if (r < 0)
 		return r;
-	restart = (struct cluster_restart){ start.restarted, start.began_ms };
+	restart = (struct cluster_restart){ start.restarted, start.part, start.began_ms };
 	return cluster_wait(&start.profile, options->wait, &restart,
 			    (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 }

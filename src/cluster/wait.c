@@ -74,6 +74,7 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 	json_auto_t *leases = NULL;
 	const struct node *node;
 	unsigned ready = 0;
+	unsigned wanted = 0;
 	int r = world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, err);
 
 	if (r == 0 && restart)
@@ -83,7 +84,12 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 	if (r < 0)
 		return r;
 	profile_for_each_node(node, profile) {
-		const json_t *object = kube_find_object(list, node->name);
+		const json_t *object;
+
+		if (restart && !restart->part[node - profile->nodes])
+			continue;
+		wanted++;
+		object = kube_find_object(list, node->name);
 
 		if (object) {
 			r = give_pod_cidr(profile, node, object, err);
@@ -96,8 +102,7 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 		else
 			add_name(missing, node->name);
 	}
-	observe_progress(observer, "waiting for nodes", NULL, "nodes ready", ready,
-			 profile->node_count);
+	observe_progress(observer, "waiting for nodes", NULL, "nodes ready", ready, wanted);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/process.h"
 #include "cluster/context.h"
 #include "cluster/kubeadm.h"
 #include "cluster/kubeconfig.h"
@@ -214,6 +215,31 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 	return r < 0 ? r : 0;
 }
 
+/* kubectl knows best what drain means. */
+static int drain(const struct profile *profile, const struct node *node, unsigned seconds,
+		 struct error *err)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_free char *timeout = xasprintf("--timeout=%us", seconds);
+	cleanup_free char *config = xasprintf("--kubeconfig=%s/kubeconfig", profile->folder);
+	cleanup_free char *log = xasprintf("%s/logs/drain-%s.log", profile->folder, node->name);
+	cleanup_free char *kubectl = NULL;
+	struct process_options options = { .no_stdin = true, .dies_with_us = true, .output = log };
+	int r = payload_open(profile->kubernetes_version, &payload, err);
+
+	if (r < 0)
+		return r;
+	kubectl = xasprintf("%s/bin/kubectl", payload.folder);
+	r = process_run(ARGV(kubectl, config, "drain", node->name, "--ignore-daemonsets",
+			     "--delete-emptydir-data", "--force", timeout),
+			&options, err);
+	if (r > 0)
+		return error_because(err, &reason_control_plane, -EBUSY,
+				     "draining node '%s' did not end within %u s; see '%s'",
+				     node->name, seconds, log);
+	return r;
+}
+
 static void after(arg_unused const char *step)
 {
 }
@@ -225,11 +251,13 @@ const struct world world_real = {
 	.network_plan = network_plan,
 	.ports_are_free = network_ports_are_free,
 	.network_up = network_up,
+	.network_forget = network_forget,
 	.network_down = network_down,
 	.front_door_up = front_door_up,
 	.front_door_down = front_door_down,
 	.kube = ask_kube,
 	.admin_is_ready = admin_is_ready,
+	.drain = drain,
 	.kubeconfig_add = kubeconfig_add,
 	.kubeconfig_remove = context_remove,
 	.after = after,

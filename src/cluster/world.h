@@ -33,6 +33,9 @@ struct world {
 	int (*ports_are_free)(const struct profile *profile, const struct profile *before,
 			      struct error *err);
 	int (*network_up)(const struct profile *profile, struct error *err);
+
+	/* Remove the host's way to the pods of NODE; see network_forget(). */
+	int (*network_forget)(const struct node *node, struct error *err);
 	int (*network_down)(const struct profile *profile, struct error *err);
 
 	/* Have the front door run and know the control planes that have joined. */
@@ -48,6 +51,10 @@ struct world {
 	 * and lets the administrator in, who is given its rights here.
 	 */
 	bool (*admin_is_ready)(const struct profile *profile);
+
+	/* Move the pods of NODE elsewhere within SECONDS. */
+	int (*drain)(const struct profile *profile, const struct node *node, unsigned seconds,
+		     struct error *err);
 
 	/* Tell and untell the person's kubectl of the cluster. */
 	int (*kubeconfig_add)(const struct profile *profile, struct error *err);

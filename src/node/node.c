@@ -8,6 +8,7 @@
 static const char *const phase_words[] = {
 	[NODE_PLANNED] = "planned",
 	[NODE_JOINED] = "joined",
+	[NODE_LEAVING] = "leaving",
 };
 
 const char *node_phase_word(enum node_phase phase)

@@ -8,6 +8,7 @@
 enum node_phase {
 	NODE_PLANNED, /* has a name and addresses; may or may not exist */
 	NODE_JOINED,  /* kubeadm init or join has finished on it */
+	NODE_LEAVING, /* is being deleted; only that can be gone on with */
 };
 
 struct node {
@@ -27,7 +28,7 @@ struct node {
 	struct strlist mounts;
 };
 
-/* "planned", "joined"; and back, -EINVAL for another word. */
+/* "planned", "joined", "leaving"; and back, -EINVAL for another word. */
 const char *node_phase_word(enum node_phase phase);
 int node_phase_parse(const char *word, enum node_phase *ret, struct error *err);
 

@@ -286,6 +286,18 @@ static int fake_network_down(const struct profile *profile, arg_unused struct er
 	return 0;
 }
 
+static int fake_forget(arg_unused const struct node *node, arg_unused struct error *err)
+{
+	return 0;
+}
+
+static int fake_drain(arg_unused const struct profile *profile, const struct node *node,
+		      arg_unused unsigned seconds, arg_unused struct error *err)
+{
+	add_about("drained", node->name);
+	return 0;
+}
+
 static int fake_door_up(arg_unused const struct profile *profile, arg_unused struct error *err)
 {
 	add("front-door");
@@ -350,9 +362,10 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 		*ret_answer = list_nodes();
 	if (verb == KUBE_GET && strstr(path, "/kube-node-lease/") && ret_answer)
 		*ret_answer = list_leases();
-	if (verb == KUBE_GET && strncmp(path, "/api/v1/nodes/", 14) == 0 &&
-	    !has("member", path + 14))
+	if (strncmp(path, "/api/v1/nodes/", 14) == 0 && !has("member", path + 14))
 		return error_set(err, -ENOENT, "no such node");
+	if (verb == KUBE_DELETE && strncmp(path, "/api/v1/nodes/", 14) == 0)
+		drop_about("member", path + 14);
 	return 0;
 }
 
@@ -380,11 +393,13 @@ static const struct world fake_world = {
 	.network_plan = fake_plan,
 	.ports_are_free = fake_ports,
 	.network_up = fake_network_up,
+	.network_forget = fake_forget,
 	.network_down = fake_network_down,
 	.front_door_up = fake_door_up,
 	.front_door_down = fake_door_down,
 	.kube = fake_kube,
 	.admin_is_ready = fake_admin,
+	.drain = fake_drain,
 	.kubeconfig_add = fake_config_add,
 	.kubeconfig_remove = fake_config_remove,
 	.after = after,

@@ -1,0 +1,72 @@
+/* What a start would make, and whether this host can: nothing is made. */
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cluster/cluster.h"
+#include "cluster/plan.h"
+#include "cluster/world.h"
+#include "host/probe.h"
+
+bool cluster_takes_part(const struct cluster_options *options, const struct node *node)
+{
+	if (node->phase == NODE_LEAVING)
+		return false;
+	return !options->only || strlist_has(options->only, node->name);
+}
+
+/* See that the nodes that do not run yet will find memory, and new ones disk. */
+static int check_room(const struct profile *profile, const struct cluster_options *options,
+		      struct error *err)
+{
+	const struct node *node;
+	uint64_t memory = 0;
+	uint64_t disk = 0;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		enum node_state state;
+		int r;
+
+		if (!cluster_takes_part(options, node))
+			continue;
+		r = cluster_node_open(profile, node, &at, err);
+		if (r < 0)
+			return r;
+		state = at.driver->query(&at.spec);
+		if (state != NODE_RUNNING)
+			memory += node->control_plane ? PROBE_CONTROL_PLANE_BYTES
+						      : PROBE_WORKER_BYTES;
+		if (state == NODE_ABSENT)
+			disk = PROBE_DISK_BYTES;
+	}
+	return world->room(memory, disk, err);
+}
+
+int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node_driver *probed = NULL;
+	const struct node *node;
+	int r = plan_profile(name, options, &profile, ret_is_new, err);
+
+	if (r < 0)
+		return r;
+	profile_for_each_node(node, &profile) {
+		const struct node_driver *driver = node_driver_find(node->driver);
+
+		if (!driver || driver == probed || options->force)
+			continue;
+		r = driver->probe(err);
+		if (r < 0)
+			return r;
+		probed = driver;
+	}
+	r = options->force ? 0 : check_room(&profile, options, err);
+	if (r < 0)
+		return r;
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
+}

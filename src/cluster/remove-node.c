@@ -1,0 +1,160 @@
+/*
+ * Deleting one node.
+ *
+ * It is marked as leaving first, and taken out of the profile last: whatever comes in between,
+ * deleting it again goes on.
+ */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "cluster/network.h"
+#include "cluster/node-files.h"
+#include "cluster/world.h"
+#include "data/inet.h"
+
+int cluster_drain(const struct profile *profile, const struct node *node, unsigned seconds,
+		  struct error *err)
+{
+	return world->drain(profile, node, seconds, err);
+}
+
+int cluster_forget_node(const struct profile *profile, const char *name, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", name);
+	int r = world->kube(profile, KUBE_DELETE, path, NULL, NULL, err);
+
+	if (r != -ENOENT)
+		return r;
+	if (err)
+		error_clear(err);
+	return 0;
+}
+
+static bool api_answers(const struct profile *profile)
+{
+	return world->kube(profile, KUBE_GET, "/readyz", NULL, NULL, NULL) == 0;
+}
+
+/* The other nodes lose their way to its pods and its name. */
+static int tell_others(const struct profile *profile, const struct node *gone, struct error *err)
+{
+	const struct node *node;
+	struct subnet pods;
+	struct in_addr via;
+	int r = inet_parse_subnet(gone->pod_cidr, &pods, err);
+
+	if (r == 0)
+		r = inet_parse_address(gone->address, &via, err);
+	if (r == 0 && strcmp(profile->cni, "none") != 0)
+		r = world->network_forget(gone, err);
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+		if (r < 0 || node == gone)
+			continue;
+		r = cluster_node_open(profile, node, &at, err);
+		if (r == 0 && at.driver->query(&at.spec) == NODE_RUNNING)
+			r = at.driver->route(&at.spec, pods.address, pods.prefix, via, true, err);
+	}
+	return r;
+}
+
+static int rewrite_hosts(const struct profile *profile, struct error *err)
+{
+	const struct node *node;
+	int r = 0;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+		if (r == 0)
+			r = cluster_node_open(profile, node, &at, err);
+		if (r == 0 && at.driver->query(&at.spec) != NODE_ABSENT)
+			r = node_files_write_hosts(profile, node, err);
+	}
+	return r;
+}
+
+static int destroy(struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	return r < 0 ? r : at.driver->destroy(&at.spec, err);
+}
+
+static int take_out(struct profile *profile, struct node *node, bool api_is_up, struct error *err)
+{
+	int r = destroy(profile, node, err);
+
+	if (r < 0)
+		return r;
+	world->after("destroy node");
+	r = tell_others(profile, node, err);
+	/* Only now: a kubelet that still ran would register it again. */
+	if (r == 0 && api_is_up)
+		r = cluster_forget_node(profile, node->name, err);
+	else if (r == 0)
+		strlist_add(&profile->orphans, node->name);
+	if (r < 0)
+		return r;
+	profile_remove_node(profile, node);
+	r = profile_save(profile, err);
+	if (r == 0)
+		world->after("forget node");
+	if (r == 0)
+		r = rewrite_hosts(profile, err);
+	if (r == 0 && api_is_up)
+		r = world->front_door_up(profile, err);
+	return r;
+}
+
+static int check_may_go(const struct profile *profile, const struct node *node, struct error *err)
+{
+	if (!node->primary)
+		return 0;
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "'%s' is the only control plane of cluster '%s'", node->name,
+			    profile->name);
+	return error_hint(err, -EINVAL, "'manykube delete' removes the whole cluster");
+}
+
+int cluster_remove_node(struct profile *profile, const char *name, unsigned drain_seconds,
+			struct observer *observer, bool *ret_api_knows, struct error *err)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	bool api_is_up;
+	struct node *node;
+	bool was_member;
+	int r = profile_need_node(profile, name, &node, err);
+
+	if (r == 0)
+		r = check_may_go(profile, node, err);
+	if (r < 0)
+		return r;
+	was_member = node->phase != NODE_PLANNED;
+	api_is_up = api_answers(profile);
+	if (drain_seconds > 0 && api_is_up && node->phase == NODE_JOINED) {
+		observe_begin(observer, "draining node", name);
+		r = cluster_drain(profile, node, drain_seconds, &why);
+		observe_end(observer, "draining node", name, r == 0);
+		/* It goes all the same, and its pods with it. */
+		if (r < 0)
+			log_warning("not all pods could be moved away: %s", why.text);
+	}
+	node->phase = NODE_LEAVING;
+	r = profile_save(profile, err);
+	if (r < 0)
+		return r;
+	world->after("mark node");
+	*ret_api_knows = was_member && !api_is_up;
+	observe_begin(observer, "removing node", name);
+	r = take_out(profile, node, api_is_up || !was_member, err);
+	observe_end(observer, "removing node", name, r == 0);
+	return r;
+}

@@ -1,0 +1,123 @@
+/*
+ * Stop: shut nodes down in order.  They keep their files, addresses and Node objects.
+ *
+ * Nodes of one kind end at the same time, each watched by a process of its own: an orderly end
+ * takes seconds.  Control planes come last, since workers tell them about their pods' end.
+ */
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cluster/cluster.h"
+#include "cluster/world.h"
+
+#define GRACE_SECONDS 30
+
+static int stop_node(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	if (r == 0 && at.driver->query(&at.spec) == NODE_ABSENT)
+		return 0;
+	return r < 0 ? r : at.driver->stop(&at.spec, GRACE_SECONDS, err);
+}
+
+/* A child that stops a node, and the pipe on which it says why it could not. */
+struct stopping {
+	const struct node *node;
+	pid_t pid;
+	int report;
+};
+
+static int begin(const struct profile *profile, const struct node *node, struct stopping *ret,
+		 struct error *err)
+{
+	int report[2];
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	*ret = (struct stopping){ .node = node, .pid = fork(), .report = report[0] };
+	if (ret->pid < 0) {
+		int r = error_sys(err, "cannot start a process");
+
+		(void)close(report[0]);
+		(void)close(report[1]);
+		return r;
+	}
+	if (ret->pid == 0) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		int r = stop_node(profile, node, &why);
+
+		if (r < 0)
+			(void)!write(report[1], why.text, strlen(why.text));
+		_exit(r < 0);
+	}
+	(void)close(report[1]);
+	return 0;
+}
+
+static int finish(struct stopping *stopping, struct error *err)
+{
+	cleanup_fd int report = stopping->report;
+	char text[1024];
+	ssize_t len = read(report, text, sizeof(text) - 1);
+	int status = 0;
+
+	while (waitpid(stopping->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (status == 0)
+		return 0;
+	text[MAX(len, (ssize_t)0)] = '\0';
+	return error_because(err, &reason_node_failed, -EIO, "%s",
+			     *text ? text : "the node could not be stopped");
+}
+
+/* Stop the nodes of one kind that NAMES (NULL: all) has, all at once. */
+static int stop_kind(const struct profile *profile, bool control_planes,
+		     const struct strlist *names, struct observer *observer, struct error *err)
+{
+	cleanup_free struct stopping *all = xcalloc(profile->node_count, sizeof(*all));
+	const struct node *node;
+	size_t count = 0;
+	int result = 0;
+
+	profile_for_each_node(node, profile) {
+		if (node->control_plane != control_planes ||
+		    (names && !strlist_has(names, node->name)))
+			continue;
+		observe_begin(observer, "stopping node", node->name);
+		result = begin(profile, node, &all[count], err);
+		if (result < 0)
+			break;
+		count++;
+	}
+	for (size_t i = 0; i < count; i++) {
+		int r = finish(&all[i], result == 0 ? err : NULL);
+
+		observe_end(observer, "stopping node", all[i].node->name, r == 0);
+		result = result < 0 ? result : r;
+	}
+	if (result == 0 && count > 0)
+		world->after("stop nodes");
+	return result;
+}
+
+int cluster_stop(const struct profile *profile, const struct strlist *names,
+		 struct observer *observer, struct error *err)
+{
+	int r = stop_kind(profile, false, names, observer, err);
+
+	if (r == 0)
+		r = stop_kind(profile, true, names, observer, err);
+	if (r < 0 || names)
+		return r;
+	r = world->front_door_down(profile, err);
+	if (r == 0)
+		r = world->network_down(profile, err);
+	return r;
+}
