@@ -14,8 +14,10 @@
 /* clang-format off */
 const struct command *const commands[] = {
 	&cmd_start,
+	&cmd_stop,
 	&cmd_status,
 	&cmd_node,
+	&cmd_worker,
 	&cmd_profile,
 	&cmd_kubectl,
 	&cmd_update_context,

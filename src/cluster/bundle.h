@@ -11,8 +11,8 @@
 
 /*
  * Write the archive PATH, which ends in ".tar", ".tar.gz" or ".tgz": the person's own, 0600,
- * complete or absent, also if we are killed.  What can't be had is left out and named in the archive's left-out.txt, whatever state
- * the cluster is in.
+ * complete or absent, also if we are killed.  What can't be had is left out and named in the
+ * archive's left-out.txt, whatever state the cluster is in.
  */
 int bundle_write(const struct profile *profile, const char *path, struct error *err);
 

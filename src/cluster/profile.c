@@ -318,12 +318,19 @@ int profile_need_node(const struct profile *profile, const char *name, struct no
 		      struct error *err)
 {
 	struct node *node = profile_find_node(profile, name);
+	cleanup_with(strlist_release) struct strlist known = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
 
-	if (!node)
-		return error_because(err, &reason_node_missing, -ENOENT,
-				     "cluster '%s' has no node '%s'", profile->name, name);
-	*ret_node = node;
-	return 0;
+	if (node) {
+		*ret_node = node;
+		return 0;
+	}
+	profile_for_each_node(node, profile)
+		strlist_add(&known, node->name);
+	shown = strlist_join(&known, ", ");
+	(void)error_because(err, &reason_node_missing, -ENOENT, "cluster '%s' has no node '%s'",
+			    profile->name, name);
+	return error_hint(err, -ENOENT, "it has %s", known.count ? shown : "no node at all");
 }
 
 void profile_release(struct profile *profile)

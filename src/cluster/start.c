@@ -135,6 +135,16 @@ static bool ran_before(const struct start *start, const struct node *node)
 	return start->ran[node - start->profile.nodes];
 }
 
+static bool anybody_ran(const struct start *start)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, &start->profile)
+		if (ran_before(start, node))
+			return true;
+	return false;
+}
+
 /* Who is told of the start of NODE: nobody if it runs, since nothing happens but a check. */
 static struct observer *watcher_of(const struct start *start, const struct node *node)
 {
@@ -519,8 +529,8 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 	world->after("save profile");
 	if (!can_go_on(start))
 		return 0;
-	/* While all nodes run, these are only looked after. */
-	watcher = start->outcome->started > 0 ? start->observer : NULL;
+	/* While nodes run, these are only looked after. */
+	watcher = anybody_ran(start) ? NULL : start->observer;
 	r = open_log(&start->profile, err);
 	if (r == 0)
 		r = STEP_SEEN_BY(watcher, "making the network", NULL,

@@ -28,6 +28,7 @@ enum command_flags {
 	COMMAND_KEEPS_FILES = 1 << 5,   /* becomes a program that gets what our caller has open */
 	COMMAND_NO_SETTINGS = 1 << 6,   /* works also when the person's settings are wrong */
 	COMMAND_AUDITED = 1 << 7,       /* changes something: see cluster/audit.h */
+	COMMAND_WAITS = 1 << 8,         /* until the command that holds the lock has ended */
 };
 
 struct command_context {
@@ -104,20 +105,27 @@ extern const struct command cmd_config_unset;
 extern const struct command cmd_config_view;
 extern const struct command cmd_cp;
 extern const struct command cmd_delete;
-extern const struct command cmd_doctor;
 extern const struct command cmd_docs;
+extern const struct command cmd_doctor;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;
 extern const struct command cmd_ip;
 extern const struct command cmd_kubectl;
 extern const struct command cmd_logs;
 extern const struct command cmd_node;
+extern const struct command cmd_node_add;
+extern const struct command cmd_node_delete;
 extern const struct command cmd_node_list;
+extern const struct command cmd_node_start;
+extern const struct command cmd_node_stop;
 extern const struct command cmd_options;
 extern const struct command cmd_profile;
 extern const struct command cmd_profile_list;
 extern const struct command cmd_ssh;
 extern const struct command cmd_start;
 extern const struct command cmd_status;
+extern const struct command cmd_stop;
 extern const struct command cmd_update_context;
 extern const struct command cmd_version;
+extern const struct command cmd_worker;
+extern const struct command cmd_worker_create;

@@ -17,6 +17,8 @@ static int run(struct command_context *ctx, struct error *err)
 	struct node *node = profile_primary(ctx->profile);
 	int r;
 
+	if (ctx->argc > 0)
+		arg.node = ctx->argv[0];
 	if (arg.node) {
 		r = profile_need_node(ctx->profile, arg.node, &node, err);
 		if (r < 0)
@@ -32,6 +34,9 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_ip = {
 	.name = "ip",
+	.operands = "[NODE]",
+	.max_operands = 1,
+	.complete = COMPLETE_NODE,
 	.summary = "print the address of a node",
 	.description = "Nodes keep their addresses, so it is also that of a stopped one.",
 	.examples = "curl http://$(manykube ip):30080\n"

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "cmd/interrupt.h"
 
 /* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
@@ -25,6 +27,24 @@ static int check_root(const struct profile *profile, const char *path, struct er
 	error_because(err, &reason_not_root, -EPERM, "'%s' needs root to work with native nodes",
 		      path);
 	return error_hint(err, -EPERM, "run it as root: sudo %s", path);
+}
+
+/* Hold the cluster's lock, after another command if this one may wait for it. */
+static int take_lock(const struct command_context *ctx, const char *path, int *ret_lock,
+		     struct error *err)
+{
+	bool told = false;
+	int r;
+
+	while ((r = profile_lock(ctx->profile_name, path, ret_lock, err)) == -EWOULDBLOCK &&
+	       ctx->command->flags & COMMAND_WAITS) {
+		if (!told)
+			log_warning("%s; waiting for it to end", err->text);
+		told = true;
+		error_clear(err);
+		clock_rest_ms(200);
+	}
+	return r;
 }
 
 int command_run_prepared(struct command_context *ctx, const char *path, struct record *record,
@@ -53,7 +73,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 			return r;
 	}
 	if (command->flags & COMMAND_LOCKS_CLUSTER) {
-		r = profile_lock(ctx->profile_name, path, &lock, err);
+		r = take_lock(ctx, path, &lock, err);
 		if (r < 0)
 			return r;
 	}

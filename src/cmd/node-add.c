@@ -1,0 +1,110 @@
+/* `node add` and `worker create`: more nodes for a cluster. */
+
+#include "base/cleanup.h"
+#include "cli/say.h"
+#include "cluster/plan.h"
+#include "cmd/node-change.h"
+
+static struct strlist names;
+
+static struct {
+	struct cluster_options wanted;
+	unsigned count;
+	bool worker;
+	const char *output;
+} arg = {
+	.wanted.wait_seconds = 360,
+	.count = 1,
+	.worker = true,
+	.output = "text",
+};
+
+static const struct opt options[] = {
+	OPT_STRING(0, "name", &arg.wanted.add.name, "NAME",
+		   "what to call the node; the first free node-N unless given", .once = true),
+	OPT_POSITIVE(0, "count", &arg.count, "how many nodes to add at once", .once = true),
+	OPT_FLAG(0, "worker", &arg.worker, "the node is a worker", .once = true),
+	NODE_OPTIONS(arg.wanted.add),
+	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long it may take"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json",
+		   "progress for people, or an event per line on stdout for programs"),
+	OPT_END,
+};
+
+static int take_operand(struct command_context *ctx, struct error *err)
+{
+	if (!arg.worker)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "--worker=false: nodes that are only control planes can't be "
+				     "added yet");
+	if (ctx->argc > 0 && arg.wanted.add.name)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "the node is called both '%s' and '%s'", ctx->argv[0],
+				     arg.wanted.add.name);
+	if (ctx->argc > 0)
+		arg.wanted.add.name = ctx->argv[0];
+	arg.wanted.only = &names;
+	arg.wanted.add_count = arg.count;
+	return 0;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	int r = take_operand(ctx, err);
+
+	return r < 0 ? r : node_bring_up(ctx, &arg.wanted, err);
+}
+
+/* Only write the node down; `worker start` makes it. */
+static int run_create(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *shown = NULL;
+	bool is_new;
+	int r = take_operand(ctx, err);
+
+	if (r == 0)
+		r = plan_profile(ctx->profile_name, &arg.wanted, &profile, &is_new, err);
+	if (r == 0)
+		r = profile_save(&profile, err);
+	if (r < 0)
+		return r;
+	shown = strlist_join(&names, ", ");
+	if (!ctx->quiet)
+		say_done("Registered %s; 'manykube worker start %s' makes and starts it.", shown,
+			 names.items[0]);
+	return 0;
+}
+
+const struct command cmd_node_add = {
+	.name = "add",
+	.operands = "[NAME]",
+	.summary = "add nodes to the cluster and start them",
+	.description =
+		"The nodes join the running cluster, and are Ready at the end. On a stopped cluster "
+		"they are registered, and come up with the next 'start'. Several 'node add' at once "
+		"wait for each other.",
+	.examples = "manykube node add\n"
+		    "manykube node add database --memory=4g --label=tier=db\n"
+		    "manykube node add --count=5\n",
+	.max_operands = 1,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
+		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.events = &arg.output,
+	.run = run,
+};
+
+const struct command cmd_worker_create = {
+	.name = "create",
+	.operands = "[NAME]",
+	.summary = "register a worker; 'worker start' makes and starts it",
+	.examples = "manykube worker create\n"
+		    "manykube worker create database --memory=4g\n",
+	.max_operands = 1,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
+		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.events = &arg.output,
+	.run = run_create,
+};

@@ -1,0 +1,94 @@
+/* What the commands that bring nodes up have in common. */
+
+#include "cmd/node-change.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/events.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+
+#define MIN_MEMORY_BYTES (UINT64_C(512) << 20)
+
+int node_choose(struct command_context *ctx, bool all, struct strlist *ret_names, struct error *err)
+{
+	struct node *node;
+
+	if (ctx->argc == 0 && !all) {
+		(void)error_because(err, &reason_usage, -EINVAL, "no node is named");
+		return error_hint(err, -EINVAL, "'manykube node list' shows the nodes there are");
+	}
+	if (ctx->argc > 0 && all)
+		return error_because(err, &reason_usage, -EINVAL, "--all is all nodes, '%s' is one",
+				     ctx->argv[0]);
+	for (int i = 0; i < ctx->argc; i++) {
+		int r = profile_need_node(ctx->profile, ctx->argv[i], &node, err);
+
+		if (r < 0)
+			return r;
+		strlist_add(ret_names, node->name);
+	}
+	if (all)
+		profile_for_each_node(node, ctx->profile)
+			if (!node->control_plane)
+				strlist_add(ret_names, node->name);
+	return 0;
+}
+
+static int check_size(const struct cluster_options *options, struct error *err)
+{
+	if (options->add.memory_bytes && options->add.memory_bytes < MIN_MEMORY_BYTES) {
+		(void)error_because(err, &reason_resources, -ERANGE,
+				    "--memory: a worker needs at least 512 MiB");
+		return error_hint(err, -ERANGE, "give more");
+	}
+	if (options->add_count > 1 && (options->add.name || options->add.address))
+		return error_because(err, &reason_usage, -EINVAL, "%s is for one node, not for %u",
+				     options->add.name ? "a name" : "--static-ip",
+				     options->add_count);
+	return 0;
+}
+
+static void say_what(const char *cluster, const struct cluster_options *options,
+		     const struct cluster_outcome *outcome)
+{
+	cleanup_free char *names = strlist_join(options->only, ", ");
+	const char *nodes = options->only->count == 1 ? "node" : "nodes";
+
+	if (outcome->only_registered)
+		say_done("Registered %s %s; cluster \"%s\" does not run, 'manykube start' brings "
+			 "all of it up.",
+			 nodes, names, cluster);
+	else if (options->add_count > 0)
+		say_done("Successfully added %s to %s!", names, cluster);
+	else if (outcome->started == 0)
+		say_done("%s %s already running.", names, options->only->count == 1 ? "is" : "are");
+	else
+		say_done("Successfully started %s %s!", nodes, names);
+}
+
+int node_bring_up(struct command_context *ctx, struct cluster_options *options, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = NULL;
+	struct cluster_outcome outcome;
+	int r = check_size(options, err);
+
+	if (r < 0)
+		return r;
+	options->wait = WAIT_API | WAIT_NODES;
+	progress = progress_new(ctx->quiet, log_verbosity);
+	r = cluster_start(ctx->profile_name, options, progress_observer(progress), &outcome, err);
+	progress_free(take_ptr(progress));
+	if (r == 0 && outcome.only_registered && options->add_count == 0) {
+		(void)error_because(err, &reason_api_not_running, -ESRCH,
+				    "cluster '%s' does not run, and a node alone would be of no "
+				    "use",
+				    ctx->profile_name);
+		return error_hint(err, -ESRCH, "'manykube start' brings all of it up");
+	}
+	if (r == 0 && (!ctx->quiet || events_on_stdout()))
+		say_what(ctx->profile_name, options, &outcome);
+	return r;
+}

@@ -1,0 +1,79 @@
+/* `node delete`: remove nodes from a cluster. */
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/events.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cmd/node-change.h"
+
+static struct {
+	bool force;
+	unsigned drain_seconds;
+	const char *output;
+} arg = {
+	.drain_seconds = 30,
+	.output = "text",
+};
+
+static const struct opt options[] = {
+	OPT_FLAG(0, "force", &arg.force, "don't move the nodes' pods elsewhere first",
+		 .once = true),
+	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,
+		    "how long moving pods may take; the node goes all the same then"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json",
+		   "progress for people, or an event per line on stdout for programs"),
+	OPT_END,
+};
+
+static int delete_one(struct command_context *ctx, const char *name, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
+									      log_verbosity);
+	bool api_knows = false;
+	int r = cluster_remove_node(ctx->profile, name, arg.force ? 0 : arg.drain_seconds,
+				    progress_observer(progress), &api_knows, err);
+
+	progress_free(take_ptr(progress));
+	if (r < 0)
+		return r;
+	if (api_knows)
+		log_warning("the API does not answer; it will be told that node '%s' is gone with "
+			    "the next 'manykube start'",
+			    name);
+	if (!ctx->quiet || events_on_stdout())
+		say_done("Node %s was successfully deleted.", name);
+	return 0;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+	int r = node_choose(ctx, false, &names, err);
+
+	strlist_for_each(name, &names)
+		if (r == 0)
+			r = delete_one(ctx, name, err);
+	return r;
+}
+
+const struct command cmd_node_delete = {
+	.name = "delete",
+	.operands = "NAME...",
+	.summary = "remove nodes from the cluster, with all their data",
+	.description =
+		"Moves the pods elsewhere as far as that goes, removes the Node object and every "
+		"trace of the node. It works on dead and half made nodes, too, and while the API is "
+		"down.",
+	.examples = "manykube node delete node-3\n"
+		    "manykube node delete node-3 --force\n",
+	.min_operands = 1,
+	.max_operands = 1000,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
+		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.events = &arg.output,
+	.run = run,
+};

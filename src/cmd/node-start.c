@@ -1,0 +1,48 @@
+/* `node start`: bring nodes up that do not run. */
+
+#include "base/cleanup.h"
+#include "cmd/node-change.h"
+
+static struct {
+	struct cluster_options wanted;
+	bool all;
+	const char *output;
+} arg = {
+	.wanted.wait_seconds = 360,
+	.output = "text",
+};
+
+static const struct opt options[] = {
+	OPT_FLAG(0, "all", &arg.all, "all nodes of the cluster", .once = true),
+	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long it may take"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json",
+		   "progress for people, or an event per line on stdout for programs"),
+	OPT_END,
+};
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r = node_choose(ctx, arg.all, &names, err);
+
+	if (r < 0)
+		return r;
+	arg.wanted.only = &names;
+	return node_bring_up(ctx, &arg.wanted, err);
+}
+
+const struct command cmd_node_start = {
+	.name = "start",
+	.operands = "NAME...",
+	.summary = "start nodes that do not run, making what is missing",
+	.description = "A node comes back as it was: same address, same data, same Node object.",
+	.examples = "manykube node start node-2\n"
+		    "manykube node start --all\n",
+	.max_operands = 1000,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
+		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.events = &arg.output,
+	.run = run,
+};

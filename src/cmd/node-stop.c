@@ -1,0 +1,88 @@
+/* `node stop`: shut nodes down; they keep everything. */
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/events.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cmd/node-change.h"
+
+static struct {
+	bool all;
+	bool drain;
+	unsigned drain_seconds;
+	const char *output;
+} arg = {
+	.drain_seconds = 60,
+	.output = "text",
+};
+
+static const struct opt options[] = {
+	OPT_FLAG(0, "all", &arg.all, "all workers of the cluster", .once = true),
+	OPT_FLAG(0, "drain", &arg.drain, "move the nodes' pods elsewhere first"),
+	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds, "how long moving pods may take"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json",
+		   "progress for people, or an event per line on stdout for programs"),
+	OPT_END,
+};
+
+static int drain_all(const struct profile *profile, const struct strlist *names,
+		     struct observer *observer, struct error *err)
+{
+	const char *name;
+	int r = 0;
+
+	strlist_for_each(name, names) {
+		struct node *node;
+
+		if (r < 0)
+			break;
+		r = profile_need_node(profile, name, &node, err);
+		if (r < 0)
+			break;
+		observe_begin(observer, "draining node", name);
+		r = cluster_drain(profile, node, arg.drain_seconds, err);
+		observe_end(observer, "draining node", name, r == 0);
+	}
+	return r;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = NULL;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
+	int r = node_choose(ctx, arg.all, &names, err);
+
+	if (r < 0)
+		return r;
+	progress = progress_new(ctx->quiet, log_verbosity);
+	if (arg.drain)
+		r = drain_all(ctx->profile, &names, progress_observer(progress), err);
+	if (r == 0)
+		r = cluster_stop(ctx->profile, &names, progress_observer(progress), err);
+	progress_free(take_ptr(progress));
+	shown = strlist_join(&names, ", ");
+	if (r == 0 && (!ctx->quiet || events_on_stdout()))
+		say_done("Successfully stopped %s %s; 'manykube node start' brings %s back.",
+			 names.count == 1 ? "node" : "nodes", shown,
+			 names.count == 1 ? "it" : "them");
+	return r;
+}
+
+const struct command cmd_node_stop = {
+	.name = "stop",
+	.operands = "NAME...",
+	.summary = "shut nodes down, keeping everything",
+	.description = "The Node objects stay, with their podCIDRs, and so do addresses and data. "
+		       "Without its control plane a cluster's API does not answer; pods go on.",
+	.examples = "manykube node stop node-2\n"
+		    "manykube node stop node-2 --drain\n",
+	.max_operands = 1000,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
+		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.events = &arg.output,
+	.run = run,
+};
