@@ -48,6 +48,7 @@ struct command {
 	const char *summary;     /* one line, imperative, no full stop */
 	const char *description; /* sentences below the usage, or NULL */
 	const char *examples;    /* lines, each ended by a newline, or NULL */
+	const char *elsewhere;   /* what like programs call it: "create|up"; only for suggestions */
 	unsigned min_operands;
 	unsigned max_operands; /* not looked at with COMMAND_PASSES_REST */
 	enum command_flags flags;

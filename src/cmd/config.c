@@ -38,10 +38,14 @@ static const struct command *const subcommands[] = {
 
 const struct command cmd_config = {
 	.name = "config",
+	.elsewhere = "settings",
 	.summary = "keep your own defaults of options",
 	.description =
 		"A setting is named as an option of 'manykube start', or is profile, and is used "
 		"where neither the command line nor the environment says otherwise. Settings about "
 		"a cluster, such as memory, are for those made from now on.",
+	.examples = "manykube config set memory 4g\n"
+		    "manykube config view\n"
+		    "manykube config unset memory\n",
 	.subcommands = subcommands,
 };

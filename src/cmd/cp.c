@@ -75,6 +75,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_cp = {
 	.name = "cp",
+	.elsewhere = "copy",
 	.operands = "[NODE:]SOURCE [NODE:]TARGET",
 	.summary = "copy a file or folder to, from or between nodes",
 	.description =

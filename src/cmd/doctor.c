@@ -121,6 +121,7 @@ static int run(arg_unused struct command_context *ctx, arg_unused struct error *
 
 const struct command cmd_doctor = {
 	.name = "doctor",
+	.elsewhere = "check|diagnose|preflight",
 	.summary = "show what this host has of what nodes need, and what to do about the rest",
 	.description =
 		"Changes nothing. Every line begins with ok, ! (works, but not as well as it could, or "

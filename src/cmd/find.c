@@ -2,13 +2,25 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/suggest.h"
 #include "cmd/command.h"
+
+/* Whether people who come from kind, k3d and the like may mean COMMAND by NAME. */
+static bool is_called(const struct command *command, const char *name)
+{
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+
+	if (command->elsewhere)
+		strlist_split(&words, command->elsewhere, '|');
+	return strlist_has(&words, name);
+}
 
 int command_find(const struct command *const *list, const char *parent, const char *name,
 		 const struct command **ret_command, struct error *err)
 {
 	struct suggest suggest = SUGGEST_INIT(name);
+	const char *same = NULL;
 
 	for (; *list; list++) {
 		if (strcmp((*list)->name, name) == 0) {
@@ -17,9 +29,12 @@ int command_find(const struct command *const *list, const char *parent, const ch
 		}
 		if (!((*list)->flags & COMMAND_HIDDEN))
 			suggest_offer(&suggest, (*list)->name);
+		if (is_called(*list, name))
+			same = (*list)->name;
 	}
 	error_because(err, &reason_usage, -EINVAL, "there is no command '%s %s'", parent, name);
-	if (suggest.nearest)
-		return error_hint(err, -EINVAL, "did you mean '%s %s'?", parent, suggest.nearest);
+	if (same || suggest.nearest)
+		return error_hint(err, -EINVAL, "did you mean '%s %s'?", parent,
+				  same ? same : suggest.nearest);
 	return error_hint(err, -EINVAL, "'%s --help' lists the commands there are", parent);
 }

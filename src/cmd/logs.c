@@ -25,7 +25,7 @@ static const struct opt options[] = {
 	OPT_STRING('n', "node", &arg.view.node, "NODE", "only this node's logs",
 		   .complete = COMPLETE_NODE),
 	OPT_LIST(0, "service", &arg.view.services, "SERVICE",
-		 "only this service's log: kubelet, etcd ...; may be given several times"),
+		 "only this service's log: kubelet, etcd ..."),
 	OPT_FLAG('f', "follow", &arg.view.follow, "go on with what comes, until Ctrl-C"),
 	OPT_COUNT(0, "length", &arg.view.length, "how many lines of each log to show"),
 	OPT_FLAG(0, "problems", &arg.view.problems, "only lines that look like problems"),

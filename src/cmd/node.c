@@ -8,6 +8,9 @@ static const struct command *const subcommands[] = {
 
 const struct command cmd_node = {
 	.name = "node",
+	.elsewhere = "nodes",
 	.summary = "work with the nodes of a cluster",
+	.examples = "manykube node list\n"
+		    "manykube node list -p dev -o wide\n",
 	.subcommands = subcommands,
 };

@@ -11,6 +11,7 @@ static int run(arg_unused struct command_context *ctx, arg_unused struct error *
 const struct command cmd_options = {
 	.name = "options",
 	.summary = "list the options that every command has",
+	.examples = "manykube options\n",
 	.flags = COMMAND_NO_SETTINGS,
 	.run = run,
 };

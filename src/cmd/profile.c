@@ -25,6 +25,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_profile = {
 	.name = "profile",
+	.elsewhere = "list|ls|cluster|clusters|get",
 	.operands = "[NAME]",
 	.summary = "show or choose the active cluster, or list all",
 	.description =

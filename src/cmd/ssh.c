@@ -62,6 +62,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_ssh = {
 	.name = "ssh",
+	.elsewhere = "exec|shell|attach",
 	.operands = "[NODE] [-- COMMAND...]",
 	.summary = "open a shell on a node, or run a command there",
 	.description =

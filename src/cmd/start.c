@@ -141,6 +141,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_start = {
 	.name = "start",
+	.elsewhere = "create|up|run|init|restart",
 	.summary = "make a cluster, or bring it up again as it was",
 	.description =
 		"Makes a Kubernetes cluster of one control plane and --nodes minus one workers, or "

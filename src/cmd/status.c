@@ -160,6 +160,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_status = {
 	.name = "status",
+	.elsewhere = "info|describe|ps",
 	.summary = "show how the cluster and its nodes are",
 	.description =
 		"The exit status says it for scripts: 0 all is well; else the sum of 1 (a node "

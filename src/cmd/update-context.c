@@ -23,6 +23,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_update_context = {
 	.name = "update-context",
+	.elsewhere = "kubeconfig|context",
 	.summary = "put the cluster into your kubeconfig again and make it current",
 	.description =
 		"The file is the first of KUBECONFIG, by default ~/.kube/config. Whatever else it "

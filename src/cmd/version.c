@@ -31,6 +31,8 @@ static int run(arg_unused struct command_context *ctx, arg_unused struct error *
 const struct command cmd_version = {
 	.name = "version",
 	.summary = "print the version of manykube",
+	.examples = "manykube version\n"
+		    "manykube version -o json\n",
 	.options = options,
 	.flags = COMMAND_NO_SETTINGS,
 	.run = run,

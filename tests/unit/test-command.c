@@ -52,9 +52,11 @@ static const struct command needing = { .name = "needing",
 					.summary = "s",
 					.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER,
 					.run = note };
-static const struct command rooted = {
-	.name = "rooted", .summary = "s", .flags = COMMAND_NEEDS_ROOT, .run = note
-};
+static const struct command rooted = { .name = "rooted",
+				       .elsewhere = "sudo|doas",
+				       .summary = "s",
+				       .flags = COMMAND_NEEDS_ROOT,
+				       .run = note };
 static const struct command hidden = {
 	.name = "secret", .summary = "s", .flags = COMMAND_HIDDEN, .run = note
 };
@@ -199,6 +201,8 @@ TEST(suggests_the_nearest_command_but_no_hidden_one)
 	ASSERT_INT(RUN("parent", "secre"), -EINVAL);
 	ASSERT_STR(why.hint, "'manykube parent --help' lists the commands there are");
 	ASSERT_INT(RUN("secret"), 3);
+	ASSERT_INT(RUN("doas"), -EINVAL);
+	ASSERT_STR(why.hint, "did you mean 'manykube rooted'?");
 }
 
 TEST(counts_the_operands)
