@@ -58,9 +58,9 @@ static int end_output(int status)
 	failed |= fclose(stdout) != 0;
 	if (!failed)
 		return status;
-	if (errno != 0 && errno != EPIPE && errno != EBADF)
+	if (errno != 0 && errno != EPIPE)
 		fprintf(stderr, "X Exiting due to MK_FAILURE: cannot write the output: %s\n",
-			strerror(errno));
+			errno == EBADF ? "standard output is closed" : strerror(errno));
 	return status > 0 ? status : EXIT_FAILURE;
 }
 

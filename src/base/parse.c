@@ -3,6 +3,7 @@
 #include "base/parse.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,11 +27,14 @@ static bool take_digits(const char **text, unsigned long long *ret)
 int parse_number(const char *text, unsigned long long min, unsigned long long max,
 		 unsigned long long *ret, struct error *err)
 {
+	size_t digits = strspn(text, "0123456789");
 	const char *p = text;
 	unsigned long long value;
 
-	if (!take_digits(&p, &value) || *p)
+	if (digits == 0 || text[digits])
 		return error_set(err, -EINVAL, "'%s' is not a whole number", text);
+	if (!take_digits(&p, &value))
+		value = ULLONG_MAX;
 	if (value < min)
 		return error_set(err, -ERANGE, "must be at least %llu, not %s", min, text);
 	if (value > max)

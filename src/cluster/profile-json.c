@@ -214,6 +214,8 @@ static int check_format(const json_t *root, struct error *err)
 
 	if (!json_is_object(root))
 		return error_set(err, -EBADMSG, "this is not a JSON object");
+	if (!format)
+		return error_set(err, -EBADMSG, "it has no 'format', so manykube did not write it");
 	if (!json_is_integer(format) || json_integer_value(format) < 1)
 		return error_set(err, -EBADMSG, "'format' is not a number from 1 on");
 	if (json_integer_value(format) > PROFILE_FORMAT)

@@ -84,6 +84,8 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	if (r == -ENOENT)
 		return error_because(err, &reason_cluster_missing, r, "there is no cluster '%s'",
 				     name);
+	if (r < 0 && r != -EACCES)
+		(void)error_hint(err, r, "'manykube delete -p %s' removes what is there", name);
 	if (r < 0)
 		return error_reason(err, r, &reason_host_config);
 

@@ -61,8 +61,9 @@ static int delete_locked(const char *name, bool quiet, struct error *err)
 	if (r < 0)
 		return r;
 	forget_active(name);
-	if (was_there && !quiet)
-		say_done("Removed all traces of the \"%s\" cluster.", name);
+	if (!quiet)
+		say_done("%s of the \"%s\" cluster.",
+			 was_there ? "Removed all traces" : "There is nothing left", name);
 	return 0;
 }
 
@@ -71,7 +72,7 @@ static int delete_one(const char *name, bool quiet, struct error *err)
 	cleanup_fd int lock = -1;
 	int r;
 
-	interrupt_explain(name);
+	interrupt_explain(NULL);
 	r = profile_lock(name, "manykube delete", &lock, err);
 	if (r < 0)
 		return r;
@@ -156,6 +157,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_delete = {
 	.name = "delete",
+	.elsewhere = "destroy|down|remove|rm",
 	.summary = "remove a cluster, its nodes and all their data",
 	.description = "Removes the cluster also when it is half made, damaged or stopped; what is "
 		       "gone already is no error. The cache of Kubernetes versions stays unless "

@@ -37,10 +37,13 @@ void interrupt_explain(const char *profile_name)
 
 	owner = getpid();
 	error_because(&err, &reason_interrupted, -EINTR, "interrupted by a signal");
-	error_hint(&err, -EINTR,
-		   "nothing is lost: run the same command again to go on, or "
-		   "'manykube delete -p %s' to remove what was made",
-		   profile_name);
+	if (profile_name)
+		error_hint(&err, -EINTR,
+			   "nothing is lost: run the same command again to go on, or "
+			   "'manykube delete -p %s' to remove what was made",
+			   profile_name);
+	else
+		error_hint(&err, -EINTR, "run the same command again to remove the rest");
 	strbuf_reset(&words);
 	fd = say_fd();
 	/* The terminal has put a ^C where the cursor is. */

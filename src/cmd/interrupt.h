@@ -6,6 +6,6 @@
  */
 #pragma once
 
-/* From now on, end with reason_interrupted when a signal asks us to; PROFILE_NAME is the cluster's.
- */
+/* From now on, end with reason_interrupted when a signal asks us to.  PROFILE_NAME is the cluster
+ * that can be removed instead of going on; NULL: that is what is being done. */
 void interrupt_explain(const char *profile_name);

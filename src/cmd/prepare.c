@@ -24,8 +24,8 @@ static int check_root(const struct profile *profile, const char *path, struct er
 			native |= !node->driver || strcmp(node->driver, "native") == 0;
 	if (!native)
 		return 0;
-	error_because(err, &reason_not_root, -EPERM, "'%s' needs root to work with native nodes",
-		      path);
+	error_because(err, &reason_not_root, -EPERM,
+		      "'%s' needs root: only root may make, enter or remove nodes", path);
 	return error_hint(err, -EPERM, "run it as root: sudo %s", path);
 }
 

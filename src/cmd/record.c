@@ -49,15 +49,17 @@ static void explain_disk(struct error *err, int code)
 {
 	cleanup_free char *state = NULL;
 
-	if (err->reason || path_state(&state, NULL) < 0)
+	/* A reason that says more than "something of our files" stays. */
+	if ((err->reason && err->reason != &reason_host_config) || err->hint ||
+	    path_state(&state, NULL) < 0)
 		return;
 	if (code == -ENOSPC || code == -EDQUOT) {
-		(void)error_reason(err, code, &reason_storage);
+		err->reason = &reason_storage;
 	} else if (code == -EROFS || code == -EACCES) {
 		(void)error_reason(err, code, &reason_host_config);
 		(void)error_hint(err, code,
-				 "see that '%s' can be written to, or set MANYKUBE_HOME to a "
-				 "folder that can",
+				 "see that you may read and write '%s' (sudo may help), or set "
+				 "MANYKUBE_HOME to another folder",
 				 state);
 	}
 }

@@ -100,9 +100,12 @@ int settings_load(struct settings *ret, struct error *err)
 		*ret = SETTINGS_INIT;
 		return 0;
 	}
-	if (r < 0)
-		return error_because(err, &reason_host_config, r, "cannot read '%s': %s", path,
-				     strerror(-r));
+	if (r < 0) {
+		error_because(err, &reason_host_config, r, "cannot read '%s': %s", path,
+			      strerror(-r));
+		return error_hint(err, r,
+				  "see to the file, or remove it to go on without settings");
+	}
 	r = settings_parse(text.text, text.len, ret, err);
 	if (r < 0) {
 		error_prefix(err, r, "'%s' is damaged", path);

@@ -14,7 +14,7 @@ TEST(numbers_are_checked_fully)
 	ASSERT_STR(err.text, "'4x' is not a whole number");
 	ASSERT_INT(parse_number("", 0, 100, &n, NULL), -EINVAL);
 	ASSERT_INT(parse_number("-1", 0, 100, &n, NULL), -EINVAL);
-	ASSERT_INT(parse_number("99999999999999999999999", 0, 100, &n, NULL), -EINVAL);
+	ASSERT_INT(parse_number("99999999999999999999999", 0, 100, &n, NULL), -ERANGE);
 }
 
 TEST(sizes_have_units_and_mean_mebibytes_without)
