@@ -48,6 +48,12 @@ const struct reason reason_node_not_running = { "GUEST_NOT_RUNNING", 83, "'manyk
 	"the node does not run" };
 const struct reason reason_node_failed = { "GUEST_NODE_PROVISION", 80, NULL,
 	"a node can't be made or did not come up" };
+const struct reason reason_copy = { "GUEST_CP", 80, NULL,
+	"something can't be copied to or from a node" };
+const struct reason reason_node_path = { "GUEST_PATH_MISSING", 85, NULL,
+	"a file or folder is not on the node" };
+const struct reason reason_host_path = { "HOST_PATH_MISSING", 35, NULL,
+	"a file or folder is not on this machine" };
 const struct reason reason_control_plane = { "K8S_ERROR", 100, NULL,
 	"the control plane can't be made, or refused something" };
 const struct reason reason_api_not_running = { "K8S_APISERVER_STOPPED", 103, "'manykube start' brings it up",
@@ -62,6 +68,7 @@ const struct reason *const reasons[] = {
 	&reason_resources,
 	&reason_storage,
 	&reason_host_missing_tool,
+	&reason_host_path,
 	&reason_host_unsupported,
 	&reason_not_root,
 	&reason_host_config,
@@ -70,9 +77,11 @@ const struct reason *const reasons[] = {
 	&reason_subnet_taken,
 	&reason_port_taken,
 	&reason_node_failed,
+	&reason_copy,
 	&reason_node_not_running,
 	&reason_cluster_missing,
 	&reason_node_missing,
+	&reason_node_path,
 	&reason_control_plane,
 	&reason_wait_timeout,
 	&reason_api_not_running,

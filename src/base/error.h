@@ -46,6 +46,9 @@ extern const struct reason reason_cluster_missing;     /* 85 */
 extern const struct reason reason_node_missing;        /* 85 */
 extern const struct reason reason_node_not_running;    /* 83 */
 extern const struct reason reason_node_failed;         /* 80 */
+extern const struct reason reason_copy;                /* 80 */
+extern const struct reason reason_node_path;           /* 85 */
+extern const struct reason reason_host_path;           /* 35 */
 extern const struct reason reason_control_plane;       /* 100 */
 extern const struct reason reason_api_not_running;     /* 103 */
 extern const struct reason reason_wait_timeout;        /* 102 */

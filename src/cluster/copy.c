@@ -27,11 +27,6 @@
 
 #define OUTPUT_LIMIT (64 << 10)
 
-static const struct reason reason_host_path = { "HOST_PATH_MISSING", 35, NULL };
-static const struct reason reason_node_path = { "GUEST_PATH_MISSING", 85, NULL };
-static const struct reason reason_copy = { "GUEST_CP", 80, NULL };
-static const struct reason reason_no_space = { "RSRC_STORAGE", 26, "free some, or copy less" };
-
 enum kind {
 	KIND_MISSING,
 	KIND_FILE,
@@ -110,8 +105,10 @@ static int program_error(const char *program, int said, struct error *err)
 	}
 	/* tar begins with how much it could still write. */
 	if (strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT)) ||
-	    strstr(text, "Wrote only "))
-		return error_because(err, &reason_no_space, -ENOSPC, "there is no space left");
+	    strstr(text, "Wrote only ")) {
+		error_because(err, &reason_storage, -ENOSPC, "there is no space left");
+		return error_hint(err, -ENOSPC, "free some, or copy less");
+	}
 	text[strcspn(text, "\n")] = '\0';
 	if (strncmp(words, program, len) == 0 && strncmp(words + len, ": ", 2) == 0)
 		words += len + 2;
