@@ -306,7 +306,9 @@ static int parse_letters(struct parser *parser, const char *argument, struct err
 
 		if (!opt)
 			return error_because(err, &reason_usage, -EINVAL,
-					     "there is no option '-%c' (in '%s')", *p, argument);
+					     argument[2] ? "there is no option '-%c' (in '%s')"
+							 : "there is no option '-%c'",
+					     *p, argument);
 		p++;
 		if (*p == '=')
 			return take_value(parser, opt, written, p + 1, err);

@@ -296,8 +296,13 @@ static void observe_notes(struct observer *observer, const char *text)
 
 static void show_warning(const char *text)
 {
-	cleanup_free char *line = xasprintf("Warning: %s", text);
+	cleanup_free char *line = NULL;
 
+	if (!shown->painter) {
+		say_warning(text);
+		return;
+	}
+	line = xasprintf("Warning: %s", text);
 	events_warning(text);
 	show_note(shown, line);
 }

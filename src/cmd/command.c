@@ -109,17 +109,17 @@ static int run_subcommand(const struct command *command, const char *path, char 
 		command_print_help(command, path, stdout);
 		return 0;
 	}
+	/* `node help` and `node help list`, as one may guess. */
+	if (rest.count > 0 && strcmp(rest.items[0], "help") == 0) {
+		global.help = true;
+		return run_subcommand(command, path, rest.items + 1, err);
+	}
 	if (command->run && (rest.count == 0 || command_find(command->subcommands, path,
 							     rest.items[0], &subcommand, NULL) < 0))
 		return run_itself(command, path, rest.items ? rest.items : (char *[]){ NULL }, err);
 	if (rest.count == 0) {
 		command_print_help(command, path, stderr);
 		return reason_usage.exit_status;
-	}
-	/* `node help` and `node help list`, as one may guess. */
-	if (strcmp(rest.items[0], "help") == 0) {
-		global.help = true;
-		return run_subcommand(command, path, rest.items + 1, err);
 	}
 	r = command_find(command->subcommands, path, rest.items[0], &subcommand, err);
 	if (r < 0)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/events.h"
 #include "cli/progress.h"
@@ -83,6 +84,23 @@ static int check_counts(struct error *err)
 	return 0;
 }
 
+/* 'manykube profile list' could not choose a cluster of that name. */
+static int check_name(const char *name, struct error *err)
+{
+	const struct command *const *sub = cmd_profile.subcommands;
+	cleanup_free char *folder = NULL;
+
+	while (*sub && strcmp((*sub)->name, name) != 0)
+		sub++;
+	if ((!*sub && strcmp(name, "help") != 0) || profile_folder(name, &folder, NULL) < 0 ||
+	    file_exists(folder))
+		return 0;
+	error_because(err, &reason_usage, -EINVAL,
+		      "'%s' can't name a cluster: 'manykube profile %s' means something else", name,
+		      name);
+	return error_hint(err, -EINVAL, "choose another name with -p");
+}
+
 /* Remove what this very start has made, and nothing older. */
 static void undo(const char *name, const struct cluster_outcome *outcome, struct observer *observer)
 {
@@ -120,8 +138,10 @@ static int run(struct command_context *ctx, struct error *err)
 									      log_verbosity);
 	const struct cluster_options *wanted = &start_arguments.wanted;
 	struct cluster_outcome outcome;
-	int r = check_counts(err);
+	int r = check_name(ctx->profile_name, err);
 
+	if (r == 0)
+		r = check_counts(err);
 	if (r == 0)
 		r = start_arguments_finish(&start_arguments, err);
 	if (r < 0)
