@@ -106,6 +106,7 @@ static int run_subcommand(const struct command *command, const char *path, char 
 	if (r < 0)
 		return error_hint(err, r, "see '%s --help'", path);
 	if (global.help && rest.count == 0) {
+		(void)opt_take_environment(command_global_options, &given, NULL);
 		command_print_help(command, path, stdout);
 		return 0;
 	}
@@ -224,6 +225,7 @@ int command_main(const struct command *const *list, char **argv, struct error *e
 	if (r < 0)
 		return error_hint(err, r, "see 'manykube --help'");
 	if (rest.count == 0) {
+		(void)opt_take_environment(command_global_options, &given, NULL);
 		command_print_list(list, global.help ? stdout : stderr);
 		return global.help ? 0 : reason_usage.exit_status;
 	}
