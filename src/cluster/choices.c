@@ -3,6 +3,7 @@
 #include "cluster/choices.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -158,6 +159,14 @@ static int check_pods(const char *word, struct error *err)
 	return check_subnet(word, 8, 24, err);
 }
 
+static int check_program(const char *word, struct error *err)
+{
+	if (*word != '/' || access(word, X_OK) < 0)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is not a program of this host that can be run", word);
+	return 0;
+}
+
 static int check_repository(const char *word, struct error *err)
 {
 	cleanup_free char *registry = xstrndup(word, strcspn(word, "/"));
@@ -194,6 +203,9 @@ static const struct choice choices[] = {
 	{ "--label",                    CHOICE_LIST,   false, SAME(labels), check_label },
 	{ "--taint",                    CHOICE_LIST,   false, SAME(taints), check_taint },
 	{ "--mount",                    CHOICE_LIST,   false, SAME(mounts), check_mount },
+	{ "--env",                      CHOICE_LIST,   false, SAME(env), spec_check_variable },
+	{ "--max-pods",                 CHOICE_NUMBER, false, SAME(max_pods), NULL },
+	{ "--kubelet-binary",           CHOICE_STRING, false, SAME(kubelet_binary), check_program },
 };
 /* clang-format on */
 
@@ -249,8 +261,19 @@ static int check_added(const struct node_options *node, struct error *err)
 {
 	struct cluster_options same = { .labels = node->labels,
 					.taints = node->taints,
-					.mounts = node->mounts };
+					.mounts = node->mounts,
+					.extra_config = node->extra_config,
+					.feature_gates = node->feature_gates,
+					.env = node->env,
+					.kubelet_binary = node->kubelet_binary };
+	const char *word;
 	int r = 0;
+
+	strlist_for_each(word, &node->extra_config)
+		if (r == 0)
+			r = spec_check_kubelet_argument(word, err);
+	if (r < 0)
+		return error_prefix(err, r, "--extra-config");
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
 		r = check_one(&choices[i], &same, err);

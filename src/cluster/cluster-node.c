@@ -15,10 +15,14 @@ static int open_mounts(const struct node *node, struct cluster_node *ret, struct
 	const char *word;
 	int r = 0;
 
-	if (node->mounts.count == 0)
-		return 0;
-	ret->mounts = xcalloc(node->mounts.count, sizeof(*ret->mounts));
+	ret->mounts = xcalloc(node->mounts.count + 1, sizeof(*ret->mounts));
 	ret->spec.mounts = ret->mounts;
+	if (node->kubelet_binary)
+		ret->mounts[ret->spec.mount_count++] = (struct node_mount){
+			.host = xstrdup(node->kubelet_binary),
+			.node = xstrdup(NODE_OWN_KUBELET),
+			.read_only = true,
+		};
 	strlist_for_each(word, &node->mounts)
 		if (r == 0)
 			r = spec_parse_mount(word, &ret->mounts[ret->spec.mount_count++], err);

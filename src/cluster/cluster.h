@@ -30,6 +30,11 @@ struct node_options {
 	struct strlist labels; /* beside the cluster's, as are the next */
 	struct strlist taints;
 	struct strlist mounts;
+	struct strlist extra_config;
+	struct strlist feature_gates;
+	struct strlist env;
+	unsigned max_pods;
+	const char *kubelet_binary;
 };
 
 /* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */
@@ -60,6 +65,9 @@ struct cluster_options {
 	struct strlist labels;
 	struct strlist taints;
 	struct strlist mounts;
+	struct strlist env;
+	unsigned max_pods;
+	const char *kubelet_binary;
 
 	bool keep_context; /* these two may change at any time */
 	bool keep_context_given;

@@ -69,15 +69,6 @@ static void add_argument(json_t *arguments, const char *name, const char *value)
 				    json_pack("{s:s, s:s}", "name", name, "value", value));
 }
 
-/* Whether a kubelet's KEY is a field of its configuration file and not an argument. */
-static bool is_field(const char *key)
-{
-	for (const char *p = key; *p; p++)
-		if (isupper((unsigned char)*p) || *p == '.')
-			return true;
-	return false;
-}
-
 /* The arguments of COMPONENT: the person's, then those of USUAL (name, value, … NULL) that the
  * person has not given. */
 static json_t *arguments_of(const struct profile *profile, const char *component,
@@ -93,7 +84,7 @@ static json_t *arguments_of(const struct profile *profile, const char *component
 
 		if (spec_parse_extra(word, &extra, NULL) == 0 &&
 		    strcmp(extra.component, component) == 0 &&
-		    !(strcmp(component, "kubelet") == 0 && is_field(extra.key)))
+		    !(strcmp(component, "kubelet") == 0 && spec_is_field(extra.key)))
 			add_argument(arguments, extra.key, extra.value);
 	}
 	for (; usual && usual[0]; usual += 2)
@@ -131,7 +122,7 @@ static void add_fields(json_t *config, const struct profile *profile, const char
 		if (spec_parse_extra(word, &extra, NULL) < 0 ||
 		    strcmp(extra.component, component) != 0)
 			continue;
-		if ((strcmp(component, "kubelet") == 0 && !is_field(extra.key)) ||
+		if ((strcmp(component, "kubelet") == 0 && !spec_is_field(extra.key)) ||
 		    strcmp(extra.key, "ignore-preflight-errors") == 0)
 			continue;
 		path = camel_case(extra.key);
@@ -226,17 +217,47 @@ static json_t *ignored_preflight_errors(const struct profile *profile)
 	return list;
 }
 
-static json_t *registration(const struct profile *profile, const struct node *node)
+/* What NODE's kubelet is told by itself comes before what all kubelets are told. */
+static json_t *kubelet_arguments(const struct profile *profile, const struct node *node)
 {
 	cleanup_free char *labels = own_labels(node);
-	const char *const usual[] = { "node-ip", node->address, *labels ? "node-labels" : NULL,
-				      labels, NULL };
+	cleanup_free char *gates = strlist_join(&node->feature_gates, ",");
+	cleanup_free char *pods = xasprintf("%u", node->max_pods);
+	json_t *own = json_array();
+	json_t *all = NULL;
+	const char *word;
 
+	add_argument(own, "node-ip", node->address);
+	if (*labels)
+		add_argument(own, "node-labels", labels);
+	if (*gates)
+		add_argument(own, "feature-gates", gates);
+	if (node->max_pods)
+		add_argument(own, "max-pods", pods);
+	strlist_for_each(word, &node->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+
+		if (spec_parse_extra(word, &extra, NULL) == 0)
+			add_argument(own, extra.key, extra.value);
+	}
+	all = arguments_of(profile, "kubelet", NULL);
+	for (size_t i = 0; i < json_array_size(all); i++) {
+		json_t *argument = json_array_get(all, i);
+
+		if (!has_argument(own, json_string_value(json_object_get(argument, "name"))))
+			(void)json_array_append(own, argument);
+	}
+	json_decref(all);
+	return own;
+}
+
+static json_t *registration(const struct profile *profile, const struct node *node)
+{
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", node->name, "criSocket",
 			 "unix:///run/containerd/containerd.sock", "imagePullPolicy",
 			 "IfNotPresent", "taints", taints_of(node), "ignorePreflightErrors",
 			 ignored_preflight_errors(profile), "kubeletExtraArgs",
-			 arguments_of(profile, "kubelet", usual));
+			 kubelet_arguments(profile, node));
 }
 
 /* A busy machine may take longer than kubeadm's minute until its API answers. */

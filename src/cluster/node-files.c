@@ -215,23 +215,44 @@ static int write_containerd(const struct profile *profile, const struct node *no
 	return put(profile, node, "containerd/config.toml", text, err);
 }
 
+/* "/usr/bin/env NAME=VALUE ... " for a command in the agent's configuration, or nothing. */
+static char *environment_of(const struct node *node)
+{
+	struct strbuf out = STRBUF_INIT;
+	const char *word;
+
+	if (node->env.count > 0)
+		strbuf_add(&out, "/usr/bin/env ");
+	strlist_for_each(word, &node->env) {
+		strbuf_add(&out, "\"");
+		for (const char *p = word; *p; p++)
+			strbuf_addf(&out, "%s%c", *p == '"' || *p == '\\' ? "\\" : "", *p);
+		strbuf_add(&out, "\" ");
+	}
+	return strbuf_take(&out);
+}
+
 /* The kubelet waits for the file that kubeadm writes last. */
 static int write_agent(const struct profile *profile, const struct node *node, struct error *err)
 {
-	return put(profile, node, "manykube/agent.conf",
-		   "service containerd\n"
-		   "  command /opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
-		   "  log /var/log/containerd.log\n"
-		   "service kubelet\n"
-		   "  when /var/lib/kubelet/kubeadm-flags.env\n"
-		   "  needs /run/containerd/containerd.sock\n"
-		   "  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
-		   "  command /opt/manykube/bin/kubelet"
-		   " --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf"
-		   " --kubeconfig=/etc/kubernetes/kubelet.conf"
-		   " --config=/var/lib/kubelet/config.yaml\n"
-		   "  log /var/log/kubelet.log\n",
-		   err);
+	cleanup_free char *environment = environment_of(node);
+	cleanup_free char *text = xasprintf(
+		"service containerd\n"
+		"  command %s/opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
+		"  log /var/log/containerd.log\n"
+		"service kubelet\n"
+		"  when /var/lib/kubelet/kubeadm-flags.env\n"
+		"  needs /run/containerd/containerd.sock\n"
+		"  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
+		"  command %s%s"
+		" --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf"
+		" --kubeconfig=/etc/kubernetes/kubelet.conf"
+		" --config=/var/lib/kubelet/config.yaml\n"
+		"  log /var/log/kubelet.log\n",
+		environment, environment,
+		node->kubelet_binary ? NODE_OWN_KUBELET : "/opt/manykube/bin/kubelet");
+
+	return put(profile, node, "manykube/agent.conf", text, err);
 }
 
 /* The default CNI: pods get addresses of the node's podCIDR, the routes between nodes are ours. */

@@ -6,6 +6,9 @@
  */
 #pragma once
 
+/* Where a kubelet of the person's own is on a node. */
+#define NODE_OWN_KUBELET "/usr/local/bin/manykube-kubelet"
+
 #include "cluster/profile.h"
 #include "payload/payload.h"
 

@@ -135,6 +135,14 @@ static void copy_settings(const struct profile *profile, const struct node_optio
 	copy_words(&node->taints, &options->taints);
 	copy_words(&node->mounts, &profile->mounts);
 	copy_words(&node->mounts, &options->mounts);
+	copy_words(&node->extra_config, &options->extra_config);
+	copy_words(&node->feature_gates, &options->feature_gates);
+	copy_words(&node->env, &profile->env);
+	copy_words(&node->env, &options->env);
+	node->max_pods = options->max_pods ? options->max_pods : profile->max_pods;
+	if (options->kubelet_binary || profile->kubelet_binary)
+		node->kubelet_binary = xstrdup(options->kubelet_binary ? options->kubelet_binary
+								       : profile->kubelet_binary);
 }
 
 int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,

@@ -62,6 +62,9 @@ static const struct field profile_fields[] = {
 	{ "labels",            FIELD_LIST,     AT(labels) },
 	{ "taints",            FIELD_LIST,     AT(taints) },
 	{ "mounts",            FIELD_LIST,     AT(mounts) },
+	{ "env",               FIELD_LIST,     AT(env) },
+	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
+	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "created",           FIELD_INT64,    AT(created) },
 };
@@ -83,6 +86,11 @@ static const struct field node_fields[] = {
 	{ "labels",            FIELD_LIST,     AT(labels) },
 	{ "taints",            FIELD_LIST,     AT(taints) },
 	{ "mounts",            FIELD_LIST,     AT(mounts) },
+	{ "extraConfig",       FIELD_LIST,     AT(extra_config) },
+	{ "featureGates",      FIELD_LIST,     AT(feature_gates) },
+	{ "env",               FIELD_LIST,     AT(env) },
+	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
+	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
 };
 #undef AT
 /* clang-format on */

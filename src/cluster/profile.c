@@ -363,6 +363,8 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->labels);
 	strlist_release(&profile->taints);
 	strlist_release(&profile->mounts);
+	strlist_release(&profile->env);
+	free(profile->kubelet_binary);
 	strlist_release(&profile->orphans);
 	*profile = PROFILE_INIT;
 }

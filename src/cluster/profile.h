@@ -50,6 +50,9 @@ struct profile {
 	struct strlist labels; /* for new nodes, as are the next */
 	struct strlist taints;
 	struct strlist mounts;
+	struct strlist env;
+	unsigned max_pods;
+	char *kubelet_binary;
 	struct strlist orphans; /* deleted nodes that the API still knows */
 	int64_t created;        /* seconds since 1970 */
 	struct node *nodes;

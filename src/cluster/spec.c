@@ -337,6 +337,42 @@ void spec_release_extra(struct extra_spec *extra)
 	*extra = EXTRA_SPEC_INIT;
 }
 
+bool spec_is_field(const char *key)
+{
+	for (const char *p = key; *p; p++)
+		if (isupper((unsigned char)*p) || *p == '.')
+			return true;
+	return false;
+}
+
+int spec_check_kubelet_argument(const char *text, struct error *err)
+{
+	cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+	int r = spec_parse_extra(text, &extra, err);
+
+	if (r < 0)
+		return r;
+	if (strcmp(extra.component, "kubelet") == 0 && !spec_is_field(extra.key))
+		return 0;
+	return error_because(err, &reason_usage, -EINVAL,
+			     "'%s': one node has only arguments of the kubelet of its own, for "
+			     "instance kubelet.max-pods=50",
+			     text);
+}
+
+int spec_check_variable(const char *text, struct error *err)
+{
+	const char *equals = strchr(text, '=');
+	bool good = equals && equals > text && !isdigit((unsigned char)*text);
+
+	for (const char *p = text; good && p < equals; p++)
+		good = isalnum((unsigned char)*p) || *p == '_';
+	for (const char *p = text; good && *p; p++)
+		good = (unsigned char)*p >= ' ';
+	return good ? 0
+		    : wrong(err, text, "NAME=VALUE of one line", "HTTP_PROXY=http://proxy:3128");
+}
+
 int spec_check_registry(const char *text, struct error *err)
 {
 	const char *colon = strchr(text, ':');

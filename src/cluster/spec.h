@@ -68,6 +68,15 @@ extern const char *const extra_components[]; /* ended by NULL */
 int spec_parse_extra(const char *text, struct extra_spec *ret, struct error *err);
 void spec_release_extra(struct extra_spec *extra);
 
+/* The same for one node: only the kubelet is one's own, and only its arguments, not its fields. */
+int spec_check_kubelet_argument(const char *text, struct error *err);
+
+/* Whether a kubelet's KEY is a field of its configuration file and not an argument. */
+bool spec_is_field(const char *key);
+
+/* NAME=VALUE of an environment. */
+int spec_check_variable(const char *text, struct error *err);
+
 /* HOST[:PORT] of a registry. */
 int spec_check_registry(const char *text, struct error *err);
 

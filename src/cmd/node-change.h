@@ -20,7 +20,18 @@
 			 "a taint of the node, beside the cluster's", .once = true),                \
 		OPT_LIST(0, "mount", &(to_).mounts, "HOST:NODE[:ro]",                               \
 			 "a folder or file of this host that the node has, too", .once = true,      \
-			 .complete = COMPLETE_FILE)
+			 .complete = COMPLETE_FILE),                                                \
+		OPT_LIST(0, "extra-config", &(to_).extra_config, "kubelet.KEY=VALUE",               \
+			 "an argument of the node's kubelet", .once = true),                        \
+		OPT_WORDS(0, "feature-gates", &(to_).feature_gates, "NAME=true|false",              \
+			  "a feature of the node's kubelet to turn on or off", .once = true),       \
+		OPT_LIST(0, "env", &(to_).env, "NAME=VALUE",                                        \
+			 "a variable for containerd and the kubelet of the node", .once = true),    \
+		OPT_POSITIVE(0, "max-pods", &(to_).max_pods, "how many pods the node takes",        \
+			     .once = true),                                                         \
+		OPT_STRING(0, "kubelet-binary", &(to_).kubelet_binary, "FILE",                      \
+			   "a kubelet of your own build for the node", .once = true,                \
+			   .complete = COMPLETE_FILE)
 
 /* The nodes that the operands name, or ALL workers (with --all): -EINVAL if neither was given. */
 int node_choose(struct command_context *ctx, bool all, struct strlist *ret_names,

@@ -138,7 +138,7 @@ TEST(a_kubelets_argument_and_a_field_of_its_configuration_go_to_different_places
 	json_auto_t *two = init(&field, "KubeletConfiguration");
 	json_auto_t *three = init(&field, "InitConfiguration");
 
-	ASSERT_STR(at(one, "nodeRegistration.kubeletExtraArgs.0"),
+	ASSERT_STR(at(one, "nodeRegistration.kubeletExtraArgs.1"),
 		   "{\"name\":\"max-pods\",\"value\":\"42\"}");
 	ASSERT_STR(at(two, "maxPods"), "42");
 	ASSERT_STR(at(three, "nodeRegistration.kubeletExtraArgs"),
@@ -202,6 +202,26 @@ TEST(a_kubelet_asks_only_for_labels_that_it_may_have)
 	ASSERT_INT(json_object_size(reserved), 1);
 	ASSERT_STR(at(join, "nodeRegistration.taints.0"),
 		   "{\"key\":\"dedicated\",\"value\":\"db\",\"effect\":\"NoSchedule\"}");
+}
+
+TEST(what_one_kubelet_is_told_comes_before_what_all_are)
+{
+	struct profile all = with_extra(ARGV("kubelet.v=1"));
+	struct node own = node;
+	cleanup_free char *text = NULL;
+	json_auto_t *join = NULL;
+
+	own.extra_config = (struct strlist){ ARGV("kubelet.v=5"), 1 };
+	own.feature_gates = (struct strlist){ ARGV("One=true"), 1 };
+	own.max_pods = 7;
+	text = kubeadm_join_config(&all, &own, "t", "/d");
+	join = document(text, "JoinConfiguration");
+	assert_has(at(join, "nodeRegistration.kubeletExtraArgs"),
+		   "{\"name\":\"v\",\"value\":\"5\"}");
+	assert_has(at(join, "nodeRegistration.kubeletExtraArgs"),
+		   "{\"name\":\"max-pods\",\"value\":\"7\"}");
+	assert_has(at(join, "nodeRegistration.kubeletExtraArgs"), "\"One=true\"");
+	ASSERT(!strstr(at(join, "nodeRegistration.kubeletExtraArgs"), "\"value\":\"1\""));
 }
 
 TEST(names_certificates_and_images_are_as_asked_for)

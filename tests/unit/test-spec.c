@@ -103,6 +103,23 @@ TEST(extra_config_names_its_component)
 	ASSERT_INT(spec_parse_extra("v=1", &extra, NULL), -EINVAL);
 }
 
+TEST(one_node_has_only_arguments_of_its_kubelet)
+{
+	ASSERT_OK(spec_check_kubelet_argument("kubelet.max-pods=5", &err));
+	ASSERT_INT(spec_check_kubelet_argument("kubelet.maxPods=5", NULL), -EINVAL);
+	ASSERT_INT(spec_check_kubelet_argument("apiserver.v=5", NULL), -EINVAL);
+}
+
+TEST(variables_have_names_and_one_line)
+{
+	ASSERT_OK(spec_check_variable("HTTP_PROXY=http://a b\"c", &err));
+	ASSERT_OK(spec_check_variable("EMPTY=", &err));
+	ASSERT_INT(spec_check_variable("1A=x", NULL), -EINVAL);
+	ASSERT_INT(spec_check_variable("A", NULL), -EINVAL);
+	ASSERT_INT(spec_check_variable("=x", NULL), -EINVAL);
+	ASSERT_INT(spec_check_variable("A=x\ny", NULL), -EINVAL);
+}
+
 TEST(gates_are_true_or_false)
 {
 	cleanup_with(spec_release_pair) struct pair_spec gate = PAIR_SPEC_INIT;
