@@ -46,6 +46,8 @@ const struct reason reason_node_missing = { "GUEST_NODE_RETRIEVE", 85, "'manykub
 	"the cluster has no such node" };
 const struct reason reason_node_not_running = { "GUEST_NOT_RUNNING", 83, "'manykube start' brings the cluster's nodes up",
 	"the node does not run" };
+const struct reason reason_node_paused = { "GUEST_PAUSED", 83, "'manykube unpause' lets the cluster's nodes go on",
+	"the node is paused" };
 const struct reason reason_node_failed = { "GUEST_NODE_PROVISION", 80, NULL,
 	"a node can't be made or did not come up" };
 const struct reason reason_copy = { "GUEST_CP", 80, NULL,
@@ -79,6 +81,7 @@ const struct reason *const reasons[] = {
 	&reason_node_failed,
 	&reason_copy,
 	&reason_node_not_running,
+	&reason_node_paused,
 	&reason_cluster_missing,
 	&reason_node_missing,
 	&reason_node_path,

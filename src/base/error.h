@@ -45,6 +45,7 @@ extern const struct reason reason_version_unsupported; /* 106 */
 extern const struct reason reason_cluster_missing;     /* 85 */
 extern const struct reason reason_node_missing;        /* 85 */
 extern const struct reason reason_node_not_running;    /* 83 */
+extern const struct reason reason_node_paused;         /* 83 */
 extern const struct reason reason_node_failed;         /* 80 */
 extern const struct reason reason_copy;                /* 80 */
 extern const struct reason reason_node_path;           /* 85 */

@@ -203,8 +203,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 			not_ready = node->node;
 	}
 	if (paused)
-		return xasprintf("thaw the control groups in 'manykube/%s' to let it go on",
-				 profile->bridge);
+		return xasprintf("'manykube unpause%s' lets it go on", where);
 	return not_ready
 		       ? xasprintf("'manykube logs%s -n %s' may tell more", where, not_ready->name)
 		       : NULL;

@@ -359,7 +359,7 @@ bool cgroup_has_processes(const char *path)
 	return work.found > 0;
 }
 
-int cgroup_freeze(const char *path, bool frozen, struct error *err)
+static int set_frozen(const char *path, bool frozen, struct error *err)
 {
 	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
 	int r = find_hierarchies(&h, err);
@@ -421,6 +421,24 @@ bool cgroup_is_frozen(const char *path)
 	return false;
 }
 
+/* New processes may beat a freeze, which then has to be asked for again (v1). */
+int cgroup_freeze(const char *path, bool frozen, struct error *err)
+{
+	int64_t deadline = clock_now_ms() + 10000;
+	int r;
+
+	for (;;) {
+		r = set_frozen(path, frozen, err);
+		if (r < 0 || !frozen || cgroup_is_frozen(path))
+			return r;
+		if (clock_now_ms() > deadline)
+			break;
+		clock_rest_ms(5);
+	}
+	(void)set_frozen(path, false, NULL);
+	return error_set(err, -ETIMEDOUT, "the processes of '%s' can't all be frozen", path);
+}
+
 uint64_t cgroup_memory_bytes(const char *path)
 {
 	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
@@ -445,6 +463,26 @@ uint64_t cgroup_memory_bytes(const char *path)
 	return 0;
 }
 
+static int thaw_group(const char *folder, arg_unused void *data)
+{
+	cleanup_free char *state = xasprintf("%s/freezer.state", folder);
+
+	(void)file_poke(state, "THAWED", NULL);
+	return 0;
+}
+
+/* A frozen process does not die before it is thawed (v1), and a container in PATH may be frozen by
+ * itself. */
+static void thaw_all(const struct hierarchies *h, const char *path)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		cleanup_free char *folder = xasprintf("%s/%s", h->all[i].mount, path);
+
+		if (has_controller(&h->all[i], "freezer"))
+			(void)walk(folder, thaw_group, NULL);
+	}
+}
+
 int cgroup_kill(const char *path, struct error *err)
 {
 	cleanup_with(release_hierarchies) struct hierarchies h = { .count = 0 };
@@ -454,8 +492,7 @@ int cgroup_kill(const char *path, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* A frozen process does not die before it is thawed (v1). */
-	(void)cgroup_freeze(path, false, NULL);
+	thaw_all(&h, path);
 	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
 	for (;;) {
 		struct kill_work work = { .signal = SIGKILL };

@@ -28,7 +28,8 @@ int cgroup_delegate(const char *path, uid_t uid, gid_t gid, struct error *err);
 /* Whether any process is in PATH or below. */
 bool cgroup_has_processes(const char *path);
 
-/* Freeze or thaw all processes in PATH and below. */
+/* Freeze all processes in PATH and below and wait until they are, or thaw them; -ETIMEDOUT after 10
+ * s, all thawed again. */
 int cgroup_freeze(const char *path, bool frozen, struct error *err);
 
 /* Whether all processes in PATH and below are frozen. */
@@ -38,7 +39,8 @@ bool cgroup_is_frozen(const char *path);
  * 0 if that is not known. */
 uint64_t cgroup_memory_bytes(const char *path);
 
-/* Kill every process in PATH and below and wait until they are gone; -ETIMEDOUT after 10 s. */
+/* Kill every process in PATH and below, frozen or not, and wait until they are gone; -ETIMEDOUT
+ * after 10 s. */
 int cgroup_kill(const char *path, struct error *err);
 
 /* Remove the group PATH and those below it, which must be empty of processes. */

@@ -39,9 +39,9 @@
 #include "host/link.h"
 #include "host/namespace.h"
 #include "host/probe.h"
+#include "node/native-create.h"
 #include "node/native-root.h"
 #include "node/native-views.h"
-#include "payload/payload.h"
 
 /* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
 #define UID_FIRST 0x10000000u
@@ -93,6 +93,12 @@ static pid_t running_pid(const struct node_spec *spec)
 	return process_is(pid, start_time) ? pid : 0;
 }
 
+static int not_running(const struct node_spec *spec, struct error *err)
+{
+	return error_because(err, &reason_node_not_running, -ESRCH, "node '%s' does not run",
+			     spec->name);
+}
+
 static int find_agent(char **ret_path, struct error *err)
 {
 	cleanup_free char *libexec = NULL;
@@ -119,68 +125,6 @@ static int probe(struct error *err)
 	int r = find_agent(&agent, err);
 
 	return r < 0 ? r : probe_required(err);
-}
-
-/*
- * A node shares those files of the image store that it can't write, by their owner; of the
- * others, the databases among them, it gets its own.
- */
-static bool is_own(arg_unused const char *name, const struct stat *st)
-{
-	return st->st_uid != PAYLOAD_SHARED_UID;
-}
-
-static int create_images(const struct node_spec *spec, struct error *err)
-{
-	cleanup_free char *store = xasprintf("%s/store", spec->payload);
-	cleanup_free char *target = below(spec, "var/lib/containerd");
-	cleanup_free char *making = below(spec, "var/lib/containerd.part");
-	int r;
-
-	if (file_exists(target))
-		return 0;
-	r = file_remove_tree(making, err);
-	if (r == 0)
-		r = file_link_tree(store, making, is_own, err);
-	if (r == 0 && rename(making, target) < 0)
-		r = error_sys(err, "cannot make '%s'", target);
-	return r;
-}
-
-static int create(const struct node_spec *spec, struct error *err)
-{
-	static const struct {
-		const char *name;
-		mode_t mode;
-	} folders[] = {
-		{ "etc", 0755 },
-		{ "usr", 0755 },
-		{ "usr-work", 0755 },
-		{ "run", 0755 },
-		{ "var", 0755 },
-		{ "var/lib", 0755 },
-		{ "var/lib/kubelet", 0750 },
-		{ "var/lib/etcd", 0700 },
-		{ "var/log", 0755 },
-		{ "var/log/pods", 0755 },
-		{ "var/log/containers", 0755 },
-		{ "var/tmp", 01777 },
-		{ "var/cache", 0755 },
-	};
-	cleanup_free char *run = below(spec, "var/run");
-
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		cleanup_free char *path = below(spec, folders[i].name);
-		int r = file_make_dirs(path, 0755, err);
-
-		if (r < 0)
-			return r;
-		if (chmod(path, folders[i].mode) < 0)
-			return error_sys(err, "cannot set the mode of '%s'", path);
-	}
-	if (symlink("/run", run) < 0 && errno != EEXIST)
-		return error_sys(err, "cannot make the link '%s'", run);
-	return create_images(spec, err);
 }
 
 static int map_trees(const struct node_spec *spec, int userns, struct native_trees *trees,
@@ -471,6 +415,8 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 	pid_t pid = running_pid(spec);
 	int r;
 
+	/* What is frozen takes no signal. */
+	(void)cgroup_freeze(group, false, NULL);
 	if (pid && grace_seconds > 0 && kill(pid, SIGTERM) == 0)
 		while (running_pid(spec) && clock_now_ms() < deadline)
 			clock_rest_ms(10);
@@ -483,6 +429,20 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 		r = link_delete(host, link, err);
 	(void)unlink(path);
 	return r < 0 ? error_prefix(err, r, "cannot stop node '%s'", spec->name) : 0;
+}
+
+static int freeze(const struct node_spec *spec, bool frozen, struct error *err)
+{
+	cleanup_free char *group = group_of(spec);
+	int r;
+
+	if (!running_pid(spec))
+		return not_running(spec, err);
+	r = cgroup_freeze(group, frozen, err);
+	if (r < 0)
+		error_prefix(err, r, "cannot %s node '%s'", frozen ? "pause" : "unpause",
+			     spec->name);
+	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
 }
 
 static int destroy(const struct node_spec *spec, struct error *err)
@@ -519,34 +479,50 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 					  .paused = cgroup_is_frozen(group) };
 }
 
+/* The pid of a node in which a program can run; one that is frozen would never begin. */
+static int need_awake(const struct node_spec *spec, pid_t *ret_pid, struct error *err)
+{
+	struct node_usage usage;
+	pid_t pid = running_pid(spec);
+
+	if (!pid)
+		return not_running(spec, err);
+	measure(spec, &usage);
+	if (usage.paused) {
+		(void)error_because(err, &reason_node_paused, -EBUSY, "node '%s' is paused",
+				    spec->name);
+		return error_hint(err, -EBUSY, "'manykube unpause -n %s' lets it go on",
+				  spec->name);
+	}
+	*ret_pid = pid;
+	return 0;
+}
+
 static int spawn(const struct node_spec *spec, char *const *argv,
 		 const struct process_options *options, struct process *ret_process,
 		 struct error *err)
 {
 	cleanup_free char *group = group_of(spec);
-	struct namespace_target target = {
-		.pid = running_pid(spec),
-		.cgroup = group,
-		.leaf = AGENT_LEAF,
-	};
+	struct namespace_target target = { .cgroup = group, .leaf = AGENT_LEAF };
+	int r = need_awake(spec, &target.pid, err);
 
-	if (!target.pid)
-		return error_because(err, &reason_node_not_running, -ESRCH,
-				     "node '%s' does not run", spec->name);
-	return namespace_spawn(&target, argv, options, ret_process, err);
+	return r < 0 ? r : namespace_spawn(&target, argv, options, ret_process, err);
 }
 
 static int open_terminal(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
 			 struct error *err)
 {
-	cleanup_free char *path = xasprintf("/proc/%d/root/dev/pts/ptmx", (int)running_pid(spec));
-	cleanup_fd int ours = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	cleanup_free char *path = NULL;
+	cleanup_fd int ours = -1;
 	int locked = 0;
+	pid_t pid;
 	int theirs;
+	int r = need_awake(spec, &pid, err);
 
-	if (!running_pid(spec))
-		return error_because(err, &reason_node_not_running, -ESRCH,
-				     "node '%s' does not run", spec->name);
+	if (r < 0)
+		return r;
+	path = xasprintf("/proc/%d/root/dev/pts/ptmx", (int)pid);
+	ours = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
 	if (ours < 0 || ioctl(ours, TIOCSPTLCK, &locked) < 0)
 		return error_sys(err, "cannot open a terminal on node '%s'", spec->name);
 	theirs = ioctl(ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -583,9 +559,10 @@ const struct node_driver node_driver_native = {
 	.name = "native",
 	.summary = "nodes made of Linux namespaces; needs no container engine and no VM",
 	.probe = probe,
-	.create = create,
+	.create = native_create,
 	.start = start,
 	.stop = stop,
+	.freeze = freeze,
 	.destroy = destroy,
 	.destroy_cluster = destroy_cluster,
 	.query = query,

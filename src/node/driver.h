@@ -67,6 +67,10 @@ struct node_driver {
 	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files. */
 	int (*stop)(const struct node_spec *spec, unsigned grace_seconds, struct error *err);
 
+	/* Freeze all of it, so that it goes on where it was when it is thawed; -ESRCH if it does
+	 * not run.  stop() and destroy() work on a frozen node as well. */
+	int (*freeze)(const struct node_spec *spec, bool frozen, struct error *err);
+
 	/* Remove every trace of it; kills it if it runs. */
 	int (*destroy)(const struct node_spec *spec, struct error *err);
 
@@ -79,7 +83,8 @@ struct node_driver {
 	/* What it takes of the host; needs no root. */
 	void (*measure)(const struct node_spec *spec, struct node_usage *ret_usage);
 
-	/* Run a program in it as its root; -ESRCH if the node does not run. */
+	/* Run a program in it as its root; -ESRCH if the node does not run, -EBUSY with
+	 * reason_node_paused if it is frozen. */
 	int (*spawn)(const struct node_spec *spec, char *const *argv,
 		     const struct process_options *options, struct process *ret_process,
 		     struct error *err);
