@@ -25,6 +25,8 @@ const struct command *const commands[] = {
 	&cmd_cp,
 	&cmd_ip,
 	&cmd_logs,
+	&cmd_pause,
+	&cmd_unpause,
 	&cmd_delete,
 	&cmd_config,
 	&cmd_doctor,

@@ -40,6 +40,8 @@ static const char *const start_steps[] = {
 	NULL,
 };
 static const char *const delete_steps[] = { "removing node", "done", NULL };
+static const char *const pause_steps[] = { "pausing node", "done", NULL };
+static const char *const unpause_steps[] = { "unpausing node", "done", NULL };
 static const char *const other_steps[] = { "done", NULL };
 
 static struct {
@@ -65,9 +67,20 @@ static size_t count_steps(void)
 
 void events_begin(const char *command, bool to_stdout)
 {
-	events.steps = strcmp(command, "start") == 0    ? start_steps
-		       : strcmp(command, "delete") == 0 ? delete_steps
-							: other_steps;
+	static const struct {
+		const char *command;
+		const char *const *steps;
+	} known[] = {
+		{ "start", start_steps },
+		{ "delete", delete_steps },
+		{ "pause", pause_steps },
+		{ "unpause", unpause_steps },
+	};
+
+	events.steps = other_steps;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(command, known[i].command) == 0)
+			events.steps = known[i].steps;
 	events.current = 0;
 	events.to_stdout = to_stdout;
 }

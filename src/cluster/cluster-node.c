@@ -78,6 +78,16 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 	return open_mounts(node, ret, err);
 }
 
+bool cluster_node_is_paused(const struct cluster_node *node)
+{
+	struct node_usage usage;
+
+	if (node->driver->query(&node->spec) != NODE_RUNNING)
+		return false;
+	node->driver->measure(&node->spec, &usage);
+	return usage.paused;
+}
+
 void cluster_node_release(struct cluster_node *node)
 {
 	free(node->folder);

@@ -5,7 +5,7 @@
  * written before each step, every step may be repeated, every removal succeeds on what
  * is gone.  Nothing here ever resets or wipes a cluster but cluster_delete().
  *
- * The caller holds the profile's lock, but for cluster_open_front_door().
+ * The caller holds the profile's lock, but for cluster_open_front_door() and cluster_need_awake().
  */
 #pragma once
 
@@ -135,6 +135,13 @@ int cluster_forget_node(const struct profile *profile, const char *name, struct 
 int cluster_delete(const char *name, struct observer *observer, struct error *err);
 
 /*
+ * Freeze NODE, or all nodes that run if it is NULL, or thaw them.  Returns how many were not so
+ * before; -ESRCH with reason_node_not_running if NODE, or every node, does not run.
+ */
+int cluster_pause(const struct profile *profile, const struct node *node, bool paused,
+		  struct observer *observer, struct error *err);
+
+/*
  * Which nodes have just been started, by their place in the profile: the API still says of them
  * what was true before, so they must have been heard of since.
  */
@@ -158,6 +165,9 @@ int cluster_wait(const struct profile *profile, unsigned what,
  */
 int cluster_open_front_door(const struct profile *profile, struct error *err);
 
+/* -EBUSY with reason_api_not_running if the API can't answer because control planes are paused. */
+int cluster_need_awake(const struct profile *profile, struct error *err);
+
 /* The driver's view of a node. */
 struct cluster_node {
 	const struct node_driver *driver;
@@ -172,4 +182,8 @@ struct cluster_node {
 /* Fill RET for NODE; it points into PROFILE and NODE, too. */
 int cluster_node_open(const struct profile *profile, const struct node *node,
 		      struct cluster_node *ret, struct error *err);
+
+/* Whether it runs and is frozen. */
+bool cluster_node_is_paused(const struct cluster_node *node);
+
 void cluster_node_release(struct cluster_node *node);

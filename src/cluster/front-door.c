@@ -36,3 +36,37 @@ int cluster_open_front_door(const struct profile *profile, struct error *err)
 	}
 	return balancer_ensure(profile->folder, err);
 }
+
+/* Whether so many control planes are paused that the others have no majority. */
+static bool is_paused(const struct profile *profile)
+{
+	const struct node *node;
+	unsigned control_planes = 0;
+	unsigned paused = 0;
+	unsigned awake = 0;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+		if (!node->control_plane)
+			continue;
+		control_planes++;
+		if (cluster_node_open(profile, node, &at, NULL) < 0 ||
+		    at.driver->query(&at.spec) != NODE_RUNNING)
+			continue;
+		if (cluster_node_is_paused(&at))
+			paused++;
+		else
+			awake++;
+	}
+	return paused > 0 && awake < control_planes / 2 + 1;
+}
+
+int cluster_need_awake(const struct profile *profile, struct error *err)
+{
+	if (!is_paused(profile))
+		return 0;
+	error_because(err, &reason_api_not_running, -EBUSY,
+		      "the control plane of cluster '%s' is paused", profile->name);
+	return error_hint(err, -EBUSY, "'manykube unpause -p %s' lets it go on", profile->name);
+}

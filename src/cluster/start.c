@@ -171,7 +171,8 @@ static int look_at_nodes(struct start *start, const struct cluster_options *opti
 		if (r < 0)
 			return r;
 		start->ran[node - start->profile.nodes] = at.driver->query(&at.spec) ==
-							  NODE_RUNNING;
+								  NODE_RUNNING &&
+							  !cluster_node_is_paused(&at);
 		start->part[node - start->profile.nodes] = cluster_takes_part(options, node) ||
 							   ran_before(start, node);
 		if (!takes_part(start, node))
@@ -197,6 +198,8 @@ static int start_node(struct start *start, struct node *node, struct error *err)
 		world->after("create node");
 	if (r == 0)
 		r = at.driver->start(&at.spec, err);
+	if (r == 0)
+		r = at.driver->freeze(&at.spec, false, err);
 	if (r == 0)
 		r = add_routes(&start->profile, &at, node, err);
 	if (r == 0)

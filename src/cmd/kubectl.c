@@ -51,6 +51,9 @@ static int run(struct command_context *ctx, struct error *err)
 	r = check_kubeconfig(ctx->profile, kubeconfig, err);
 	if (r == 0)
 		r = cluster_open_front_door(ctx->profile, err);
+	/* It would wait for minutes. */
+	if (r == 0)
+		r = cluster_need_awake(ctx->profile, err);
 	if (r < 0)
 		return r;
 	if (setenv("KUBECONFIG", kubeconfig, 1) < 0)

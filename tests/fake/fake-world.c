@@ -132,12 +132,25 @@ static int fake_start(const struct node_spec *spec, struct error *err)
 static int fake_stop(const struct node_spec *spec, arg_unused unsigned grace,
 		     arg_unused struct error *err)
 {
+	drop_about("frozen", spec->name);
 	drop_about("running", spec->name);
+	return 0;
+}
+
+static int fake_freeze(const struct node_spec *spec, bool frozen, struct error *err)
+{
+	if (!has("running", spec->name))
+		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
+	if (frozen)
+		add_about("frozen", spec->name);
+	else
+		drop_about("frozen", spec->name);
 	return 0;
 }
 
 static int fake_destroy(const struct node_spec *spec, struct error *err)
 {
+	drop_about("frozen", spec->name);
 	drop_about("running", spec->name);
 	drop_about("member", spec->name);
 	return file_remove_tree(spec->folder, err);
@@ -155,9 +168,10 @@ static enum node_state fake_query(const struct node_spec *spec)
 	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
 }
 
-static void fake_measure(arg_unused const struct node_spec *spec, struct node_usage *ret_usage)
+static void fake_measure(const struct node_spec *spec, struct node_usage *ret_usage)
 {
-	*ret_usage = (struct node_usage){ .memory_bytes = 64 << 20 };
+	*ret_usage = (struct node_usage){ .memory_bytes = 64 << 20,
+					  .paused = has("frozen", spec->name) };
 }
 
 static int put(const struct node_spec *spec, const char *path, const char *text, struct error *err)
@@ -206,6 +220,8 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 {
 	int r = 0;
 
+	if (has("frozen", spec->name))
+		return error_set(err, -EBUSY, "node '%s' is paused", spec->name);
 	if (!has("running", spec->name))
 		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
 	if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
@@ -229,6 +245,7 @@ static const struct node_driver fake_driver = {
 	.create = fake_create,
 	.start = fake_start,
 	.stop = fake_stop,
+	.freeze = fake_freeze,
 	.destroy = fake_destroy,
 	.destroy_cluster = fake_destroy_cluster,
 	.query = fake_query,
@@ -351,7 +368,7 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 {
 	const char *secret = strstr(path, "/secrets");
 
-	if (!has("running", "node-1") || fake_world_inits() == 0)
+	if (!has("running", "node-1") || has("frozen", "node-1") || fake_world_inits() == 0)
 		return error_set(err, -ECONNREFUSED, "the API is down");
 	if (secret && verb == KUBE_CREATE)
 		add_about("token", json_string_value(json_object_get(

@@ -1,0 +1,82 @@
+/*
+ * Pause: freeze nodes where they are, and thaw them again.
+ *
+ * Workers are frozen before control planes and thawed after them, so that no API server finds
+ * nodes missing that are only asleep.
+ */
+
+#include "base/cleanup.h"
+#include "cluster/cluster.h"
+#include "cluster/world.h"
+
+/* 1 if NODE was changed, 0 if it was so before; -ESRCH if it does not run. */
+static int pause_node(const struct profile *profile, const struct node *node, bool paused,
+		      struct observer *observer, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	const char *step = paused ? "pausing node" : "unpausing node";
+	int r = cluster_node_open(profile, node, &at, err);
+
+	if (r < 0)
+		return r;
+	if (at.driver->query(&at.spec) != NODE_RUNNING)
+		return error_because(err, &reason_node_not_running, -ESRCH,
+				     "node '%s' does not run", node->name);
+	if (cluster_node_is_paused(&at) == paused)
+		return 0;
+	observe_begin(observer, step, node->name);
+	r = at.driver->freeze(&at.spec, paused, err);
+	observe_end(observer, step, node->name, r == 0);
+	if (r < 0)
+		return r;
+	world->after(step);
+	return 1;
+}
+
+/* The control planes, or the others; those that do not run are passed over. */
+static int pause_kind(const struct profile *profile, bool control_planes, bool paused,
+		      unsigned *running, struct observer *observer, struct error *err)
+{
+	const struct node *node;
+	int changed = 0;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		int r;
+
+		if (node->control_plane != control_planes)
+			continue;
+		r = pause_node(profile, node, paused, observer, &why);
+		if (r == -ESRCH)
+			continue;
+		if (r < 0) {
+			*err = why;
+			why = ERROR_INIT;
+			return r;
+		}
+		(*running)++;
+		changed += r;
+	}
+	return changed;
+}
+
+int cluster_pause(const struct profile *profile, const struct node *node, bool paused,
+		  struct observer *observer, struct error *err)
+{
+	unsigned running = 0;
+	int first;
+	int second;
+
+	if (node)
+		return pause_node(profile, node, paused, observer, err);
+	first = pause_kind(profile, !paused, paused, &running, observer, err);
+	if (first < 0)
+		return first;
+	second = pause_kind(profile, paused, paused, &running, observer, err);
+	if (second < 0)
+		return second;
+	if (running == 0)
+		return error_because(err, &reason_node_not_running, -ESRCH,
+				     "cluster '%s' does not run", profile->name);
+	return first + second;
+}
