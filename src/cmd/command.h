@@ -117,6 +117,7 @@ extern const struct command cmd_node;
 extern const struct command cmd_node_add;
 extern const struct command cmd_node_delete;
 extern const struct command cmd_node_list;
+extern const struct command cmd_node_set;
 extern const struct command cmd_node_start;
 extern const struct command cmd_node_stop;
 extern const struct command cmd_node_pause;

@@ -378,6 +378,14 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	return give_birth(&birth, err);
 }
 
+static int limit(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *group = group_of(spec);
+	int r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
+
+	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
+}
+
 /* Whether PID still has its namespaces: one that is being killed loses them before it is gone. */
 static bool is_whole(pid_t pid)
 {
@@ -561,6 +569,7 @@ const struct node_driver node_driver_native = {
 	.probe = probe,
 	.create = native_create,
 	.start = start,
+	.limit = limit,
 	.stop = stop,
 	.freeze = freeze,
 	.destroy = destroy,

@@ -64,6 +64,9 @@ struct node_driver {
 	/* Bring it up unless it runs; returns when its PID 1 does. */
 	int (*start)(const struct node_spec *spec, struct error *err);
 
+	/* Hold a running node to the cpus and memory that SPEC has now. */
+	int (*limit)(const struct node_spec *spec, struct error *err);
+
 	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files. */
 	int (*stop)(const struct node_spec *spec, unsigned grace_seconds, struct error *err);
 

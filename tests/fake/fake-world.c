@@ -238,12 +238,19 @@ static int fake_route(arg_unused const struct node_spec *spec, arg_unused struct
 	return 0;
 }
 
+static int fake_limit(const struct node_spec *spec, arg_unused struct error *err)
+{
+	add_about("limited", spec->name);
+	return 0;
+}
+
 static const struct node_driver fake_driver = {
 	.name = "native", /* what plan_node() gives to new nodes */
 	.summary = "nodes that are only written down",
 	.probe = fake_probe,
 	.create = fake_create,
 	.start = fake_start,
+	.limit = fake_limit,
 	.stop = fake_stop,
 	.freeze = fake_freeze,
 	.destroy = fake_destroy,

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/process.h"
+#include "cluster/change-node.h"
 #include "cluster/choices.h"
 #include "cluster/registries.h"
 #include "cluster/spec.h"
@@ -207,4 +208,35 @@ TEST(what_a_cluster_was_made_with_stays_and_what_may_change_does)
 		   "cluster 'dev' exists with --dns-domain=one.test, which can't be changed to "
 		   "'two.test'");
 	strlist_release(&options.ports);
+}
+
+static void assert_changed(int (*change)(struct strlist *, const struct strlist *, struct error *),
+			   const char *before, const char *changes, const char *after)
+{
+	cleanup_with(strlist_release) struct strlist kept = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
+
+	strlist_split(&kept, before, ' ');
+	strlist_split(&words, changes, ' ');
+	ASSERT_OK(change(&kept, &words, &err));
+	shown = strlist_join(&kept, " ");
+	ASSERT_STR(shown, after);
+}
+
+TEST(labels_are_set_and_taken_away)
+{
+	assert_changed(node_change_labels, "a=1 b=2", "a=3", "b=2 a=3");
+	assert_changed(node_change_labels, "a=1 ab=2", "a-", "ab=2");
+	assert_changed(node_change_labels, "", "gone-", "");
+	assert_changed(node_change_labels, "a=1", "c=x-y", "a=1 c=x-y");
+}
+
+TEST(taints_are_set_and_taken_away_by_key_and_effect)
+{
+	assert_changed(node_change_taints, "a=1:NoSchedule a=1:NoExecute", "a:NoExecute-",
+		       "a=1:NoSchedule");
+	assert_changed(node_change_taints, "a=1:NoSchedule a=1:NoExecute b:NoSchedule", "a-",
+		       "b:NoSchedule");
+	assert_changed(node_change_taints, "a=1:NoSchedule", "a=2:NoSchedule", "a=2:NoSchedule");
 }

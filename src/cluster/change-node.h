@@ -1,0 +1,24 @@
+/* Changing a node that exists. */
+#pragma once
+
+#include "cluster/profile.h"
+
+struct node_changes {
+	struct strlist labels; /* KEY=VALUE, or KEY- to take it away */
+	struct strlist taints; /* KEY=VALUE:EFFECT, or KEY- or KEY:EFFECT- */
+	unsigned cpus;         /* 0: as it is, as is the next */
+	uint64_t memory_bytes;
+};
+
+/*
+ * Change the node called NAME of PROFILE at once, as far as that goes: labels and taints, and the
+ * limits that it is held to.  RET_NEEDS_RESTART: what its kubelet tells of cpus and memory changes
+ * when the node is started the next time.
+ */
+int cluster_change_node(struct profile *profile, const char *name,
+			const struct node_changes *changes, bool *ret_needs_restart,
+			struct error *err);
+
+/* The same on lists: WORDS of CHANGES taken into KEPT; what can't be read is -EINVAL. */
+int node_change_labels(struct strlist *kept, const struct strlist *changes, struct error *err);
+int node_change_taints(struct strlist *kept, const struct strlist *changes, struct error *err);

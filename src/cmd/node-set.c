@@ -1,0 +1,69 @@
+/* `node set`: change a node that exists. */
+
+#include "base/cleanup.h"
+#include "cli/say.h"
+#include "cluster/change-node.h"
+#include "cluster/cluster.h"
+#include "cmd/command.h"
+
+static struct node_changes changes;
+
+static const struct opt options[] = {
+	OPT_LIST(0, "label", &changes.labels, "KEY=VALUE|KEY-", "set a label, or take it away",
+		 .once = true),
+	OPT_LIST(0, "taint", &changes.taints, "KEY=VALUE:EFFECT|KEY-",
+		 "set a taint, or take it away", .once = true),
+	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node", .once = true),
+	OPT_SIZE('m', "memory", &changes.memory_bytes, "memory of the node, for instance 2g",
+		 .once = true),
+	OPT_END,
+};
+
+static bool runs(const struct profile *profile, const char *name)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	struct node *node = profile_find_node(profile, name);
+
+	return cluster_node_open(profile, node, &at, NULL) == 0 &&
+	       at.driver->query(&at.spec) == NODE_RUNNING;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	const char *name = ctx->argv[0];
+	bool needs_restart = false;
+	int r;
+
+	if (changes.labels.count == 0 && changes.taints.count == 0 && !changes.cpus &&
+	    !changes.memory_bytes) {
+		(void)error_because(err, &reason_usage, -EINVAL, "nothing is to be changed");
+		return error_hint(err, -EINVAL, "give --label, --taint, --cpus or --memory");
+	}
+	r = cluster_change_node(ctx->profile, name, &changes, &needs_restart, err);
+	if (r < 0 || ctx->quiet)
+		return r;
+	say_done("Changed node %s.", name);
+	if (needs_restart && runs(ctx->profile, name))
+		fprintf(stderr,
+			"It is held to its new limits; Kubernetes counts with them after 'manykube "
+			"node stop %s' and 'manykube node start %s'.\n",
+			name, name);
+	return 0;
+}
+
+const struct command cmd_node_set = {
+	.name = "set",
+	.operands = "NAME",
+	.summary = "change labels, taints, CPUs and memory of a node",
+	.description = "Labels, taints and limits change at once; what Kubernetes counts with for "
+		       "CPUs and memory when the node is started the next time.",
+	.examples = "manykube node set node-2 --label=tier=db --taint=dedicated=db:NoSchedule\n"
+		    "manykube node set node-2 --label=tier- --memory=4g\n",
+	.min_operands = 1,
+	.max_operands = 1,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
+		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.run = run,
+};
