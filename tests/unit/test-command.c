@@ -184,8 +184,13 @@ TEST(what_is_no_subcommand_is_an_operand_where_there_is_a_use_for_it)
 	ASSERT_INT(RUN("both", "-p", "one", "x"), 3);
 	ASSERT_STR(ran, "both x");
 	ASSERT_STR(profile_name, "one");
+}
+
+TEST(help_is_no_operand)
+{
 	ASSERT_INT(RUN("both", "help"), 0);
 	ASSERT_INT(RUN("both", "help", "plain"), 0);
+	ASSERT(!ran);
 }
 
 TEST(a_bad_profile_name_is_refused)
