@@ -55,8 +55,10 @@ static int free_address(const struct profile *profile, char **ret_address, int64
 		*ret_number = number;
 		return 0;
 	}
-	return error_because(err, &reason_usage, -ENOSPC,
-			     "the subnet '%s' has no room for more nodes", profile->subnet);
+	error_because(err, &reason_usage, -ENOSPC, "the subnet '%s' has no room for so many nodes",
+		      profile->subnet);
+	return error_hint(err, -ENOSPC,
+			  "want fewer, or give a new cluster a larger network with --subnet");
 }
 
 static char *free_name(const struct profile *profile)

@@ -308,9 +308,10 @@ static int await_admin(struct start *start, struct error *err)
 		if (clock_now_ms() > start->deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "the API server did not come up in time");
-			return error_hint(err, -ETIMEDOUT,
-					  "nothing was undone; look at 'manykube logs' and run "
-					  "'manykube start' again");
+			return error_hint(
+				err, -ETIMEDOUT,
+				"nothing was undone; 'manykube logs --problems' may say why; then run "
+				"'manykube start' again");
 		}
 		clock_rest_ms(POLL_MS);
 	}

@@ -199,7 +199,7 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 					    r < 0 ? why.text : missing.text);
 			return error_hint(
 				err, -ETIMEDOUT,
-				"nothing was undone; look at 'manykube logs' and run "
+				"nothing was undone; 'manykube logs --problems' may say why; then run "
 				"'manykube start' again, or give it longer with --wait-timeout");
 		}
 		clock_rest_ms(POLL_MS);

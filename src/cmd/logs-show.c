@@ -148,7 +148,8 @@ static int open_logs(struct sources *all, const struct profile *profile, struct 
 		open_log(all, profile, &list.items[i]);
 	if (all->count > 0)
 		return 0;
-	return error_set(err, -ENOENT, "cluster '%s' has no such logs that can be read",
+	return error_set(err, -ENOENT,
+			 "there is no such log of cluster '%s' yet, or none that you may read",
 			 profile->name);
 }
 

@@ -19,6 +19,7 @@
 
 /* Below it, a control plane is killed for lack of memory while it starts. */
 #define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
+#define MIN_CERT_SECONDS 3600
 
 static int download(const char *version, struct observer *observer, struct error *err)
 {
@@ -75,6 +76,11 @@ static int check_counts(struct error *err)
 	if (wanted->nodes > 250)
 		return error_because(err, &reason_usage, -ERANGE,
 				     "--nodes: a cluster has at most 250 nodes");
+	if (wanted->cert_seconds && wanted->cert_seconds < MIN_CERT_SECONDS && !wanted->force) {
+		(void)error_because(err, &reason_usage, -ERANGE,
+				    "--cert-expiration: the cluster would not work for an hour");
+		return error_hint(err, -ERANGE, "give at least 1h, or --force to try");
+	}
 	if (cpus > 0 && wanted->cpus > (unsigned long)cpus)
 		log_warning("--cpus=%u: this host has %ld CPUs, so nodes will show and use %ld",
 			    wanted->cpus, cpus, cpus);
