@@ -3,6 +3,7 @@
 #include "cluster/world.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "api/curl.h"
 #include "balancer/balancer.h"
@@ -209,6 +210,9 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 		return r;
 	entry = (struct kubeconfig_entry){ profile->name, server, kube_ca(admin), kube_cert(admin),
 					   kube_key(admin) };
+	/* The profile's own is made of what is here; a damaged one is worth nothing to anybody. */
+	if (kubeconfig_check(own, NULL) == -EBADMSG)
+		(void)unlink(own);
 	r = kubeconfig_merge(own, &entry, err);
 	if (r >= 0)
 		r = context_put(profile, admin, err);

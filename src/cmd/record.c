@@ -3,6 +3,7 @@
 #include "cmd/record.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -55,11 +56,14 @@ static void explain_disk(struct error *err, int code)
 		return;
 	if (code == -ENOSPC || code == -EDQUOT) {
 		err->reason = &reason_storage;
+	} else if (code == -EACCES && geteuid() != 0) {
+		(void)error_reason(err, code, &reason_host_config);
+		(void)error_hint(err, code, "run it as who made the clusters, or with sudo");
 	} else if (code == -EROFS || code == -EACCES) {
 		(void)error_reason(err, code, &reason_host_config);
 		(void)error_hint(err, code,
-				 "see that you may read and write '%s' (sudo may help), or set "
-				 "MANYKUBE_HOME to another folder",
+				 "see that '%s' can be written to, or set MANYKUBE_HOME to a "
+				 "folder that can",
 				 state);
 	}
 }

@@ -237,6 +237,13 @@ in_terminal() {
 	assert_output_has "STATUS: OK"
 }
 
+@test "the cluster's own kubeconfig is made anew if it is damaged" {
+	echo nonsense >"$(profile_folder)/kubeconfig"
+	run -0 manykube start -q --offline
+	run -0 manykube kubectl get nodes
+	assert_output_has node-1
+}
+
 @test "quiet is quiet, and there is colour only where it is wanted" {
 	run -0 manykube start -q --offline
 	assert_equal "$output" ""
