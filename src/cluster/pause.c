@@ -22,8 +22,9 @@ static int pause_node(const struct profile *profile, const struct node *node, bo
 	if (at.driver->query(&at.spec) != NODE_RUNNING)
 		return error_because(err, &reason_node_not_running, -ESRCH,
 				     "node '%s' does not run", node->name);
+	/* One that was cut short while it froze may still do so. */
 	if (cluster_node_is_paused(&at) == paused)
-		return 0;
+		return paused ? 0 : at.driver->freeze(&at.spec, false, err);
 	observe_begin(observer, step, node->name);
 	r = at.driver->freeze(&at.spec, paused, err);
 	observe_end(observer, step, node->name, r == 0);

@@ -444,7 +444,7 @@ static int freeze(const struct node_spec *spec, bool frozen, struct error *err)
 	cleanup_free char *group = group_of(spec);
 	int r;
 
-	if (!running_pid(spec))
+	if (frozen && !running_pid(spec))
 		return not_running(spec, err);
 	r = cgroup_freeze(group, frozen, err);
 	if (r < 0)

@@ -70,8 +70,8 @@ struct node_driver {
 	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files. */
 	int (*stop)(const struct node_spec *spec, unsigned grace_seconds, struct error *err);
 
-	/* Freeze all of it, so that it goes on where it was when it is thawed; -ESRCH if it does
-	 * not run.  stop() and destroy() work on a frozen node as well. */
+	/* Freeze all of it, -ESRCH if it does not run, or thaw it, which then goes on where it was.
+	 * stop() and destroy() work on a frozen node as well. */
 	int (*freeze)(const struct node_spec *spec, bool frozen, struct error *err);
 
 	/* Remove every trace of it; kills it if it runs. */
