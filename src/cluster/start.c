@@ -28,6 +28,7 @@
 #include "cluster/kubeadm.h"
 #include "cluster/node-files.h"
 #include "cluster/plan.h"
+#include "cluster/trouble.h"
 #include "cluster/world.h"
 #include "data/inet.h"
 
@@ -305,6 +306,8 @@ static bool anybody_joins(const struct start *start)
 static int await_admin(struct start *start, struct error *err)
 {
 	while (!world->admin_is_ready(&start->profile)) {
+		if (trouble_check(&start->profile, err) < 0)
+			return -EIO;
 		if (clock_now_ms() > start->deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "the API server did not come up in time");

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
+#include "cluster/trouble.h"
 #include "cluster/world.h"
 
 #define POLL_MS 100
@@ -193,6 +194,9 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 
 		if (r == 0 && missing.len == 0)
 			return 0;
+		r = trouble_check(profile, err) < 0 ? -EIO : r;
+		if (r == -EIO)
+			return r;
 		if (clock_now_ms() > deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "timed out %s: %s", step_of(what),

@@ -2,6 +2,7 @@
 #include "cluster/detail.h"
 #include "cluster/health.h"
 #include "cluster/status.h"
+#include "cluster/trouble.h"
 #include "test.h"
 
 TEST(reads_what_the_agent_wrote)
@@ -216,4 +217,30 @@ TEST(during_a_start_nodes_are_on_their_way)
 	cluster_detail_read(&status, "manykube start", NULL, NULL, &detail);
 	ASSERT_STR(detail.nodes[0].state, "Starting");
 	ASSERT_STR(detail.nodes[1].state, "Starting");
+}
+
+TEST(a_kubelet_that_ends_again_and_again_is_told_from_one_that_was_killed)
+{
+	static const char failing[] =
+		"agent v1\ncontainerd running 5 10 0\nkubelet backoff 0 20 6\n";
+	static const char fine[] = "agent v1\ncontainerd running 5 10 0\nkubelet running 9 20 6\n";
+
+	ASSERT_INT(trouble_restarts(failing, "kubelet"), 6);
+	ASSERT_INT(trouble_restarts(failing, "containerd"), 0);
+	ASSERT_INT(trouble_restarts(fine, "kubelet"), 0);
+	ASSERT_INT(trouble_restarts("kubelet backoff 0 20 x\n", "kubelet"), 0);
+	ASSERT_INT(trouble_restarts("", "kubelet"), 0);
+}
+
+TEST(a_kubelets_last_words_are_found_in_its_log)
+{
+	cleanup_free char *words = trouble_last_words(
+		"I0101 1 a.go:1] fine err=not this\n"
+		"E0101 1 run.go:72] \"command failed\" err=\"unrecognized feature gate: Foo\"\n"
+		"I0101 1 b.go:1] bye\n");
+	cleanup_free char *panicked = trouble_last_words("panic: oh\ngoroutine 1\n");
+
+	ASSERT_STR(words, "\"unrecognized feature gate: Foo\"");
+	ASSERT_STR(panicked, "panic: oh");
+	ASSERT(!trouble_last_words("nothing\n"));
 }

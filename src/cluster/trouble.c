@@ -1,0 +1,103 @@
+/* What keeps a node from coming up. */
+
+#include "cluster/trouble.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "cluster/node-files.h"
+
+/* A kubelet that was killed comes back at once; one that can't work ends each time. */
+#define RESTARTS_MOST 4
+#define LOG_BYTES     16384
+#define WORDS_MOST    400
+
+unsigned trouble_restarts(const char *text, const char *name)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+		unsigned long long restarts;
+
+		strlist_split(&words, line, ' ');
+		if (words.count != 5 || strcmp(words.items[0], name) != 0)
+			continue;
+		if (strcmp(words.items[1], "backoff") != 0 ||
+		    parse_number(words.items[4], 0, 1000000, &restarts, NULL) < 0)
+			return 0;
+		return (unsigned)restarts;
+	}
+	return 0;
+}
+
+char *trouble_last_words(const char *text)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *best = NULL;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		const char *why = strstr(line, "err=");
+
+		if (why && (line[0] == 'E' || line[0] == 'F'))
+			best = why + strlen("err=");
+		else if (strncmp(line, "panic: ", 7) == 0 || strncmp(line, "Error: ", 7) == 0)
+			best = line;
+	}
+	return best ? xstrndup(best, WORDS_MOST) : NULL;
+}
+
+/* The end of NODE's kubelet.log; the node's root can write there, so links are not followed. */
+static void read_log(const char *folder, struct strbuf *out)
+{
+	cleanup_fd int fd = -1;
+	struct stat st;
+
+	if (file_open_below(folder, "var/log/kubelet.log", O_RDONLY, &fd, NULL) < 0 ||
+	    fstat(fd, &st) < 0)
+		return;
+	if (st.st_size > LOG_BYTES)
+		(void)lseek(fd, -LOG_BYTES, SEEK_END);
+	(void)file_read_fd(fd, LOG_BYTES * 2, out, NULL);
+}
+
+int trouble_check(const struct profile *profile, struct error *err)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(strbuf_release) struct strbuf state = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
+		cleanup_free char *folder = node_folder(profile, node);
+		cleanup_free char *words = NULL;
+		cleanup_fd int fd = -1;
+
+		if (file_open_below(folder, "run/state", O_RDONLY, &fd, NULL) < 0 ||
+		    file_read_fd(fd, 65536, &state, NULL) < 0 ||
+		    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST)
+			continue;
+		read_log(folder, &log);
+		words = log.len ? trouble_last_words(log.text) : NULL;
+		(void)error_because(err, &reason_control_plane, -EIO,
+				    "the kubelet of node '%s' ends again and again: %s", node->name,
+				    words ? words : "its log does not say why");
+		return error_hint(
+			err, -EIO,
+			"see 'manykube logs %s --service=kubelet'; a wrong "
+			"--extra-config or --feature-gates needs a new cluster: 'manykube "
+			"delete' and 'manykube start'",
+			node->name);
+	}
+	return 0;
+}
