@@ -10,5 +10,10 @@ static const struct command *const subcommands[] = {
 const struct command cmd_worker = {
 	.name = "worker",
 	.summary = "register, start, stop and look at workers",
+	.description = "The same as 'node', but that 'create' only registers a worker; 'start' "
+		       "makes what is missing.",
+	.examples = "manykube worker create database --memory=4g\n"
+		    "manykube worker start database\n"
+		    "manykube worker list\n",
 	.subcommands = subcommands,
 };

@@ -292,3 +292,13 @@ in_terminal() {
 	assert_output_has "nothing left"
 	assert_no_trace
 }
+
+@test "a kubeconfig that can't be read does not keep a cluster from being deleted" {
+	local file=$BATS_TEST_TMPDIR/kubeconfig
+
+	echo 'clusters: [' >"$file"
+	KUBECONFIG=$file run -0 manykube delete
+	assert_output_has "stays in the kubeconfig"
+	assert_equal "$(cat "$file")" 'clusters: ['
+	manykube delete -q
+}

@@ -83,8 +83,6 @@ make_damaged() {
 	run manykube update-context
 	assert_status 38
 	assert_output_has "$KUBECONFIG:2:1: "
-	run manykube delete
-	assert_status 38
 	run manykube start --offline
 	assert_status 38
 	assert_output_has "$KUBECONFIG:2:1: "
