@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "cluster/cluster.h"
 #include "cluster/plan.h"
 #include "cluster/world.h"
@@ -43,6 +44,29 @@ static int check_room(const struct profile *profile, const struct cluster_option
 	return world->room(memory, disk, err);
 }
 
+/* A delete that was begun can only be finished. */
+static int check_leaving(const struct profile *profile, const struct cluster_options *options,
+			 struct error *err)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		if (node->phase != NODE_LEAVING)
+			continue;
+		if (options->only && strlist_has(options->only, node->name)) {
+			(void)error_because(err, &reason_usage, -EINVAL,
+					    "node '%s' is half deleted", node->name);
+			return error_hint(err, -EINVAL, "'manykube node delete %s' finishes that",
+					  node->name);
+		}
+		if (!options->only)
+			log_warning("node '%s' is half deleted and stays so: 'manykube node delete "
+				    "%s' finishes that",
+				    node->name, node->name);
+	}
+	return 0;
+}
+
 int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err)
 {
@@ -51,6 +75,8 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 	const struct node *node;
 	int r = plan_profile(name, options, &profile, ret_is_new, err);
 
+	if (r == 0)
+		r = check_leaving(&profile, options, err);
 	if (r < 0)
 		return r;
 	profile_for_each_node(node, &profile) {

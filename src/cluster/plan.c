@@ -106,6 +106,8 @@ static int take_address(const struct profile *profile, const char *text, char **
 static int choose_name(const struct profile *profile, const char *wanted, char **ret_name,
 		       struct error *err)
 {
+	const struct node *node;
+
 	if (!wanted) {
 		*ret_name = free_name(profile);
 		return 0;
@@ -115,9 +117,14 @@ static int choose_name(const struct profile *profile, const char *wanted, char *
 				     "'%s' can't name a node: use 1 to 63 of a-z, 0-9 and '-', "
 				     "beginning and ending with a letter or digit",
 				     wanted);
-	if (profile_find_node(profile, wanted)) {
+	node = profile_find_node(profile, wanted);
+	if (node) {
 		(void)error_because(err, &reason_usage, -EEXIST,
 				    "cluster '%s' has a node '%s' already", profile->name, wanted);
+		if (node->phase == NODE_PLANNED)
+			return error_hint(err, -EEXIST,
+					  "it is not finished: 'manykube node start %s' goes on",
+					  wanted);
 		return error_hint(err, -EEXIST, "choose another name, or none");
 	}
 	*ret_name = xstrdup(wanted);
@@ -165,10 +172,11 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 			    : free_address(profile, &address, &number, err);
 	if (r == 0)
 		r = inet_parse_subnet(profile->pod_subnet, &all, err);
+	if (r < 0)
+		return r;
 	/* The podCIDR goes with the address: both are given once and never change. */
-	if (r == 0)
-		r = inet_nth_subnet(&all, 24, (uint64_t)(number - FIRST_NUMBER), &pods, err);
-	if (r == -ERANGE && number > 0) {
+	r = inet_nth_subnet(&all, 24, (uint64_t)(number - FIRST_NUMBER), &pods, err);
+	if (r == -ERANGE) {
 		(void)error_because(err, &reason_usage, r,
 				    "the pods' network '%s' has no room for another node: each "
 				    "takes a /24",

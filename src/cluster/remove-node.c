@@ -96,10 +96,11 @@ static int take_out(struct profile *profile, struct node *node, bool api_is_up, 
 		return r;
 	world->after("destroy node");
 	r = tell_others(profile, node, err);
-	/* Only now: a kubelet that still ran would register it again. */
+	/* Only now: a kubelet that still ran would register it again.  It may have joined without
+	 * our having seen it, so also one that is only planned is asked for. */
 	if (r == 0 && api_is_up)
 		r = cluster_forget_node(profile, node->name, err);
-	else if (r == 0)
+	else if (r == 0 && !strlist_has(&profile->orphans, node->name))
 		strlist_add(&profile->orphans, node->name);
 	if (r < 0)
 		return r;
@@ -154,7 +155,7 @@ int cluster_remove_node(struct profile *profile, const char *name, unsigned drai
 	world->after("mark node");
 	*ret_api_knows = was_member && !api_is_up;
 	observe_begin(observer, "removing node", name);
-	r = take_out(profile, node, api_is_up || !was_member, err);
+	r = take_out(profile, node, api_is_up, err);
 	observe_end(observer, "removing node", name, r == 0);
 	return r;
 }

@@ -175,7 +175,8 @@ static int look_at_nodes(struct start *start, const struct cluster_options *opti
 								  NODE_RUNNING &&
 							  !cluster_node_is_paused(&at);
 		start->part[node - start->profile.nodes] = cluster_takes_part(options, node) ||
-							   ran_before(start, node);
+							   (ran_before(start, node) &&
+							    node->phase != NODE_LEAVING);
 		if (!takes_part(start, node))
 			continue;
 		start->outcome->started += !ran_before(start, node);
@@ -253,7 +254,9 @@ static int begin_joins(struct start *start, struct error *err)
 		if (node->phase != NODE_PLANNED || node->primary || !takes_part(start, node))
 			continue;
 		if (has_joined_unseen(start, node)) {
-			r = mark_joined(start, node, err);
+			r = bootstrap_label(&start->profile, node, start->deadline, err);
+			if (r == 0)
+				r = mark_joined(start, node, err);
 			if (r < 0)
 				return r;
 			continue;

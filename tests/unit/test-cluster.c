@@ -37,16 +37,20 @@ static int delete_it(void)
 	return cluster_delete("test", NULL, NULL);
 }
 
-/* Run start (or delete) in a process that ends after step CRASH_AT; true if it got to its end
- * before. */
-static bool run_until(const char *world_folder, unsigned crash_at, bool deleting)
+static int start_three(void)
+{
+	return start_again(&three_nodes);
+}
+
+/* Do WORK in a process that ends after step CRASH_AT; true if it got to its end before. */
+static bool run_until(const char *world_folder, unsigned crash_at, int (*work)(void))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		fake_world_use(world_folder, crash_at);
-		_exit((deleting ? delete_it() : start_again(&three_nodes)) == 0 ? 0 : 1);
+		_exit(work() == 0 ? 0 : 1);
 	}
 	ASSERT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
 	if (WEXITSTATUS(status) == FAKE_CRASHED)
@@ -151,7 +155,7 @@ TEST(a_start_cut_short_after_any_step_is_finished_by_the_next)
 {
 	for (unsigned n = 1; n < MANY; n++) {
 		cleanup_free char *folder = begin_round(n);
-		bool ended = run_until(folder, n, false);
+		bool ended = run_until(folder, n, start_three);
 
 		fake_world_use(folder, 0);
 		ASSERT_INT(start_again(&three_nodes), 0);
@@ -169,7 +173,7 @@ TEST(a_start_cut_short_after_any_step_can_be_deleted)
 {
 	for (unsigned n = 1; n < MANY; n++) {
 		cleanup_free char *folder = begin_round(n);
-		bool ended = run_until(folder, n, false);
+		bool ended = run_until(folder, n, start_three);
 
 		fake_world_use(folder, 0);
 		ASSERT_INT(delete_it(), 0);
@@ -188,7 +192,7 @@ TEST(a_delete_cut_short_after_any_step_is_finished_by_the_next)
 
 		fake_world_use(folder, 0);
 		ASSERT_INT(start_again(&three_nodes), 0);
-		ended = run_until(folder, n, true);
+		ended = run_until(folder, n, delete_it);
 		ASSERT_INT(delete_it(), 0);
 		assert_no_trace();
 		if (ended) {

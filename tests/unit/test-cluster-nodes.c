@@ -1,0 +1,540 @@
+/* Adding, stopping, starting and deleting nodes in a fake world: whole, and ended after every
+ * single step. */
+
+#include <sys/wait.h>
+
+#include "cluster/cluster.h"
+#include "fake-world.h"
+#include "test.h"
+
+#define MANY 200
+
+/* A home and a world of its own for round N. */
+static char *begin_round(unsigned n)
+{
+	cleanup_free char *home = xasprintf("%s/home-%u", test_folder(), n);
+	char *folder = xasprintf("%s/world-%u", test_folder(), n);
+
+	ASSERT(setenv("MANYKUBE_HOME", home, 1) == 0);
+	fake_world_use(folder, 0);
+	return folder;
+}
+
+static int start_with(struct cluster_options options, struct cluster_outcome *ret_outcome)
+{
+	options.kubernetes_version = "v1.36.3";
+	options.wait = WAIT_API | WAIT_NODES;
+	options.wait_seconds = 20;
+	return cluster_start("test", &options, NULL, ret_outcome, NULL);
+}
+
+static int start_nodes(unsigned count)
+{
+	struct cluster_outcome outcome;
+
+	return start_with((struct cluster_options){ .nodes = count }, &outcome);
+}
+
+static int start_all(void)
+{
+	return start_nodes(0);
+}
+
+static int start_named(const char *name)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	struct cluster_outcome outcome;
+	int r;
+
+	strlist_add(&names, name);
+	r = start_with((struct cluster_options){ .only = &names }, &outcome);
+	return r == 0 && outcome.only_registered ? -ESRCH : r;
+}
+
+static int start_second(void)
+{
+	return start_named("node-2");
+}
+
+static int add(const char *name, unsigned count)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	struct cluster_outcome outcome;
+	int r = start_with(
+		(struct cluster_options){ .add.name = name, .add_count = count, .only = &names },
+		&outcome);
+
+	ASSERT(r < 0 || names.count == count);
+	return r;
+}
+
+static int add_two(void)
+{
+	return add(NULL, 2);
+}
+
+static int stop_some(struct strlist *names)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	return cluster_stop(&profile, names, NULL, NULL);
+}
+
+static int stop_all(void)
+{
+	return stop_some(NULL);
+}
+
+static int stop_two(void)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	strlist_add(&names, "node-1");
+	strlist_add(&names, "node-3");
+	return stop_some(&names);
+}
+
+static int stop_named(const char *name)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	strlist_add(&names, name);
+	return stop_some(&names);
+}
+
+/* Whether the API was left to be told by the next start. */
+static bool api_knows;
+
+static int delete_named(const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	return cluster_remove_node(&profile, name, 0, NULL, &api_knows, NULL);
+}
+
+static int delete_third(void)
+{
+	return delete_named("node-3");
+}
+
+/* Do WORK in a process that ends after step CRASH_AT; true if it got to its end before. */
+static bool run_until(const char *folder, unsigned crash_at, int (*work)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fake_world_use(folder, crash_at);
+		_exit(work() == 0 ? 0 : 1);
+	}
+	ASSERT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	if (WEXITSTATUS(status) == FAKE_CRASHED)
+		return false;
+	ASSERT_INT(WEXITSTATUS(status), 0);
+	return true;
+}
+
+/* BEFORE makes a world, WORK is cut short in it after every step, and CHECK sees that it can be
+ * gone on with; at least LEAST steps are expected. */
+static void cut_short(int (*before)(void), int (*work)(void), void (*check)(void), unsigned least)
+{
+	for (unsigned n = 1; n < MANY; n++) {
+		cleanup_free char *folder = begin_round(n);
+		bool ended;
+
+		ASSERT_INT(before(), 0);
+		ended = run_until(folder, n, work);
+		check();
+		ASSERT_INT(fake_world_inits(), 1);
+		if (ended) {
+			ASSERT(n > least);
+			return;
+		}
+	}
+	ASSERT(!"there is no end of steps");
+}
+
+/* What there is, but for tokens, which a crash may leave and which end by themselves. */
+static void assert_world(const char *expected)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist lasting = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		if (strncmp(what, "token:", 6) != 0)
+			strlist_add(&lasting, what);
+	text = strlist_join(&lasting, " ");
+	ASSERT_STR(text, expected);
+}
+
+/* All nodes, their phases and addresses, and the orphans. */
+static void assert_profile(const char *expected)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+	const struct node *node;
+	const char *name;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	profile_for_each_node(node, &profile)
+		strlist_addf(&all, "%s %s %s %s", node->name, node_phase_word(node->phase),
+			     node->address, node->pod_cidr);
+	strlist_for_each(name, &profile.orphans)
+		strlist_addf(&all, "orphan %s", name);
+	text = strlist_join(&all, "; ");
+	ASSERT_STR(text, expected);
+}
+
+#define UP       "bridge:mktest front-door kubeconfig "
+#define FIRST    "node-1 joined 192.168.39.2 10.244.0.0/24"
+#define SECOND   "node-2 joined 192.168.39.3 10.244.1.0/24"
+#define THIRD    "node-3 joined 192.168.39.4 10.244.2.0/24"
+#define MEMBERS  "member:node-1 member:node-2 member:node-3 "
+#define NO_NODES "kubeconfig member:node-1 member:node-2 member:node-3"
+
+static int one_node(void)
+{
+	return start_nodes(1);
+}
+
+static int one_stopped_node(void)
+{
+	int r = start_nodes(1);
+
+	return r < 0 ? r : stop_all();
+}
+
+static int three_nodes(void)
+{
+	return start_nodes(3);
+}
+
+static int workers_stopped(void)
+{
+	int r = start_nodes(3);
+
+	if (r == 0)
+		r = stop_named("node-2");
+	return r < 0 ? r : stop_named("node-3");
+}
+
+static int control_plane_stopped(void)
+{
+	int r = start_nodes(3);
+
+	return r < 0 ? r : stop_named("node-1");
+}
+
+static void assert_three(void)
+{
+	assert_world(UP MEMBERS "running:node-1 running:node-2 running:node-3");
+	assert_profile(FIRST "; " SECOND "; " THIRD);
+}
+
+static void assert_two(void)
+{
+	assert_world(UP "member:node-1 member:node-2 running:node-1 running:node-2");
+	assert_profile(FIRST "; " SECOND);
+}
+
+/* Adding. */
+
+TEST(nodes_are_added_to_a_running_cluster_and_leave_no_token)
+{
+	cleanup_free char *folder = begin_round(0);
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	const char *what;
+
+	ASSERT_INT(one_node(), 0);
+	ASSERT_INT(add_two(), 0);
+	assert_three();
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		ASSERT(strncmp(what, "token:", 6) != 0);
+}
+
+static void start_makes_three(void)
+{
+	ASSERT_INT(start_all(), 0);
+	assert_three();
+}
+
+TEST(an_add_cut_short_is_finished_by_start)
+{
+	cut_short(one_node, add_two, start_makes_three, 5);
+}
+
+static void node_start_makes_three(void)
+{
+	ASSERT_INT(start_named("node-3"), 0);
+	ASSERT_INT(start_named("node-2"), 0);
+	assert_three();
+}
+
+TEST(an_add_cut_short_is_finished_by_starting_the_nodes)
+{
+	cut_short(one_node, add_two, node_start_makes_three, 5);
+}
+
+TEST(what_is_added_to_a_stopped_cluster_comes_up_with_it)
+{
+	cleanup_free char *folder = begin_round(0);
+
+	ASSERT_INT(one_stopped_node(), 0);
+	ASSERT_INT(add_two(), 0);
+	assert_world("kubeconfig member:node-1");
+	/* A node alone is not of any use. */
+	ASSERT_INT(start_named("node-2"), -ESRCH);
+	assert_world("kubeconfig member:node-1");
+	start_makes_three();
+	ASSERT_INT(fake_world_inits(), 1);
+}
+
+TEST(an_add_to_a_stopped_cluster_cut_short_is_finished_by_start)
+{
+	cut_short(one_stopped_node, add_two, start_makes_three, 1);
+}
+
+/* Starting and stopping. */
+
+static void only_second_comes(void)
+{
+	ASSERT_INT(start_second(), 0);
+	assert_world(UP MEMBERS "running:node-1 running:node-2");
+	assert_profile(FIRST "; " SECOND "; " THIRD);
+}
+
+TEST(a_started_node_leaves_the_others_stopped_also_cut_short)
+{
+	cut_short(workers_stopped, start_second, only_second_comes, 3);
+}
+
+static void stop_leaves_second(void)
+{
+	ASSERT_INT(stop_two(), 0);
+	assert_world(UP MEMBERS "running:node-2");
+	ASSERT_INT(start_named("node-1"), 0);
+	assert_world(UP MEMBERS "running:node-1 running:node-2");
+	start_makes_three();
+}
+
+TEST(stopping_nodes_cut_short_is_finished_by_the_next)
+{
+	cut_short(three_nodes, stop_two, stop_leaves_second, 2);
+}
+
+static void stop_and_start_lose_nothing(void)
+{
+	ASSERT_INT(stop_all(), 0);
+	assert_world(NO_NODES);
+	assert_profile(FIRST "; " SECOND "; " THIRD);
+	ASSERT_INT(stop_all(), 0);
+	start_makes_three();
+}
+
+TEST(a_stop_cut_short_is_finished_by_the_next_and_loses_nothing)
+{
+	cut_short(three_nodes, stop_all, stop_and_start_lose_nothing, 2);
+}
+
+TEST(a_stop_cut_short_is_undone_by_start)
+{
+	cut_short(three_nodes, stop_all, start_makes_three, 2);
+}
+
+static int three_stopped_nodes(void)
+{
+	int r = three_nodes();
+
+	return r < 0 ? r : stop_all();
+}
+
+TEST(a_start_of_a_stopped_cluster_cut_short_is_finished_by_the_next)
+{
+	cut_short(three_stopped_nodes, start_all, start_makes_three, 5);
+}
+
+/* Deleting. */
+
+/* The profile is the last to forget a node: then there is nothing to be finished. */
+static void finish_delete(void)
+{
+	int r = delete_third();
+
+	ASSERT(r == 0 || r == -ENOENT);
+}
+
+static void delete_leaves_two(void)
+{
+	finish_delete();
+	assert_two();
+	ASSERT_INT(add("node-3", 1), 0);
+	assert_three();
+}
+
+TEST(a_node_delete_cut_short_is_finished_by_the_next_and_the_name_is_free)
+{
+	cut_short(three_nodes, delete_third, delete_leaves_two, 3);
+}
+
+static void start_leaves_half_deleted(void)
+{
+	/* It brings nothing back that was to go. */
+	ASSERT_INT(start_all(), 0);
+	delete_leaves_two();
+}
+
+TEST(a_node_delete_cut_short_is_not_undone_by_start)
+{
+	cut_short(three_nodes, delete_third, start_leaves_half_deleted, 3);
+}
+
+TEST(a_half_deleted_node_can_only_be_deleted)
+{
+	cleanup_free char *folder = begin_round(0);
+
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT(!run_until(folder, 1, delete_third));
+	ASSERT_INT(start_named("node-3"), -EINVAL);
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(start_all(), 0);
+	assert_world(UP MEMBERS "running:node-1 running:node-2");
+	delete_leaves_two();
+}
+
+static void start_forgets_third(void)
+{
+	finish_delete();
+	assert_world(UP MEMBERS "running:node-2");
+	assert_profile(FIRST "; " SECOND "; orphan node-3");
+	ASSERT_INT(start_all(), 0);
+	assert_two();
+}
+
+TEST(a_node_deleted_without_the_api_is_forgotten_with_the_next_start)
+{
+	cut_short(control_plane_stopped, delete_third, start_forgets_third, 3);
+}
+
+TEST(only_a_member_deleted_without_the_api_is_worth_a_word)
+{
+	cleanup_free char *folder = begin_round(0);
+
+	ASSERT_INT(control_plane_stopped(), 0);
+	ASSERT_INT(add("spare", 1), 0);
+	ASSERT_INT(delete_named("spare"), 0);
+	ASSERT(!api_knows);
+	ASSERT_INT(delete_third(), 0);
+	ASSERT(api_knows);
+}
+
+static void third_is_made_anew(void)
+{
+	finish_delete();
+	ASSERT_INT(add("node-3", 1), 0);
+	/* It would not be let in if the API still knew the old one. */
+	ASSERT_INT(start_all(), 0);
+	assert_three();
+}
+
+TEST(the_name_of_a_node_deleted_without_the_api_can_be_used_again_at_once)
+{
+	cut_short(control_plane_stopped, delete_third, third_is_made_anew, 3);
+}
+
+static int forgetting_start(void)
+{
+	return start_all();
+}
+
+static int an_orphan_with_a_successor(void)
+{
+	int r = control_plane_stopped();
+
+	if (r == 0)
+		r = delete_third();
+	return r < 0 ? r : add("node-3", 1);
+}
+
+TEST(forgetting_a_node_cut_short_does_not_forget_its_successor)
+{
+	cut_short(an_orphan_with_a_successor, forgetting_start, start_makes_three, 5);
+}
+
+static void half_made_goes(void)
+{
+	ASSERT_INT(delete_named("node-2"), 0);
+	ASSERT_INT(delete_named("node-3"), 0);
+	assert_world(UP "member:node-1 running:node-1");
+	assert_profile(FIRST);
+	ASSERT_INT(add_two(), 0);
+	assert_three();
+}
+
+TEST(a_half_made_node_can_be_deleted)
+{
+	cut_short(one_node, add_two, half_made_goes, 5);
+}
+
+static void half_made_goes_without_api(void)
+{
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(delete_named("node-2"), 0);
+	ASSERT_INT(delete_named("node-3"), 0);
+	ASSERT_INT(add_two(), 0);
+	start_makes_three();
+}
+
+TEST(a_half_made_node_can_be_deleted_without_the_api)
+{
+	cut_short(one_node, add_two, half_made_goes_without_api, 5);
+}
+
+TEST(the_only_control_plane_can_not_be_deleted)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *folder = begin_round(0);
+
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(cluster_remove_node(&profile, "node-1", 0, NULL, &api_knows, &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(strstr(error_advice(&why), "'manykube delete'"));
+	assert_three();
+}
+
+TEST(a_node_is_drained_before_it_goes)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *folder = begin_round(0);
+
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", 10, NULL, &api_knows, &err));
+	assert_world("bridge:mktest drained:node-3 front-door kubeconfig member:node-1 "
+		     "member:node-2 running:node-1 running:node-2");
+}
+
+TEST(a_cluster_with_stopped_and_half_made_nodes_leaves_nothing)
+{
+	for (unsigned n = 1;; n++) {
+		cleanup_free char *folder = begin_round(n);
+		bool ended;
+
+		ASSERT(n < MANY);
+		ASSERT_INT(start_nodes(2), 0);
+		ASSERT_INT(stop_named("node-2"), 0);
+		ended = run_until(folder, n, add_two);
+		ASSERT_INT(cluster_delete("test", NULL, NULL), 0);
+		assert_world("");
+		if (ended)
+			return;
+	}
+}
