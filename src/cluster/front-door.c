@@ -11,8 +11,12 @@ static bool has_running_control_plane(const struct profile *profile)
 	profile_for_each_node(node, profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
-		if (node->control_plane && cluster_node_open(profile, node, &at, NULL) == 0 &&
-		    at.driver->query(&at.spec) == NODE_RUNNING)
+		enum node_state state;
+
+		if (!node->control_plane || cluster_node_open(profile, node, &at, NULL) < 0)
+			continue;
+		state = at.driver->query(&at.spec);
+		if (state != NODE_STOPPED && state != NODE_ABSENT)
 			return true;
 	}
 	return false;
@@ -22,8 +26,11 @@ int cluster_open_front_door(const struct profile *profile, struct error *err)
 {
 	bool dead = balancer_pid(profile->folder) == 0;
 
-	if (dead && !has_running_control_plane(profile)) {
-		error_because(err, &reason_api_not_running, -ESRCH, "cluster '%s' does not run",
+	/* The front door may live on beside workers: kubectl would only repeat itself there. */
+	if (!has_running_control_plane(profile)) {
+		error_because(err, &reason_api_not_running, -ESRCH,
+			      dead ? "cluster '%s' does not run"
+				   : "the control plane of cluster '%s' does not run",
 			      profile->name);
 		return error_hint(err, -ESRCH, "'manykube start -p %s' brings it up",
 				  profile->name);
