@@ -72,7 +72,7 @@ static int delete_one(const char *name, bool quiet, struct error *err)
 	cleanup_fd int lock = -1;
 	int r;
 
-	interrupt_explain(NULL);
+	interrupt_explain(NULL, NULL);
 	r = profile_lock(name, "manykube delete", &lock, err);
 	if (r < 0)
 		return r;

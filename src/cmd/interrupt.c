@@ -30,14 +30,17 @@ static void end_interrupted(int signal)
 	_exit(reason_interrupted.exit_status);
 }
 
-void interrupt_explain(const char *profile_name)
+void interrupt_explain(const char *profile_name, const char *resume)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	struct sigaction interrupt = { .sa_handler = end_interrupted };
 
 	owner = getpid();
 	error_because(&err, &reason_interrupted, -EINTR, "interrupted by a signal");
-	if (profile_name)
+	if (resume)
+		error_hint(&err, -EINTR, "nothing is lost: '%s -p %s' goes on", resume,
+			   profile_name);
+	else if (profile_name)
 		error_hint(&err, -EINTR,
 			   "nothing is lost: run the same command again to go on, or "
 			   "'manykube delete -p %s' to remove what was made",

@@ -6,6 +6,9 @@
  */
 #pragma once
 
-/* From now on, end with reason_interrupted when a signal asks us to.  PROFILE_NAME is the cluster
- * that can be removed instead of going on; NULL: that is what is being done. */
-void interrupt_explain(const char *profile_name);
+/*
+ * From now on, end with reason_interrupted when a signal asks us to.  PROFILE_NAME is the cluster
+ * that can be removed instead of going on; NULL: that is what is being done.  RESUME is the command
+ * that goes on with it ("manykube start"), NULL if it is the same one.
+ */
+void interrupt_explain(const char *profile_name, const char *resume);

@@ -1,6 +1,7 @@
 /* `node add` and `worker create`: more nodes for a cluster. */
 
 #include "base/cleanup.h"
+#include "cli/events.h"
 #include "cli/say.h"
 #include "cluster/plan.h"
 #include "cmd/node-change.h"
@@ -64,15 +65,17 @@ static int run_create(struct command_context *ctx, struct error *err)
 	int r = take_operand(ctx, err);
 
 	if (r == 0)
+		r = node_check_size(&arg.wanted, err);
+	if (r == 0)
 		r = plan_profile(ctx->profile_name, &arg.wanted, &profile, &is_new, err);
 	if (r == 0)
 		r = profile_save(&profile, err);
 	if (r < 0)
 		return r;
-	shown = strlist_join(&names, ", ");
-	if (!ctx->quiet)
-		say_done("Registered %s; 'manykube worker start %s' makes and starts it.", shown,
-			 names.items[0]);
+	shown = strlist_join(&names, " ");
+	if (!ctx->quiet || events_on_stdout())
+		say_done("Registered %s; 'manykube worker start %s' makes and starts %s.", shown,
+			 shown, names.count == 1 ? "it" : "them");
 	return 0;
 }
 
@@ -91,6 +94,7 @@ const struct command cmd_node_add = {
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
 		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
+	.resume = "manykube start", /* the same again would add another node */
 	.events = &arg.output,
 	.run = run,
 };

@@ -12,7 +12,8 @@
 
 #define MIN_MEMORY_BYTES (UINT64_C(512) << 20)
 
-int node_choose(struct command_context *ctx, bool all, struct strlist *ret_names, struct error *err)
+int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
+		struct error *err)
 {
 	struct node *node;
 
@@ -32,12 +33,16 @@ int node_choose(struct command_context *ctx, bool all, struct strlist *ret_names
 	}
 	if (all)
 		profile_for_each_node(node, ctx->profile)
-			if (!node->control_plane)
+			if (node->phase != NODE_LEAVING &&
+			    (all == NODE_CHOICE_ALL || !node->control_plane))
 				strlist_add(ret_names, node->name);
+	if (ret_names->count == 0)
+		return error_because(err, &reason_node_missing, -ENOENT,
+				     "cluster '%s' has no worker", ctx->profile_name);
 	return 0;
 }
 
-static int check_size(const struct cluster_options *options, struct error *err)
+int node_check_size(const struct cluster_options *options, struct error *err)
 {
 	if (options->add.memory_bytes && options->add.memory_bytes < MIN_MEMORY_BYTES) {
 		(void)error_because(err, &reason_resources, -ERANGE,
@@ -73,7 +78,7 @@ int node_bring_up(struct command_context *ctx, struct cluster_options *options, 
 {
 	cleanup_with(progress_freep) struct progress *progress = NULL;
 	struct cluster_outcome outcome;
-	int r = check_size(options, err);
+	int r = node_check_size(options, err);
 
 	if (r < 0)
 		return r;

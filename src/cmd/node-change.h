@@ -33,9 +33,19 @@
 			   "a kubelet of your own build for the node", .once = true,                \
 			   .complete = COMPLETE_FILE)
 
-/* The nodes that the operands name, or ALL workers (with --all): -EINVAL if neither was given. */
-int node_choose(struct command_context *ctx, bool all, struct strlist *ret_names,
+/* What --all is about, if it was given. */
+enum node_choice {
+	NODE_CHOICE_NAMED,
+	NODE_CHOICE_WORKERS,
+	NODE_CHOICE_ALL,
+};
+
+/* The nodes that the operands name, or what ALL says: -EINVAL if neither was given. */
+int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err);
+
+/* See that what OPTIONS add can work at all. */
+int node_check_size(const struct cluster_options *options, struct error *err);
 
 /*
  * Bring up the nodes that OPTIONS are about, with progress, and say so.  An error if the cluster

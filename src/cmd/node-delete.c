@@ -50,7 +50,7 @@ static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
-	int r = node_choose(ctx, false, &names, err);
+	int r = node_choose(ctx, NODE_CHOICE_NAMED, &names, err);
 
 	strlist_for_each(name, &names)
 		if (r == 0)

@@ -23,7 +23,7 @@ static const struct opt options[] = {
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	int r = node_choose(ctx, arg.all, &names, err);
+	int r = node_choose(ctx, arg.all ? NODE_CHOICE_ALL : NODE_CHOICE_NAMED, &names, err);
 
 	if (r < 0)
 		return r;

@@ -52,7 +52,8 @@ static int run(struct command_context *ctx, struct error *err)
 	cleanup_with(progress_freep) struct progress *progress = NULL;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *shown = NULL;
-	int r = node_choose(ctx, arg.all, &names, err);
+	cleanup_free char *words = NULL;
+	int r = node_choose(ctx, arg.all ? NODE_CHOICE_WORKERS : NODE_CHOICE_NAMED, &names, err);
 
 	if (r < 0)
 		return r;
@@ -63,9 +64,10 @@ static int run(struct command_context *ctx, struct error *err)
 		r = cluster_stop(ctx->profile, &names, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	shown = strlist_join(&names, ", ");
+	words = strlist_join(&names, " ");
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
-		say_done("Successfully stopped %s %s; 'manykube node start' brings %s back.",
-			 names.count == 1 ? "node" : "nodes", shown,
+		say_done("Successfully stopped %s %s; 'manykube node start %s' brings %s back.",
+			 names.count == 1 ? "node" : "nodes", shown, words,
 			 names.count == 1 ? "it" : "them");
 	return r;
 }

@@ -60,7 +60,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 	if (!(command->flags & COMMAND_KEEPS_FILES))
 		(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
 	if (command->flags & COMMAND_LOCKS_CLUSTER)
-		interrupt_explain(ctx->profile_name);
+		interrupt_explain(ctx->profile_name, command->resume);
 	if (needs_cluster) {
 		r = profile_load(ctx->profile_name, &profile, err);
 		if (r < 0)

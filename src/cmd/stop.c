@@ -36,7 +36,7 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	cleanup_fd int lock = -1;
 	int r;
 
-	interrupt_explain(name);
+	interrupt_explain(name, NULL);
 	r = profile_load(name, &profile, err);
 	if (r == 0)
 		r = profile_lock(name, "manykube stop", &lock, err);
