@@ -115,6 +115,14 @@ int cluster_start(const char *name, const struct cluster_options *options,
 int cluster_stop(const struct profile *profile, const struct strlist *names,
 		 struct observer *observer, struct error *err);
 
+/* Drain the nodes called NAMES before they are stopped, SECONDS each; they get no new pods until
+ * they are started. */
+int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
+			  struct observer *observer, struct error *err);
+
+/* Give pods again to the drained nodes among those of which PART, by their place, is true. */
+int cluster_undrain(struct profile *profile, const bool *part, struct error *err);
+
 /* Move the pods of NODE elsewhere, as far as that can be done within SECONDS. */
 int cluster_drain(const struct profile *profile, const struct node *node, unsigned seconds,
 		  struct error *err);

@@ -66,6 +66,7 @@ static const struct field profile_fields[] = {
 	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
 	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
+	{ "drained",           FIELD_LIST,     AT(drained) },
 	{ "created",           FIELD_INT64,    AT(created) },
 };
 #undef AT

@@ -366,5 +366,6 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->env);
 	free(profile->kubelet_binary);
 	strlist_release(&profile->orphans);
+	strlist_release(&profile->drained);
 	*profile = PROFILE_INIT;
 }

@@ -54,6 +54,7 @@ struct profile {
 	unsigned max_pods;
 	char *kubelet_binary;
 	struct strlist orphans; /* deleted nodes that the API still knows */
+	struct strlist drained; /* nodes that get no pods until they are started again */
 	int64_t created;        /* seconds since 1970 */
 	struct node *nodes;
 	size_t node_count;

@@ -484,6 +484,8 @@ static int converge(struct start *start, struct error *err)
 		r = join_all(start, new_control_plane, primary, err);
 	if (r == 0 && tokens_left)
 		r = bootstrap_remove_token(&start->profile, start->token, err);
+	if (r == 0)
+		r = cluster_undrain(&start->profile, start->part, err);
 	return r;
 }
 

@@ -107,6 +107,62 @@ static int stop_kind(const struct profile *profile, bool control_planes,
 	return result;
 }
 
+int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
+			  struct observer *observer, struct error *err)
+{
+	const char *name;
+	int r = 0;
+
+	strlist_for_each(name, names) {
+		struct node *node = NULL;
+
+		if (r == 0)
+			r = profile_need_node(profile, name, &node, err);
+		if (r < 0)
+			break;
+		if (!strlist_has(&profile->drained, name))
+			strlist_add(&profile->drained, name);
+		r = profile_save(profile, err);
+		if (r < 0)
+			break;
+		world->after("note drain");
+		observe_begin(observer, "draining node", name);
+		r = cluster_drain(profile, node, seconds, err);
+		observe_end(observer, "draining node", name, r == 0);
+	}
+	return r;
+}
+
+int cluster_undrain(struct profile *profile, const bool *part, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist left = STRLIST_INIT;
+	json_auto_t *patch = json_pack("{s:{s:n}}", "spec", "unschedulable");
+	const char *name;
+
+	if (profile->drained.count == 0)
+		return 0;
+	strlist_for_each(name, &profile->drained) {
+		cleanup_free char *path = xasprintf("/api/v1/nodes/%s", name);
+		const struct node *node = profile_find_node(profile, name);
+		int r;
+
+		if (node && !part[node - profile->nodes]) {
+			strlist_add(&left, name);
+			continue;
+		}
+		/* One that was deleted, or never joined, is not there. */
+		r = node ? world->kube(profile, KUBE_MERGE, path, patch, NULL, err) : 0;
+		if (r < 0 && r != -ENOENT)
+			return error_prefix(err, r, "cannot let pods onto node '%s'", name);
+		if (r == -ENOENT && err)
+			error_clear(err);
+	}
+	strlist_release(&profile->drained);
+	profile->drained = left;
+	left = STRLIST_INIT;
+	return profile_save(profile, err);
+}
+
 int cluster_stop(const struct profile *profile, const struct strlist *names,
 		 struct observer *observer, struct error *err)
 {

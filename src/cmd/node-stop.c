@@ -19,33 +19,13 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "all workers of the cluster", .once = true),
-	OPT_FLAG(0, "drain", &arg.drain, "move the nodes' pods elsewhere first"),
+	OPT_FLAG(0, "drain", &arg.drain,
+		 "move the nodes' pods elsewhere first; 'node start' lets new ones in"),
 	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds, "how long moving pods may take"),
 	OPT_CHOICE('o', "output", &arg.output, "text|json",
 		   "progress for people, or an event per line on stdout for programs"),
 	OPT_END,
 };
-
-static int drain_all(const struct profile *profile, const struct strlist *names,
-		     struct observer *observer, struct error *err)
-{
-	const char *name;
-	int r = 0;
-
-	strlist_for_each(name, names) {
-		struct node *node;
-
-		if (r < 0)
-			break;
-		r = profile_need_node(profile, name, &node, err);
-		if (r < 0)
-			break;
-		observe_begin(observer, "draining node", name);
-		r = cluster_drain(profile, node, arg.drain_seconds, err);
-		observe_end(observer, "draining node", name, r == 0);
-	}
-	return r;
-}
 
 static int run(struct command_context *ctx, struct error *err)
 {
@@ -59,7 +39,8 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	progress = progress_new(ctx->quiet, log_verbosity);
 	if (arg.drain)
-		r = drain_all(ctx->profile, &names, progress_observer(progress), err);
+		r = cluster_drain_to_stop(ctx->profile, &names, arg.drain_seconds,
+					  progress_observer(progress), err);
 	if (r == 0)
 		r = cluster_stop(ctx->profile, &names, progress_observer(progress), err);
 	progress_free(take_ptr(progress));

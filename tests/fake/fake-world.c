@@ -401,6 +401,9 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 		*ret_answer = list_leases();
 	if (strncmp(path, "/api/v1/nodes/", 14) == 0 && !has("member", path + 14))
 		return error_set(err, -ENOENT, "no such node");
+	if (verb == KUBE_MERGE && strncmp(path, "/api/v1/nodes/", 14) == 0 &&
+	    json_object_get(json_object_get(body, "spec"), "unschedulable"))
+		drop_about("drained", path + 14);
 	if (verb == KUBE_DELETE && strncmp(path, "/api/v1/nodes/", 14) == 0)
 		drop_about("member", path + 14);
 	return 0;

@@ -360,6 +360,48 @@ TEST(a_start_of_a_stopped_cluster_cut_short_is_finished_by_the_next)
 	cut_short(three_stopped_nodes, start_all, start_makes_three, 5);
 }
 
+static int drain_second(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r;
+
+	strlist_add(&names, "node-2");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	r = cluster_drain_to_stop(&profile, &names, 10, NULL, NULL);
+	return r < 0 ? r : cluster_stop(&profile, &names, NULL, NULL);
+}
+
+static void second_gets_pods_again(void)
+{
+	ASSERT_INT(drain_second(), 0);
+	assert_world("bridge:mktest drained:node-2 front-door kubeconfig " MEMBERS
+		     "running:node-1 running:node-3");
+	/* Only when it comes back itself. */
+	ASSERT_INT(start_named("node-3"), 0);
+	assert_world("bridge:mktest drained:node-2 front-door kubeconfig " MEMBERS
+		     "running:node-1 running:node-3");
+	ASSERT_INT(start_second(), 0);
+	assert_three();
+}
+
+TEST(a_node_that_was_drained_to_be_stopped_gets_pods_when_it_is_back)
+{
+	cut_short(three_nodes, drain_second, second_gets_pods_again, 2);
+}
+
+static int drained_second(void)
+{
+	int r = three_nodes();
+
+	return r < 0 ? r : drain_second();
+}
+
+TEST(a_start_of_a_drained_node_cut_short_is_finished_by_start)
+{
+	cut_short(drained_second, start_second, start_makes_three, 3);
+}
+
 /* Deleting. */
 
 /* The profile is the last to forget a node: then there is nothing to be finished. */
