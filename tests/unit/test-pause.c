@@ -24,16 +24,21 @@ static struct cluster_outcome start_it(void)
 	return outcome;
 }
 
-/* A cluster of three nodes in a world of its own for round N; the world's folder. */
-static char *make_cluster(unsigned n)
+/* A cluster of three nodes in the world FOLDER, with a home of its own for round N. */
+static void make_cluster_in(const char *folder, unsigned n)
 {
 	cleanup_free char *home = xasprintf("%s/home-%u", test_folder(), n);
-	char *folder = xasprintf("%s/world-%u", test_folder(), n);
 
 	ASSERT(setenv("MANYKUBE_HOME", home, 1) == 0);
 	fake_world_use(folder, 0);
 	(void)start_it();
-	return folder;
+}
+
+static void make_cluster(void)
+{
+	cleanup_free char *folder = xasprintf("%s/world", test_folder());
+
+	make_cluster_in(folder, 0);
 }
 
 /* What an observer was told. */
@@ -88,8 +93,7 @@ static void assert_frozen(const char *expected)
 
 TEST(control_planes_are_paused_last_and_go_on_first)
 {
-	cleanup_free char *folder = make_cluster(0);
-
+	make_cluster();
 	ASSERT_INT(change(NULL, true, NULL), 3);
 	assert_told("pausing node node-2, pausing node node-3, pausing node node-1");
 	assert_frozen("node-1 node-2 node-3");
@@ -100,8 +104,7 @@ TEST(control_planes_are_paused_last_and_go_on_first)
 
 TEST(what_is_paused_stays_so_without_a_word)
 {
-	cleanup_free char *folder = make_cluster(0);
-
+	make_cluster();
 	ASSERT_INT(change("node-2", true, NULL), 1);
 	ASSERT_INT(change("node-2", true, NULL), 0);
 	assert_told("");
@@ -118,9 +121,9 @@ TEST(a_node_that_does_not_run_is_passed_over_unless_it_is_named)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = make_cluster(0);
 	const struct node *node;
 
+	make_cluster();
 	ASSERT_OK(profile_load("test", &profile, &err));
 	profile_for_each_node(node, &profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
@@ -142,8 +145,7 @@ TEST(a_node_that_does_not_run_is_passed_over_unless_it_is_named)
 
 TEST(a_start_lets_go_on_what_is_paused_and_counts_it)
 {
-	cleanup_free char *folder = make_cluster(0);
-
+	make_cluster();
 	ASSERT_INT(change("node-1", true, NULL), 1);
 	ASSERT_INT(change("node-3", true, NULL), 1);
 	ASSERT_INT(start_it().started, 2);
@@ -156,8 +158,8 @@ TEST(a_start_lets_go_on_what_is_paused_and_counts_it)
 TEST(a_paused_cluster_is_deleted_without_a_trace)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
-	cleanup_free char *folder = make_cluster(0);
 
+	make_cluster();
 	ASSERT_INT(change(NULL, true, NULL), 3);
 	ASSERT_OK(cluster_delete("test", NULL, &err));
 	fake_world_list(&all);
@@ -169,8 +171,8 @@ TEST(the_api_needs_a_control_plane_that_is_not_paused)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = make_cluster(0);
 
+	make_cluster();
 	ASSERT_OK(profile_load("test", &profile, &err));
 	ASSERT_INT(change("node-2", true, NULL), 1);
 	ASSERT_OK(cluster_need_awake(&profile, &err));
@@ -205,14 +207,16 @@ static bool pause_until(const char *folder, unsigned crash_at)
 TEST(a_pause_cut_short_after_any_step_is_finished_or_taken_back)
 {
 	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = make_cluster(n);
-		bool ended = pause_until(folder, n);
+		cleanup_free char *folder = xasprintf("%s/world-%u", test_folder(), n);
+		bool ended;
 
+		make_cluster_in(folder, n);
+		ended = pause_until(folder, n);
 		fake_world_use(folder, 0);
 		ASSERT_INT(change(NULL, true, NULL), ended ? 0 : 3 - (int)n);
 		assert_frozen("node-1 node-2 node-3");
 		ASSERT_OK(cluster_delete("test", NULL, &err));
-		free(make_cluster(n));
+		make_cluster_in(folder, n);
 		(void)pause_until(folder, n);
 		ASSERT(change(NULL, false, NULL) > 0);
 		assert_frozen("");
