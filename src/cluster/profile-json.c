@@ -5,6 +5,16 @@
  * A string that is NULL is not written, and one that is not there is read as NULL; only
  * names are required.  Keys that are not in the tables are ignored: what must not be
  * ignored by older programs raises PROFILE_FORMAT.
+ *
+ * Formats:
+ *
+ *	0  before nodes were objects of their own: 'format' is 0 or not there, nor is 'nodes', and
+ *	   what belongs to the only node stands in the cluster's object itself: "address" and
+ *	   "podCidr", which must be there, "nodeName" (node-1 unless given), "driver" (native
+ *	   unless given), and "joined": true or false (or "phase", as today).  "cpus", "labels" and
+ *	   the like are the cluster's and the node's alike.  It is read as a cluster with one
+ *	   primary control plane, and written in today's format: see profile_save().
+ *	1  today's
  */
 
 #include <jansson.h>
@@ -217,22 +227,56 @@ static int read_nodes(const json_t *list, struct profile *profile, struct error 
 	return 0;
 }
 
-static int check_format(const json_t *root, struct error *err)
+static int read_format(const json_t *root, json_int_t *ret_format, struct error *err)
 {
 	const json_t *format = json_object_get(root, "format");
 
 	if (!json_is_object(root))
 		return error_set(err, -EBADMSG, "this is not a JSON object");
-	if (!format)
+	if (!format && json_object_get(root, "nodes"))
 		return error_set(err, -EBADMSG, "it has no 'format', so manykube did not write it");
-	if (!json_is_integer(format) || json_integer_value(format) < 1)
-		return error_set(err, -EBADMSG, "'format' is not a number from 1 on");
+	if (format && (!json_is_integer(format) || json_integer_value(format) < 0))
+		return error_set(err, -EBADMSG, "'format' is not a whole number from 0 on");
 	if (json_integer_value(format) > PROFILE_FORMAT)
 		return error_because(err, &reason_host_config, -ENOTSUP,
 				     "it has format %" JSON_INTEGER_FORMAT
 				     ", but this manykube (v" MANYKUBE_VERSION
 				     ") knows formats up to %d",
 				     json_integer_value(format), PROFILE_FORMAT);
+	*ret_format = json_integer_value(format);
+	return 0;
+}
+
+/* Make ROOT, of format 0, one of format 1: its node becomes an object of its own. */
+static int migrate_single_node(json_t *root, struct error *err)
+{
+	static const char *const needed[] = { "address", "podCidr" };
+	const json_t *name = json_object_get(root, "nodeName");
+	const json_t *joined = json_object_get(root, "joined");
+	json_auto_t *node = json_copy(root);
+
+	if (json_object_get(root, "nodes"))
+		return error_set(err, -EBADMSG, "'format' is 0, which has no 'nodes'");
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (!json_is_string(json_object_get(root, needed[i])))
+			return error_set(
+				err, -EBADMSG,
+				"'format' is %s, and '%s' of its only node is not a string",
+				json_object_get(root, "format") ? "0" : "missing", needed[i]);
+	if (name && !json_is_string(name))
+		return error_set(err, -EBADMSG, "'nodeName' is not a string");
+	if (joined && !json_is_boolean(joined))
+		return error_set(err, -EBADMSG, "'joined' is not true or false");
+
+	json_object_set_new(node, "name", json_string(name ? json_string_value(name) : "node-1"));
+	json_object_set_new(node, "controlPlane", json_true());
+	json_object_set_new(node, "worker", json_true());
+	json_object_set_new(node, "primary", json_true());
+	if (!json_object_get(node, "driver"))
+		json_object_set_new(node, "driver", json_string("native"));
+	if (json_is_true(joined) && !json_object_get(node, "phase"))
+		json_object_set_new(node, "phase", json_string(node_phase_word(NODE_JOINED)));
+	json_object_set_new(root, "nodes", json_pack("[O]", node));
 	return 0;
 }
 
@@ -240,6 +284,7 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	json_auto_t *root = NULL;
+	json_int_t format = 0;
 	json_error_t why;
 	int r;
 
@@ -247,9 +292,12 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 	if (!root)
 		return error_set(err, -EBADMSG, "line %d, column %d: %s", why.line, why.column,
 				 why.text);
-	r = check_format(root, err);
+	r = read_format(root, &format, err);
+	if (r == 0 && format == 0)
+		r = migrate_single_node(root, err);
 	if (r < 0)
 		return r;
+	profile.single_node_format = format == 0;
 	r = read_fields(profile_fields, ARRAY_SIZE(profile_fields), root, &profile, err);
 	if (r < 0)
 		return r;

@@ -3,6 +3,7 @@
 #include "cluster/profile.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -102,6 +103,16 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	return 0;
 }
 
+/* The file of an older format becomes PATH.v0, once: an older manykube can still use it. */
+static int keep_old_format(const char *path, struct error *err)
+{
+	cleanup_free char *kept = xasprintf("%s.v0", path);
+
+	if (link(path, kept) < 0 && errno != EEXIST)
+		return error_sys(err, "cannot keep '%s' as '%s'", path, kept);
+	return 0;
+}
+
 int profile_save(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/profile.json", profile->folder);
@@ -109,6 +120,8 @@ int profile_save(const struct profile *profile, struct error *err)
 	int r;
 
 	r = path_make_folder(profile->folder, err);
+	if (r == 0 && profile->single_node_format)
+		r = keep_old_format(path, err);
 	if (r < 0)
 		return r;
 	r = file_replace(path, text, strlen(text), 0644, err);

@@ -4,6 +4,7 @@
  * STATE/profiles/NAME/ holds all that belongs to the cluster NAME:
  *
  *	profile.json   this record, replaced by rename before each step
+ *	profile.json.v0   as it was before, if it was made before nodes had objects of their own
  *	kubeconfig     the administrator's, pointing at the front door
  *	*.crt, *.key   its certificates, for the person's kubeconfig
  *	front-door.*   see balancer/balancer.h
@@ -23,7 +24,8 @@
 
 struct profile {
 	char *name;
-	char *folder; /* not in the file: where it was found */
+	char *folder;            /* not in the file: where it was found */
+	bool single_node_format; /* likewise: it was read in format 0 */
 	char *kubernetes_version;
 	char *subnet;         /* "192.168.39.0/24"; the host has its .1 */
 	char *gateway;        /* "192.168.39.1" */
@@ -73,8 +75,8 @@ int profile_folder(const char *name, char **ret_path, struct error *err);
  */
 int profile_check_name(const char *name, struct error *err);
 
-/* Read TEXT, a profile.json; -EBADMSG if it is damaged, -ENOTSUP if its format is newer than ours.
- */
+/* Read TEXT, a profile.json of our format or an older one; -EBADMSG if it is damaged, -ENOTSUP if
+ * its format is newer than ours. */
 int profile_parse(const char *text, size_t len, struct profile *ret, struct error *err);
 
 /* TEXT of PROFILE as profile_parse() reads it, for the caller to free. */
@@ -83,7 +85,10 @@ char *profile_print(const struct profile *profile) must_check;
 /* Load the profile NAME; -ENOENT with reason_cluster_missing if there is none. */
 int profile_load(const char *name, struct profile *ret, struct error *err);
 
-/* Write PROFILE to its folder (which is made if missing), in one step and durably. */
+/*
+ * Write PROFILE to its folder (which is made if missing), in one step and durably.  A file of an
+ * older format that it replaces is kept beside it.
+ */
 int profile_save(const struct profile *profile, struct error *err);
 
 /* The names of all profiles, sorted; also of those that can't be read. */

@@ -134,6 +134,104 @@ TEST(a_newer_format_is_refused_by_its_number)
 	ASSERT(why.reason == &reason_host_config);
 }
 
+#define SINGLE                                                                   \
+	"{\"name\": \"dev\", \"kubernetesVersion\": \"v1.36.3\", \"subnet\": "   \
+	"\"192.168.39.0/24\", \"cpus\": 2, \"labels\": [\"a=b\"], \"address\": " \
+	"\"192.168.39.2\", \"podCidr\": \"10.244.0.0/24\", \"joined\": true"
+
+TEST(a_profile_of_the_single_node_format_has_one_primary_control_plane)
+{
+	static const char *const texts[] = { SINGLE "}", SINGLE ", \"format\": 0}" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+		const struct node *node;
+
+		ASSERT_OK(profile_parse(texts[i], strlen(texts[i]), &profile, &err));
+		ASSERT_STR(profile.name, "dev");
+		ASSERT_STR(profile.subnet, "192.168.39.0/24");
+		ASSERT_INT(profile.cpus, 2);
+		ASSERT_INT(profile.node_count, 1);
+		node = profile_primary(&profile);
+		ASSERT_STR(node->name, "node-1");
+		ASSERT(node->control_plane && node->worker);
+		ASSERT_INT(node->phase, NODE_JOINED);
+		ASSERT_STR(node->driver, "native");
+		ASSERT_STR(node->address, "192.168.39.2");
+		ASSERT_STR(node->pod_cidr, "10.244.0.0/24");
+		ASSERT_STR(node->kubernetes_version, "v1.36.3");
+		ASSERT_INT(node->cpus, 2);
+		ASSERT(strlist_has(&node->labels, "a=b"));
+	}
+}
+
+TEST(the_node_of_the_single_node_format_may_have_a_name_and_a_phase)
+{
+	static const char text[] =
+		"{\"name\": \"dev\", \"address\": \"192.168.39.2\", \"podCidr\": "
+		"\"10.244.0.0/24\", \"nodeName\": \"main\", \"phase\": "
+		"\"leaving\"}";
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	ASSERT_OK(profile_parse(text, strlen(text), &profile, &err));
+	ASSERT_STR(profile_primary(&profile)->name, "main");
+	ASSERT_INT(profile_primary(&profile)->phase, NODE_LEAVING);
+}
+
+TEST(half_a_profile_is_not_taken_for_one_of_the_single_node_format)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_INT(parse("{\"name\": \"x\"}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'format' is missing, and 'address' of its only node is not a string");
+	ASSERT_INT(parse("{\"name\": \"x\", \"nodes\": []}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'format' is missing");
+	ASSERT_INT(parse(SINGLE ", \"format\": 0, \"nodes\": []}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'format' is 0, which has no 'nodes'");
+	ASSERT_INT(parse(SINGLE ", \"format\": -1}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'format' is not a whole number from 0 on");
+	ASSERT_INT(parse(SINGLE ", \"nodeName\": \"../x\"}", &why), -EBADMSG);
+	ASSERT_INT(parse(SINGLE ", \"nodeName\": 5}", &why), -EBADMSG);
+	ASSERT_STR(why.text, "'nodeName' is not a string");
+}
+
+TEST(the_old_file_changes_with_the_next_save_and_is_kept_as_it_was_first)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = NULL;
+	cleanup_free char *kept = NULL;
+	static const char other[] = SINGLE ", \"cni\": \"none\"}";
+
+	use_fresh_home();
+	make_profile("dev", &profile);
+	ASSERT_OK(profile_save(&profile, &err));
+	path = xasprintf("%s/profile.json", profile.folder);
+	kept = xasprintf("%s.v0", path);
+	ASSERT(!file_exists(kept));
+	profile_release(&profile);
+
+	ASSERT_OK(file_replace(path, SINGLE "}", strlen(SINGLE "}"), 0644, &err));
+	ASSERT_OK(profile_load("dev", &profile, &err));
+	ASSERT(!file_exists(kept));
+	ASSERT_OK(file_read(path, 1000, &text, &err));
+	ASSERT_STR(text.text, SINGLE "}");
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_OK(profile_save(&profile, &err));
+	profile_release(&profile);
+
+	/* The next one finds it taken. */
+	ASSERT_OK(file_replace(path, other, strlen(other), 0644, &err));
+	ASSERT_OK(profile_load("dev", &profile, &err));
+	ASSERT_OK(profile_save(&profile, &err));
+	strbuf_release(&text);
+	ASSERT_OK(file_read(kept, 1000, &text, &err));
+	ASSERT_STR(text.text, SINGLE "}");
+	strbuf_release(&text);
+	ASSERT_OK(file_read(path, 10000, &text, &err));
+	ASSERT(strstr(text.text, "\"format\": 1"));
+}
+
 TEST(unknown_keys_are_ignored)
 {
 	ASSERT_OK(parse("{\"format\": 1, \"name\": \"x\", \"colour\": null}", &err));
