@@ -74,6 +74,7 @@ static int run_with(const struct command *command, const char *path, struct strl
 {
 	struct command_context ctx = { .command = command,
 				       .profile_name = global.profile_name,
+				       .profile_given = strlist_has(&given, "profile"),
 				       .quiet = global.quiet,
 				       .argc = (int)operands->count,
 				       .argv = operands->items ? operands->items

@@ -35,6 +35,7 @@ struct command_context {
 	const struct command *command;
 	const char *profile_name; /* of -p, or the active one; its form is checked, its existence is
 				     not */
+	bool profile_given;       /* it came with the command line or the environment */
 	struct profile *profile;  /* set iff COMMAND_NEEDS_CLUSTER */
 	bool quiet;               /* -q; for -v see log_verbosity */
 	bool after_dashes;        /* the operands were set off by `--`; with COMMAND_PASSES_REST */
@@ -127,6 +128,7 @@ extern const struct command cmd_node_unpause;
 extern const struct command cmd_options;
 extern const struct command cmd_pause;
 extern const struct command cmd_profile;
+extern const struct command cmd_profile_import;
 extern const struct command cmd_profile_list;
 extern const struct command cmd_ssh;
 extern const struct command cmd_start;

@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 
 static const struct command *const subcommands[] = {
+	&cmd_profile_import,
 	&cmd_profile_list,
 	NULL,
 };
@@ -27,7 +28,7 @@ const struct command cmd_profile = {
 	.name = "profile",
 	.elsewhere = "list|ls|cluster|clusters|get",
 	.operands = "[NAME]",
-	.summary = "show or choose the active cluster, or list all",
+	.summary = "show or choose the active cluster, list all, or import one",
 	.description =
 		"The active cluster is the one that commands without -p work on. Without NAME its "
 		"name is printed.",

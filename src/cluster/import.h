@@ -1,0 +1,47 @@
+/*
+ * Clusters of minikube's: its config.json becomes a cluster of ours.
+ *
+ * What ours can't have is not an error, but never dropped in silence: a sentence about it is
+ * added to the warnings, for the caller to show.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "cluster/cluster.h"
+
+struct import_node {
+	char *name;
+	const char *address; /* the one it had there, or NULL */
+};
+
+struct import {
+	json_t *root; /* what the texts below and in the options point into */
+	const char *name;
+	const char *kubernetes_version; /* as it is written there; NULL: none */
+	struct cluster_options options;
+	struct import_node *nodes; /* the first is the control plane; at least one */
+	size_t node_count;
+	struct strlist warnings;
+};
+
+#define IMPORT_INIT ((struct import){ NULL })
+
+/* Read TEXT, a config.json; -EBADMSG with reason_host_config and what is wrong with it.  Touches
+ * nothing but memory. */
+int import_parse(const char *text, size_t len, struct import *ret, struct error *err);
+
+/*
+ * Have IMPORT run the version WANTED, or if that is NULL the one it has, or another patch of it.
+ * -EINVAL with reason_version_unsupported, the supported ones named.
+ */
+int import_choose_version(struct import *import, const char *wanted, struct error *err);
+
+/*
+ * Register IMPORT as the cluster NAME, in networks of its own; nothing is started.  -EEXIST with
+ * reason_usage if there is one.  The caller holds the profile's lock.
+ */
+int import_register(struct import *import, const char *name, struct profile *ret,
+		    struct error *err);
+
+void import_release(struct import *import);

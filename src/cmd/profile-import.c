@@ -1,0 +1,124 @@
+/* `profile import`: a cluster as minikube's is. */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/say.h"
+#include "cluster/import.h"
+#include "cmd/command.h"
+#include "payload/payload.h"
+
+/* minikube's has some kilobytes. */
+#define FILE_LIMIT (1 << 20)
+
+static struct {
+	const char *kubernetes_version;
+} arg;
+
+static int check_version(const char *text, struct error *err)
+{
+	const char *version;
+
+	return payload_resolve_version(text, &version, err);
+}
+
+static const struct opt options[] = {
+	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
+		   "Kubernetes to run; the one that the file names unless given", .once = true,
+		   .check = check_version),
+	OPT_END,
+};
+
+static int read_config(const char *path, struct import *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = file_read(path, FILE_LIMIT, &text, err);
+
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	r = import_parse(text.len ? text.text : "", text.len, ret, err);
+	return r < 0 ? error_prefix(err, r, "cannot import '%s'", path) : 0;
+}
+
+/* minikube allows names that can't be ours. */
+static int choose_name(const struct command_context *ctx, const struct import *import,
+		       const char **ret_name, struct error *err)
+{
+	*ret_name = ctx->profile_given ? ctx->profile_name : import->name;
+	if (profile_check_name(*ret_name, NULL) == 0)
+		return 0;
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "the cluster can't keep its name: use 1 to 40 of a-z, 0-9 and '-'");
+	return error_hint(err, -EINVAL, "give it another with -p NAME");
+}
+
+static char *list_nodes(const struct profile *profile)
+{
+	cleanup_with(strlist_release) struct strlist nodes = STRLIST_INIT;
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		strlist_addf(&nodes, "%s%s", node->name, node->primary ? " (control plane)" : "");
+	return strlist_join(&nodes, ", ");
+}
+
+static int register_as(const char *name, struct import *import, struct profile *ret,
+		       struct error *err)
+{
+	cleanup_fd int lock = -1;
+	int r = profile_lock(name, "manykube profile import", &lock, err);
+
+	if (r < 0)
+		return r;
+	r = import_register(import, name, ret, err);
+	profile_remove_lock(name);
+	return r;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(import_release) struct import import = IMPORT_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *nodes = NULL;
+	const char *warning;
+	const char *name = NULL;
+	int r = read_config(ctx->argv[0], &import, err);
+
+	if (r == 0)
+		r = import_choose_version(&import, arg.kubernetes_version, err);
+	if (r == 0)
+		r = choose_name(ctx, &import, &name, err);
+	if (r == 0)
+		r = register_as(name, &import, &profile, err);
+	if (r < 0)
+		return r;
+	strlist_for_each(warning, &import.warnings)
+		log_warning("%s", warning);
+	nodes = list_nodes(&profile);
+	if (!ctx->quiet)
+		say_done("Registered cluster \"%s\" with %s; 'manykube start -p %s' makes it.",
+			 name, nodes, name);
+	return 0;
+}
+
+const struct command cmd_profile_import = {
+	.name = "import",
+	.operands = "FILE",
+	.summary = "register a cluster as one of minikube's is",
+	.description =
+		"FILE is the config.json of a minikube cluster, as in ~/.minikube/profiles/NAME; it "
+		"is not changed. The new cluster has its name, or that of -p, and the same nodes "
+		"and settings, but addresses of its own; what it can't have is named. What runs in "
+		"the old cluster stays there.",
+	.examples = "manykube profile import ~/.minikube/profiles/minikube/config.json\n"
+		    "manykube profile import config.json -p dev --kubernetes-version=stable\n",
+	.min_operands = 1,
+	.max_operands = 1,
+	.flags = COMMAND_AUDITED,
+	.complete = COMPLETE_FILE,
+	.options = options,
+	.run = run,
+};
