@@ -47,12 +47,11 @@ static int read_config(const char *path, struct import *ret, struct error *err)
 static int choose_name(const struct command_context *ctx, const struct import *import,
 		       const char **ret_name, struct error *err)
 {
+	int r;
+
 	*ret_name = ctx->profile_given ? ctx->profile_name : import->name;
-	if (profile_check_name(*ret_name, NULL) == 0)
-		return 0;
-	(void)error_because(err, &reason_usage, -EINVAL,
-			    "the cluster can't keep its name: use 1 to 40 of a-z, 0-9 and '-'");
-	return error_hint(err, -EINVAL, "give it another with -p NAME");
+	r = profile_check_name(*ret_name, err);
+	return r < 0 ? error_hint(err, r, "give it another name with -p NAME") : 0;
 }
 
 static char *list_nodes(const struct profile *profile)
@@ -107,12 +106,12 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_profile_import = {
 	.name = "import",
 	.operands = "FILE",
-	.summary = "register a cluster as one of minikube's is",
+	.summary = "take over the nodes and settings of a minikube cluster",
 	.description =
-		"FILE is the config.json of a minikube cluster, as in ~/.minikube/profiles/NAME; it "
-		"is not changed. The new cluster has its name, or that of -p, and the same nodes "
-		"and settings, but addresses of its own; what it can't have is named. What runs in "
-		"the old cluster stays there.",
+		"Registers a cluster, which 'start' makes, from FILE, the config.json of a minikube "
+		"cluster in ~/.minikube/profiles/NAME. It has the same name, unless -p gives another, nodes "
+		"and settings, but addresses of its own; what it can't have is named. FILE and the "
+		"minikube cluster stay as they are, and what runs in that stays there.",
 	.examples = "manykube profile import ~/.minikube/profiles/minikube/config.json\n"
 		    "manykube profile import config.json -p dev --kubernetes-version=stable\n",
 	.min_operands = 1,
