@@ -325,6 +325,7 @@ static int plan_cluster(struct import *import, const char *name, struct profile 
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	bool is_new;
+	int r;
 
 	if (import->options.pod_subnet &&
 	    plan_profile(name, &import->options, ret, &is_new, &why) == 0)
@@ -334,7 +335,12 @@ static int plan_cluster(struct import *import, const char *name, struct profile 
 		strlist_addf(&import->warnings, "%s; another one is taken", why.text);
 		import->options.pod_subnet = NULL;
 	}
-	return plan_profile(name, &import->options, ret, &is_new, err);
+	r = plan_profile(name, &import->options, ret, &is_new, err);
+	if (r < 0 && err && err->reason == &reason_port_taken)
+		(void)error_hint(err, r,
+				 "end what uses the port: the minikube cluster itself, perhaps, "
+				 "with 'minikube stop'");
+	return r;
 }
 
 /* The plan has one node; it gets its name, and the others beside it. */

@@ -10,11 +10,11 @@
  *
  *	0  before nodes were objects of their own: 'format' is 0 or not there, nor is 'nodes', and
  *	   what belongs to the only node stands in the cluster's object itself: "address" and
- *	   "podCidr", which must be there, "nodeName" (node-1 unless given), "driver" (native
- *	   unless given), and "joined": true or false (or "phase", as today).  "cpus", "labels" and
- *	   the like are the cluster's and the node's alike.  It is read as a cluster with one
- *	   primary control plane, and written in today's format: see profile_save().
- *	1  today's
+ *	   "podCidr", which must be there as must the networks, "nodeName" (node-1 unless given),
+ *	   "driver" (native unless given), and "joined": true or false (or "phase", as today).
+ *	   "cpus", "labels" and the like are the cluster's and the node's alike.  It is read as a
+ *cluster with one primary control plane, and written in today's format: see profile_save(). 1
+ *today's
  */
 
 #include <jansson.h>
@@ -247,36 +247,61 @@ static int read_format(const json_t *root, json_int_t *ret_format, struct error 
 	return 0;
 }
 
-/* Make ROOT, of format 0, one of format 1: its node becomes an object of its own. */
-static int migrate_single_node(json_t *root, struct error *err)
+/* What a record of format 0 can't do without. */
+static int check_single_node(const json_t *root, struct error *err)
 {
-	static const char *const needed[] = { "address", "podCidr" };
+	static const char *const needed[] = {
+		"kubernetesVersion", "subnet",  "gateway", "bridge",
+		"podSubnet",         "address", "podCidr",
+	};
 	const json_t *name = json_object_get(root, "nodeName");
 	const json_t *joined = json_object_get(root, "joined");
-	json_auto_t *node = json_copy(root);
 
 	if (json_object_get(root, "nodes"))
 		return error_set(err, -EBADMSG, "'format' is 0, which has no 'nodes'");
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (!json_is_string(json_object_get(root, needed[i])))
-			return error_set(
-				err, -EBADMSG,
-				"'format' is %s, and '%s' of its only node is not a string",
-				json_object_get(root, "format") ? "0" : "missing", needed[i]);
+			return error_set(err, -EBADMSG, "'format' is %s, and '%s' is not a string",
+					 json_object_get(root, "format") ? "0" : "missing",
+					 needed[i]);
+	if (!json_is_integer(json_object_get(root, "apiPort")))
+		return error_set(err, -EBADMSG, "'apiPort' is not a whole number");
 	if (name && !json_is_string(name))
 		return error_set(err, -EBADMSG, "'nodeName' is not a string");
 	if (joined && !json_is_boolean(joined))
 		return error_set(err, -EBADMSG, "'joined' is not true or false");
+	return 0;
+}
 
-	json_object_set_new(node, "name", json_string(name ? json_string_value(name) : "node-1"));
+/* Make ROOT, of format 0, one of format 1: its node becomes an object of its own. */
+static int migrate_single_node(json_t *root, struct error *err)
+{
+	static const char *const usual[][2] = {
+		{ "nodeName", "node-1" },
+		{ "driver", "native" },
+		{ "cni", "auto" },
+		{ "serviceSubnet", "10.96.0.0/12" },
+		{ "dnsDomain", "cluster.local" },
+	};
+	json_t *node;
+	int r = check_single_node(root, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
+		const json_t *value = json_object_get(root, usual[i][0]);
+
+		if (!value || json_is_null(value))
+			json_object_set_new(root, usual[i][0], json_string(usual[i][1]));
+	}
+	node = json_copy(root);
+	json_object_set(node, "name", json_object_get(root, "nodeName"));
 	json_object_set_new(node, "controlPlane", json_true());
 	json_object_set_new(node, "worker", json_true());
 	json_object_set_new(node, "primary", json_true());
-	if (!json_object_get(node, "driver"))
-		json_object_set_new(node, "driver", json_string("native"));
-	if (json_is_true(joined) && !json_object_get(node, "phase"))
+	if (json_is_true(json_object_get(root, "joined")) && !json_object_get(root, "phase"))
 		json_object_set_new(node, "phase", json_string(node_phase_word(NODE_JOINED)));
-	json_object_set_new(root, "nodes", json_pack("[O]", node));
+	json_object_set_new(root, "nodes", json_pack("[o]", node));
 	return 0;
 }
 

@@ -134,14 +134,16 @@ TEST(a_newer_format_is_refused_by_its_number)
 	ASSERT(why.reason == &reason_host_config);
 }
 
-#define SINGLE                                                                   \
-	"{\"name\": \"dev\", \"kubernetesVersion\": \"v1.36.3\", \"subnet\": "   \
-	"\"192.168.39.0/24\", \"cpus\": 2, \"labels\": [\"a=b\"], \"address\": " \
-	"\"192.168.39.2\", \"podCidr\": \"10.244.0.0/24\", \"joined\": true"
+#define SINGLE                                                                            \
+	"{\"name\": \"dev\", \"kubernetesVersion\": \"v1.36.3\", \"subnet\": "            \
+	"\"192.168.39.0/24\", \"gateway\": \"192.168.39.1\", \"bridge\": \"mk1\", "       \
+	"\"podSubnet\": \"10.244.0.0/16\", \"apiPort\": 16443, \"cpus\": 2, \"labels\": " \
+	"[\"a=b\"], \"address\": \"192.168.39.2\", \"podCidr\": \"10.244.0.0/24\""
 
 TEST(a_profile_of_the_single_node_format_has_one_primary_control_plane)
 {
-	static const char *const texts[] = { SINGLE "}", SINGLE ", \"format\": 0}" };
+	static const char *const texts[] = { SINGLE ", \"joined\": true}",
+					     SINGLE ", \"joined\": true, \"format\": 0}" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -157,6 +159,9 @@ TEST(a_profile_of_the_single_node_format_has_one_primary_control_plane)
 		ASSERT(node->control_plane && node->worker);
 		ASSERT_INT(node->phase, NODE_JOINED);
 		ASSERT_STR(node->driver, "native");
+		ASSERT_STR(profile.cni, "auto");
+		ASSERT_STR(profile.dns_domain, "cluster.local");
+		ASSERT_STR(profile.service_subnet, "10.96.0.0/12");
 		ASSERT_STR(node->address, "192.168.39.2");
 		ASSERT_STR(node->pod_cidr, "10.244.0.0/24");
 		ASSERT_STR(node->kubernetes_version, "v1.36.3");
@@ -167,10 +172,7 @@ TEST(a_profile_of_the_single_node_format_has_one_primary_control_plane)
 
 TEST(the_node_of_the_single_node_format_may_have_a_name_and_a_phase)
 {
-	static const char text[] =
-		"{\"name\": \"dev\", \"address\": \"192.168.39.2\", \"podCidr\": "
-		"\"10.244.0.0/24\", \"nodeName\": \"main\", \"phase\": "
-		"\"leaving\"}";
+	static const char text[] = SINGLE ", \"nodeName\": \"main\", \"phase\": \"leaving\"}";
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 
 	ASSERT_OK(profile_parse(text, strlen(text), &profile, &err));
@@ -183,7 +185,7 @@ TEST(half_a_profile_is_not_taken_for_one_of_the_single_node_format)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	ASSERT_INT(parse("{\"name\": \"x\"}", &why), -EBADMSG);
-	ASSERT_STR(why.text, "'format' is missing, and 'address' of its only node is not a string");
+	ASSERT_STR(why.text, "'format' is missing, and 'kubernetesVersion' is not a string");
 	ASSERT_INT(parse("{\"name\": \"x\", \"nodes\": []}", &why), -EBADMSG);
 	ASSERT_STR(why.text, "'format' is missing");
 	ASSERT_INT(parse(SINGLE ", \"format\": 0, \"nodes\": []}", &why), -EBADMSG);
