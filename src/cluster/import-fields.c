@@ -324,9 +324,11 @@ static int take_flag(const struct field *field, const json_t *value, struct impo
 }
 
 static_assert(offsetof(struct cluster_options, keep_context_given) ==
-	      offsetof(struct cluster_options, keep_context) + sizeof(bool));
+		      offsetof(struct cluster_options, keep_context) + sizeof(bool),
+	      "whether it was given comes right behind");
 static_assert(offsetof(struct cluster_options, embed_certs_given) ==
-	      offsetof(struct cluster_options, embed_certs) + sizeof(bool));
+		      offsetof(struct cluster_options, embed_certs) + sizeof(bool),
+	      "whether it was given comes right behind");
 
 static int take_cni(const struct field *field, const json_t *value, struct import *import,
 		    struct error *err)

@@ -331,6 +331,8 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 	r = read_nodes(json_object_get(root, "nodes"), &profile, err);
 	if (r < 0)
 		return r;
+	if (!profile.cni)
+		profile.cni = xstrdup("auto");
 
 	*ret = profile;
 	profile = PROFILE_INIT;

@@ -187,7 +187,7 @@ TEST(half_a_profile_is_not_taken_for_one_of_the_single_node_format)
 	ASSERT_INT(parse("{\"name\": \"x\"}", &why), -EBADMSG);
 	ASSERT_STR(why.text, "'format' is missing, and 'kubernetesVersion' is not a string");
 	ASSERT_INT(parse("{\"name\": \"x\", \"nodes\": []}", &why), -EBADMSG);
-	ASSERT_STR(why.text, "'format' is missing");
+	ASSERT_STR(why.text, "it has no 'format', so manykube did not write it");
 	ASSERT_INT(parse(SINGLE ", \"format\": 0, \"nodes\": []}", &why), -EBADMSG);
 	ASSERT_STR(why.text, "'format' is 0, which has no 'nodes'");
 	ASSERT_INT(parse(SINGLE ", \"format\": -1}", &why), -EBADMSG);
