@@ -1,0 +1,335 @@
+#!/usr/bin/env bats
+# Nodes come, stop, start and go; whole clusters stop and start.  First what minikube tests of
+# clusters with many nodes, in its order, then what it does not.
+
+load helper
+
+setup_file() {
+	begin_file e2e-nodes
+	manykube start --nodes=2 --offline
+}
+
+teardown_file() {
+	end_file
+}
+
+# Of every node its name, UID, address and podCIDR: what a restart must not change.
+identities() {
+	kubectl get nodes -o json | jq -r '.items[] |
+		"\(.metadata.name) \(.metadata.uid) \(.status.addresses[0].address) \(.spec.podCIDR)"'
+}
+
+node_names() {
+	kubectl get nodes -o json | jq -r '.items[].metadata.name' | xargs
+}
+
+# Lines of "NODE WORD", the word for the node's processes.
+hosts() {
+	manykube status -o json | jq -r '.[] | "\(.Name) \(.Host)"'
+}
+
+# Run a pod on a node: run_pod NAME NODE SCRIPT; it has the claim "data".
+run_pod() {
+	kubectl apply -f - <<-POD
+		apiVersion: v1
+		kind: Pod
+		metadata: {name: $1}
+		spec:
+		  restartPolicy: Never
+		  terminationGracePeriodSeconds: 0
+		  tolerations: [{operator: Exists}]
+		  nodeSelector: {kubernetes.io/hostname: $2}
+		  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+		  containers:
+		    - name: main
+		      image: docker.io/library/busybox:latest
+		      imagePullPolicy: Never
+		      command: [sh, -c, '$3']
+		      volumeMounts: [{name: data, mountPath: /data}]
+	POD
+}
+
+pod_ended() {
+	kubectl wait --timeout=60s --for=jsonpath='{.status.phase}'="$2" "pod/$1"
+}
+
+assert_data_is_there() {
+	run_pod reader node-2 'cat /data/file'
+	pod_ended reader Succeeded
+	assert_equal "$(kubectl logs reader)" kept
+	kubectl delete pod reader
+}
+
+# minikube's FreshStart2Nodes, DeployApp2Nodes, PingHostFrom2Pods.
+@test "two nodes, an app on both, and both reach the host" {
+	local pod gateway
+
+	assert_all_ready
+	apply_web
+	gateway=$(profile_get .gateway)
+	for pod in $(web_pods | cut -d' ' -f1); do
+		kubectl exec "$pod" -- ping -c 1 -W 5 "$gateway"
+	done
+	kubectl apply -f - <<-CLAIM
+		apiVersion: v1
+		kind: PersistentVolumeClaim
+		metadata: {name: data}
+		spec:
+		  accessModes: [ReadWriteOnce]
+		  resources: {requests: {storage: 10Mi}}
+	CLAIM
+	run_pod writer node-2 'echo kept >/data/file'
+	pod_ended writer Succeeded
+	kubectl delete pod writer
+}
+
+# AddNode, MultiNodeLabels.
+@test "node add: events, a node with its own memory, label and taint, known to all" {
+	manykube node add --memory=1g --label=tier=db --taint=only=db:NoSchedule -o json \
+		>"$BATS_TEST_TMPDIR/events"
+	assert_schema_lines event <"$BATS_TEST_TMPDIR/events"
+	assert_equal "$(jq -rs 'last.data.name' "$BATS_TEST_TMPDIR/events")" Done
+	assert_all_ready
+	assert_equal "$(node_names)" "node-1 node-2 node-3"
+	assert_equal "$(kubectl get nodes -l tier=db -o name)" node/node-3
+	assert_equal "$(kubectl get node node-3 -o json | jq -c '[.spec.taints[] | select(.key == "only")]')" \
+		'[{"effect":"NoSchedule","key":"only","value":"db"}]'
+	assert_equal "$(kubectl get node node-2 -o json | jq '[.spec.taints[]? | select(.key == "only")] | length')" 0
+	within 60 web_is_ready
+	on node-1 getent hosts node-3
+	on node-1 curl -sS -m 5 "http://$(web_pods | awk '$2 == "node-3" { print $3 }'):8080"
+	run -0 manykube logs --audit
+	assert_output_has "node add"
+}
+
+@test "a node's memory is its limit, and who takes more is killed" {
+	assert_equal "$(kubectl get node node-3 -o jsonpath='{.status.capacity.memory}')" 1Gi
+	kubectl run glutton --image=docker.io/library/busybox:latest --image-pull-policy=Never \
+		--restart=Never --overrides='{"spec": {"nodeName": "node-3", "tolerations": [{"operator": "Exists"}]}}' \
+		-- sh -c 'head -c 2000000000 /dev/zero | tail -c 1900000000 >/dev/null'
+	pod_ended glutton Failed
+	# By SIGKILL, as the kernel does it.
+	assert_equal "$(kubectl get pod glutton \
+		-o jsonpath='{.status.containerStatuses[0].state.terminated.exitCode}')" 137
+	kubectl delete pod glutton --force
+	within 60 assert_all_ready
+}
+
+# ProfileList, CopyFile.
+@test "profile list counts it, cp reaches it" {
+	assert_equal "$(manykube profile list -o json | jq '.valid[0].Config.nodes | length')" 3
+	echo hello >"$BATS_TEST_TMPDIR/file"
+	manykube cp "$BATS_TEST_TMPDIR/file" node-3:/var/tmp/file
+	assert_equal "$(on node-3 cat /var/tmp/file)" hello
+}
+
+# StopNode, StartAfterStop.
+@test "node stop and node start: the others run on, the node is as before" {
+	local before
+
+	before=$(identities)
+	run -0 manykube node stop node-3
+	assert_output_has "'manykube node start node-3'"
+	assert_equal "$(hosts | xargs)" "node-1 Running node-2 Running node-3 Stopped"
+	run manykube status
+	[ "$status" -ne 0 ] || fail "all is said to be well"
+	run manykube ssh node-3 -- true
+	assert_status 83
+	assert_output_has "node 'node-3' does not run"
+	run manykube cp "$BATS_TEST_FILENAME" node-3:/var/tmp/x
+	assert_status 83
+	assert_equal "$(manykube ip -n node-3)" "$(profile_get '.nodes[2].address')"
+	run -0 manykube logs node-3 --length=1
+	run -0 manykube node stop node-3
+	run -0 manykube node start node-3
+	assert_equal "$(identities)" "$before"
+	assert_all_ready
+	assert_equal "$(on node-3 cat /var/tmp/file)" hello
+	run -0 manykube node start node-3
+	assert_output_has "already running"
+}
+
+@test "a node drained to be stopped gets pods again when it is started" {
+	run -0 manykube node stop node-3 --drain
+	assert_equal "$(kubectl get node node-3 -o jsonpath='{.spec.unschedulable}')" true
+	run -0 manykube node start node-3
+	assert_equal "$(kubectl get node node-3 -o jsonpath='{.spec.unschedulable}')" ""
+}
+
+# DeleteNode; RestartKeepsNodes is below.
+@test "node delete: no trace of the node, its Node object is gone, the name is free" {
+	local link
+
+	link=$(ip -o link | grep -c "$(bridge_of e2e-nodes)")
+	run -0 manykube node delete node-3
+	assert_output_has "Node node-3 was successfully deleted."
+	assert_equal "$(node_names)" "node-1 node-2"
+	[ ! -e "$(profile_folder)/nodes/node-3" ]
+	[ "$(ip -o link | grep -c "$(bridge_of e2e-nodes)")" -lt "$link" ]
+	run on node-1 getent hosts node-3
+	[ "$status" -ne 0 ]
+	run -0 manykube status
+}
+
+# ValidateNameConflict, and whatever else is wrong: nothing is made of it.
+@test "wrong words are refused, with a way out" {
+	local before
+
+	before=$(profile_get .)
+	while IFS='|' read -r want words part; do
+		read -ra words <<<"$words"
+		run manykube "${words[@]}"
+		assert_status "$want"
+		assert_output_has "$part"
+	done <<-EOF
+		85|node delete node-9|it has node-1, node-2
+		85|node start node-9|it has node-1, node-2
+		85|node stop node-9|it has node-1, node-2
+		14|node delete node-1|'manykube delete'
+		14|node add node-2|has a node 'node-2' already
+		14|node add Node|can't name a node
+		14|node add a --name=b|both 'a' and 'b'
+		14|node add a --count=2|for one node
+		14|node add --memory=banana|banana
+		14|node add --cpus=0|--cpus
+		14|node add --count=0|--count
+		14|node add --static-ip=10.99.0.7|not an address for a node
+		14|node add --static-ip=$(profile_get '.nodes[1].address')|another node has
+		14|node add --mount=/no/such/folder:/x|/no/such/folder
+		14|node add --taint=wrong|--taint
+		14|node add --label=a=b=c:|--label
+		23|node add --memory=100m|512 MiB
+		23|worker create small --memory=100m|512 MiB
+		14|node start|no node is named
+		14|node start --all node-2|--all
+		14|node delete|NAME
+		85|stop -p e2e-nowhere|e2e-nowhere
+		85|node add -p e2e-nowhere|e2e-nowhere
+	EOF
+	assert_equal "$(profile_get .)" "$before"
+	assert_all_ready
+}
+
+@test "two node add at the same moment both succeed; stop meanwhile is told to wait" {
+	local first second
+
+	"$MANYKUBE" node add >"$BATS_TEST_TMPDIR/first" 2>&1 3>&- &
+	first=$!
+	"$MANYKUBE" node add --count=2 >"$BATS_TEST_TMPDIR/second" 2>&1 3>&- &
+	second=$!
+	within 10 grep -q . "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/second"
+	run manykube stop
+	assert_status 11
+	assert_output_has busy
+	wait "$first" || fail "$(cat "$BATS_TEST_TMPDIR/first")"
+	wait "$second" || fail "$(cat "$BATS_TEST_TMPDIR/second")"
+	assert_equal "$(node_names)" "node-1 node-2 node-3 node-4 node-5"
+	assert_all_ready
+}
+
+@test "several nodes go at once, also one whose first process was killed" {
+	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/node-4/pid")"
+	run -0 manykube node delete node-3 node-4 node-5 --force
+	assert_equal "$(node_names)" "node-1 node-2"
+	assert_equal "$(profile_get '.nodes | length')" 2
+}
+
+@test "Ctrl-C in node add: node start finishes it" {
+	local pid status=0
+
+	"$MANYKUBE" node add late >"$BATS_TEST_TMPDIR/add" 2>&1 3>&- &
+	pid=$!
+	within 20 test -e "$(profile_folder)/nodes/late/pid"
+	kill -INT "$pid"
+	wait "$pid" || status=$?
+	assert_equal "$status" 11
+	grep -q "'manykube start -p e2e-nodes' goes on" "$BATS_TEST_TMPDIR/add"
+	run manykube node add late
+	assert_status 14
+	assert_output_has "'manykube node start late' goes on"
+	run -0 manykube node start late
+	assert_all_ready
+}
+
+@test "without its control plane: a clear word, and a node can go all the same" {
+	local address
+
+	address=$(web_pods | awk '$2 == "node-2" { print $3 }')
+	run -0 manykube node stop node-1
+	run manykube kubectl get nodes
+	assert_status 103
+	assert_output_has "the control plane of cluster 'e2e-nodes' does not run"
+	assert_output_has "'manykube start"
+	assert_equal "$(hosts | xargs)" "node-1 Stopped node-2 Running late Running"
+	run manykube status
+	[ "$status" -ne 0 ]
+	# Workers and their pods go on.
+	curl -sS -m 5 --noproxy '*' "http://$address:8080"
+	run -0 manykube node delete late
+	assert_output_has "with the next 'manykube start'"
+	run -0 manykube worker create spare
+	run -0 manykube node delete spare
+	[[ $output != *"next 'manykube start'"* ]]
+	run manykube node start node-2
+	assert_status 103
+	run -0 manykube node start node-1
+	assert_equal "$(node_names)" "node-1 node-2"
+	assert_all_ready
+}
+
+# StopMultiNode, RestartMultiNode.
+@test "stop and start: same nodes, addresses, data; what was added meanwhile comes with them" {
+	local before
+
+	before=$(identities)
+	manykube stop -o json >"$BATS_TEST_TMPDIR/events"
+	assert_schema_lines event <"$BATS_TEST_TMPDIR/events"
+	assert_equal "$(hosts | xargs)" "node-1 Stopped node-2 Stopped"
+	run manykube status
+	assert_status 7
+	[ -z "$(list_processes | grep "$(bridge_of e2e-nodes)")" ] || fail "processes are left"
+	run -0 kubectl config get-contexts -o name
+	assert_equal "$output" ""
+	run -0 manykube stop
+	run -0 manykube stop --all
+	run manykube kubectl get nodes
+	assert_status 103
+	run -0 manykube node add extra
+	assert_output_has "Registered node extra"
+	run -0 manykube start
+	assert_equal "$(identities | grep -v '^extra ')" "$before"
+	assert_equal "$(node_names)" "extra node-1 node-2"
+	assert_all_ready
+	assert_data_is_there
+	run -0 manykube logs --audit
+	assert_output_has " stop "
+}
+
+@test "all processes killed at once: start brings everything back" {
+	local before
+
+	manykube node delete extra --force
+	before=$(identities)
+	# With its first process all of a node's end.
+	cut -d' ' -f1 "$(profile_folder)"/nodes/*/pid | xargs kill -KILL
+	kill -KILL "$(grep -o -m1 '[0-9][0-9]*' "$(profile_folder)/front-door.lock")"
+	run -0 manykube start
+	assert_equal "$(identities)" "$before"
+	assert_all_ready
+	assert_data_is_there
+}
+
+@test "delete with stopped and half made nodes leaves nothing" {
+	local pid
+
+	manykube node stop node-2
+	"$MANYKUBE" node add half >"$BATS_TEST_TMPDIR/add" 2>&1 3>&- &
+	pid=$!
+	within 20 test -e "$(profile_folder)/nodes/half/pid"
+	kill -KILL "$pid"
+	wait "$pid" || true
+	run -0 manykube delete
+	assert_no_trace
+	run manykube stop
+	assert_status 85
+}
