@@ -99,6 +99,8 @@ static int bind_tree(const char *from, const char *to, struct error *err)
 
 static int mount_trees(struct error *err)
 {
+	/* Where people put files: they stay when the node is stopped. */
+	static const char *const kept[] = { "etc", "var", "root", "home", "srv", "mnt" };
 	cleanup_fd int agent = open(ROOT "/opt/manykube/agent", O_WRONLY | O_CREAT | O_CLOEXEC,
 				    0755);
 	int r;
@@ -115,10 +117,14 @@ static int mount_trees(struct error *err)
 			      "lowerdir=" STAGE "/usr,upperdir=" STAGE "/node/usr,workdir=" STAGE
 			      "/node/usr-work,userxattr",
 			      err);
-	if (r == 0)
-		r = bind_tree(STAGE "/node/etc", ROOT "/etc", err);
-	if (r == 0)
-		r = bind_tree(STAGE "/node/var", ROOT "/var", err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(kept); i++) {
+		char from[64];
+		char to[64];
+
+		(void)snprintf(from, sizeof(from), STAGE "/node/%s", kept[i]);
+		(void)snprintf(to, sizeof(to), ROOT "/%s", kept[i]);
+		r = bind_tree(from, to, err);
+	}
 	if (r == 0)
 		r = mount_one("run", ROOT "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755", err);
 	if (r == 0)

@@ -247,10 +247,10 @@ static void assert_two(void)
 
 TEST(nodes_are_added_to_a_running_cluster_and_leave_no_token)
 {
-	cleanup_free char *folder = begin_round(0);
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	const char *what;
 
+	free(begin_round(0));
 	ASSERT_INT(one_node(), 0);
 	ASSERT_INT(add_two(), 0);
 	assert_three();
@@ -284,8 +284,7 @@ TEST(an_add_cut_short_is_finished_by_starting_the_nodes)
 
 TEST(what_is_added_to_a_stopped_cluster_comes_up_with_it)
 {
-	cleanup_free char *folder = begin_round(0);
-
+	free(begin_round(0));
 	ASSERT_INT(one_stopped_node(), 0);
 	ASSERT_INT(add_two(), 0);
 	assert_world("kubeconfig member:node-1");
@@ -466,8 +465,7 @@ TEST(a_node_deleted_without_the_api_is_forgotten_with_the_next_start)
 
 TEST(only_a_member_deleted_without_the_api_is_worth_a_word)
 {
-	cleanup_free char *folder = begin_round(0);
-
+	free(begin_round(0));
 	ASSERT_INT(control_plane_stopped(), 0);
 	ASSERT_INT(add("spare", 1), 0);
 	ASSERT_INT(delete_named("spare"), 0);
@@ -542,8 +540,8 @@ TEST(the_only_control_plane_can_not_be_deleted)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = begin_round(0);
 
+	free(begin_round(0));
 	ASSERT_INT(three_nodes(), 0);
 	ASSERT_OK(profile_load("test", &profile, &err));
 	ASSERT_INT(cluster_remove_node(&profile, "node-1", 0, NULL, &api_knows, &why), -EINVAL);
@@ -555,8 +553,8 @@ TEST(the_only_control_plane_can_not_be_deleted)
 TEST(a_node_is_drained_before_it_goes)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *folder = begin_round(0);
 
+	free(begin_round(0));
 	ASSERT_INT(three_nodes(), 0);
 	ASSERT_OK(profile_load("test", &profile, &err));
 	ASSERT_OK(cluster_remove_node(&profile, "node-3", 10, NULL, &api_knows, &err));
