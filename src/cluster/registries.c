@@ -31,13 +31,14 @@ void registries_list(const struct profile *profile, struct strlist *ret_names)
 	}
 }
 
-/* Whether URL's host is one whose certificate need not be right. */
+/* Whether URL's host is one whose certificate need not be right.  Without TLS there is none, and
+ * containerd would try TLS if anything were said about it. */
 static bool is_insecure(const struct profile *profile, const char *url)
 {
 	const char *host = strstr(url, "://") + 3;
 	cleanup_free char *name = xstrndup(host, strcspn(host, "/"));
 
-	return strlist_has(&profile->insecure_registries, name);
+	return strncmp(url, "https://", 8) == 0 && strlist_has(&profile->insecure_registries, name);
 }
 
 char *registries_text(const struct profile *profile, const char *name)

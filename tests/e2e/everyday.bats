@@ -180,9 +180,10 @@ make_damaged() {
 	assert_status 14
 	# The root of a node is small.
 	head -c 40M /dev/zero | tr '\0' x >"$BATS_TEST_TMPDIR/much"
-	run manykube cp "$BATS_TEST_TMPDIR/much" /root/x
+	run manykube cp "$BATS_TEST_TMPDIR/much" /x
 	assert_status 26
 	assert_output_has "no space left"
+	run ! on node-1 ls /x
 	assert_equal "$(on node-1 ls -A /root)" "$before"
 	[ ! -e "$BATS_TEST_TMPDIR/x" ]
 }

@@ -25,7 +25,7 @@ class Registry(http.server.BaseHTTPRequestHandler):
 
     def answer(self):
         parts = self.path.split("?")[0].strip("/").split("/")
-        kind, reference = (parts + ["", ""])[-2:]
+        kind, reference = parts[-2:] if len(parts) > 1 else ("", "")
         digest = MANIFEST["digest"]
         media = "application/octet-stream"
         if parts == ["v2"]:

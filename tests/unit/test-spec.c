@@ -136,18 +136,21 @@ TEST(containerd_is_told_of_mirrors_and_insecure_registries)
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *docker = NULL;
+	cleanup_free char *quay = NULL;
 	cleanup_free char *own = NULL;
 
 	strlist_add(&profile.insecure_registries, "registry.local:5000");
 	strlist_add(&profile.registry_mirrors, "http://registry.local:5000");
-	strlist_add(&profile.registry_mirrors, "quay.io=https://quay.example.com/");
+	strlist_add(&profile.registry_mirrors, "quay.io=https://registry.local:5000/");
 	registries_list(&profile, &names);
 	ASSERT_INT(names.count, 3);
 	docker = registries_text(&profile, "docker.io");
 	own = registries_text(&profile, "registry.local:5000");
+	quay = registries_text(&profile, "quay.io");
+	ASSERT(strstr(quay, "skip_verify = true\n"));
 	ASSERT(strstr(docker, "server = \"https://registry-1.docker.io\"\n"));
 	ASSERT(strstr(docker, "[host.\"http://registry.local:5000\"]\n"));
-	ASSERT(strstr(docker, "skip_verify = true\n"));
+	ASSERT(!strstr(docker, "skip_verify"));
 	ASSERT(strstr(own, "[host.\"http://registry.local:5000\"]\n"));
 }
 
