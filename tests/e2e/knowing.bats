@@ -60,6 +60,7 @@ list_secrets() {
 		. == sort and length > 5' "$events"
 	jq -se 'last.data | .name == "Done" and .currentstep == .totalsteps' "$events"
 	cmp "$events" "$(profile_folder)/logs/events.json"
+	assert_schema_lines event <"$events"
 }
 
 @test "an error is an event, too" {
@@ -71,6 +72,7 @@ list_secrets() {
 	run --separate-stderr manykube delete -p e2e-Bad -o json
 	assert_status 14
 	assert_equal "$(jq -r .type <<<"$output")" io.manykube.error
+	assert_schema_lines event <<<"$output"
 	# What was refused is no start: the record of the last one stays.
 	cmp "$BATS_FILE_TMPDIR/events" "$(profile_folder)/logs/events.json"
 }
@@ -177,6 +179,8 @@ list_secrets() {
 	assert_equal "$(stat -c %a "$MANYKUBE_HOME/logs/audit.json")" 600
 	jq -se 'all(.[]; .type == "io.manykube.audit" and all(.data[]; type == "string"))' \
 		"$MANYKUBE_HOME/logs/audit.json"
+	assert_schema_lines audit <"$MANYKUBE_HOME/logs/audit.json"
+	assert_schema audit-list <<<"$output"
 	manykube ssh --skip-audit node-2 -- true
 	assert_equal "$(manykube logs --audit -o json)" "$output"
 	run -0 manykube logs --audit
@@ -199,6 +203,7 @@ list_secrets() {
 	assert_output_has "ok kernel"
 	assert_output_has "ok idmapped mounts"
 	run -0 manykube doctor -o json
+	assert_schema doctor <<<"$output"
 	jq -e '.ok and (.checks | length > 20) and
 		all(.checks[]; (.state == "ok") == (.remedy == ""))' <<<"$output"
 }
@@ -286,6 +291,7 @@ list_secrets() {
 	run --separate-stderr manykube delete -o json
 	assert_status 0
 	assert_equal "$stderr" ""
+	assert_schema_lines event <<<"$output"
 	assert_equal "$(jq -r '.data.name' <<<"$output" | tail -n 1)" Done
 	assert_no_trace
 }

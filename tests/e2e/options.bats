@@ -53,6 +53,13 @@ assert_start_refused() {
 	assert_start_refused 14 "--cni" --cni=nonsense --offline
 }
 
+@test "what can't be had from a mirror is named" {
+	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/cache MANYKUBE_PAYLOAD_FROM=download \
+		run manykube start --download-only --binary-mirror=http://127.0.0.1:9
+	assert_status 40
+	assert_output_has "http://127.0.0.1:9/dl.k8s.io/release/v1.36.3/"
+}
+
 @test "an unsupported version is refused with the supported ones" {
 	assert_start_refused 106 v1.36.3 --kubernetes-version=v1.2.3 --offline
 	assert_start_refused 106 v1.36.3 --kubernetes-version=nonsense --offline

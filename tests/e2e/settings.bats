@@ -170,6 +170,10 @@ stop_registry() {
 	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/insecure pod/mirrored --timeout=60s
 }
 
+@test "all of it is described by the schema of profiles" {
+	manykube profile list -o json | assert_schema profile-list
+}
+
 @test "the context was kept and the certificates are embedded" {
 	run kubectl config current-context
 	assert_status 1
