@@ -243,12 +243,13 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 	    (options->memory_bytes && options->memory_bytes != profile->memory_bytes)) {
 		(void)error_because(
 			err, &reason_usage, -EINVAL,
-			"cluster '%s' exists, and --cpus and --memory of its nodes can't be "
-			"changed any more",
+			"cluster '%s' exists, and 'start' does not change --cpus and --memory of its "
+			"nodes",
 			profile->name);
-		return error_hint(err, -EINVAL,
-				  "leave them out to bring the cluster up as it is, or use another "
-				  "profile (-p) for another cluster");
+		return error_hint(
+			err, -EINVAL,
+			"leave them out to bring the cluster up as it is; 'manykube node set "
+			"NAME' changes a node");
 	}
 	if (options->nodes && options->nodes < profile->node_count) {
 		(void)error_because(err, &reason_usage, -EINVAL,

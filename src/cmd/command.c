@@ -37,6 +37,15 @@ const struct opt command_global_options[] = {
 	OPT_END,
 };
 
+/* All that is ours in front of another program's options: its own -v is not to be taken for ours.
+ */
+static const struct opt before_foreign_options[] = {
+	OPT_STRING('p', "profile", &global.profile_name, "NAME", "the cluster to work on",
+		   .check = profile_check_name),
+	OPT_HELP(&global.help),
+	OPT_END,
+};
+
 /* The options that the environment and the command line gave. */
 static struct strlist given;
 
@@ -160,7 +169,10 @@ static int run_itself(const struct command *command, const char *path, char **ar
 		      struct error *err)
 {
 	const struct opt *const all_tables[] = { command->options, command_global_options, NULL };
-	const struct opt *const *tables = command->options ? all_tables : all_tables + 1;
+	static const struct opt *const few_tables[] = { before_foreign_options, NULL };
+	const struct opt *const *tables = command->flags & COMMAND_FOREIGN_OPTIONS ? few_tables
+					  : command->options                       ? all_tables
+										   : all_tables + 1;
 	cleanup_with(strlist_release) struct strlist operands = STRLIST_INIT;
 	enum opt_flags flags = command->flags & COMMAND_PASSES_REST
 				       ? OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES

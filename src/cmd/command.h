@@ -20,15 +20,16 @@
 #include "cluster/profile.h"
 
 enum command_flags {
-	COMMAND_NEEDS_CLUSTER = 1 << 0, /* load the profile before run() */
-	COMMAND_LOCKS_CLUSTER = 1 << 1, /* hold the profile's lock until run() returns */
-	COMMAND_NEEDS_ROOT = 1 << 2,    /* unless the cluster has no native node */
-	COMMAND_PASSES_REST = 1 << 3,   /* all after `--` or the first operand is operands */
-	COMMAND_HIDDEN = 1 << 4,        /* not listed by help; for our own helpers */
-	COMMAND_KEEPS_FILES = 1 << 5,   /* becomes a program that gets what our caller has open */
-	COMMAND_NO_SETTINGS = 1 << 6,   /* works also when the person's settings are wrong */
-	COMMAND_AUDITED = 1 << 7,       /* changes something: see cluster/audit.h */
-	COMMAND_WAITS = 1 << 8,         /* until the command that holds the lock has ended */
+	COMMAND_NEEDS_CLUSTER = 1 << 0,   /* load the profile before run() */
+	COMMAND_LOCKS_CLUSTER = 1 << 1,   /* hold the profile's lock until run() returns */
+	COMMAND_NEEDS_ROOT = 1 << 2,      /* unless the cluster has no native node */
+	COMMAND_PASSES_REST = 1 << 3,     /* all after `--` or the first operand is operands */
+	COMMAND_HIDDEN = 1 << 4,          /* not listed by help; for our own helpers */
+	COMMAND_KEEPS_FILES = 1 << 5,     /* becomes a program that gets what our caller has open */
+	COMMAND_NO_SETTINGS = 1 << 6,     /* works also when the person's settings are wrong */
+	COMMAND_AUDITED = 1 << 7,         /* changes something: see cluster/audit.h */
+	COMMAND_FOREIGN_OPTIONS = 1 << 9, /* of ours, only -p and -h may stand before the rest */
+	COMMAND_WAITS = 1 << 8,           /* until the command that holds the lock has ended */
 };
 
 struct command_context {

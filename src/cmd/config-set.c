@@ -36,7 +36,7 @@ const struct command cmd_config_set = {
 		    "manykube config set offline true\n",
 	.min_operands = 2,
 	.max_operands = 2,
-	.flags = COMMAND_NO_SETTINGS,
+	.flags = COMMAND_NO_SETTINGS | COMMAND_AUDITED,
 	.complete = COMPLETE_SETTING,
 	.run = run,
 };

@@ -29,7 +29,7 @@ const struct command cmd_config_unset = {
 	.examples = "manykube config unset memory\n",
 	.min_operands = 1,
 	.max_operands = 1,
-	.flags = COMMAND_NO_SETTINGS,
+	.flags = COMMAND_NO_SETTINGS | COMMAND_AUDITED,
 	.complete = COMPLETE_SETTING,
 	.run = run,
 };

@@ -90,6 +90,6 @@ const struct command cmd_cp = {
 	.min_operands = 2,
 	.max_operands = 2,
 	.complete = COMPLETE_NODE_FILE,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.run = run,
 };

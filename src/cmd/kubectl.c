@@ -75,7 +75,8 @@ const struct command cmd_kubectl = {
 		"The cluster's own version of kubectl is run with the cluster's own kubeconfig; what kubectl is told "
 		"and how it ends is its affair. Put -- before arguments that begin with a dash. Called by "
 		"a link named kubectl, manykube is this command.",
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_PASSES_REST | COMMAND_KEEPS_FILES,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_PASSES_REST | COMMAND_KEEPS_FILES |
+		 COMMAND_FOREIGN_OPTIONS,
 	.examples = "manykube kubectl get pods -A\n"
 		    "manykube kubectl -p dev -- --namespace kube-system get pods\n"
 		    "ln -s \"$(command -v manykube)\" ~/bin/kubectl\n",

@@ -6,6 +6,8 @@
 #include "cluster/cluster.h"
 #include "cmd/command.h"
 
+#define MIN_MEMORY_BYTES (UINT64_C(512) << 20)
+
 static struct node_changes changes;
 
 static const struct opt options[] = {
@@ -38,6 +40,11 @@ static int run(struct command_context *ctx, struct error *err)
 	    !changes.memory_bytes) {
 		(void)error_because(err, &reason_usage, -EINVAL, "nothing is to be changed");
 		return error_hint(err, -EINVAL, "give --label, --taint, --cpus or --memory");
+	}
+	if (changes.memory_bytes && changes.memory_bytes < MIN_MEMORY_BYTES) {
+		(void)error_because(err, &reason_resources, -ERANGE,
+				    "--memory: a node needs at least 512 MiB");
+		return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");
 	}
 	r = cluster_change_node(ctx->profile, name, &changes, &needs_restart, err);
 	if (r < 0 || ctx->quiet)

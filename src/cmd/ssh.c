@@ -44,6 +44,7 @@ static int choose_node(struct command_context *ctx, struct node **ret_node, int 
 static int run(struct command_context *ctx, struct error *err)
 {
 	static char *const shell[] = { "bash", "-l", NULL };
+	char *in_shell[] = { "sh", "-c", NULL, NULL };
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	struct node *node;
 	char *const *argv;
@@ -57,6 +58,11 @@ static int run(struct command_context *ctx, struct error *err)
 	if (first == 1 && ctx->argc > 1 && strcmp(ctx->argv[first], "--") == 0)
 		first++;
 	argv = first < ctx->argc ? ctx->argv + first : shell;
+	/* As ssh does it; what is a program's name never looks so. */
+	if (ctx->argc - first == 1 && strpbrk(argv[0], " \t;|&$<>()*?\n")) {
+		in_shell[2] = argv[0];
+		argv = in_shell;
+	}
 	return terminal_run(at.driver, &at.spec, argv, err);
 }
 
@@ -67,10 +73,12 @@ const struct command cmd_ssh = {
 	.summary = "open a shell on a node, or run a command there",
 	.description =
 		"You are root of the node, which is nobody on this host. Without NODE it is the "
-		"primary control plane. The command's exit status is passed on.",
+		"primary control plane. The command's exit status is passed on. A command in "
+		"one word, in quotes, is run by the node's shell.",
 	.examples = "manykube ssh node-2\n"
 		    "manykube ssh node-2 -- ps ax\n"
-		    "manykube ssh -- cat /etc/hosts\n",
+		    "manykube ssh -- cat /etc/hosts\n"
+		    "manykube ssh node-2 -- 'ls /var/log | head -3'\n",
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST | COMMAND_AUDITED,
 	.options = options,

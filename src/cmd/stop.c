@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "balancer/balancer.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/events.h"
@@ -29,6 +30,21 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static bool anybody_runs(const struct profile *profile)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+		/* What can't be looked at may well run. */
+		if (cluster_node_open(profile, node, &at, NULL) < 0 ||
+		    at.driver->query(&at.spec) == NODE_RUNNING)
+			return true;
+	}
+	return balancer_pid(profile->folder) > 0;
+}
+
 static int stop_one(const char *name, bool quiet, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = NULL;
@@ -46,6 +62,11 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	r = profile_load(name, &profile, err);
 	if (r < 0)
 		return r;
+	if (!anybody_runs(&profile)) {
+		if (!quiet || events_on_stdout())
+			say_done("Cluster \"%s\" does not run.", name);
+		return 0;
+	}
 	progress = progress_new(quiet, log_verbosity);
 	r = cluster_stop(&profile, NULL, progress_observer(progress), err);
 	if (r == 0 && !arg.keep_context)

@@ -383,6 +383,12 @@ static int limit(const struct node_spec *spec, struct error *err)
 	cleanup_free char *group = group_of(spec);
 	int r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
 
+	if (r == -EBUSY) {
+		(void)error_because(err, &reason_resources, r,
+				    "node '%s' uses more memory than that just now", spec->name);
+		return error_hint(err, r, "give it more, or stop it first: 'manykube node stop %s'",
+				  spec->name);
+	}
 	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
 }
 
