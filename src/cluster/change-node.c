@@ -208,6 +208,6 @@ int cluster_change_node(struct profile *profile, const char *name,
 		r = profile_save(profile, err);
 	if (r == 0)
 		world->after("change node");
-	*ret_needs_restart = limits;
+	*ret_needs_restart = limits && cluster_node_state(profile, node) == NODE_RUNNING;
 	return r;
 }

@@ -25,16 +25,11 @@ static int check_room(const struct profile *profile, const struct cluster_option
 	uint64_t disk = 0;
 
 	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 		enum node_state state;
-		int r;
 
 		if (!cluster_takes_part(options, node))
 			continue;
-		r = cluster_node_open(profile, node, &at, err);
-		if (r < 0)
-			return r;
-		state = at.driver->query(&at.spec);
+		state = cluster_node_state(profile, node);
 		if (state != NODE_RUNNING)
 			memory += node->control_plane ? PROBE_CONTROL_PLANE_BYTES
 						      : PROBE_WORKER_BYTES;

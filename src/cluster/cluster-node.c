@@ -97,3 +97,12 @@ void cluster_node_release(struct cluster_node *node)
 	free(node->mounts);
 	*node = CLUSTER_NODE_INIT;
 }
+
+enum node_state cluster_node_state(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	if (cluster_node_open(profile, node, &at, NULL) < 0)
+		return NODE_ABSENT;
+	return at.driver->query(&at.spec);
+}

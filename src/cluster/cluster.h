@@ -195,3 +195,6 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 bool cluster_node_is_paused(const struct cluster_node *node);
 
 void cluster_node_release(struct cluster_node *node);
+
+/* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */
+enum node_state cluster_node_state(const struct profile *profile, const struct node *node);

@@ -8,17 +8,9 @@ static bool has_running_control_plane(const struct profile *profile)
 {
 	const struct node *node;
 
-	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-
-		enum node_state state;
-
-		if (!node->control_plane || cluster_node_open(profile, node, &at, NULL) < 0)
-			continue;
-		state = at.driver->query(&at.spec);
-		if (state != NODE_STOPPED && state != NODE_ABSENT)
+	profile_for_each_node(node, profile)
+		if (node->control_plane && cluster_node_state(profile, node) == NODE_RUNNING)
 			return true;
-	}
 	return false;
 }
 

@@ -70,11 +70,7 @@ static int rewrite_hosts(const struct profile *profile, struct error *err)
 	int r = 0;
 
 	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-
-		if (r == 0)
-			r = cluster_node_open(profile, node, &at, err);
-		if (r == 0 && at.driver->query(&at.spec) != NODE_ABSENT)
+		if (r == 0 && cluster_node_state(profile, node) != NODE_ABSENT)
 			r = node_files_write_hosts(profile, node, err);
 	}
 	return r;

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "cluster/cluster.h"
 #include "cluster/node-files.h"
 
 /* A kubelet that was killed comes back at once; one that can't work ends each time. */
@@ -83,9 +84,11 @@ int trouble_check(const struct profile *profile, struct error *err)
 		cleanup_free char *words = NULL;
 		cleanup_fd int fd = -1;
 
+		/* What a node that does not run has left behind says nothing of now. */
 		if (file_open_below(folder, "run/state", O_RDONLY, &fd, NULL) < 0 ||
 		    file_read_fd(fd, 65536, &state, NULL) < 0 ||
-		    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST)
+		    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST ||
+		    cluster_node_state(profile, node) != NODE_RUNNING)
 			continue;
 		read_log(folder, &log);
 		words = log.len ? trouble_last_words(log.text) : NULL;

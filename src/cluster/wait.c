@@ -194,9 +194,8 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 
 		if (r == 0 && missing.len == 0)
 			return 0;
-		r = trouble_check(profile, err) < 0 ? -EIO : r;
-		if (r == -EIO)
-			return r;
+		if (trouble_check(profile, err) < 0)
+			return -EIO;
 		if (clock_now_ms() > deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "timed out %s: %s", step_of(what),

@@ -21,15 +21,6 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
-static bool runs(const struct profile *profile, const char *name)
-{
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	struct node *node = profile_find_node(profile, name);
-
-	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING;
-}
-
 static int run(struct command_context *ctx, struct error *err)
 {
 	const char *name = ctx->argv[0];
@@ -50,7 +41,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r < 0 || ctx->quiet)
 		return r;
 	say_done("Changed node %s.", name);
-	if (needs_restart && runs(ctx->profile, name))
+	if (needs_restart)
 		fprintf(stderr,
 			"It is held to its new limits; Kubernetes counts with them after 'manykube "
 			"node stop %s' and 'manykube node start %s'.\n",

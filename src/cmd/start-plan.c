@@ -6,18 +6,11 @@
 #include "cmd/start-options.h"
 #include "payload/payload.h"
 
-static bool runs(const struct profile *profile, const struct node *node)
-{
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-
-	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING;
-}
-
 static const char *what_happens(const struct profile *profile, const struct node *node)
 {
 	if (node->phase == NODE_JOINED)
-		return runs(profile, node) ? "runs" : "would be started";
+		return cluster_node_state(profile, node) == NODE_RUNNING ? "runs"
+									 : "would be started";
 	return "would be made";
 }
 
