@@ -109,11 +109,16 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		  struct error *err);
 
 /*
- * Shut the nodes of PROFILE down in order, workers first; they keep everything.  NAMES are those to
- * stop; NULL stops all, and with them the front door and the network.
+ * Shut the nodes of PROFILE called NAMES (NULL: all) down in order, workers first; they keep
+ * everything.  Returns how many ran.
  */
-int cluster_stop(const struct profile *profile, const struct strlist *names,
-		 struct observer *observer, struct error *err);
+int cluster_stop_nodes(const struct profile *profile, const struct strlist *names,
+		       struct observer *observer, struct error *err);
+
+/* The same with all of them, the front door and the network; kubectl is untold of the cluster
+ * unless KEEP_CONTEXT. */
+int cluster_stop(const struct profile *profile, bool keep_context, struct observer *observer,
+		 struct error *err);
 
 /* Drain the nodes called NAMES before they are stopped, SECONDS each; they get no new pods until
  * they are started. */
@@ -137,6 +142,10 @@ int cluster_remove_node(struct profile *profile, const char *name, unsigned drai
 
 /* Have the API forget the node called NAME; succeeds if it does not know it. */
 int cluster_forget_node(const struct profile *profile, const char *name, struct error *err);
+
+/* Untell the person's kubectl of the cluster NAME; a kubeconfig that can't be read is no reason to
+ * keep a cluster, so that is only a warning. */
+void cluster_forget_context(const char *name);
 
 /* Remove the cluster NAME and everything that was made for it, also half made or with a damaged
  * profile. */

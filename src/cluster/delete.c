@@ -61,11 +61,18 @@ static int destroy_shared(const struct profile *profile, struct error *err)
 	return 0;
 }
 
+void cluster_forget_context(const char *name)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	if (world->kubeconfig_remove(name, &why) < 0)
+		log_warning("the cluster's context stays in the kubeconfig: %s", why.text);
+}
+
 int cluster_delete(const char *name, struct observer *observer, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_with(error_clear) struct error trouble = ERROR_INIT;
 	int r = profile_load(name, &profile, &why);
 
 	if (r < 0) {
@@ -74,9 +81,7 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 		if (r < 0)
 			return r;
 	}
-	/* A kubeconfig that can't be read is no reason to keep a cluster. */
-	if (world->kubeconfig_remove(name, &trouble) < 0)
-		log_warning("the cluster's context stays in the kubeconfig: %s", trouble.text);
+	cluster_forget_context(name);
 	world->after("remove kubeconfig");
 	r = world->front_door_down(&profile, err);
 	if (r == 0)

@@ -30,6 +30,7 @@ static int stop_node(const struct profile *profile, const struct node *node, str
 /* A child that stops a node, and the pipe on which it says why it could not. */
 struct stopping {
 	const struct node *node;
+	struct observer *watcher; /* NULL if the node did not run */
 	pid_t pid;
 	int report;
 };
@@ -77,7 +78,8 @@ static int finish(struct stopping *stopping, struct error *err)
 			     *text ? text : "the node could not be stopped");
 }
 
-/* Stop the nodes of one kind that NAMES (NULL: all) has, all at once. */
+/* Stop the nodes of one kind that NAMES (NULL: all) has, all at once; returns how many ran.  What a
+ * dead one has left on this host goes as well. */
 static int stop_kind(const struct profile *profile, bool control_planes,
 		     const struct strlist *names, struct observer *observer, struct error *err)
 {
@@ -85,26 +87,36 @@ static int stop_kind(const struct profile *profile, bool control_planes,
 	const struct node *node;
 	size_t count = 0;
 	int result = 0;
+	int ran = 0;
 
 	profile_for_each_node(node, profile) {
+		struct observer *watcher = NULL;
+		int r;
+
 		if (node->control_plane != control_planes ||
 		    (names && !strlist_has(names, node->name)))
 			continue;
-		observe_begin(observer, "stopping node", node->name);
-		result = begin(profile, node, &all[count], err);
-		if (result < 0)
+		if (cluster_node_state(profile, node) == NODE_RUNNING) {
+			watcher = observer;
+			ran++;
+		}
+		observe_begin(watcher, "stopping node", node->name);
+		r = begin(profile, node, &all[count], err);
+		if (r < 0) {
+			result = r;
 			break;
-		count++;
+		}
+		all[count++].watcher = watcher;
 	}
 	for (size_t i = 0; i < count; i++) {
 		int r = finish(&all[i], result == 0 ? err : NULL);
 
-		observe_end(observer, "stopping node", all[i].node->name, r == 0);
+		observe_end(all[i].watcher, "stopping node", all[i].node->name, r == 0);
 		result = result < 0 ? result : r;
 	}
 	if (result == 0 && count > 0)
 		world->after("stop nodes");
-	return result;
+	return result < 0 ? result : ran;
 }
 
 int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
@@ -163,17 +175,24 @@ int cluster_undrain(struct profile *profile, const bool *part, struct error *err
 	return profile_save(profile, err);
 }
 
-int cluster_stop(const struct profile *profile, const struct strlist *names,
-		 struct observer *observer, struct error *err)
+int cluster_stop_nodes(const struct profile *profile, const struct strlist *names,
+		       struct observer *observer, struct error *err)
 {
-	int r = stop_kind(profile, false, names, observer, err);
+	int workers = stop_kind(profile, false, names, observer, err);
+	int control_planes = workers < 0 ? workers : stop_kind(profile, true, names, observer, err);
+
+	return control_planes < 0 ? control_planes : workers + control_planes;
+}
+
+int cluster_stop(const struct profile *profile, bool keep_context, struct observer *observer,
+		 struct error *err)
+{
+	int ran = cluster_stop_nodes(profile, NULL, observer, err);
+	int r = ran < 0 ? ran : world->front_door_down(profile, err);
 
 	if (r == 0)
-		r = stop_kind(profile, true, names, observer, err);
-	if (r < 0 || names)
-		return r;
-	r = world->front_door_down(profile, err);
-	if (r == 0)
 		r = world->network_down(profile, err);
-	return r;
+	if (r == 0 && !keep_context)
+		cluster_forget_context(profile->name);
+	return r < 0 ? r : ran;
 }

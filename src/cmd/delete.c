@@ -12,6 +12,7 @@
 #include "cluster/cluster.h"
 #include "cluster/purge.h"
 #include "cmd/command.h"
+#include "cmd/every.h"
 #include "cmd/interrupt.h"
 
 static struct {
@@ -81,34 +82,6 @@ static int delete_one(const char *name, bool quiet, struct error *err)
 	return r;
 }
 
-/* One after the other; what can't be deleted keeps none of the others. */
-static int delete_all(const struct strlist *names, bool quiet, struct error *err)
-{
-	cleanup_with(strlist_release) struct strlist failed = STRLIST_INIT;
-	const struct reason *reason = NULL;
-	cleanup_free char *shown = NULL;
-	const char *name;
-	int first = 0;
-
-	strlist_for_each(name, names) {
-		cleanup_with(error_clear) struct error why = ERROR_INIT;
-		int r = delete_one(name, quiet, &why);
-
-		if (r == 0)
-			continue;
-		log_warning("cluster '%s' was not deleted: %s", name, why.text);
-		strlist_add(&failed, name);
-		first = first < 0 ? first : r;
-		reason = reason ? reason : why.reason;
-	}
-	if (failed.count == 0)
-		return 0;
-	shown = strlist_join(&failed, ", ");
-	error_set(err, first, "%zu of %zu clusters could not be deleted: %s", failed.count,
-		  names->count, shown);
-	return reason ? error_reason(err, first, reason) : first;
-}
-
 /* A purge must not take the ground from under a cluster that it does not delete. */
 static int check_purge(const struct strlist *names, const char *deleted, struct error *err)
 {
@@ -149,7 +122,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (arg.all && names.count == 0 && !quiet)
 		say_done("There is no cluster to delete.");
 	if (arg.all)
-		r = delete_all(&names, quiet, err);
+		r = every_cluster(&names, "deleted", delete_one, quiet, err);
 	else if (!arg.purge || is_there(ctx->profile_name))
 		r = delete_one(ctx->profile_name, quiet, err);
 	return r == 0 && arg.purge ? purge_home(quiet, err) : r;

@@ -42,15 +42,17 @@ static int run(struct command_context *ctx, struct error *err)
 		r = cluster_drain_to_stop(ctx->profile, &names, arg.drain_seconds,
 					  progress_observer(progress), err);
 	if (r == 0)
-		r = cluster_stop(ctx->profile, &names, progress_observer(progress), err);
+		r = cluster_stop_nodes(ctx->profile, &names, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	shown = strlist_join(&names, ", ");
 	words = strlist_join(&names, " ");
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
+		say_done("%s %s not run.", shown, names.count == 1 ? "does" : "do");
+	if (r > 0 && (!ctx->quiet || events_on_stdout()))
 		say_done("Successfully stopped %s %s; 'manykube node start %s' brings %s back.",
 			 names.count == 1 ? "node" : "nodes", shown, words,
 			 names.count == 1 ? "it" : "them");
-	return r;
+	return MIN(r, 0);
 }
 
 const struct command cmd_node_stop = {

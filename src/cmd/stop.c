@@ -2,15 +2,14 @@
 
 #include <string.h>
 
-#include "balancer/balancer.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
-#include "cluster/context.h"
 #include "cmd/command.h"
+#include "cmd/every.h"
 #include "cmd/interrupt.h"
 
 static struct {
@@ -30,25 +29,11 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
-static bool anybody_runs(const struct profile *profile)
-{
-	const struct node *node;
-
-	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-
-		/* What can't be looked at may well run. */
-		if (cluster_node_open(profile, node, &at, NULL) < 0 ||
-		    at.driver->query(&at.spec) == NODE_RUNNING)
-			return true;
-	}
-	return balancer_pid(profile->folder) > 0;
-}
-
 static int stop_one(const char *name, bool quiet, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = NULL;
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
 	cleanup_fd int lock = -1;
 	int r;
 
@@ -62,30 +47,22 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	r = profile_load(name, &profile, err);
 	if (r < 0)
 		return r;
-	if (!anybody_runs(&profile)) {
-		if (!quiet || events_on_stdout())
-			say_done("Cluster \"%s\" does not run.", name);
-		return 0;
-	}
 	progress = progress_new(quiet, log_verbosity);
-	r = cluster_stop(&profile, NULL, progress_observer(progress), err);
-	if (r == 0 && !arg.keep_context)
-		r = context_remove(name, err);
+	r = cluster_stop(&profile, arg.keep_context, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	if (r == 0 && (!quiet || events_on_stdout()))
+		say_done("Cluster \"%s\" does not run.", name);
+	if (r > 0 && (!quiet || events_on_stdout()))
 		say_done("Stopped cluster \"%s\" with %zu %s; 'manykube start%s%s' brings it back "
 			 "as it was.",
 			 name, profile.node_count, profile.node_count == 1 ? "node" : "nodes",
-			 strcmp(name, PROFILE_DEFAULT_NAME) == 0 ? "" : " -p ",
-			 strcmp(name, PROFILE_DEFAULT_NAME) == 0 ? "" : name);
-	return r;
+			 is_default ? "" : " -p ", is_default ? "" : name);
+	return MIN(r, 0);
 }
 
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	const char *name;
-	int result = 0;
 	int r;
 
 	if (!arg.all)
@@ -93,21 +70,9 @@ static int run(struct command_context *ctx, struct error *err)
 	r = profile_list(&names, err);
 	if (r < 0)
 		return r;
-	/* One that can't be stopped keeps none of the others. */
-	strlist_for_each(name, &names) {
-		cleanup_with(error_clear) struct error why = ERROR_INIT;
-
-		r = stop_one(name, ctx->quiet, &why);
-		if (r == 0)
-			continue;
-		log_warning("cluster '%s' was not stopped: %s", name, why.text);
-		if (result == 0)
-			error_because(err, why.reason, r, "not all clusters could be stopped");
-		result = result < 0 ? result : r;
-	}
 	if (names.count == 0 && !ctx->quiet)
 		say_done("There is no cluster to stop.");
-	return result;
+	return every_cluster(&names, "stopped", stop_one, ctx->quiet, err);
 }
 
 const struct command cmd_stop = {
