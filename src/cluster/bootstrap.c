@@ -63,6 +63,36 @@ static int run_kubeadm(const struct profile *profile, struct node *node, char *c
 	return 0;
 }
 
+/*
+ * Run kubeadm, after the node's own images have got the names that they have in the repository that
+ * was asked for, so that nothing is pulled.  kubeadm asks another one for coredns without its
+ * folder.
+ */
+static int run_with_images(const struct profile *profile, struct node *node, char *const *argv,
+			   struct bootstrap *ret, struct error *err)
+{
+	static const char script[] =
+		"repository=$1\n"
+		"shift\n"
+		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
+		"for image in $(ctr -n k8s.io images ls -q name~=registry.k8s.io/); do\n"
+		"	name=${image#registry.k8s.io/}\n"
+		"	ctr -n k8s.io images tag --force \"$image\" \"$repository/${name#coredns/}\"\n"
+		"done\n"
+		"exec \"$@\"\n";
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	if (!profile->image_repository)
+		return run_kubeadm(profile, node, argv, ret, err);
+	strlist_add(&all, "sh");
+	strlist_add(&all, "-ec");
+	strlist_add(&all, script);
+	strlist_add(&all, "sh");
+	strlist_add(&all, profile->image_repository);
+	strlist_add_all(&all, argv);
+	return run_kubeadm(profile, node, all.items, ret, err);
+}
+
 int bootstrap_init(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err)
 {
@@ -71,10 +101,10 @@ int bootstrap_init(const struct profile *profile, struct node *node, const char 
 
 	if (r < 0)
 		return r;
-	return run_kubeadm(profile, node,
-			   ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, INIT_SKIPS,
-				"--skip-token-print", "--v=1"),
-			   ret, err);
+	return run_with_images(profile, node,
+			       ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, INIT_SKIPS,
+				    "--skip-token-print", "--v=1"),
+			       ret, err);
 }
 
 int bootstrap_publish(const struct profile *profile, struct node *node, struct bootstrap *ret,
@@ -103,26 +133,6 @@ int bootstrap_addons(const struct profile *profile, struct node *node, struct bo
 			   ARGV("kubeadm", "init", "phase", "addon", "all", "--config",
 				CONFIG_IN_NODE, "--v=1"),
 			   ret, err);
-}
-
-int bootstrap_rename_images(const struct profile *profile, struct node *node, int64_t deadline_ms,
-			    struct error *err)
-{
-	/* kubeadm asks another repository for coredns without its folder. */
-	static char script[] =
-		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
-		"for image in $(ctr -n k8s.io images ls -q name~=registry.k8s.io/); do\n"
-		"	name=${image#registry.k8s.io/}\n"
-		"	ctr -n k8s.io images tag --force \"$image\" \"$1/${name#coredns/}\"\n"
-		"done\n";
-	cleanup_with(bootstrap_release) struct bootstrap bootstrap = BOOTSTRAP_INIT;
-	int r;
-
-	if (!profile->image_repository || node->phase == NODE_JOINED)
-		return 0;
-	r = run_kubeadm(profile, node, ARGV("sh", "-ec", script, "sh", profile->image_repository),
-			&bootstrap, err);
-	return r < 0 ? r : bootstrap_finish(&bootstrap, deadline_ms, err);
 }
 
 /* A file of the primary's pki folder. */
@@ -202,10 +212,10 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 		r = write_identity(profile, node, token, err);
 	if (r < 0)
 		return r;
-	return run_kubeadm(profile, node,
-			   ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
-				"--skip-phases=preflight", "--v=1"),
-			   ret, err);
+	return run_with_images(profile, node,
+			       ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
+				    "--skip-phases=preflight", "--v=1"),
+			       ret, err);
 }
 
 /* The last line that kubeadm wrote in which it says what failed. */

@@ -43,13 +43,6 @@ int bootstrap_controllers(const struct profile *profile, struct node *node, stru
 int bootstrap_addons(const struct profile *profile, struct node *node, struct bootstrap *ret,
 		     struct error *err);
 
-/*
- * Where Kubernetes' images are to come from another repository: give the node's own images the
- * names that they have there, so that nothing is pulled.
- */
-int bootstrap_rename_images(const struct profile *profile, struct node *node, int64_t deadline_ms,
-			    struct error *err);
-
 /* Begin `kubeadm join` of NODE with TOKEN. */
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err);

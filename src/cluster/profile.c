@@ -167,21 +167,6 @@ int profile_list_folders(struct strlist *ret_names, struct error *err)
 	return list_profiles(false, ret_names, err);
 }
 
-int profile_active(char **ret_name, struct error *err)
-{
-	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
-	const char *name;
-	int r = settings_load(&settings, err);
-
-	if (r < 0)
-		return error_hint(err, r, "mend or remove the file, or name the cluster with -p");
-	name = settings_get(&settings, SETTING_PROFILE);
-	if (name && profile_check_name(name, err) < 0)
-		return error_hint(err, -EINVAL, "'manykube profile NAME' chooses another");
-	*ret_name = name ? xstrdup(name) : NULL;
-	return 0;
-}
-
 int profile_set_active(const char *name, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;

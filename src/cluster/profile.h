@@ -97,10 +97,6 @@ int profile_list(struct strlist *ret_names, struct error *err);
 /* Like profile_list(), also with those of which only a part is left. */
 int profile_list_folders(struct strlist *ret_names, struct error *err);
 
-/* The name of the person's active profile, which -p is when it is not given; NULL if there is none.
- */
-int profile_active(char **ret_name, struct error *err);
-
 /* Make NAME the active profile; -ENOENT with reason_cluster_missing, naming those there are. */
 int profile_set_active(const char *name, struct error *err);
 

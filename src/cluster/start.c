@@ -262,9 +262,6 @@ static int begin_joins(struct start *start, struct error *err)
 			continue;
 		}
 		observe_begin(start->observer, "joining node", node->name);
-		r = bootstrap_rename_images(&start->profile, node, start->deadline, err);
-		if (r < 0)
-			return r;
 		r = bootstrap_join(&start->profile, node, start->token, &start->joins[i], err);
 		if (r < 0)
 			return r;
@@ -327,10 +324,8 @@ static int await_admin(struct start *start, struct error *err)
 /* The first control plane has never finished: make it, the other nodes coming up meanwhile. */
 static int make_control_plane(struct start *start, struct node *primary, struct error *err)
 {
-	int r = bootstrap_rename_images(&start->profile, primary, start->deadline, err);
+	int r = bootstrap_init(&start->profile, primary, start->token, &start->init, err);
 
-	if (r == 0)
-		r = bootstrap_init(&start->profile, primary, start->token, &start->init, err);
 	if (r < 0)
 		return r;
 	world->after("begin init");

@@ -66,6 +66,17 @@ struct command {
 	int (*run)(struct command_context *ctx, struct error *err);
 };
 
+/* -o of the commands that have `events`. */
+#define OPT_EVENTS(to_)                                                                \
+	OPT_CHOICE('o', "output", to_, "text|json",                                    \
+		   "progress for people, or an event per line on stdout for programs", \
+		   .once = true)
+
+/* What commands that bring nodes up or down ask the dispatcher for. */
+#define COMMAND_CHANGES_NODES                                                                 \
+	(COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | \
+	 COMMAND_AUDITED)
+
 /* The options that every command has. */
 extern const struct opt command_global_options[];
 

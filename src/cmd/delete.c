@@ -27,8 +27,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "delete every cluster"),
 	OPT_FLAG(0, "purge", &arg.purge,
 		 "also remove ~/.manykube, with all Kubernetes versions in it"),
-	OPT_CHOICE('o', "output", &arg.output, "text|json",
-		   "progress for people, or an event per line on stdout for programs"),
+	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
 

@@ -27,8 +27,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "worker", &arg.worker, "the node is a worker", .once = true),
 	NODE_OPTIONS(arg.wanted.add),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long it may take"),
-	OPT_CHOICE('o', "output", &arg.output, "text|json",
-		   "progress for people, or an event per line on stdout for programs"),
+	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
 
@@ -91,8 +90,7 @@ const struct command cmd_node_add = {
 		    "manykube node add database --memory=4g --label=tier=db\n"
 		    "manykube node add --count=5\n",
 	.max_operands = 1,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
-		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
 	.resume = "manykube start", /* the same again would add another node */
 	.events = &arg.output,
@@ -106,8 +104,7 @@ const struct command cmd_worker_create = {
 	.examples = "manykube worker create\n"
 		    "manykube worker create database --memory=4g\n",
 	.max_operands = 1,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
-		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
 	.events = &arg.output,
 	.run = run_create,

@@ -21,8 +21,7 @@ static const struct opt options[] = {
 		 .once = true),
 	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,
 		    "how long moving pods may take; the node goes all the same then"),
-	OPT_CHOICE('o', "output", &arg.output, "text|json",
-		   "progress for people, or an event per line on stdout for programs"),
+	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
 
@@ -71,8 +70,7 @@ const struct command cmd_node_delete = {
 	.min_operands = 1,
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
-		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
 	.events = &arg.output,
 	.run = run,

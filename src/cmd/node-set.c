@@ -60,8 +60,7 @@ const struct command cmd_node_set = {
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_NODE,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
-		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
 	.run = run,
 };

@@ -15,8 +15,7 @@ static struct {
 static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "all nodes of the cluster", .once = true),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long it may take"),
-	OPT_CHOICE('o', "output", &arg.output, "text|json",
-		   "progress for people, or an event per line on stdout for programs"),
+	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
 
@@ -40,8 +39,7 @@ const struct command cmd_node_start = {
 		    "manykube node start --all\n",
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
-		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
 	.events = &arg.output,
 	.run = run,

@@ -22,8 +22,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "drain", &arg.drain,
 		 "move the nodes' pods elsewhere first; 'node start' lets new ones in"),
 	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds, "how long moving pods may take"),
-	OPT_CHOICE('o', "output", &arg.output, "text|json",
-		   "progress for people, or an event per line on stdout for programs"),
+	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
 
@@ -65,8 +64,7 @@ const struct command cmd_node_stop = {
 		    "manykube node stop node-2 --drain\n",
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
-	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS |
-		 COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
 	.events = &arg.output,
 	.run = run,

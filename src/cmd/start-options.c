@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cmd/command.h"
 #include "payload/payload.h"
 
 struct start_arguments start_arguments = {
@@ -156,9 +157,7 @@ const struct opt start_options[] = {
 		 "remove a new cluster again if its start fails", .once = true),
 	OPT_FLAG(0, "force", &start_arguments.wanted.force,
 		 "go on although this host lacks something", .once = true),
-	OPT_CHOICE('o', "output", &start_arguments.output, "text|json",
-		   "progress for people, or an event per line on stdout for programs",
-		   .once = true),
+	OPT_EVENTS(&start_arguments.output),
 	OPT_END,
 };
 

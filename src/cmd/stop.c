@@ -24,8 +24,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "stop every cluster", .once = true),
 	OPT_FLAG(0, "keep-context-active", &arg.keep_context,
 		 "leave the cluster in your kubeconfig", .once = true),
-	OPT_CHOICE('o', "output", &arg.output, "text|json",
-		   "progress for people, or an event per line on stdout for programs"),
+	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cluster/profile.h"
+#include "data/settings.h"
 #include "test.h"
 
 static void use_fresh_home(void)
@@ -346,11 +347,20 @@ TEST(a_lock_that_a_living_command_holds_is_refused_at_once)
 	(void)close(fd);
 }
 
+static void assert_active(const char *name)
+{
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	const char *active;
+
+	ASSERT_OK(settings_load(&settings, &err));
+	active = settings_get(&settings, SETTING_PROFILE);
+	ASSERT(!active == !name && (!name || strcmp(active, name) == 0));
+}
+
 TEST(only_a_cluster_that_exists_can_be_the_active_one)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *name = NULL;
 
 	use_fresh_home();
 	ASSERT_INT(profile_set_active("dev", &why), -ENOENT);
@@ -361,24 +371,19 @@ TEST(only_a_cluster_that_exists_can_be_the_active_one)
 	ASSERT_INT(profile_set_active("other", &why), -ENOENT);
 	ASSERT(why.reason == &reason_cluster_missing);
 	ASSERT_STR(why.hint, "there are: dev");
-	ASSERT_OK(profile_active(&name, &err));
-	ASSERT_STR(name, "dev");
+	assert_active("dev");
 }
 
 TEST(only_the_active_profile_is_forgotten)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *name = NULL;
 
 	use_fresh_home();
 	make_profile("dev", &profile);
 	ASSERT_OK(profile_save(&profile, &err));
 	ASSERT_OK(profile_set_active("dev", &err));
 	ASSERT_OK(profile_forget_active("other", &err));
-	ASSERT_OK(profile_active(&name, &err));
-	ASSERT_STR(name, "dev");
-	free(take_ptr(name));
+	assert_active("dev");
 	ASSERT_OK(profile_forget_active("dev", &err));
-	ASSERT_OK(profile_active(&name, &err));
-	ASSERT(!name);
+	assert_active(NULL);
 }
