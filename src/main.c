@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -50,19 +51,28 @@ static void fill_standard_descriptors(void)
 			(void)open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Results that could not be written make a failure of any success; a reader that has seen enough
- * does so quietly. */
+/* Did the reader of our output see enough and leave? */
+static bool reader_left(void)
+{
+	struct pollfd output = { .fd = STDOUT_FILENO };
+
+	return poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
+}
+
+/* Results that could not be written make a failure of any success, unless nobody wants them. */
 static int end_output(int status)
 {
+	bool left = reader_left();
 	bool failed = ferror(stdout) != 0;
 
 	errno = 0;
 	failed |= fclose(stdout) != 0;
-	if (!failed)
+	if (!failed || left || errno == EPIPE)
 		return status;
-	if (errno != 0 && errno != EPIPE)
-		fprintf(stderr, "X Exiting due to MK_FAILURE: cannot write the output: %s\n",
-			errno == EBADF ? "standard output is closed" : strerror(errno));
+	fprintf(stderr, "X Exiting due to MK_FAILURE: cannot write the output: %s\n",
+		errno == EBADF ? "standard output is closed"
+		: errno == 0   ? "an earlier write failed"
+			       : strerror(errno));
 	return status > 0 ? status : EXIT_FAILURE;
 }
 
