@@ -154,6 +154,20 @@ const struct release releases[] = {
 			[COMPONENT_LOCAL_PATH] = "v0.0.30",
 		},
 	},
+	{
+		.version = "v1.35.4",
+		.pause = "3.10.1",
+		.etcd_image_tag = "3.6.6-0",
+		.versions = {
+			[COMPONENT_KUBERNETES] = "v1.35.4",
+			[COMPONENT_ETCD] = "v3.6.6",
+			[COMPONENT_CONTAINERD] = "v2.4.2",
+			[COMPONENT_RUNC] = "v1.5.2",
+			[COMPONENT_CNI] = "v1.9.1",
+			[COMPONENT_COREDNS] = "v1.13.1",
+			[COMPONENT_LOCAL_PATH] = "v0.0.30",
+		},
+	},
 	{ NULL },
 };
 
