@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -13,6 +14,7 @@
 #include "base/log.h"
 #include "cluster/cluster.h"
 #include "cluster/kubeadm.h"
+#include "cluster/members.h"
 #include "cluster/node-files.h"
 #include "cluster/storage.h"
 #include "cluster/world.h"
@@ -28,6 +30,14 @@
 #define PUBLISH_SKIPS                                                                \
 	"--skip-phases=preflight,certs,kubeconfig,etcd,control-plane,kubelet-start," \
 	"wait-control-plane,addon,show-join-command"
+
+/*
+ * Of a control plane's join: once etcd has the new member, kubeadm sleeps 5 s where it is too early
+ * to ask it, and then waits for what everybody waits for.
+ */
+#define JOIN_CONTROL_PLANE_SKIPS \
+	"--skip-phases=preflight,kubelet-wait-bootstrap,control-plane-join,wait-control-plane"
+#define MEMBER_POLL_MS 100
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
@@ -61,6 +71,51 @@ static int run_kubeadm(const struct profile *profile, struct node *node, char *c
 	*ret = bootstrap;
 	bootstrap = BOOTSTRAP_INIT;
 	return 0;
+}
+
+/* The last line that kubeadm wrote in which it says what failed. */
+static char *last_words(const char *log)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *best = NULL;
+	const char *line;
+
+	if (file_read(log, 16 << 20, &text, NULL) < 0)
+		return xstrdup("no output");
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines)
+		if (strncmp(line, "error", 5) == 0 || strstr(line, "rror execution phase") || !best)
+			best = line;
+	if (!best && lines.count > 0)
+		best = lines.items[lines.count - 1];
+	return xstrndup(best ? best : "no output", 300);
+}
+
+/* What an end of kubeadm with STATUS means. */
+static int finish(const struct bootstrap *bootstrap, int status, struct error *err)
+{
+	cleanup_free char *words = NULL;
+
+	if (status == 0)
+		return 0;
+	if (status == -ETIMEDOUT) {
+		(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+				    "kubeadm on node '%s' did not end in time",
+				    bootstrap->node->name);
+		return error_hint(
+			err, -ETIMEDOUT,
+			"read '%s' and 'manykube logs -n %s', then run 'manykube start' again",
+			bootstrap->log, bootstrap->node->name);
+	}
+	if (status < 0)
+		return status;
+	words = last_words(bootstrap->log);
+	(void)error_because(err, &reason_control_plane, -EIO, "kubeadm failed on node '%s': %s",
+			    bootstrap->node->name, words);
+	return error_hint(err, -EIO,
+			  "read '%s' and 'manykube logs', then run 'manykube start' again",
+			  bootstrap->log);
 }
 
 /*
@@ -202,6 +257,31 @@ static int write_identity(const struct profile *profile, const struct node *node
 	return r;
 }
 
+/*
+ * What all control planes have in common: their authorities and the key that service accounts are
+ * signed with.  They go from one node's folder to the other's, readable to nobody else.
+ */
+static int copy_authorities(const struct profile *profile, const struct node *node,
+			    struct error *err)
+{
+	static const char *const names[] = {
+		"ca.crt", "ca.key", "front-proxy-ca.crt", "front-proxy-ca.key",
+		"sa.pub", "sa.key", "etcd/ca.crt",        "etcd/ca.key",
+	};
+	cleanup_free char *folder = node_etc(profile, node, "kubernetes/pki/etcd");
+	int r = file_make_dirs(folder, 0755, err);
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
+		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+		cleanup_free char *path = xasprintf("kubernetes/pki/%s", names[i]);
+
+		r = read_pki(profile, names[i], &text, err);
+		if (r == 0)
+			r = put_secret(profile, node, path, text.text, err);
+	}
+	return r;
+}
+
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err)
 {
@@ -210,57 +290,83 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 
 	if (r == 0)
 		r = write_identity(profile, node, token, err);
+	if (r == 0 && node->control_plane)
+		r = copy_authorities(profile, node, err);
 	if (r < 0)
 		return r;
-	return run_with_images(profile, node,
-			       ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
-				    "--skip-phases=preflight", "--v=1"),
-			       ret, err);
+	return run_with_images(
+		profile, node,
+		ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
+		     node->control_plane ? JOIN_CONTROL_PLANE_SKIPS : "--skip-phases=preflight",
+		     "--v=1"),
+		ret, err);
 }
 
-/* The last line that kubeadm wrote in which it says what failed. */
-static char *last_words(const char *log)
+/* What kubeadm would do next once the kubelet has no more use for it. */
+static void remove_bootstrap_kubeconfig(const struct profile *profile, const struct node *node)
 {
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	const char *best = NULL;
-	const char *line;
+	cleanup_free char *path = node_etc(profile, node, "kubernetes/bootstrap-kubelet.conf");
 
-	if (file_read(log, 16 << 20, &text, NULL) < 0)
-		return xstrdup("no output");
-	strlist_split(&lines, text.text, '\n');
-	strlist_for_each(line, &lines)
-		if (strncmp(line, "error", 5) == 0 || strstr(line, "rror execution phase") || !best)
-			best = line;
-	if (!best && lines.count > 0)
-		best = lines.items[lines.count - 1];
-	return xstrndup(best ? best : "no output", 300);
+	(void)unlink(path);
+}
+
+int bootstrap_await_member(const struct profile *profile, struct bootstrap *join,
+			   int64_t deadline_ms, struct error *err)
+{
+	for (;;) {
+		cleanup_with(members_release) struct members members = MEMBERS_INIT;
+		const struct member *member = NULL;
+		int r;
+
+		if (members_read(profile, &members, NULL) == 0)
+			member = members_find(&members, join->node);
+		if (member && !member->learner) {
+			remove_bootstrap_kubeconfig(profile, join->node);
+			return 0;
+		}
+		/* The end of kubeadm without that is a failure. */
+		r = process_wait(&join->process, clock_now_ms() + MEMBER_POLL_MS, NULL);
+		if (r != -ETIMEDOUT || clock_now_ms() > deadline_ms)
+			return finish(join, r, err);
+	}
+}
+
+int bootstrap_reset(const struct profile *profile, struct node *node, int64_t deadline_ms,
+		    struct error *err)
+{
+	/* kubeadm knows no way to end our kubelet, which would bring its pods back.  Without that
+	 * file the agent waits for the next join. */
+	static char script[] = "rm -f /var/lib/kubelet/kubeadm-flags.env\n"
+			       "while read -r name state pid rest; do\n"
+			       "	[ \"$name\" = kubelet ] && [ \"$pid\" -gt 0 ] || continue\n"
+			       "	kill \"$pid\" || continue\n"
+			       "	while kill -0 \"$pid\" 2>/dev/null; do sleep 0.05; done\n"
+			       "done </run/manykube/state\n"
+			       "exec kubeadm reset --force --v=1\n";
+	cleanup_with(bootstrap_release) struct bootstrap reset = BOOTSTRAP_INIT;
+	int r = run_kubeadm(profile, node, ARGV("sh", "-c", script, "reset"), &reset, err);
+
+	return r < 0 ? r : bootstrap_finish(&reset, deadline_ms, err);
+}
+
+int bootstrap_disown(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s/status", node->name);
+	json_auto_t *patch = json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions",
+				       "type", "Ready", "status", "False", "reason", "Rejoining",
+				       "message", "the node is about to join again");
+	int r = world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
+
+	if (r != -ENOENT)
+		return r;
+	if (err)
+		error_clear(err);
+	return 0;
 }
 
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err)
 {
-	cleanup_free char *words = NULL;
-	int status = process_wait(&bootstrap->process, deadline_ms, err);
-
-	if (status == 0)
-		return 0;
-	if (status == -ETIMEDOUT) {
-		(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
-				    "kubeadm on node '%s' did not end in time",
-				    bootstrap->node->name);
-		return error_hint(
-			err, -ETIMEDOUT,
-			"read '%s' and 'manykube logs -n %s', then run 'manykube start' again",
-			bootstrap->log, bootstrap->node->name);
-	}
-	if (status < 0)
-		return status;
-	words = last_words(bootstrap->log);
-	(void)error_because(err, &reason_control_plane, -EIO, "kubeadm failed on node '%s': %s",
-			    bootstrap->node->name, words);
-	return error_hint(err, -EIO,
-			  "read '%s' and 'manykube logs', then run 'manykube start' again",
-			  bootstrap->log);
+	return finish(bootstrap, process_wait(&bootstrap->process, deadline_ms, err), err);
 }
 
 void bootstrap_release(struct bootstrap *bootstrap)
@@ -306,11 +412,10 @@ int bootstrap_remove_token(const struct profile *profile, const char *token, str
 	return r;
 }
 
-int bootstrap_label(const struct profile *profile, const struct node *node, int64_t deadline_ms,
-		    struct error *err)
+static int label(const struct profile *profile, const struct node *node, json_t *labels,
+		 int64_t deadline_ms, struct error *err)
 {
-	json_t *labels = kubeadm_reserved_labels(node);
-	json_auto_t *patch = json_pack("{s:{s:o}}", "metadata", "labels", labels);
+	json_auto_t *patch = json_pack("{s:{s:O}}", "metadata", "labels", labels);
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
 	int r;
 
@@ -321,6 +426,24 @@ int bootstrap_label(const struct profile *profile, const struct node *node, int6
 	       clock_now_ms() < deadline_ms)
 		clock_rest_ms(100);
 	return r < 0 ? error_prefix(err, r, "cannot label node '%s'", node->name) : 0;
+}
+
+int bootstrap_label(const struct profile *profile, const struct node *node, int64_t deadline_ms,
+		    struct error *err)
+{
+	json_auto_t *labels = kubeadm_reserved_labels(node);
+
+	return label(profile, node, labels, deadline_ms, err);
+}
+
+int bootstrap_mark_control_plane(const struct profile *profile, const struct node *node,
+				 int64_t deadline_ms, struct error *err)
+{
+	json_auto_t *labels = json_pack("{s:s, s:s}", "node-role.kubernetes.io/control-plane", "",
+					"node.kubernetes.io/exclude-from-external-load-balancers",
+					"");
+
+	return label(profile, node, labels, deadline_ms, err);
 }
 
 int bootstrap_quicken_dns(const struct profile *profile, struct error *err)

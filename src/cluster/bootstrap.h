@@ -43,7 +43,7 @@ int bootstrap_controllers(const struct profile *profile, struct node *node, stru
 int bootstrap_addons(const struct profile *profile, struct node *node, struct bootstrap *ret,
 		     struct error *err);
 
-/* Begin `kubeadm join` of NODE with TOKEN. */
+/* Begin `kubeadm join` of NODE with TOKEN, as a control plane if it is one. */
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err);
 
@@ -52,6 +52,18 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err);
 void bootstrap_release(struct bootstrap *bootstrap);
 
+/* Wait until the JOIN of a control plane has made it a member of etcd with a vote: the others may
+ * join then.  Its kubeadm ends later. */
+int bootstrap_await_member(const struct profile *profile, struct bootstrap *join,
+			   int64_t deadline_ms, struct error *err);
+
+/* Have `kubeadm reset` take away from NODE, which runs, all that made it a member. */
+int bootstrap_reset(const struct profile *profile, struct node *node, int64_t deadline_ms,
+		    struct error *err);
+
+/* Have the API not think that NODE is Ready, if it knows it: kubeadm would not let it join. */
+int bootstrap_disown(const struct profile *profile, const struct node *node, struct error *err);
+
 /* Have the API know TOKEN for joins, and forget it. */
 int bootstrap_add_token(const struct profile *profile, const char *token, struct error *err);
 int bootstrap_remove_token(const struct profile *profile, const char *token, struct error *err);
@@ -59,6 +71,10 @@ int bootstrap_remove_token(const struct profile *profile, const char *token, str
 /* Give the Node object of NODE those of its labels that no kubelet may give itself. */
 int bootstrap_label(const struct profile *profile, const struct node *node, int64_t deadline_ms,
 		    struct error *err);
+
+/* And those that tell that it is a control plane, as the end of a join does. */
+int bootstrap_mark_control_plane(const struct profile *profile, const struct node *node,
+				 int64_t deadline_ms, struct error *err);
 
 /* Have CoreDNS asked every second whether it is ready: with kubeadm's 10 s, one early no costs ten
  * seconds. */

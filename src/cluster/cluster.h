@@ -24,6 +24,8 @@ enum cluster_wait {
 /* What a node is to be; unset (NULL, 0) is as the cluster's other nodes are. */
 struct node_options {
 	const char *name; /* NULL: the first free node-N */
+	bool control_plane;
+	bool no_schedule; /* no pods of people on that */
 	const char *address;
 	unsigned cpus;
 	uint64_t memory_bytes;
@@ -40,6 +42,9 @@ struct node_options {
 /* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */
 struct cluster_options {
 	unsigned nodes;
+	unsigned control_planes;
+	bool no_schedule_control_planes;
+	bool no_schedule_control_planes_given;
 	const char *kubernetes_version; /* resolved */
 	const char *subnet;
 	const char *cni;
@@ -120,6 +125,13 @@ int cluster_stop_nodes(const struct profile *profile, const struct strlist *name
 int cluster_stop(const struct profile *profile, bool keep_context, struct observer *observer,
 		 struct error *err);
 
+/*
+ * Control planes among the nodes called NAMES leave before they are stopped, but for the last one
+ * there is; with KEEP_MEMBER they stay members of etcd: -EAGAIN if the others are no majority.
+ */
+int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, bool keep_member,
+			  struct observer *observer, struct error *err);
+
 /* Drain the nodes called NAMES before they are stopped, SECONDS each; they get no new pods until
  * they are started. */
 int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
@@ -139,6 +151,19 @@ int cluster_drain(const struct profile *profile, const struct node *node, unsign
  */
 int cluster_remove_node(struct profile *profile, const char *name, unsigned drain_seconds,
 			struct observer *observer, bool *ret_api_knows, struct error *err);
+
+/* Whether NODE is the only control plane that there is. */
+bool cluster_is_last_control_plane(const struct profile *profile, const struct node *node);
+
+/* -EAGAIN, with the arithmetic, if etcd would have no majority while or after NODE leaves. */
+int cluster_may_leave(const struct profile *profile, const struct node *node, struct error *err);
+
+/* Take NODE out of the control plane, which goes on; another one is the primary then if it was. */
+int cluster_leave(struct profile *profile, struct node *node, struct observer *observer,
+		  struct error *err);
+
+/* If NODE is the primary, make another control plane that one. */
+int cluster_pass_on_primary(struct profile *profile, struct node *node, struct error *err);
 
 /* Have the API forget the node called NAME; succeeds if it does not know it. */
 int cluster_forget_node(const struct profile *profile, const char *name, struct error *err);

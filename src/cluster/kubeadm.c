@@ -223,6 +223,7 @@ static json_t *kubelet_arguments(const struct profile *profile, const struct nod
 	cleanup_free char *labels = own_labels(node);
 	cleanup_free char *gates = strlist_join(&node->feature_gates, ",");
 	cleanup_free char *pods = xasprintf("%u", node->max_pods);
+	cleanup_free char *taints = strlist_join(&node->taints, ",");
 	json_t *own = json_array();
 	json_t *all = NULL;
 	const char *word;
@@ -232,6 +233,9 @@ static json_t *kubelet_arguments(const struct profile *profile, const struct nod
 		add_argument(own, "node-labels", labels);
 	if (*gates)
 		add_argument(own, "feature-gates", gates);
+	/* kubeadm sets them on a worker only, and on a control plane when pods may be there. */
+	if (node->control_plane && !node->primary && *taints)
+		add_argument(own, "register-with-taints", taints);
 	if (node->max_pods)
 		add_argument(own, "max-pods", pods);
 	strlist_for_each(word, &node->extra_config) {
@@ -379,17 +383,22 @@ static void add_document(struct strbuf *out, json_t *object)
 	json_decref(object);
 }
 
+static json_t *local_endpoint(const struct node *node)
+{
+	return json_pack("{s:s, s:i}", "advertiseAddress", node->address, "bindPort",
+			 API_SERVER_PORT);
+}
+
 char *kubeadm_init_config(const struct profile *profile, const struct node *node, const char *token)
 {
 	struct strbuf out = STRBUF_INIT;
 	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
 
-	add_document(&out, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:{s:s, s:i}, s:o, s:o}",
-				     "apiVersion", "kubeadm.k8s.io/v1beta4", "kind",
-				     "InitConfiguration", "bootstrapTokens", "token", token, "ttl",
-				     ttl, "localAPIEndpoint", "advertiseAddress", node->address,
-				     "bindPort", API_SERVER_PORT, "timeouts", timeouts(),
-				     "nodeRegistration", registration(profile, node)));
+	add_document(&out, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
+				     "kubeadm.k8s.io/v1beta4", "kind", "InitConfiguration",
+				     "bootstrapTokens", "token", token, "ttl", ttl,
+				     "localAPIEndpoint", local_endpoint(node), "timeouts",
+				     timeouts(), "nodeRegistration", registration(profile, node)));
 	add_document(&out, cluster_config(profile));
 	add_document(&out, kubelet_config(profile));
 	add_document(&out, proxy_config(profile));
@@ -400,12 +409,17 @@ char *kubeadm_join_config(const struct profile *profile, const struct node *node
 			  const char *discovery_path)
 {
 	struct strbuf out = STRBUF_INIT;
+	json_t *config = json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
+				   "kubeadm.k8s.io/v1beta4", "kind", "JoinConfiguration",
+				   "discovery", "file", "kubeConfigPath", discovery_path,
+				   "tlsBootstrapToken", token, "timeouts", timeouts(),
+				   "nodeRegistration", registration(profile, node));
 
-	add_document(&out, json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
-				     "kubeadm.k8s.io/v1beta4", "kind", "JoinConfiguration",
-				     "discovery", "file", "kubeConfigPath", discovery_path,
-				     "tlsBootstrapToken", token, "timeouts", timeouts(),
-				     "nodeRegistration", registration(profile, node)));
+	if (node->control_plane)
+		(void)json_object_set_new(
+			config, "controlPlane",
+			json_pack("{s:o}", "localAPIEndpoint", local_endpoint(node)));
+	add_document(&out, config);
 	return strbuf_take(&out);
 }
 

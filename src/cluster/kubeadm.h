@@ -17,6 +17,9 @@
 /* The port on which a control plane's own API server listens. */
 #define API_SERVER_PORT 6443
 
+/* And its member of etcd, for the API servers. */
+#define ETCD_PORT 2379
+
 /* How long a join token lives if nobody removes it. */
 #define JOIN_TOKEN_MINUTES 15
 

@@ -16,6 +16,11 @@
 #define FIRST_NUMBER 2
 #define LAST_NUMBER  254
 
+#define CONTROL_PLANES_MOST 7
+
+/* What keeps pods away that do not ask for it. */
+#define CONTROL_PLANE_TAINT "node-role.kubernetes.io/control-plane:NoSchedule"
+
 static bool address_is_taken(const struct profile *profile, const char *address)
 {
 	const struct node *node;
@@ -186,13 +191,16 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 	if (r < 0)
 		return r;
 	node = profile_add_node(profile, name);
-	node->worker = true;
-	node->control_plane = profile->node_count == 1;
-	node->primary = node->control_plane;
+	node->primary = profile->node_count == 1;
+	node->control_plane = node->primary || options->control_plane;
+	node->worker = !node->control_plane ||
+		       (!profile->no_schedule_control_planes && !options->no_schedule);
 	node->driver = xstrdup("native");
 	node->address = take_ptr(address);
 	node->pod_cidr = inet_print_subnet(&pods);
 	copy_settings(profile, options, node);
+	if (!node->worker)
+		strlist_add(&node->taints, CONTROL_PLANE_TAINT);
 	*ret_node = node;
 	return 0;
 }
@@ -226,6 +234,16 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
 }
 
+static unsigned count_control_planes(const struct profile *profile)
+{
+	const struct node *node;
+	unsigned count = 0;
+
+	profile_for_each_node(node, profile)
+		count += node->control_plane;
+	return count;
+}
+
 /* An existing cluster keeps what its addresses and certificates were made for. */
 static int plan_changes(struct profile *profile, const struct cluster_options *options,
 			struct error *err)
@@ -250,6 +268,14 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 			err, -EINVAL,
 			"leave them out to bring the cluster up as it is; 'manykube node set "
 			"NAME' changes a node");
+	}
+	if (options->control_planes && options->control_planes < count_control_planes(profile)) {
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"cluster '%s' has %u control planes, and --control-planes=%u is fewer",
+			profile->name, count_control_planes(profile), options->control_planes);
+		return error_hint(err, -EINVAL,
+				  "'start' never removes nodes: 'manykube node delete NAME' does");
 	}
 	if (options->nodes && options->nodes < profile->node_count) {
 		(void)error_because(err, &reason_usage, -EINVAL,
@@ -282,12 +308,44 @@ static void take_flag(bool *kept, bool wanted, bool given)
 		*kept = wanted;
 }
 
+/* As many control planes and nodes as were asked for; the former come first. */
+static int plan_counts(struct profile *profile, const struct cluster_options *options,
+		       struct error *err)
+{
+	unsigned present = count_control_planes(profile);
+	unsigned wanted = options->control_planes ? options->control_planes : MAX(present, 1u);
+	unsigned least = (unsigned)profile->node_count + wanted - present;
+	unsigned nodes = MAX(options->nodes, least);
+
+	while (profile->node_count < nodes) {
+		struct node_options usual = { .control_plane = present < wanted };
+		struct node *node;
+		int r = plan_node(profile, &usual, &node, err);
+
+		if (r < 0)
+			return r;
+		present += node->control_plane;
+	}
+	return 0;
+}
+
+static int check_control_planes(const struct profile *profile, struct error *err)
+{
+	if (count_control_planes(profile) <= CONTROL_PLANES_MOST)
+		return 0;
+	(void)error_because(err, &reason_usage, -ERANGE,
+			    "%u control planes are more than the %d that etcd advises: each write "
+			    "waits for a majority of them",
+			    count_control_planes(profile), CONTROL_PLANES_MOST);
+	return error_hint(err, -ERANGE, "want fewer, or give --force");
+}
+
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	unsigned wanted;
+	unsigned before;
 	int r = choices_check(options, err);
 
 	if (r < 0)
@@ -308,16 +366,14 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 	take_flag(&profile.offline, options->offline, options->offline_given);
 	take_flag(&profile.keep_context, options->keep_context, options->keep_context_given);
 	take_flag(&profile.embed_certs, options->embed_certs, options->embed_certs_given);
-	wanted = options->nodes ? options->nodes : (unsigned)MAX(profile.node_count, (size_t)1);
-	while (profile.node_count < wanted) {
-		static const struct node_options usual;
-		struct node *node;
-
-		r = plan_node(&profile, &usual, &node, err);
-		if (r < 0)
-			return r;
-	}
-	r = plan_additions(&profile, options, err);
+	take_flag(&profile.no_schedule_control_planes, options->no_schedule_control_planes,
+		  options->no_schedule_control_planes_given);
+	before = count_control_planes(&profile);
+	r = plan_counts(&profile, options, err);
+	if (r == 0)
+		r = plan_additions(&profile, options, err);
+	if (r == 0 && count_control_planes(&profile) > before && !options->force)
+		r = check_control_planes(&profile, err);
 	if (r < 0)
 		return r;
 	*ret = profile;

@@ -56,6 +56,7 @@ static const struct field profile_fields[] = {
 	{ "cni",               FIELD_STRING,   AT(cni) },
 	{ "offline",           FIELD_FLAG,     AT(offline) },
 	{ "keepContext",       FIELD_FLAG,     AT(keep_context) },
+	{ "noScheduleControlPlanes", FIELD_FLAG, AT(no_schedule_control_planes) },
 	{ "embedCerts",        FIELD_FLAG,     AT(embed_certs) },
 	{ "apiPort",           FIELD_UNSIGNED, AT(api_port) },
 	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },

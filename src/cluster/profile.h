@@ -35,10 +35,11 @@ struct profile {
 	char *dns_domain;     /* "cluster.local" */
 	char *cni;            /* "auto" or "none" */
 	bool offline;
-	bool keep_context; /* leave the current context of the kubeconfig alone */
-	bool embed_certs;  /* certificates as data in the kubeconfig, not as paths */
-	unsigned api_port; /* the front door's port on 127.0.0.1 */
-	unsigned cpus;     /* for new nodes; 0: the host's */
+	bool keep_context;               /* leave the current context of the kubeconfig alone */
+	bool embed_certs;                /* certificates as data in the kubeconfig, not as paths */
+	bool no_schedule_control_planes; /* new control planes get no pods of people */
+	unsigned api_port;               /* the front door's port on 127.0.0.1 */
+	unsigned cpus;                   /* for new nodes; 0: the host's */
 	uint64_t memory_bytes;
 	unsigned cert_seconds;       /* how long certificates are good for; 0: kubeadm's year */
 	char *image_repository;      /* of Kubernetes' own images; NULL: the usual one */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
+#include "cluster/members.h"
 #include "cluster/network.h"
 #include "cluster/node-files.h"
 #include "cluster/world.h"
@@ -111,14 +112,41 @@ static int take_out(struct profile *profile, struct node *node, bool api_is_up, 
 	return r;
 }
 
+/* A member of etcd that goes while nothing runs is taken out with the next start; the others must
+ * be enough for that. */
 static int check_may_go(const struct profile *profile, const struct node *node, struct error *err)
 {
-	if (!node->primary)
+	struct members_tally tally = members_tally(profile, NULL);
+
+	if (cluster_is_last_control_plane(profile, node)) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "'%s' is the only control plane of cluster '%s'", node->name,
+				    profile->name);
+		return error_hint(err, -EINVAL, "'manykube delete' removes the whole cluster");
+	}
+	if (!node->control_plane || node->phase != NODE_JOINED)
 		return 0;
-	(void)error_because(err, &reason_usage, -EINVAL,
-			    "'%s' is the only control plane of cluster '%s'", node->name,
-			    profile->name);
-	return error_hint(err, -EINVAL, "'manykube delete' removes the whole cluster");
+	if (tally.running > 0 || tally.count - 1 >= members_majority(tally.count))
+		return tally.running > 0 ? cluster_may_leave(profile, node, err) : 0;
+	(void)error_because(err, &reason_control_plane, -EAGAIN,
+			    "etcd has %u members, and without that of '%s' it would never have a "
+			    "majority again",
+			    tally.count, node->name);
+	return error_hint(err, -EAGAIN,
+			  "run 'manykube start -p %s' first: a running cluster lets it go",
+			  profile->name);
+}
+
+/* A control plane leaves in order if the others run; else its mark has to go to another all the
+ * same. */
+static int leave(struct profile *profile, struct node *node, struct observer *observer,
+		 struct error *err)
+{
+	if (!node->control_plane)
+		return 0;
+	if (members_tally(profile, NULL).running > 0)
+		return cluster_leave(profile, node, observer, err);
+	return cluster_pass_on_primary(profile, node, err);
 }
 
 int cluster_remove_node(struct profile *profile, const char *name, unsigned drain_seconds,
@@ -144,6 +172,9 @@ int cluster_remove_node(struct profile *profile, const char *name, unsigned drai
 		if (r < 0)
 			log_warning("not all pods could be moved away: %s", why.text);
 	}
+	r = leave(profile, node, observer, err);
+	if (r < 0)
+		return r;
 	node->phase = NODE_LEAVING;
 	r = profile_save(profile, err);
 	if (r < 0)

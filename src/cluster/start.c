@@ -9,7 +9,7 @@
  *  3. while it works, the other nodes come up;
  *  4. once its API runs, everything that needs one happens at once: what joins need, the
  *     controllers, addons, storage;
- *  5. the workers that have not joined do so, all at once;
+ *  5. the other control planes join, one after another, and the workers, all at once;
  *  6. what the person will use is waited for.
  *
  * On a cluster that exists, 2 and 3 bring up what is down, and 4 and 5 have nothing to do.
@@ -23,35 +23,24 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "cluster/bootstrap.h"
-#include "cluster/cluster.h"
 #include "cluster/kubeadm.h"
-#include "cluster/node-files.h"
+#include "cluster/members.h"
 #include "cluster/plan.h"
+#include "cluster/start.h"
 #include "cluster/trouble.h"
-#include "cluster/world.h"
-#include "data/inet.h"
 
 /* How often the API is asked whether it has come up. */
 #define POLL_MS 50
 
-struct start {
-	struct profile profile;
-	struct payload payload;
-	struct observer *observer;
-	int64_t deadline;
-	char *token;
-	struct bootstrap init;
-	struct bootstrap publish;
-	struct bootstrap controllers;
-	struct bootstrap addons;
-	struct bootstrap *joins; /* one per node */
-	bool *restarted;         /* likewise: a member that did not run before */
-	bool *ran;               /* likewise: it ran before */
-	bool *part;              /* likewise: it runs, or is to run */
-	struct cluster_outcome *outcome;
-	int64_t began_ms; /* since 1970 */
-};
+static bool anybody_ran(const struct start *start)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, &start->profile)
+		if (start_ran_before(start, node))
+			return true;
+	return false;
+}
 
 static void release_start(struct start *start)
 {
@@ -68,238 +57,6 @@ static void release_start(struct start *start)
 	free(start->token);
 	payload_release(&start->payload);
 	profile_release(&start->profile);
-}
-
-/* Do WORK as the step WORDS, seen by WATCHER (may be NULL) and by tests. */
-#define STEP_SEEN_BY(watcher, words, node, work)                 \
-	({                                                       \
-		int step_r_;                                     \
-		observe_begin(watcher, words, node);             \
-		step_r_ = (work);                                \
-		observe_end(watcher, words, node, step_r_ >= 0); \
-		if (step_r_ >= 0)                                \
-			world->after(words);                     \
-		step_r_;                                         \
-	})
-#define STEP(start, words, node, work) STEP_SEEN_BY((start)->observer, words, node, work)
-
-/*
- * The way to what is neither node nor pod.  Without a default route a node's own programs could not
- * reach services: they are translated to a pod's address only after a way to the service's own was
- * found.  A node that runs may have been offline until now.
- */
-static int add_gateway_route(const struct profile *profile, const struct cluster_node *at,
-			     struct error *err)
-{
-	const char *destination = profile->offline ? profile->service_subnet : "0.0.0.0/0";
-	struct subnet subnet;
-	struct in_addr gateway;
-	int r = inet_parse_subnet(destination, &subnet, err);
-
-	if (r == 0)
-		r = inet_parse_address(profile->gateway, &gateway, err);
-	if (r == 0)
-		r = at->driver->route(&at->spec, subnet.address, subnet.prefix, gateway, false,
-				      err);
-	return r;
-}
-
-/* Every running node gets a way to the pods of all others. */
-static int add_routes(const struct profile *profile, const struct cluster_node *at,
-		      const struct node *node, struct error *err)
-{
-	const struct node *other;
-	int r = 0;
-
-	if (strcmp(profile->cni, "none") == 0)
-		return 0;
-	profile_for_each_node(other, profile) {
-		struct subnet pods;
-		struct in_addr via;
-
-		if (other == node)
-			continue;
-		r = inet_parse_subnet(other->pod_cidr, &pods, err);
-		if (r == 0)
-			r = inet_parse_address(other->address, &via, err);
-		if (r == 0)
-			r = at->driver->route(&at->spec, pods.address, pods.prefix, via, false,
-					      err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static bool ran_before(const struct start *start, const struct node *node)
-{
-	return start->ran[node - start->profile.nodes];
-}
-
-static bool anybody_ran(const struct start *start)
-{
-	const struct node *node;
-
-	profile_for_each_node(node, &start->profile)
-		if (ran_before(start, node))
-			return true;
-	return false;
-}
-
-/* Who is told of the start of NODE: nobody if it runs, since nothing happens but a check. */
-static struct observer *watcher_of(const struct start *start, const struct node *node)
-{
-	return ran_before(start, node) ? NULL : start->observer;
-}
-
-static bool takes_part(const struct start *start, const struct node *node)
-{
-	return start->part[node - start->profile.nodes];
-}
-
-/* Find out which nodes run, and which of the others are to. */
-static int look_at_nodes(struct start *start, const struct cluster_options *options,
-			 struct error *err)
-{
-	const struct node *node;
-
-	start->ran = xcalloc(start->profile.node_count, sizeof(*start->ran));
-	start->part = xcalloc(start->profile.node_count, sizeof(*start->part));
-	profile_for_each_node(node, &start->profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-		int r = cluster_node_open(&start->profile, node, &at, err);
-
-		if (r < 0)
-			return r;
-		start->ran[node - start->profile.nodes] = at.driver->query(&at.spec) ==
-								  NODE_RUNNING &&
-							  !cluster_node_is_paused(&at);
-		start->part[node - start->profile.nodes] = cluster_takes_part(options, node) ||
-							   (ran_before(start, node) &&
-							    node->phase != NODE_LEAVING);
-		if (!takes_part(start, node))
-			continue;
-		start->outcome->started += !ran_before(start, node);
-		start->outcome->joined += node->phase != NODE_JOINED;
-	}
-	return 0;
-}
-
-static int start_node(struct start *start, struct node *node, struct error *err)
-{
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	int r = cluster_node_open(&start->profile, node, &at, err);
-
-	if (r == 0 && node->phase == NODE_JOINED && !ran_before(start, node))
-		start->restarted[node - start->profile.nodes] = true;
-	if (r == 0)
-		r = at.driver->create(&at.spec, err);
-	if (r == 0)
-		r = node_files_write(&start->profile, node, &start->payload, err);
-	if (r == 0)
-		world->after("create node");
-	if (r == 0)
-		r = at.driver->start(&at.spec, err);
-	if (r == 0)
-		r = at.driver->freeze(&at.spec, false, err);
-	if (r == 0)
-		r = add_routes(&start->profile, &at, node, err);
-	if (r == 0)
-		r = add_gateway_route(&start->profile, &at, err);
-	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
-}
-
-static int start_other_nodes(struct start *start, struct error *err)
-{
-	struct node *node;
-
-	profile_for_each_node(node, &start->profile) {
-		int r;
-
-		if (node->primary || !takes_part(start, node))
-			continue;
-		r = STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
-				 start_node(start, node, err));
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int mark_joined(struct start *start, struct node *node, struct error *err)
-{
-	node->phase = NODE_JOINED;
-	return profile_save(&start->profile, err);
-}
-
-/* Whether kubeadm got so far on NODE that its kubelet is a member, although we did not see it end.
- */
-static bool has_joined_unseen(struct start *start, const struct node *node)
-{
-	cleanup_free char *kubelet = node_etc(&start->profile, node, "kubernetes/kubelet.conf");
-	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
-
-	return file_exists(kubelet) &&
-	       world->kube(&start->profile, KUBE_GET, path, NULL, NULL, NULL) == 0;
-}
-
-static int begin_joins(struct start *start, struct error *err)
-{
-	struct node *node;
-
-	profile_for_each_node(node, &start->profile) {
-		size_t i = (size_t)(node - start->profile.nodes);
-		int r;
-
-		if (node->phase != NODE_PLANNED || node->primary || !takes_part(start, node))
-			continue;
-		if (has_joined_unseen(start, node)) {
-			r = bootstrap_label(&start->profile, node, start->deadline, err);
-			if (r == 0)
-				r = mark_joined(start, node, err);
-			if (r < 0)
-				return r;
-			continue;
-		}
-		observe_begin(start->observer, "joining node", node->name);
-		r = bootstrap_join(&start->profile, node, start->token, &start->joins[i], err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int finish_joins(struct start *start, struct error *err)
-{
-	struct node *node;
-
-	profile_for_each_node(node, &start->profile) {
-		struct bootstrap *join = &start->joins[node - start->profile.nodes];
-		int r;
-
-		if (join->process.pid <= 0)
-			continue;
-		r = bootstrap_finish(join, start->deadline, err);
-		if (r == 0)
-			r = bootstrap_label(&start->profile, node, start->deadline, err);
-		if (r == 0)
-			r = mark_joined(start, node, err);
-		observe_end(start->observer, "joining node", node->name, r == 0);
-		if (r < 0)
-			return r;
-		world->after("join node");
-	}
-	return 0;
-}
-
-static bool anybody_joins(const struct start *start)
-{
-	const struct node *node;
-
-	profile_for_each_node(node, &start->profile)
-		if (node->phase == NODE_PLANNED && takes_part(start, node))
-			return true;
-	return false;
 }
 
 /* Wait until the administrator may do what it has to: the API runs and has made the roles. */
@@ -337,15 +94,15 @@ static int make_control_plane(struct start *start, struct node *primary, struct 
 	return r;
 }
 
-/* Whether no control plane was running before. */
-static bool all_control_planes_restarted(const struct start *start)
+/* Whether a control plane was running before. */
+static bool any_control_plane_ran(const struct start *start)
 {
 	const struct node *node;
 
 	profile_for_each_node(node, &start->profile)
-		if (node->control_plane && !start->restarted[node - start->profile.nodes])
-			return false;
-	return true;
+		if (node->control_plane && start_ran_before(start, node))
+			return true;
+	return false;
 }
 
 /*
@@ -360,7 +117,7 @@ static int free_leases(struct start *start, struct error *err)
 	};
 	int r;
 
-	if (!all_control_planes_restarted(start))
+	if (any_control_plane_ran(start))
 		return 0;
 	r = cluster_wait(&start->profile, WAIT_API, NULL,
 			 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer, err);
@@ -398,51 +155,17 @@ static int finish_addons(struct start *start, struct error *err)
 	return r;
 }
 
-/* Nodes that were deleted while the API was down: it still has their objects. */
-static int forget_orphans(struct start *start, struct error *err)
+/* All of the first control plane that others wait for is there: make the rest. */
+static int finish_control_plane(struct start *start, struct node *primary, struct error *err)
 {
-	const char *name;
-	int r = 0;
+	int r = STEP(start, "installing addons", NULL, finish_addons(start, err));
 
-	if (start->profile.orphans.count == 0)
-		return 0;
-	r = cluster_wait(&start->profile, WAIT_API, NULL,
-			 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer, err);
-	strlist_for_each(name, &start->profile.orphans)
-		if (r == 0)
-			r = cluster_forget_node(&start->profile, name, err);
-	if (r < 0)
-		return r;
-	strlist_release(&start->profile.orphans);
-	return profile_save(&start->profile, err);
-}
-
-static int join_all(struct start *start, bool new_control_plane, struct node *primary,
-		    struct error *err)
-{
-	int r = 0;
-
-	if (!new_control_plane && anybody_joins(start)) {
-		r = cluster_wait(&start->profile, WAIT_API, NULL,
-				 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer,
-				 err);
-		if (r == 0)
-			r = bootstrap_add_token(&start->profile, start->token, err);
-	}
 	if (r == 0)
-		r = forget_orphans(start, err);
-	if (r == 0)
-		r = begin_joins(start, err);
-	if (r == 0 && new_control_plane)
-		r = STEP(start, "installing addons", NULL, finish_addons(start, err));
-	if (r == 0 && new_control_plane)
 		r = bootstrap_label(&start->profile, primary, start->deadline, err);
-	if (r == 0 && new_control_plane)
-		r = mark_joined(start, primary, err);
+	if (r == 0)
+		r = start_mark_joined(start, primary, err);
 	if (r == 0)
 		world->after("mark control plane");
-	if (r == 0)
-		r = finish_joins(start, err);
 	return r;
 }
 
@@ -450,20 +173,13 @@ static int join_all(struct start *start, bool new_control_plane, struct node *pr
 static int converge(struct start *start, struct error *err)
 {
 	struct node *primary = profile_primary(&start->profile);
-	bool new_control_plane;
-	bool tokens_left;
-	int r;
+	bool is_new = primary->phase != NODE_JOINED;
+	bool tokens_left = start_anybody_joins(start);
+	int r = start_takes_part(start, primary) ? start_node(start, primary, err) : 0;
 
-	if (!primary)
-		return error_because(err, &reason_host_config, -ENOENT,
-				     "the cluster has no primary control plane");
-	new_control_plane = primary->phase != NODE_JOINED;
-	tokens_left = anybody_joins(start);
-	r = STEP_SEEN_BY(watcher_of(start, primary), "starting node", primary->name,
-			 start_node(start, primary, err));
 	if (r < 0)
 		return r;
-	if (new_control_plane) {
+	if (is_new) {
 		r = make_control_plane(start, primary, err);
 		if (r == 0)
 			r = STEP(start, "setting up the cluster", NULL,
@@ -476,7 +192,11 @@ static int converge(struct start *start, struct error *err)
 			r = free_leases(start, err);
 	}
 	if (r == 0)
-		r = join_all(start, new_control_plane, primary, err);
+		r = start_begin_joins(start, !is_new, err);
+	if (r == 0 && is_new)
+		r = finish_control_plane(start, primary, err);
+	if (r == 0)
+		r = start_finish_joins(start, err);
 	if (r == 0 && tokens_left)
 		r = bootstrap_remove_token(&start->profile, start->token, err);
 	if (r == 0)
@@ -509,12 +229,39 @@ static int open_log(const struct profile *profile, struct error *err)
 	return log_open(log, err);
 }
 
-/* Nodes can't join and come up without a control plane; what was asked for is in the profile. */
+/* Nodes can't join and come up without control planes; what was asked for is in the profile. */
 static bool can_go_on(const struct start *start)
 {
-	const struct node *primary = profile_primary(&start->profile);
+	const struct node *node;
 
-	return !primary || takes_part(start, primary);
+	profile_for_each_node(node, &start->profile)
+		if (start_takes_part(start, node) &&
+		    (node->primary || (node->control_plane && node->phase == NODE_JOINED)))
+			return true;
+	return false;
+}
+
+/* With fewer than a majority of etcd's members the API would never answer. */
+static int check_majority(const struct start *start, struct error *err)
+{
+	const struct node *node;
+	unsigned count = 0;
+	unsigned part = 0;
+
+	profile_for_each_node(node, &start->profile) {
+		if (!node->control_plane || node->phase != NODE_JOINED)
+			continue;
+		count++;
+		part += start_takes_part(start, node);
+	}
+	if (part == 0 || part >= members_majority(count))
+		return 0;
+	(void)error_because(err, &reason_control_plane, -EINVAL,
+			    "only %u of the %u control planes of cluster '%s' would run, and etcd "
+			    "needs %u",
+			    part, count, start->profile.name, members_majority(count));
+	return error_hint(err, -EINVAL, "'manykube start -p %s' brings all of them up",
+			  start->profile.name);
 }
 
 /* Write the profile, and bring up what it promises to this host: networks and ports. */
@@ -527,8 +274,13 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 
 	if (r == 0)
 		r = plan_profile(name, options, &start->profile, &start->outcome->is_new, err);
+	if (r == 0 && !profile_primary(&start->profile))
+		r = error_because(err, &reason_host_config, -ENOENT,
+				  "the cluster has no primary control plane");
 	if (r == 0)
-		r = look_at_nodes(start, options, err);
+		r = start_look_at_nodes(start, options, err);
+	if (r == 0)
+		r = check_majority(start, err);
 	if (r == 0)
 		r = profile_save(&start->profile, err);
 	if (r < 0)

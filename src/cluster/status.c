@@ -43,9 +43,8 @@ static const char *kubelet_word(const struct cluster_node *at)
 	return state && strcmp(state, "running") == 0 ? "Running" : "Stopped";
 }
 
-/* Ask this very control plane, not the front door: each has a state of its own. */
-static const char *apiserver_word(const struct profile *profile, const struct node *node,
-				  unsigned timeout_ms)
+const char *cluster_status_api(const struct profile *profile, const struct node *node,
+			       unsigned timeout_ms)
 {
 	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
 	cleanup_free char *server = xasprintf("https://%s:%d", node->address, API_SERVER_PORT);
@@ -83,7 +82,7 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 	ret->kubelet = usage.paused ? "Paused" : kubelet_word(at);
 	ret->apiserver = !node->control_plane ? "Irrelevant"
 			 : usage.paused       ? "Paused"
-					      : apiserver_word(profile, node, timeout_ms);
+					      : cluster_status_api(profile, node, timeout_ms);
 	ret->kubeconfig = node->control_plane ? kubeconfig_word(profile) : "Irrelevant";
 }
 

@@ -27,6 +27,11 @@ int cluster_status_collect(const struct profile *profile, struct cluster_status 
 			   struct error *err);
 void cluster_status_release(struct cluster_status *status);
 
+/* What the API server of NODE is doing: each has a state of its own, so it is not the front door
+ * that is asked. */
+const char *cluster_status_api(const struct profile *profile, const struct node *node,
+			       unsigned timeout_ms);
+
 /* The exit status of `status`: 1 a node is not running, 2 a kubelet or API server, 4 the
  * kubeconfig; added up. */
 int cluster_status_code(const struct cluster_status *status);

@@ -98,7 +98,8 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 				return r;
 		}
 		if (object && kube_node_is_ready(object) &&
-		    was_heard_of(profile, node, object, leases, restart))
+		    was_heard_of(profile, node, object, leases, restart) &&
+		    (!node->control_plane || world->api_is_ready(profile, node)))
 			ready++;
 		else
 			add_name(missing, node->name);

@@ -19,6 +19,7 @@
 #include "cluster/network.h"
 #include "cluster/node-files.h"
 #include "cluster/spec.h"
+#include "cluster/status.h"
 #include "data/inet.h"
 #include "host/probe.h"
 
@@ -133,6 +134,42 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 
 	return r < 0 ? r
 		     : kube_request(client, verb, path, body, REQUEST_TIMEOUT_MS, ret_answer, err);
+}
+
+static bool api_is_ready(const struct profile *profile, const struct node *node)
+{
+	return strcmp(cluster_status_api(profile, node, REQUEST_TIMEOUT_MS), "Running") == 0;
+}
+
+static int read_pki(const struct profile *profile, const struct node *node, const char *name,
+		    struct strbuf *ret, struct error *err)
+{
+	cleanup_free char *relative = xasprintf("kubernetes/pki/%s", name);
+	cleanup_free char *path = node_etc(profile, node, relative);
+
+	return file_read(path, 1 << 20, ret, err);
+}
+
+/* As the API server does, in JSON. */
+static int ask_etcd(const struct profile *profile, const struct node *node, const char *path,
+		    const json_t *body, json_t **ret_answer, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf cert = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
+	cleanup_with(kube_freep) struct kube *etcd = NULL;
+	cleanup_free char *server = xasprintf("https://%s:%d", node->address, ETCD_PORT);
+	int r = read_pki(profile, node, "etcd/ca.crt", &ca, err);
+
+	if (r == 0)
+		r = read_pki(profile, node, "apiserver-etcd-client.crt", &cert, err);
+	if (r == 0)
+		r = read_pki(profile, node, "apiserver-etcd-client.key", &key, err);
+	if (r == 0)
+		r = kube_new(server, ca.text, cert.text, key.text, &etcd, err);
+	return r < 0 ? r
+		     : kube_request(etcd, KUBE_CREATE, path, body, REQUEST_TIMEOUT_MS, ret_answer,
+				    err);
 }
 
 static int open_on_primary(const struct profile *profile, const char *name, struct kube **ret_kube)
@@ -260,6 +297,8 @@ const struct world world_real = {
 	.front_door_up = front_door_up,
 	.front_door_down = front_door_down,
 	.kube = ask_kube,
+	.api_is_ready = api_is_ready,
+	.etcd = ask_etcd,
 	.admin_is_ready = admin_is_ready,
 	.drain = drain,
 	.kubeconfig_add = kubeconfig_add,

@@ -46,6 +46,13 @@ struct world {
 	int (*kube)(const struct profile *profile, enum kube_verb verb, const char *path,
 		    const json_t *body, json_t **ret_answer, struct error *err);
 
+	/* Whether the API server of NODE itself is ready. */
+	bool (*api_is_ready)(const struct profile *profile, const struct node *node);
+
+	/* Ask the member of etcd on NODE. */
+	int (*etcd)(const struct profile *profile, const struct node *node, const char *path,
+		    const json_t *body, json_t **ret_answer, struct error *err);
+
 	/*
 	 * Whether the first control plane's API runs, has made the roles of Kubernetes' own parts,
 	 * and lets the administrator in, who is given its rights here.

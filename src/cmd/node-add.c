@@ -24,19 +24,25 @@ static const struct opt options[] = {
 	OPT_STRING(0, "name", &arg.wanted.add.name, "NAME",
 		   "what to call the node; the first free node-N unless given", .once = true),
 	OPT_POSITIVE(0, "count", &arg.count, "how many nodes to add at once", .once = true),
-	OPT_FLAG(0, "worker", &arg.worker, "the node is a worker", .once = true),
+	OPT_FLAG(0, "control-plane", &arg.wanted.add.control_plane, "the node is a control plane",
+		 .once = true),
+	OPT_FLAG(0, "worker", &arg.worker, "pods run on the node, also on a control plane",
+		 .once = true),
 	NODE_OPTIONS(arg.wanted.add),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long it may take"),
+	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something",
+		 .once = true),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
 
 static int take_operand(struct command_context *ctx, struct error *err)
 {
-	if (!arg.worker)
+	if (!arg.worker && !arg.wanted.add.control_plane)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "--worker=false: nodes that are only control planes can't be "
-				     "added yet");
+				     "--worker=false: then give --control-plane, or the node would "
+				     "be nothing");
+	arg.wanted.add.no_schedule = !arg.worker;
 	if (ctx->argc > 0 && arg.wanted.add.name)
 		return error_because(err, &reason_usage, -EINVAL,
 				     "the node is called both '%s' and '%s'", ctx->argv[0],
@@ -88,7 +94,8 @@ const struct command cmd_node_add = {
 		"wait for each other.",
 	.examples = "manykube node add\n"
 		    "manykube node add database --memory=4g --label=tier=db\n"
-		    "manykube node add --count=5\n",
+		    "manykube node add --count=5\n"
+		    "manykube node add --control-plane\n",
 	.max_operands = 1,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,

@@ -10,6 +10,7 @@
 static struct {
 	bool all;
 	bool drain;
+	bool keep_member;
 	unsigned drain_seconds;
 	const char *output;
 } arg = {
@@ -22,6 +23,8 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "drain", &arg.drain,
 		 "move the nodes' pods elsewhere first; 'node start' lets new ones in"),
 	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds, "how long moving pods may take"),
+	OPT_FLAG(0, "keep-member", &arg.keep_member,
+		 "a control plane stays a member of etcd, if the others are a majority"),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
@@ -41,6 +44,9 @@ static int run(struct command_context *ctx, struct error *err)
 		r = cluster_drain_to_stop(ctx->profile, &names, arg.drain_seconds,
 					  progress_observer(progress), err);
 	if (r == 0)
+		r = cluster_leave_to_stop(ctx->profile, &names, arg.keep_member,
+					  progress_observer(progress), err);
+	if (r == 0)
 		r = cluster_stop_nodes(ctx->profile, &names, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	shown = strlist_join(&names, ", ");
@@ -58,10 +64,14 @@ const struct command cmd_node_stop = {
 	.name = "stop",
 	.operands = "NAME...",
 	.summary = "shut nodes down, keeping everything",
-	.description = "The Node objects stay, with their podCIDRs, and so do addresses and data. "
-		       "Without its control plane a cluster's API does not answer; pods go on.",
+	.description =
+		"The Node objects stay, with their podCIDRs, and so do addresses and data. A control "
+		"plane leaves etcd, so that the others can do without it, and 'node start' has it "
+		"join again; the last one stays what it is, and until it is started the API does not "
+		"answer.",
 	.examples = "manykube node stop node-2\n"
-		    "manykube node stop node-2 --drain\n",
+		    "manykube node stop node-2 --drain\n"
+		    "manykube node stop node-3 --keep-member\n",
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES,

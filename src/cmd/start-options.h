@@ -9,6 +9,7 @@ struct start_arguments {
 	const char *kubernetes_version;
 	const char *wait;
 	const char *output;
+	bool ha;
 	bool download_only;
 	bool dry_run;
 	bool delete_on_failure;

@@ -64,14 +64,22 @@ static void record_events(const char *name)
 
 static int check_counts(struct error *err)
 {
-	const struct cluster_options *wanted = &start_arguments.wanted;
+	struct cluster_options *wanted = &start_arguments.wanted;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 
+	if (start_arguments.ha && !wanted->control_planes)
+		wanted->control_planes = 3;
 	if (wanted->memory_bytes && wanted->memory_bytes < MIN_MEMORY_BYTES && !wanted->force) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 1 GiB");
 		return error_hint(err, -ERANGE, "give more, or --force to try");
+	}
+	if (wanted->nodes && wanted->nodes < wanted->control_planes) {
+		log_warning(
+			"--nodes=%u is fewer than --control-planes=%u: the cluster gets %u nodes",
+			wanted->nodes, wanted->control_planes, wanted->control_planes);
+		wanted->nodes = wanted->control_planes;
 	}
 	if (wanted->nodes > 250)
 		return error_because(err, &reason_usage, -ERANGE,
@@ -170,10 +178,11 @@ const struct command cmd_start = {
 	.elsewhere = "create|up|run|init|restart",
 	.summary = "make a cluster, or bring it up again as it was",
 	.description =
-		"Makes a Kubernetes cluster of one control plane and --nodes minus one workers, or "
-		"brings up what is down of an existing one: same nodes, same addresses, same data. "
+		"Makes a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
+		"or brings up what is down of an existing one: same nodes, same addresses, same data. "
 		"It can be interrupted and run again at any moment; it never resets a cluster.",
 	.examples = "manykube start --nodes=3\n"
+		    "manykube start --control-planes=3 --nodes=5\n"
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"
 		    "manykube start --download-only\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,

@@ -148,15 +148,15 @@ static int fake_freeze(const struct node_spec *spec, bool frozen, struct error *
 	return 0;
 }
 
-/* Whom the API knows, it knows until it is told otherwise, or is gone itself. */
-static void forget_members(void)
+/* Drop all that exists of KIND ("member:"). */
+static void drop_all(const char *kind)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	const char *what;
 
 	fake_world_list(&all);
 	strlist_for_each(what, &all)
-		if (strncmp(what, "member:", 7) == 0)
+		if (strncmp(what, kind, strlen(kind)) == 0)
 			drop(what);
 }
 
@@ -164,13 +164,15 @@ static int fake_destroy(const struct node_spec *spec, struct error *err)
 {
 	drop_about("frozen", spec->name);
 	drop_about("running", spec->name);
-	if (strcmp(spec->name, "node-1") == 0)
-		forget_members();
 	return file_remove_tree(spec->folder, err);
 }
 
+/* Whom the API and etcd know, they know until they are told otherwise, or are gone themselves. */
 static int fake_destroy_cluster(arg_unused const char *cluster, arg_unused struct error *err)
 {
+	drop_all("member:");
+	drop_all("etcd:");
+	drop_all("learner:");
 	return 0;
 }
 
@@ -196,8 +198,39 @@ static int put(const struct node_spec *spec, const char *path, const char *text,
 	return r < 0 ? r : file_put(full, text, strlen(text), 0600, err);
 }
 
+static bool is_awake(const char *name)
+{
+	return has("running", name) && !has("frozen", name);
+}
+
+/* Whether a majority of etcd's members runs. */
+static bool has_quorum(void)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	const char *what;
+	unsigned count = 0;
+	unsigned running = 0;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all) {
+		if (strncmp(what, "etcd:", 5) != 0)
+			continue;
+		count++;
+		running += is_awake(what + 5);
+	}
+	return running > count / 2;
+}
+
 static int kubeadm_init(const struct node_spec *spec, struct error *err)
 {
+	static const char *const keys[] = { "pki/front-proxy-ca.crt",
+					    "pki/front-proxy-ca.key",
+					    "pki/sa.pub",
+					    "pki/sa.key",
+					    "pki/etcd/ca.crt",
+					    "pki/etcd/ca.key",
+					    "manifests/etcd.yaml",
+					    "kubelet.conf" };
 	cleanup_free char *cert = NULL;
 	cleanup_free char *key = NULL;
 	cleanup_free char *name = xasprintf("init-%u", fake_world_inits());
@@ -207,10 +240,44 @@ static int kubeadm_init(const struct node_spec *spec, struct error *err)
 	r = put(spec, "pki/ca.crt", cert, err);
 	if (r == 0)
 		r = put(spec, "pki/ca.key", key, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
+		r = put(spec, keys[i], "x", err);
 	if (r == 0)
 		r = put(spec, "admin.conf", "server: x\n", err);
 	add(name);
+	add_about("etcd", spec->name);
 	add_about("member", spec->name);
+	return r;
+}
+
+static bool is_control_plane(const struct node_spec *spec)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/etc/manykube/kubeadm.yaml", spec->folder);
+
+	return file_read(path, 1 << 20, &text, NULL) == 0 && strstr(text.text, "controlPlane");
+}
+
+/* etcd has a member before it has a vote, and it may all end in between. */
+static int join_etcd(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *key = xasprintf("%s/etc/kubernetes/pki/etcd/ca.key", spec->folder);
+	int r;
+
+	if (!file_exists(key))
+		return error_set(err, -ENOENT, "no key of etcd's authority");
+	if (has("etcd", spec->name) || has("learner", spec->name))
+		return error_set(err, -EEXIST, "etcd has that member already");
+	if (!has_quorum())
+		return error_set(err, -EAGAIN, "etcd has no majority");
+	add_about("learner", spec->name);
+	after("add learner");
+	r = put(spec, "manifests/etcd.yaml", "x", err);
+	if (r == 0)
+		r = put(spec, "admin.conf", "server: x\n", err);
+	drop_about("learner", spec->name);
+	add_about("etcd", spec->name);
+	after("promote learner");
 	return r;
 }
 
@@ -220,10 +287,22 @@ static int kubeadm_join(const struct node_spec *spec, struct error *err)
 
 	if (!file_exists(discovery))
 		return error_set(err, -ENOENT, "no discovery file");
-	if (has("member", spec->name))
+	if (has("member", spec->name) && !has("disowned", spec->name))
 		return error_set(err, -EEXIST, "a node with that name has joined");
+	drop_about("disowned", spec->name);
 	add_about("member", spec->name);
-	return 0;
+	return is_control_plane(spec) ? join_etcd(spec, err) : 0;
+}
+
+static int kubeadm_reset(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *etc = xasprintf("%s/etc/kubernetes", spec->folder);
+	int r;
+
+	if (has("etcd", spec->name) || has("learner", spec->name))
+		return error_set(err, -EBUSY, "a member of etcd would be lost");
+	r = file_remove_tree(etc, err);
+	return r < 0 ? r : file_make_dirs(etc, 0755, err);
 }
 
 /* Do at once what kubeadm would have done by the end of a process, which does nothing. */
@@ -237,7 +316,9 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		return error_set(err, -EBUSY, "node '%s' is paused", spec->name);
 	if (!has("running", spec->name))
 		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
-	if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
+	if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "reset") == 0)
+		r = kubeadm_reset(spec, err);
+	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
 		r = kubeadm_join(spec, err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strstr(argv[4], "upload-config"))
 		r = kubeadm_init(spec, err);
@@ -383,12 +464,27 @@ static json_t *list_leases(void)
 	return json_pack("{s:o}", "items", items);
 }
 
+static int fake_node(enum kube_verb verb, const char *path, const json_t *body, struct error *err)
+{
+	cleanup_free char *name = xstrndup(path, strcspn(path, "/"));
+
+	if (!has("member", name))
+		return error_set(err, -ENOENT, "no such node");
+	if (verb == KUBE_MERGE && json_object_get(json_object_get(body, "spec"), "unschedulable"))
+		drop_about("drained", name);
+	if (verb == KUBE_MERGE && strstr(path, "/status"))
+		add_about("disowned", name);
+	if (verb == KUBE_DELETE)
+		drop_about("member", name);
+	return 0;
+}
+
 static int fake_kube(arg_unused const struct profile *profile, enum kube_verb verb,
 		     const char *path, const json_t *body, json_t **ret_answer, struct error *err)
 {
 	const char *secret = strstr(path, "/secrets");
 
-	if (!has("running", "node-1") || has("frozen", "node-1") || fake_world_inits() == 0)
+	if (fake_world_inits() == 0 || !has_quorum())
 		return error_set(err, -ECONNREFUSED, "the API is down");
 	if (secret && verb == KUBE_CREATE)
 		add_about("token", json_string_value(json_object_get(
@@ -399,14 +495,56 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 		*ret_answer = list_nodes();
 	if (verb == KUBE_GET && strstr(path, "/kube-node-lease/") && ret_answer)
 		*ret_answer = list_leases();
-	if (strncmp(path, "/api/v1/nodes/", 14) == 0 && !has("member", path + 14))
-		return error_set(err, -ENOENT, "no such node");
-	if (verb == KUBE_MERGE && strncmp(path, "/api/v1/nodes/", 14) == 0 &&
-	    json_object_get(json_object_get(body, "spec"), "unschedulable"))
-		drop_about("drained", path + 14);
-	if (verb == KUBE_DELETE && strncmp(path, "/api/v1/nodes/", 14) == 0)
-		drop_about("member", path + 14);
+	if (strncmp(path, "/api/v1/nodes/", 14) == 0)
+		return fake_node(verb, path + 14, body, err);
 	return 0;
+}
+
+/* The member that is, or is to be, on the node called NAME; its name is its number. */
+static json_t *member_object(const struct profile *profile, const char *name, bool learner)
+{
+	const struct node *node = profile_find_node(profile, name);
+	cleanup_free char *peer = xasprintf("https://%s:2380", node ? node->address : "192.0.2.1");
+
+	return json_pack("{s:s, s:s, s:[s], s:b}", "ID", name, "name", learner ? "" : name,
+			 "peerURLs", peer, "isLearner", learner);
+}
+
+static json_t *list_etcd(const struct profile *profile)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	json_t *items = json_array();
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all) {
+		if (strncmp(what, "etcd:", 5) == 0)
+			(void)json_array_append_new(items, member_object(profile, what + 5, false));
+		if (strncmp(what, "learner:", 8) == 0)
+			(void)json_array_append_new(items, member_object(profile, what + 8, true));
+	}
+	return json_pack("{s:o}", "members", items);
+}
+
+static int fake_etcd(const struct profile *profile, const struct node *node, const char *path,
+		     const json_t *body, json_t **ret_answer, struct error *err)
+{
+	const char *id = json_string_value(json_object_get(body, "ID"));
+
+	if (!is_awake(node->name) || !has("etcd", node->name) || !has_quorum())
+		return error_set(err, -ECONNREFUSED, "etcd does not answer");
+	if (strstr(path, "/remove")) {
+		drop_about("etcd", id);
+		drop_about("learner", id);
+	}
+	if (strstr(path, "/list") && ret_answer)
+		*ret_answer = list_etcd(profile);
+	return 0;
+}
+
+static bool fake_api(arg_unused const struct profile *profile, const struct node *node)
+{
+	return is_awake(node->name) && has_quorum();
 }
 
 static bool fake_admin(arg_unused const struct profile *profile)
@@ -438,6 +576,8 @@ static const struct world fake_world = {
 	.front_door_up = fake_door_up,
 	.front_door_down = fake_door_down,
 	.kube = fake_kube,
+	.api_is_ready = fake_api,
+	.etcd = fake_etcd,
 	.admin_is_ready = fake_admin,
 	.drain = fake_drain,
 	.kubeconfig_add = fake_config_add,

@@ -16,7 +16,7 @@ void fake_world_use(const char *folder, unsigned crash_at);
 #define FAKE_CRASHED 99
 
 /* All that exists in the world, sorted: "network", "front-door", "running:node-1", "frozen:node-1",
- * "member:node-1", "token:abcdef". */
+ * "member:node-1", "etcd:node-1", "token:abcdef". */
 void fake_world_list(struct strlist *ret);
 
 /* From now on only BYTES of memory and disk are free. */

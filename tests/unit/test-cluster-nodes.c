@@ -1,24 +1,10 @@
 /* Adding, stopping, starting and deleting nodes in a fake world: whole, and ended after every
  * single step. */
 
-#include <sys/wait.h>
-
 #include "cluster/cluster.h"
 #include "fake-world.h"
+#include "rounds.h"
 #include "test.h"
-
-#define MANY 200
-
-/* A home and a world of its own for round N. */
-static char *begin_round(unsigned n)
-{
-	cleanup_free char *home = xasprintf("%s/home-%u", test_folder(), n);
-	char *folder = xasprintf("%s/world-%u", test_folder(), n);
-
-	ASSERT(setenv("MANYKUBE_HOME", home, 1) == 0);
-	fake_world_use(folder, 0);
-	return folder;
-}
 
 static int start_with(struct cluster_options options, struct cluster_outcome *ret_outcome)
 {
@@ -122,84 +108,12 @@ static int delete_third(void)
 	return delete_named("node-3");
 }
 
-/* Do WORK in a process that ends after step CRASH_AT; true if it got to its end before. */
-static bool run_until(const char *folder, unsigned crash_at, int (*work)(void))
-{
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		fake_world_use(folder, crash_at);
-		_exit(work() == 0 ? 0 : 1);
-	}
-	ASSERT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
-	if (WEXITSTATUS(status) == FAKE_CRASHED)
-		return false;
-	ASSERT_INT(WEXITSTATUS(status), 0);
-	return true;
-}
-
-/* BEFORE makes a world, WORK is cut short in it after every step, and CHECK sees that it can be
- * gone on with; at least LEAST steps are expected. */
-static void cut_short(int (*before)(void), int (*work)(void), void (*check)(void), unsigned least)
-{
-	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = begin_round(n);
-		bool ended;
-
-		ASSERT_INT(before(), 0);
-		ended = run_until(folder, n, work);
-		check();
-		ASSERT_INT(fake_world_inits(), 1);
-		if (ended) {
-			ASSERT(n > least);
-			return;
-		}
-	}
-	ASSERT(!"there is no end of steps");
-}
-
-/* What there is, but for tokens, which a crash may leave and which end by themselves. */
-static void assert_world(const char *expected)
-{
-	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
-	cleanup_with(strlist_release) struct strlist lasting = STRLIST_INIT;
-	cleanup_free char *text = NULL;
-	const char *what;
-
-	fake_world_list(&all);
-	strlist_for_each(what, &all)
-		if (strncmp(what, "token:", 6) != 0)
-			strlist_add(&lasting, what);
-	text = strlist_join(&lasting, " ");
-	ASSERT_STR(text, expected);
-}
-
-/* All nodes, their phases and addresses, and the orphans. */
-static void assert_profile(const char *expected)
-{
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
-	cleanup_free char *text = NULL;
-	const struct node *node;
-	const char *name;
-
-	ASSERT_OK(profile_load("test", &profile, &err));
-	profile_for_each_node(node, &profile)
-		strlist_addf(&all, "%s %s %s %s", node->name, node_phase_word(node->phase),
-			     node->address, node->pod_cidr);
-	strlist_for_each(name, &profile.orphans)
-		strlist_addf(&all, "orphan %s", name);
-	text = strlist_join(&all, "; ");
-	ASSERT_STR(text, expected);
-}
-
-#define UP       "bridge:mktest front-door kubeconfig "
+#define UP       "bridge:mktest etcd:node-1 front-door kubeconfig "
 #define FIRST    "node-1 joined 192.168.39.2 10.244.0.0/24"
 #define SECOND   "node-2 joined 192.168.39.3 10.244.1.0/24"
 #define THIRD    "node-3 joined 192.168.39.4 10.244.2.0/24"
 #define MEMBERS  "member:node-1 member:node-2 member:node-3 "
-#define NO_NODES "member:node-1 member:node-2 member:node-3"
+#define NO_NODES "etcd:node-1 member:node-1 member:node-2 member:node-3"
 
 static int one_node(void)
 {
@@ -290,10 +204,10 @@ TEST(what_is_added_to_a_stopped_cluster_comes_up_with_it)
 	free(begin_round(0));
 	ASSERT_INT(one_stopped_node(), 0);
 	ASSERT_INT(add_two(), 0);
-	assert_world("member:node-1");
+	assert_world("etcd:node-1 member:node-1");
 	/* A node alone is not of any use. */
 	ASSERT_INT(start_named("node-2"), -ESRCH);
-	assert_world("member:node-1");
+	assert_world("etcd:node-1 member:node-1");
 	start_makes_three();
 	ASSERT_INT(fake_world_inits(), 1);
 }
@@ -379,11 +293,11 @@ static int drain_second(void)
 static void second_gets_pods_again(void)
 {
 	ASSERT_INT(drain_second(), 0);
-	assert_world("bridge:mktest drained:node-2 front-door kubeconfig " MEMBERS
+	assert_world("bridge:mktest drained:node-2 etcd:node-1 front-door kubeconfig " MEMBERS
 		     "running:node-1 running:node-3");
 	/* Only when it comes back itself. */
 	ASSERT_INT(start_named("node-3"), 0);
-	assert_world("bridge:mktest drained:node-2 front-door kubeconfig " MEMBERS
+	assert_world("bridge:mktest drained:node-2 etcd:node-1 front-door kubeconfig " MEMBERS
 		     "running:node-1 running:node-3");
 	ASSERT_INT(start_second(), 0);
 	assert_three();
@@ -563,7 +477,7 @@ TEST(a_node_is_drained_before_it_goes)
 	ASSERT_INT(three_nodes(), 0);
 	ASSERT_OK(profile_load("test", &profile, &err));
 	ASSERT_OK(cluster_remove_node(&profile, "node-3", 10, NULL, &api_knows, &err));
-	assert_world("bridge:mktest drained:node-3 front-door kubeconfig member:node-1 "
+	assert_world("bridge:mktest drained:node-3 etcd:node-1 front-door kubeconfig member:node-1 "
 		     "member:node-2 running:node-1 running:node-2");
 }
 

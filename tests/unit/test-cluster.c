@@ -68,8 +68,9 @@ static void assert_whole(void)
 
 	fake_world_list(&all);
 	text = strlist_join(&all, " ");
-	ASSERT_STR(text, "bridge:mktest front-door kubeconfig member:node-1 member:node-2 "
-			 "member:node-3 running:node-1 running:node-2 running:node-3");
+	ASSERT_STR(text,
+		   "bridge:mktest etcd:node-1 front-door kubeconfig member:node-1 member:node-2 "
+		   "member:node-3 running:node-1 running:node-2 running:node-3");
 	ASSERT_OK(profile_load("test", &profile, &err));
 	ASSERT_INT(profile.node_count, 3);
 	profile_for_each_node(node, &profile)

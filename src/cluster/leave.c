@@ -1,0 +1,176 @@
+/*
+ * A control plane that leaves: its node is stopped or deleted, and the others go on without it.
+ *
+ * It is marked as no member first, so that whatever comes in between, a start makes it one again
+ * and a stop or delete goes on.  Its member of etcd is taken out by the others, which works for a
+ * dead node as well.
+ */
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/bootstrap.h"
+#include "cluster/cluster.h"
+#include "cluster/members.h"
+#include "cluster/world.h"
+
+#define RESET_SECONDS 60
+
+/* The control plane that is the primary if NODE is not: one that runs rather than one that does
+ * not; NULL if there is no other. */
+static struct node *successor_of(const struct profile *profile, const struct node *node)
+{
+	struct node *best = NULL;
+	struct node *other;
+
+	profile_for_each_node(other, profile) {
+		if (other == node || !other->control_plane || other->phase != NODE_JOINED)
+			continue;
+		if (cluster_node_state(profile, other) == NODE_RUNNING)
+			return other;
+		best = best ? best : other;
+	}
+	return best;
+}
+
+bool cluster_is_last_control_plane(const struct profile *profile, const struct node *node)
+{
+	return node->control_plane && (node->phase == NODE_JOINED || node->primary) &&
+	       !successor_of(profile, node);
+}
+
+int cluster_may_leave(const struct profile *profile, const struct node *node, struct error *err)
+{
+	struct members_tally all = members_tally(profile, NULL);
+	struct members_tally others;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	if (node->phase != NODE_JOINED)
+		return 0;
+	strlist_add(&names, node->name);
+	others = members_tally(profile, &names);
+	if (all.running < members_majority(all.count)) {
+		(void)error_because(err, &reason_control_plane, -EAGAIN,
+				    "%u of %u members of etcd run, and %u are needed to take out "
+				    "that of '%s'",
+				    all.running, all.count, members_majority(all.count),
+				    node->name);
+		return error_hint(err, -EAGAIN,
+				  "'manykube start' brings all up; if some are lost for good, "
+				  "'manykube node recover' goes on without them");
+	}
+	if (others.running >= members_majority(all.count - 1))
+		return 0;
+	(void)error_because(err, &reason_control_plane, -EAGAIN,
+			    "without '%s', %u of %u members of etcd would run, and %u are needed",
+			    node->name, others.running, all.count - 1,
+			    members_majority(all.count - 1));
+	return error_hint(err, -EAGAIN, "start or delete the control planes that do not run first");
+}
+
+int cluster_pass_on_primary(struct profile *profile, struct node *node, struct error *err)
+{
+	struct node *successor = node->primary ? successor_of(profile, node) : NULL;
+	int r;
+
+	if (!successor)
+		return 0;
+	node->primary = false;
+	successor->primary = true;
+	r = profile_save(profile, err);
+	if (r == 0)
+		log_warning("'%s' is the primary control plane now", successor->name);
+	if (r == 0)
+		world->after("pass on primary");
+	return r;
+}
+
+/* From now on nobody is led to NODE. */
+static int step_back(struct profile *profile, struct node *node, struct error *err)
+{
+	int r = cluster_pass_on_primary(profile, node, err);
+
+	if (r < 0)
+		return r;
+	if (node->phase == NODE_JOINED)
+		node->phase = NODE_PLANNED;
+	r = profile_save(profile, err);
+	if (r == 0)
+		world->after("step back");
+	return r < 0 ? r : world->front_door_up(profile, err);
+}
+
+/* What is left on a node that does not run is removed before it joins again. */
+static void reset(const struct profile *profile, struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	if (cluster_node_open(profile, node, &at, NULL) < 0 ||
+	    at.driver->query(&at.spec) != NODE_RUNNING || cluster_node_is_paused(&at))
+		return;
+	if (bootstrap_reset(profile, node, clock_now_ms() + RESET_SECONDS * 1000, &why) < 0)
+		log_debug("'%s' could not be reset: %s", node->name, why.text);
+}
+
+int cluster_leave(struct profile *profile, struct node *node, struct observer *observer,
+		  struct error *err)
+{
+	int r;
+
+	observe_begin(observer, "leaving the control plane", node->name);
+	r = step_back(profile, node, err);
+	if (r == 0)
+		r = members_remove(profile, node, err);
+	if (r == 0)
+		world->after("remove member");
+	if (r == 0)
+		reset(profile, node);
+	observe_end(observer, "leaving the control plane", node->name, r == 0);
+	return r;
+}
+
+/* Whether a majority of etcd's members runs without those called NAMES. */
+static int check_majority_without(const struct profile *profile, const struct strlist *names,
+				  struct error *err)
+{
+	struct members_tally left = members_tally(profile, names);
+
+	if (left.running >= members_majority(left.count))
+		return 0;
+	(void)error_because(err, &reason_control_plane, -EAGAIN,
+			    "%u of %u members of etcd would run, and %u are needed", left.running,
+			    left.count, members_majority(left.count));
+	return error_hint(err, -EAGAIN,
+			  "without --keep-member it leaves, and the others go on; 'manykube stop' "
+			  "stops the whole cluster");
+}
+
+int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, bool keep_member,
+			  struct observer *observer, struct error *err)
+{
+	const char *name;
+	bool any = false;
+	int r = 0;
+
+	strlist_for_each(name, names) {
+		struct node *node = profile_find_node(profile, name);
+
+		any |= node && node->control_plane && node->phase == NODE_JOINED;
+	}
+	if (keep_member)
+		return any ? check_majority_without(profile, names, err) : 0;
+	strlist_for_each(name, names) {
+		struct node *node = profile_find_node(profile, name);
+
+		/* The last one keeps all: without it there is nobody to leave. */
+		if (r < 0 || !node || !node->control_plane ||
+		    cluster_is_last_control_plane(profile, node) ||
+		    cluster_node_state(profile, node) == NODE_ABSENT)
+			continue;
+		r = cluster_may_leave(profile, node, err);
+		if (r == 0)
+			r = cluster_leave(profile, node, observer, err);
+	}
+	return r;
+}

@@ -1,0 +1,207 @@
+/*
+ * Start: making members of nodes.
+ *
+ * Workers join all at once.  Control planes do so one after another, since etcd takes in one new
+ * member at a time; meanwhile the workers' kubelets come up.
+ */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "cluster/members.h"
+#include "cluster/node-files.h"
+#include "cluster/start.h"
+
+int start_mark_joined(struct start *start, struct node *node, struct error *err)
+{
+	node->phase = NODE_JOINED;
+	return profile_save(&start->profile, err);
+}
+
+/* Whether kubeadm got so far on NODE that its kubelet is a member, although we did not see it end.
+ */
+static bool has_joined_unseen(struct start *start, const struct node *node)
+{
+	cleanup_free char *kubelet = node_etc(&start->profile, node, "kubernetes/kubelet.conf");
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+
+	return file_exists(kubelet) &&
+	       world->kube(&start->profile, KUBE_GET, path, NULL, NULL, NULL) == 0;
+}
+
+static int begin_workers(struct start *start, struct error *err)
+{
+	struct node *node;
+
+	profile_for_each_node(node, &start->profile) {
+		size_t i = (size_t)(node - start->profile.nodes);
+		int r;
+
+		if (node->phase != NODE_PLANNED || node->control_plane ||
+		    !start_takes_part(start, node))
+			continue;
+		if (has_joined_unseen(start, node)) {
+			r = bootstrap_label(&start->profile, node, start->deadline, err);
+			if (r == 0)
+				r = start_mark_joined(start, node, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		observe_begin(start->observer, "joining node", node->name);
+		r = bootstrap_join(&start->profile, node, start->token, &start->joins[i], err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int finish_all(struct start *start, struct error *err)
+{
+	struct node *node;
+
+	profile_for_each_node(node, &start->profile) {
+		struct bootstrap *join = &start->joins[node - start->profile.nodes];
+		int r;
+
+		if (join->process.pid <= 0)
+			continue;
+		r = bootstrap_finish(join, start->deadline, err);
+		if (r == 0 && node->control_plane)
+			continue;
+		if (r == 0)
+			r = bootstrap_label(&start->profile, node, start->deadline, err);
+		if (r == 0)
+			r = start_mark_joined(start, node, err);
+		observe_end(start->observer, "joining node", node->name, r == 0);
+		if (r < 0)
+			return r;
+		world->after("join node");
+	}
+	return 0;
+}
+
+bool start_anybody_joins(const struct start *start)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, &start->profile)
+		if (node->phase == NODE_PLANNED && start_takes_part(start, node))
+			return true;
+	return false;
+}
+
+/* Nodes that were deleted while the API was down: it still has their objects, and etcd
+ * perhaps a member. */
+static int forget_orphans(struct start *start, struct error *err)
+{
+	const char *name;
+	int r = 0;
+
+	if (start->profile.orphans.count == 0)
+		return 0;
+	r = cluster_wait(&start->profile, WAIT_API, NULL,
+			 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer, err);
+	strlist_for_each(name, &start->profile.orphans) {
+		if (r == 0)
+			r = members_remove_named(&start->profile, name, err);
+		if (r == 0)
+			r = cluster_forget_node(&start->profile, name, err);
+	}
+	if (r < 0)
+		return r;
+	strlist_release(&start->profile.orphans);
+	return profile_save(&start->profile, err);
+}
+
+int start_begin_joins(struct start *start, bool needs_token, struct error *err)
+{
+	int r = 0;
+
+	if (needs_token && start_anybody_joins(start)) {
+		r = cluster_wait(&start->profile, WAIT_API, NULL,
+				 (unsigned)clock_left_ms(start->deadline) / 1000, start->observer,
+				 err);
+		if (r == 0)
+			r = bootstrap_add_token(&start->profile, start->token, err);
+	}
+	if (r == 0)
+		r = forget_orphans(start, err);
+	return r < 0 ? r : begin_workers(start, err);
+}
+
+/* Whether kubeadm has been at work on NODE before. */
+static bool has_traces(const struct start *start, const struct node *node)
+{
+	cleanup_free char *kubelet = node_etc(&start->profile, node, "kubernetes/kubelet.conf");
+	cleanup_free char *etcd = node_etc(&start->profile, node, "kubernetes/manifests/etcd.yaml");
+
+	return file_exists(kubelet) || file_exists(etcd);
+}
+
+/*
+ * A member that votes has all that it needs: kubeadm ended, or was ended, after that.  Anything
+ * less begins anew.
+ */
+static int join_control_plane(struct start *start, struct node *node, struct error *err)
+{
+	cleanup_with(members_release) struct members members = MEMBERS_INIT;
+	struct bootstrap *join = &start->joins[node - start->profile.nodes];
+	const struct member *member;
+	int r = members_read(&start->profile, &members, err);
+
+	if (r < 0)
+		return r;
+	member = members_find(&members, node);
+	if (member && !member->learner && *member->name)
+		return 0;
+	if (member)
+		r = members_remove(&start->profile, node, err);
+	if (r == 0 && has_traces(start, node))
+		r = bootstrap_reset(&start->profile, node, start->deadline, err);
+	if (r == 0)
+		r = bootstrap_disown(&start->profile, node, err);
+	if (r == 0)
+		r = bootstrap_join(&start->profile, node, start->token, join, err);
+	return r < 0 ? r : bootstrap_await_member(&start->profile, join, start->deadline, err);
+}
+
+static int join_control_planes(struct start *start, struct error *err)
+{
+	struct node *node;
+
+	profile_for_each_node(node, &start->profile) {
+		int r;
+
+		if (!node->control_plane || node->phase != NODE_PLANNED ||
+		    !start_takes_part(start, node))
+			continue;
+		observe_begin(start->observer, "joining control plane", node->name);
+		r = join_control_plane(start, node, err);
+		if (r == 0)
+			r = bootstrap_mark_control_plane(&start->profile, node, start->deadline,
+							 err);
+		if (r == 0)
+			r = bootstrap_label(&start->profile, node, start->deadline, err);
+		if (r == 0)
+			r = start_mark_joined(start, node, err);
+		if (r == 0)
+			world->after("join control plane");
+		if (r == 0)
+			r = world->front_door_up(&start->profile, err);
+		observe_end(start->observer, "joining control plane", node->name, r == 0);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int start_finish_joins(struct start *start, struct error *err)
+{
+	int r = join_control_planes(start, err);
+
+	return r < 0 ? r : finish_all(start, err);
+}

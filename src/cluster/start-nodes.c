@@ -1,0 +1,146 @@
+/* Start: the nodes themselves. */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cluster/node-files.h"
+#include "cluster/start.h"
+#include "data/inet.h"
+
+/*
+ * The way to what is neither node nor pod.  Without a default route a node's own programs could not
+ * reach services: they are translated to a pod's address only after a way to the service's own was
+ * found.  A node that runs may have been offline until now.
+ */
+static int add_gateway_route(const struct profile *profile, const struct cluster_node *at,
+			     struct error *err)
+{
+	const char *destination = profile->offline ? profile->service_subnet : "0.0.0.0/0";
+	struct subnet subnet;
+	struct in_addr gateway;
+	int r = inet_parse_subnet(destination, &subnet, err);
+
+	if (r == 0)
+		r = inet_parse_address(profile->gateway, &gateway, err);
+	if (r == 0)
+		r = at->driver->route(&at->spec, subnet.address, subnet.prefix, gateway, false,
+				      err);
+	return r;
+}
+
+/* Every running node gets a way to the pods of all others. */
+static int add_routes(const struct profile *profile, const struct cluster_node *at,
+		      const struct node *node, struct error *err)
+{
+	const struct node *other;
+	int r = 0;
+
+	if (strcmp(profile->cni, "none") == 0)
+		return 0;
+	profile_for_each_node(other, profile) {
+		struct subnet pods;
+		struct in_addr via;
+
+		if (other == node)
+			continue;
+		r = inet_parse_subnet(other->pod_cidr, &pods, err);
+		if (r == 0)
+			r = inet_parse_address(other->address, &via, err);
+		if (r == 0)
+			r = at->driver->route(&at->spec, pods.address, pods.prefix, via, false,
+					      err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+bool start_ran_before(const struct start *start, const struct node *node)
+{
+	return start->ran[node - start->profile.nodes];
+}
+
+bool start_takes_part(const struct start *start, const struct node *node)
+{
+	return start->part[node - start->profile.nodes];
+}
+
+/* Who is told of the start of NODE: nobody if it runs, since nothing happens but a check. */
+static struct observer *watcher_of(const struct start *start, const struct node *node)
+{
+	return start_ran_before(start, node) ? NULL : start->observer;
+}
+
+int start_look_at_nodes(struct start *start, const struct cluster_options *options,
+			struct error *err)
+{
+	const struct node *node;
+
+	start->ran = xcalloc(start->profile.node_count, sizeof(*start->ran));
+	start->part = xcalloc(start->profile.node_count, sizeof(*start->part));
+	profile_for_each_node(node, &start->profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		int r = cluster_node_open(&start->profile, node, &at, err);
+
+		if (r < 0)
+			return r;
+		start->ran[node - start->profile.nodes] = at.driver->query(&at.spec) ==
+								  NODE_RUNNING &&
+							  !cluster_node_is_paused(&at);
+		start->part[node - start->profile.nodes] = cluster_takes_part(options, node) ||
+							   (start_ran_before(start, node) &&
+							    node->phase != NODE_LEAVING);
+		if (!start_takes_part(start, node))
+			continue;
+		start->outcome->started += !start_ran_before(start, node);
+		start->outcome->joined += node->phase != NODE_JOINED;
+	}
+	return 0;
+}
+
+static int bring_up(struct start *start, struct node *node, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r = cluster_node_open(&start->profile, node, &at, err);
+
+	if (r == 0 && node->phase == NODE_JOINED && !start_ran_before(start, node))
+		start->restarted[node - start->profile.nodes] = true;
+	if (r == 0)
+		r = at.driver->create(&at.spec, err);
+	if (r == 0)
+		r = node_files_write(&start->profile, node, &start->payload, err);
+	if (r == 0)
+		world->after("create node");
+	if (r == 0)
+		r = at.driver->start(&at.spec, err);
+	if (r == 0)
+		r = at.driver->freeze(&at.spec, false, err);
+	if (r == 0)
+		r = add_routes(&start->profile, &at, node, err);
+	if (r == 0)
+		r = add_gateway_route(&start->profile, &at, err);
+	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
+}
+
+int start_node(struct start *start, struct node *node, struct error *err)
+{
+	return STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
+			    bring_up(start, node, err));
+}
+
+int start_other_nodes(struct start *start, struct error *err)
+{
+	struct node *node;
+
+	profile_for_each_node(node, &start->profile) {
+		int r;
+
+		if (node->primary || !start_takes_part(start, node))
+			continue;
+		r = start_node(start, node, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* A start under way: what its parts, start*.c, have in common. */
+#pragma once
+
+#include "cluster/bootstrap.h"
+#include "cluster/cluster.h"
+#include "cluster/world.h"
+
+struct start {
+	struct profile profile;
+	struct payload payload;
+	struct observer *observer;
+	int64_t deadline;
+	char *token;
+	struct bootstrap init;
+	struct bootstrap publish;
+	struct bootstrap controllers;
+	struct bootstrap addons;
+	struct bootstrap *joins; /* one per node */
+	bool *restarted;         /* likewise: a member that did not run before */
+	bool *ran;               /* likewise: it ran before */
+	bool *part;              /* likewise: it runs, or is to run */
+	struct cluster_outcome *outcome;
+	int64_t began_ms; /* since 1970 */
+};
+
+/* Do WORK as the step WORDS, seen by WATCHER (may be NULL) and by tests. */
+#define STEP_SEEN_BY(watcher, words, node, work)                 \
+	({                                                       \
+		int step_r_;                                     \
+		observe_begin(watcher, words, node);             \
+		step_r_ = (work);                                \
+		observe_end(watcher, words, node, step_r_ >= 0); \
+		if (step_r_ >= 0)                                \
+			world->after(words);                     \
+		step_r_;                                         \
+	})
+#define STEP(start, words, node, work) STEP_SEEN_BY((start)->observer, words, node, work)
+
+/* Whether NODE ran before, and whether it runs or is to run. */
+bool start_ran_before(const struct start *start, const struct node *node);
+bool start_takes_part(const struct start *start, const struct node *node);
+
+/* Find out which nodes run, and which of the others are to. */
+int start_look_at_nodes(struct start *start, const struct cluster_options *options,
+			struct error *err);
+
+/* Bring up NODE, or all that take part but the primary. */
+int start_node(struct start *start, struct node *node, struct error *err);
+int start_other_nodes(struct start *start, struct error *err);
+
+/* Whether a node that takes part is no member yet. */
+bool start_anybody_joins(const struct start *start);
+
+/* Have the workers that are no members begin to join, with a token that is made first if one
+ * is needed; then make members of the control planes that are none, and see the workers' joins end.
+ */
+int start_begin_joins(struct start *start, bool needs_token, struct error *err);
+int start_finish_joins(struct start *start, struct error *err);
+int start_mark_joined(struct start *start, struct node *node, struct error *err);

@@ -1,0 +1,349 @@
+/* Control planes that come and go in a fake world: whole, and ended after every single step. */
+
+#include "cluster/cluster.h"
+#include "cluster/members.h"
+#include "fake-world.h"
+#include "rounds.h"
+#include "test.h"
+
+static int start_with(struct cluster_options options)
+{
+	struct cluster_outcome outcome;
+
+	options.kubernetes_version = "v1.36.3";
+	options.wait = WAIT_API | WAIT_NODES;
+	options.wait_seconds = 20;
+	return cluster_start("test", &options, NULL, &outcome, NULL);
+}
+
+static int start_planes(unsigned control_planes, unsigned nodes)
+{
+	return start_with(
+		(struct cluster_options){ .control_planes = control_planes, .nodes = nodes });
+}
+
+static int start_all(void)
+{
+	return start_planes(0, 0);
+}
+
+static int one_plane(void)
+{
+	return start_planes(1, 1);
+}
+
+static int two_planes(void)
+{
+	return start_planes(2, 2);
+}
+
+static int three_planes(void)
+{
+	return start_planes(3, 3);
+}
+
+static int start_named(const char *name)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	strlist_add(&names, name);
+	return start_with((struct cluster_options){ .only = &names });
+}
+
+static int add_plane(void)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	return start_with((struct cluster_options){
+		.add.control_plane = true, .add_count = 1, .only = &names });
+}
+
+static int stop_named(const char *name, bool keep_member)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_add(&names, name);
+	r = cluster_leave_to_stop(&profile, &names, keep_member, NULL, NULL);
+	if (r == 0)
+		r = cluster_stop_nodes(&profile, &names, NULL, NULL);
+	return MIN(r, 0);
+}
+
+static int stop_all(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	int r;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	r = cluster_stop(&profile, false, NULL, NULL);
+	return MIN(r, 0);
+}
+
+static int delete_named(const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	bool api_knows;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	return cluster_remove_node(&profile, name, 0, NULL, &api_knows, NULL);
+}
+
+static int stop_first(void)
+{
+	return stop_named("node-1", false);
+}
+
+static int delete_first(void)
+{
+	return delete_named("node-1");
+}
+
+static int delete_third(void)
+{
+	return delete_named("node-3");
+}
+
+static void assert_primary(const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node *node;
+	unsigned count = 0;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	profile_for_each_node(node, &profile)
+		count += node->primary;
+	ASSERT_INT(count, 1);
+	ASSERT_STR(profile_primary(&profile)->name, name);
+}
+
+#define FIRST  "node-1 joined 192.168.39.2 10.244.0.0/24"
+#define SECOND "node-2 joined 192.168.39.3 10.244.1.0/24"
+#define THIRD  "node-3 joined 192.168.39.4 10.244.2.0/24"
+
+static void assert_two(void)
+{
+	assert_world("bridge:mktest etcd:node-1 etcd:node-2 front-door kubeconfig member:node-1 "
+		     "member:node-2 running:node-1 running:node-2");
+	assert_profile(FIRST "; " SECOND);
+}
+
+static void assert_three(void)
+{
+	assert_world("bridge:mktest etcd:node-1 etcd:node-2 etcd:node-3 front-door kubeconfig "
+		     "member:node-1 member:node-2 member:node-3 running:node-1 running:node-2 "
+		     "running:node-3");
+	assert_profile(FIRST "; " SECOND "; " THIRD);
+}
+
+TEST(control_planes_join_one_after_another_and_leave_no_token)
+{
+	cleanup_free char *folder = begin_round(1);
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	ASSERT_INT(three_planes(), 0);
+	assert_three();
+	assert_primary("node-1");
+	fake_world_list(&all);
+	ASSERT_INT(all.count, 12);
+	ASSERT_INT(start_all(), 0);
+	assert_three();
+}
+
+TEST(a_start_of_three_cut_short_is_finished_by_the_next)
+{
+	for (unsigned n = 1; n < MANY; n++) {
+		cleanup_free char *folder = begin_round(n);
+		bool ended = run_until(folder, n, three_planes);
+
+		ASSERT_INT(three_planes(), 0);
+		assert_three();
+		assert_primary("node-1");
+		if (ended)
+			return;
+	}
+	ASSERT(!"there is no end of steps");
+}
+
+TEST(the_nodes_grow_to_fit_the_control_planes)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	ASSERT_INT(start_planes(2, 1), 0);
+	assert_two();
+	ASSERT_INT(start_planes(3, 2), 0);
+	assert_three();
+	ASSERT_INT(start_planes(2, 0), -EINVAL);
+}
+
+static void check_add(void)
+{
+	ASSERT_INT(start_all(), 0);
+	/* Cut short before it was written down, there is nothing to go on with. */
+	if (start_planes(0, 2) == 0)
+		ASSERT_INT(start_planes(2, 0), 0);
+}
+
+static void check_added(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	check_add();
+	ASSERT_OK(profile_load("test", &profile, &err));
+	if (profile.node_count == 2)
+		assert_two();
+	else
+		assert_three();
+}
+
+TEST(a_control_plane_added_and_cut_short_is_finished_by_start)
+{
+	cut_short(one_plane, add_plane, check_added, 6);
+}
+
+/* The first is stopped, and does not vote any more; started, it is what it was. */
+static void check_stopped_first(void)
+{
+	ASSERT_INT(stop_first(), 0);
+	assert_world("bridge:mktest etcd:node-2 front-door kubeconfig member:node-1 member:node-2 "
+		     "running:node-2");
+	assert_primary("node-2");
+	ASSERT_INT(start_named("node-1"), 0);
+	assert_two();
+	assert_primary("node-2");
+}
+
+TEST(two_survive_the_stop_of_the_primary_also_cut_short)
+{
+	cut_short(two_planes, stop_first, check_stopped_first, 4);
+}
+
+static void check_start_after_stop(void)
+{
+	ASSERT_INT(start_all(), 0);
+	assert_two();
+}
+
+TEST(a_stop_of_the_primary_cut_short_is_undone_by_start)
+{
+	cut_short(two_planes, stop_first, check_start_after_stop, 4);
+}
+
+static int first_stopped(void)
+{
+	int r = two_planes();
+
+	return r < 0 ? r : stop_first();
+}
+
+static int start_first(void)
+{
+	return start_named("node-1");
+}
+
+static void check_started_first(void)
+{
+	ASSERT_INT(start_first(), 0);
+	assert_two();
+	assert_primary("node-2");
+}
+
+TEST(joining_again_cut_short_is_finished_by_the_next)
+{
+	cut_short(first_stopped, start_first, check_started_first, 6);
+}
+
+static void check_deleted_first(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	if (profile_find_node(&profile, "node-1"))
+		ASSERT_INT(delete_first(), 0);
+	else
+		ASSERT_INT(start_all(), 0);
+	assert_world("bridge:mktest etcd:node-2 etcd:node-3 front-door kubeconfig member:node-2 "
+		     "member:node-3 running:node-2 running:node-3");
+	assert_profile(SECOND "; " THIRD);
+	assert_primary("node-2");
+}
+
+TEST(the_primary_deleted_and_cut_short_is_deleted_by_the_next)
+{
+	cut_short(three_planes, delete_first, check_deleted_first, 6);
+}
+
+TEST(one_of_three_can_be_deleted_while_nothing_runs)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	ASSERT_INT(three_planes(), 0);
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(delete_first(), 0);
+	/* Two of three are a majority, one of two is none. */
+	ASSERT_INT(delete_third(), -EAGAIN);
+	ASSERT_INT(start_all(), 0);
+	assert_world("bridge:mktest etcd:node-2 etcd:node-3 front-door kubeconfig member:node-2 "
+		     "member:node-3 running:node-2 running:node-3");
+	assert_primary("node-2");
+}
+
+TEST(one_three_one)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	ASSERT_INT(one_plane(), 0);
+	ASSERT_INT(add_plane(), 0);
+	ASSERT_INT(add_plane(), 0);
+	assert_three();
+	ASSERT_INT(delete_first(), 0);
+	ASSERT_INT(delete_named("node-2"), 0);
+	assert_world("bridge:mktest etcd:node-3 front-door kubeconfig member:node-3 "
+		     "running:node-3");
+	assert_primary("node-3");
+	ASSERT_INT(delete_third(), -EINVAL);
+	ASSERT_INT(stop_named("node-3", false), 0);
+	ASSERT_INT(start_all(), 0);
+	assert_profile(THIRD);
+}
+
+TEST(a_member_is_kept_only_while_the_others_are_a_majority)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	ASSERT_INT(three_planes(), 0);
+	ASSERT_INT(stop_named("node-1", true), 0);
+	assert_primary("node-1");
+	assert_world("bridge:mktest etcd:node-1 etcd:node-2 etcd:node-3 front-door kubeconfig "
+		     "member:node-1 member:node-2 member:node-3 running:node-2 running:node-3");
+	ASSERT_INT(stop_named("node-2", true), -EAGAIN);
+	/* Two members of which one runs would be no majority either. */
+	ASSERT_INT(stop_named("node-2", false), -EAGAIN);
+	ASSERT_INT(delete_named("node-2"), -EAGAIN);
+	ASSERT_INT(delete_first(), 0);
+	ASSERT_INT(stop_named("node-2", false), 0);
+	ASSERT_INT(start_all(), 0);
+	assert_profile(SECOND "; " THIRD);
+}
+
+TEST(a_stopped_cluster_comes_back_with_all_its_members)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	ASSERT_INT(three_planes(), 0);
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(start_named("node-2"), -EINVAL);
+	ASSERT_INT(start_all(), 0);
+	assert_three();
+	assert_primary("node-1");
+}
+
+TEST(many_control_planes_need_force)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	ASSERT_INT(start_planes(8, 8), -ERANGE);
+	ASSERT_INT(start_with((struct cluster_options){ .control_planes = 8, .force = true }), 0);
+}
