@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "cluster/members.h"
+
 static const struct {
 	enum health health;
 	const char *name;
@@ -87,12 +90,10 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 	size_t stopped = 0;
 	size_t absent = 0;
 	size_t unknown = 0;
-	size_t control_planes = 0;
-	size_t well_control_planes = 0;
+	struct quorum quorum = health_quorum(status);
 	enum health doing = health_of_doing(busy_with);
 
 	for (size_t i = 0; i < status->count; i++) {
-		bool control_plane = status->nodes[i].node->control_plane;
 		enum health health = health_of_node(&status->nodes[i]);
 
 		well += health == HEALTH_OK;
@@ -100,8 +101,6 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 		stopped += health == HEALTH_STOPPED;
 		absent += health == HEALTH_NOT_FOUND;
 		unknown += health == HEALTH_UNKNOWN;
-		control_planes += control_plane;
-		well_control_planes += control_plane && health == HEALTH_OK;
 	}
 	if (doing != HEALTH_UNKNOWN)
 		return doing;
@@ -111,9 +110,53 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 		return HEALTH_STOPPED;
 	if (paused > 0 && absent + stopped + paused == status->count)
 		return HEALTH_PAUSED;
-	if (well_control_planes < control_planes / 2 + 1)
+	if (quorum.healthy < members_majority(quorum.members))
 		return unknown > 0 ? HEALTH_UNKNOWN : HEALTH_ERROR;
 	if (well < status->count)
 		return HEALTH_DEGRADED;
-	return control_planes >= 3 ? HEALTH_HAPPY : HEALTH_OK;
+	return quorum.members >= 3 ? HEALTH_HAPPY : HEALTH_OK;
+}
+
+struct quorum health_quorum(const struct cluster_status *status)
+{
+	struct quorum quorum = { 0 };
+
+	for (size_t i = 0; i < status->count; i++) {
+		const struct node_status *node = &status->nodes[i];
+
+		/* The primary is the first one, also while it is being made. */
+		if (!node->node->control_plane ||
+		    (node->node->phase != NODE_JOINED && !node->node->primary))
+			continue;
+		quorum.members++;
+		quorum.healthy += health_of_node(node) == HEALTH_OK;
+	}
+	return quorum;
+}
+
+unsigned quorum_may_fail(const struct quorum *quorum)
+{
+	unsigned needed = members_majority(quorum->members);
+
+	return quorum->healthy > needed ? quorum->healthy - needed : 0;
+}
+
+char *quorum_words(const struct quorum *quorum)
+{
+	unsigned needed = members_majority(quorum->members);
+	unsigned may_fail = quorum_may_fail(quorum);
+	bool all = quorum->healthy == quorum->members;
+
+	if (quorum->members < 2)
+		return xasprintf("%u of %u healthy%s", quorum->healthy, quorum->members,
+				 all ? "" : ": 'manykube start' brings it up");
+	if (quorum->healthy < needed)
+		return xasprintf("%u of %u healthy, and %u are needed: 'manykube start' brings "
+				 "them up; if some are lost for good, 'manykube node recover' goes "
+				 "on with one",
+				 quorum->healthy, quorum->members, needed);
+	if (may_fail > 0)
+		return xasprintf("%u of %u healthy, %u%s may fail", quorum->healthy,
+				 quorum->members, may_fail, all ? "" : " more");
+	return xasprintf("%u of %u healthy, none may fail", quorum->healthy, quorum->members);
 }

@@ -1,8 +1,8 @@
 /*
  * How well a cluster is, as one number and one name: those of minikube's cluster layout.
  *
- * It is the majority of the control planes that decides: two of three carry the cluster (it is
- * Degraded), one of two does not.
+ * It is the majority of the control planes that have joined which decides, since etcd has a member
+ * on each: two of three carry the cluster (it is Degraded), one of two does not.
  */
 #pragma once
 
@@ -37,3 +37,18 @@ enum health health_of_node(const struct node_status *status);
 
 /* Of the whole; BUSY_WITH is the command that works on it just now ("manykube start") or NULL. */
 enum health health_of_cluster(const struct cluster_status *status, const char *busy_with);
+
+/* The control planes that have a member of etcd, and how many of them are well. */
+struct quorum {
+	unsigned members;
+	unsigned healthy;
+};
+
+struct quorum health_quorum(const struct cluster_status *status);
+
+/* How many more may fail. */
+unsigned quorum_may_fail(const struct quorum *quorum);
+
+/* "2 of 3 healthy, no more may fail", or what to do where there is no majority; for the caller to
+ * free. */
+char *quorum_words(const struct quorum *quorum) must_check;

@@ -11,6 +11,7 @@
 #include "cli/node-table.h"
 #include "cli/template.h"
 #include "cli/text.h"
+#include "cluster/members.h"
 
 static void print_block(const struct node_status *status)
 {
@@ -27,10 +28,20 @@ static void print_block(const struct node_status *status)
 	printf("IP: %s\n\n", node->address);
 }
 
+/* One control plane is the cluster; several are worth a word of their own. */
+static void print_quorum(const struct status_report *report)
+{
+	cleanup_free char *words = quorum_words(&report->quorum);
+
+	if (report->quorum.members > 1 && report->nodes.count > 1)
+		printf("control planes: %s\n", words);
+}
+
 void status_print_text(const struct status_report *report)
 {
 	for (size_t i = 0; i < report->nodes.count; i++)
 		print_block(&report->nodes.nodes[i]);
+	print_quorum(report);
 }
 
 static json_t *as_json(const struct node_status *status)
@@ -97,6 +108,15 @@ static bool is_well(const struct status_report *report)
 	return report->health == HEALTH_OK || report->health == HEALTH_HAPPY;
 }
 
+static json_t *quorum_json(const struct quorum *quorum)
+{
+	cleanup_free char *words = quorum_words(quorum);
+
+	return json_pack("{s:i, s:i, s:i, s:i, s:s}", "Members", (int)quorum->members, "Healthy",
+			 (int)quorum->healthy, "Needed", (int)members_majority(quorum->members),
+			 "MayFail", (int)quorum_may_fail(quorum), "Detail", words);
+}
+
 void status_print_layout_json(const struct status_report *report)
 {
 	json_auto_t *cluster = part(report->profile->name, report->health);
@@ -113,6 +133,7 @@ void status_print_layout_json(const struct status_report *report)
 	json_object_set_new(components, "kubeconfig",
 			    part("kubeconfig", health_of_word(kubeconfig_word(report))));
 	json_object_set_new(cluster, "Components", components);
+	json_object_set_new(cluster, "ControlPlanes", quorum_json(&report->quorum));
 	for (size_t i = 0; i < report->nodes.count; i++)
 		json_array_append_new(nodes, node_layout(&report->nodes.nodes[i]));
 	json_object_set_new(cluster, "Nodes", nodes);
@@ -122,22 +143,15 @@ void status_print_layout_json(const struct status_report *report)
 void status_print_layout_text(const struct status_report *report)
 {
 	struct node_table_look look = { .columns = text_columns(STDOUT_FILENO, 0) };
-	size_t control_planes = 0;
-	size_t well_control_planes = 0;
+	cleanup_free char *words = quorum_words(&report->quorum);
 	size_t well = 0;
 
-	for (size_t i = 0; i < report->nodes.count; i++) {
-		const struct node_status *node = &report->nodes.nodes[i];
-		bool is_ok = health_of_node(node) == HEALTH_OK;
-
-		well += is_ok;
-		control_planes += node->node->control_plane;
-		well_control_planes += is_ok && node->node->control_plane;
-	}
+	for (size_t i = 0; i < report->nodes.count; i++)
+		well += health_of_node(&report->nodes.nodes[i]) == HEALTH_OK;
 	node_table_print_headline(report->profile, report->health, &look, stdout);
 	printf("status: %d %s\n", (int)report->health, health_name(report->health));
-	printf("control planes: %zu of %zu work\n", well_control_planes, control_planes);
-	printf("nodes: %zu of %zu work\n", well, report->nodes.count);
+	printf("control planes: %s\n", words);
+	printf("nodes: %zu of %zu healthy\n", well, report->nodes.count);
 	printf("kubeconfig: %s\n", kubeconfig_word(report));
 	if (!is_well(report) && report->activity->step)
 		printf("step: %s\n", report->activity->step);
@@ -181,6 +195,7 @@ void status_print_table(const struct status_report *report, const struct cluster
 					.colour = text_has_colour(STDOUT_FILENO) };
 
 	node_table_print_headline(report->profile, report->health, &look, stdout);
+	print_quorum(report);
 	printf("\n");
 	if (!node_table_print(&report->nodes, detail, &look, stdout))
 		status_print_text(report);

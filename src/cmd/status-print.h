@@ -9,7 +9,8 @@
 struct status_report {
 	const struct profile *profile;
 	struct cluster_status nodes;
-	enum health health; /* of the whole cluster */
+	enum health health; /* of the whole cluster, as is the next */
+	struct quorum quorum;
 	const struct activity *activity;
 };
 

@@ -106,6 +106,7 @@ static int show(const struct profile *profile, struct error *err)
 		return r;
 	activity_read(profile, &activity);
 	report.health = health_of_cluster(&all, activity.busy_with);
+	report.quorum = health_quorum(&all);
 	report.nodes = all;
 	if (arg.node) {
 		report.nodes.nodes += node - profile->nodes;

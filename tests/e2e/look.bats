@@ -223,7 +223,7 @@ apiserver_pid() {
 	assert_cluster_is "405 Stopped" 7
 	run manykube status --layout=cluster
 	assert_status 7
-	assert_output_has "control planes: 0 of 1 work"
+	assert_output_has "control planes: 0 of 1 healthy"
 	assert_equal "$(manykube profile list -o json | jq -r '.valid[].Status')" Stopped
 }
 

@@ -20,8 +20,8 @@ TEST(reads_what_the_agent_wrote)
 }
 
 static struct node primary = { .name = (char *)"a", .control_plane = true, .primary = true };
-static struct node second = { .name = (char *)"b", .control_plane = true };
-static struct node third = { .name = (char *)"c", .control_plane = true };
+static struct node second = { .name = (char *)"b", .control_plane = true, .phase = NODE_JOINED };
+static struct node third = { .name = (char *)"c", .control_plane = true, .phase = NODE_JOINED };
 static struct node worker = { .name = (char *)"w",
 			      .kubernetes_version = (char *)"v1.36.3",
 			      .worker = true };
@@ -83,6 +83,39 @@ TEST(the_majority_of_control_planes_carries_the_cluster)
 	ASSERT_INT(health_of_cluster(&three, NULL), 500);
 	ASSERT_INT(health_of_cluster(&three, "manykube start"), 100);
 	ASSERT_INT(health_of_cluster(&three, "manykube node list"), 500);
+}
+
+static void assert_quorum(struct node_status *nodes, size_t count, const char *expected)
+{
+	struct quorum quorum = health_quorum(&(struct cluster_status){ nodes, count });
+	cleanup_free char *words = quorum_words(&quorum);
+
+	ASSERT(strncmp(words, expected, strlen(expected)) == 0);
+}
+
+TEST(the_arithmetic_of_a_majority_is_told)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third), WELL(worker) };
+
+	assert_quorum(nodes, 1, "1 of 1 healthy");
+	assert_quorum(nodes, 2, "2 of 2 healthy, none may fail");
+	assert_quorum(nodes, 4, "3 of 3 healthy, 1 may fail");
+	end_node(&nodes[1], "Stopped");
+	assert_quorum(nodes, 4, "2 of 3 healthy, none may fail");
+	assert_quorum(nodes, 2, "1 of 2 healthy, and 2 are needed: 'manykube start'");
+	end_node(&nodes[0], "Stopped");
+	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube start'");
+}
+
+TEST(a_control_plane_that_has_left_is_not_counted)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second) };
+
+	end_node(&nodes[1], "Stopped");
+	second.phase = NODE_PLANNED;
+	assert_quorum(nodes, 2, "1 of 1 healthy");
+	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 2 }, NULL), 204);
+	second.phase = NODE_JOINED;
 }
 
 TEST(a_worker_that_is_down_degrades_a_cluster)
