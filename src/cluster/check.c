@@ -70,6 +70,12 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 	const struct node *node;
 	int r = plan_profile(name, options, &profile, ret_is_new, err);
 
+	if (r == 0 && profile.recovering) {
+		r = error_because(err, &reason_control_plane, -EBUSY,
+				  "a recovery of cluster '%s' has begun and not ended",
+				  profile.name);
+		(void)error_hint(err, r, "'manykube node recover -p %s' finishes it", profile.name);
+	}
 	if (r == 0)
 		r = check_leaving(&profile, options, err);
 	if (r < 0)

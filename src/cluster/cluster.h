@@ -147,10 +147,11 @@ int cluster_drain(const struct profile *profile, const struct node *node, unsign
 /*
  * Remove the node called NAME from PROFILE with every trace of it, also a dead or half made one,
  * and also while no control plane is up: RET_API_KNOWS tells that the API is to forget it with the
- * next start.
+ * next start.  With FORCE also a control plane without which etcd has no majority.
  */
-int cluster_remove_node(struct profile *profile, const char *name, unsigned drain_seconds,
-			struct observer *observer, bool *ret_api_knows, struct error *err);
+int cluster_remove_node(struct profile *profile, const char *name, bool force,
+			unsigned drain_seconds, struct observer *observer, bool *ret_api_knows,
+			struct error *err);
 
 /* Whether NODE is the only control plane that there is. */
 bool cluster_is_last_control_plane(const struct profile *profile, const struct node *node);
@@ -164,6 +165,18 @@ int cluster_leave(struct profile *profile, struct node *node, struct observer *o
 
 /* If NODE is the primary, make another control plane that one. */
 int cluster_pass_on_primary(struct profile *profile, struct node *node, struct error *err);
+
+/*
+ * The control plane called NAME (NULL: the first that runs) if a majority of etcd's members was
+ * lost: -EINVAL if it was not.
+ */
+int cluster_choose_survivor(const struct profile *profile, const char *name, struct node **ret_node,
+			    struct error *err);
+
+/* Make SURVIVOR the only member of etcd, and the primary, within SECONDS; the other control planes
+ * are to join again. */
+int cluster_recover(struct profile *profile, struct node *survivor, unsigned seconds,
+		    struct observer *observer, struct error *err);
 
 /* Have the API forget the node called NAME; succeeds if it does not know it. */
 int cluster_forget_node(const struct profile *profile, const char *name, struct error *err);

@@ -3,6 +3,7 @@
 #include "balancer/balancer.h"
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
+#include "cluster/members.h"
 
 static bool has_running_control_plane(const struct profile *profile)
 {
@@ -47,7 +48,7 @@ static bool is_paused(const struct profile *profile)
 	profile_for_each_node(node, profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
-		if (!node->control_plane)
+		if (!node->control_plane || node->phase != NODE_JOINED)
 			continue;
 		control_planes++;
 		if (cluster_node_open(profile, node, &at, NULL) < 0 ||
@@ -58,7 +59,7 @@ static bool is_paused(const struct profile *profile)
 		else
 			awake++;
 	}
-	return paused > 0 && awake < control_planes / 2 + 1;
+	return paused > 0 && awake < members_majority(control_planes);
 }
 
 int cluster_need_awake(const struct profile *profile, struct error *err)

@@ -6,6 +6,7 @@
  * dead node as well.
  */
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -113,6 +114,22 @@ static void reset(const struct profile *profile, struct node *node)
 		log_debug("'%s' could not be reset: %s", node->name, why.text);
 }
 
+/* The kubelet that had these pods will not tell of their end, and kubeadm would take them for
+ * members of etcd that can be asked. */
+static void forget_static_pods(const struct profile *profile, const struct node *node)
+{
+	static const char *const names[] = { "etcd", "kube-apiserver", "kube-controller-manager",
+					     "kube-scheduler" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *path = xasprintf(
+			"/api/v1/namespaces/kube-system/pods/%s-%s?gracePeriodSeconds=0", names[i],
+			node->name);
+
+		(void)world->kube(profile, KUBE_DELETE, path, NULL, NULL, NULL);
+	}
+}
+
 int cluster_leave(struct profile *profile, struct node *node, struct observer *observer,
 		  struct error *err)
 {
@@ -124,8 +141,10 @@ int cluster_leave(struct profile *profile, struct node *node, struct observer *o
 		r = members_remove(profile, node, err);
 	if (r == 0)
 		world->after("remove member");
-	if (r == 0)
+	if (r == 0) {
 		reset(profile, node);
+		forget_static_pods(profile, node);
+	}
 	observe_end(observer, "leaving the control plane", node->name, r == 0);
 	return r;
 }

@@ -77,6 +77,7 @@ static const struct field profile_fields[] = {
 	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
 	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
+	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
 	{ "created",           FIELD_INT64,    AT(created) },
 };

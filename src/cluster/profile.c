@@ -363,6 +363,7 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->mounts);
 	strlist_release(&profile->env);
 	free(profile->kubelet_binary);
+	free(profile->recovering);
 	strlist_release(&profile->orphans);
 	strlist_release(&profile->drained);
 	*profile = PROFILE_INIT;

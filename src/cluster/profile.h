@@ -57,6 +57,7 @@ struct profile {
 	unsigned max_pods;
 	char *kubelet_binary;
 	struct strlist orphans; /* deleted nodes that the API still knows */
+	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
 	struct strlist drained; /* nodes that get no pods until they are started again */
 	int64_t created;        /* seconds since 1970 */
 	struct node *nodes;

@@ -114,7 +114,8 @@ static int take_out(struct profile *profile, struct node *node, bool api_is_up, 
 
 /* A member of etcd that goes while nothing runs is taken out with the next start; the others must
  * be enough for that. */
-static int check_may_go(const struct profile *profile, const struct node *node, struct error *err)
+static int check_may_go(const struct profile *profile, const struct node *node, bool force,
+			struct error *err)
 {
 	struct members_tally tally = members_tally(profile, NULL);
 
@@ -124,7 +125,7 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 				    profile->name);
 		return error_hint(err, -EINVAL, "'manykube delete' removes the whole cluster");
 	}
-	if (!node->control_plane || node->phase != NODE_JOINED)
+	if (!node->control_plane || node->phase != NODE_JOINED || force)
 		return 0;
 	if (tally.running > 0 || tally.count - 1 >= members_majority(tally.count))
 		return tally.running > 0 ? cluster_may_leave(profile, node, err) : 0;
@@ -137,20 +138,21 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 			  profile->name);
 }
 
-/* A control plane leaves in order if the others run; else its mark has to go to another all the
- * same. */
+/* A control plane leaves in order if the others can let it go; else its mark has to go to another
+ * all the same. */
 static int leave(struct profile *profile, struct node *node, struct observer *observer,
 		 struct error *err)
 {
 	if (!node->control_plane)
 		return 0;
-	if (members_tally(profile, NULL).running > 0)
+	if (cluster_may_leave(profile, node, NULL) == 0)
 		return cluster_leave(profile, node, observer, err);
 	return cluster_pass_on_primary(profile, node, err);
 }
 
-int cluster_remove_node(struct profile *profile, const char *name, unsigned drain_seconds,
-			struct observer *observer, bool *ret_api_knows, struct error *err)
+int cluster_remove_node(struct profile *profile, const char *name, bool force,
+			unsigned drain_seconds, struct observer *observer, bool *ret_api_knows,
+			struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	bool api_is_up;
@@ -159,7 +161,7 @@ int cluster_remove_node(struct profile *profile, const char *name, unsigned drai
 	int r = profile_need_node(profile, name, &node, err);
 
 	if (r == 0)
-		r = check_may_go(profile, node, err);
+		r = check_may_go(profile, node, force, err);
 	if (r < 0)
 		return r;
 	was_member = node->phase != NODE_PLANNED;

@@ -132,6 +132,7 @@ extern const struct command cmd_node;
 extern const struct command cmd_node_add;
 extern const struct command cmd_node_delete;
 extern const struct command cmd_node_list;
+extern const struct command cmd_node_recover;
 extern const struct command cmd_node_set;
 extern const struct command cmd_node_start;
 extern const struct command cmd_node_stop;

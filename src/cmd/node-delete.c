@@ -17,8 +17,10 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_FLAG(0, "force", &arg.force, "don't move the nodes' pods elsewhere first",
-		 .once = true),
+	OPT_FLAG(
+		0, "force", &arg.force,
+		"don't move pods elsewhere first, and let go also of a control plane that the others need",
+		.once = true),
 	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,
 		    "how long moving pods may take; the node goes all the same then"),
 	OPT_EVENTS(&arg.output),
@@ -30,8 +32,9 @@ static int delete_one(struct command_context *ctx, const char *name, struct erro
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
 	bool api_knows = false;
-	int r = cluster_remove_node(ctx->profile, name, arg.force ? 0 : arg.drain_seconds,
-				    progress_observer(progress), &api_knows, err);
+	int r = cluster_remove_node(ctx->profile, name, arg.force,
+				    arg.force ? 0 : arg.drain_seconds, progress_observer(progress),
+				    &api_knows, err);
 
 	progress_free(take_ptr(progress));
 	if (r < 0)

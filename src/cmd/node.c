@@ -3,8 +3,8 @@
 #include "cmd/command.h"
 
 static const struct command *const subcommands[] = {
-	&cmd_node_list,   &cmd_node_add,   &cmd_node_start,   &cmd_node_stop, &cmd_node_set,
-	&cmd_node_delete, &cmd_node_pause, &cmd_node_unpause, NULL,
+	&cmd_node_list,   &cmd_node_add,   &cmd_node_start,   &cmd_node_stop,    &cmd_node_set,
+	&cmd_node_delete, &cmd_node_pause, &cmd_node_unpause, &cmd_node_recover, NULL,
 };
 
 const struct command cmd_node = {

@@ -14,6 +14,8 @@
 #include "cluster/world.h"
 #include "node/driver.h"
 
+#define ETCD_MANIFEST "    - etcd\n    - --name=x\n"
+
 static char *folder;
 static unsigned crash_at;
 static unsigned steps;
@@ -223,14 +225,10 @@ static bool has_quorum(void)
 
 static int kubeadm_init(const struct node_spec *spec, struct error *err)
 {
-	static const char *const keys[] = { "pki/front-proxy-ca.crt",
-					    "pki/front-proxy-ca.key",
-					    "pki/sa.pub",
-					    "pki/sa.key",
-					    "pki/etcd/ca.crt",
-					    "pki/etcd/ca.key",
-					    "manifests/etcd.yaml",
-					    "kubelet.conf" };
+	static const char *const keys[] = {
+		"pki/front-proxy-ca.crt", "pki/front-proxy-ca.key", "pki/sa.pub",  "pki/sa.key",
+		"pki/etcd/ca.crt",        "pki/etcd/ca.key",        "kubelet.conf"
+	};
 	cleanup_free char *cert = NULL;
 	cleanup_free char *key = NULL;
 	cleanup_free char *name = xasprintf("init-%u", fake_world_inits());
@@ -242,6 +240,8 @@ static int kubeadm_init(const struct node_spec *spec, struct error *err)
 		r = put(spec, "pki/ca.key", key, err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
 		r = put(spec, keys[i], "x", err);
+	if (r == 0)
+		r = put(spec, "manifests/etcd.yaml", ETCD_MANIFEST, err);
 	if (r == 0)
 		r = put(spec, "admin.conf", "server: x\n", err);
 	add(name);
@@ -272,7 +272,7 @@ static int join_etcd(const struct node_spec *spec, struct error *err)
 		return error_set(err, -EAGAIN, "etcd has no majority");
 	add_about("learner", spec->name);
 	after("add learner");
-	r = put(spec, "manifests/etcd.yaml", "x", err);
+	r = put(spec, "manifests/etcd.yaml", ETCD_MANIFEST, err);
 	if (r == 0)
 		r = put(spec, "admin.conf", "server: x\n", err);
 	drop_about("learner", spec->name);
@@ -526,11 +526,27 @@ static json_t *list_etcd(const struct profile *profile)
 	return json_pack("{s:o}", "members", items);
 }
 
+/* Whether etcd on NODE was told to be the only member. */
+static bool is_forced(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/nodes/%s/etc/kubernetes/manifests/etcd.yaml",
+					    profile->folder, node->name);
+
+	return file_read(path, 65536, &text, NULL) == 0 &&
+	       strstr(text.text, "--force-new-cluster\n");
+}
+
 static int fake_etcd(const struct profile *profile, const struct node *node, const char *path,
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
 	const char *id = json_string_value(json_object_get(body, "ID"));
 
+	if (is_awake(node->name) && is_forced(profile, node)) {
+		drop_all("etcd:");
+		drop_all("learner:");
+		add_about("etcd", node->name);
+	}
 	if (!is_awake(node->name) || !has("etcd", node->name) || !has_quorum())
 		return error_set(err, -ECONNREFUSED, "etcd does not answer");
 	if (strstr(path, "/remove")) {

@@ -100,7 +100,7 @@ static int delete_named(const char *name)
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 
 	ASSERT_OK(profile_load("test", &profile, &err));
-	return cluster_remove_node(&profile, name, 0, NULL, &api_knows, NULL);
+	return cluster_remove_node(&profile, name, false, 0, NULL, &api_knows, NULL);
 }
 
 static int delete_third(void)
@@ -463,7 +463,8 @@ TEST(the_only_control_plane_can_not_be_deleted)
 	free(begin_round(0));
 	ASSERT_INT(three_nodes(), 0);
 	ASSERT_OK(profile_load("test", &profile, &err));
-	ASSERT_INT(cluster_remove_node(&profile, "node-1", 0, NULL, &api_knows, &why), -EINVAL);
+	ASSERT_INT(cluster_remove_node(&profile, "node-1", false, 0, NULL, &api_knows, &why),
+		   -EINVAL);
 	ASSERT(why.reason == &reason_usage);
 	ASSERT(strstr(error_advice(&why), "'manykube delete'"));
 	assert_three();
@@ -476,7 +477,7 @@ TEST(a_node_is_drained_before_it_goes)
 	free(begin_round(0));
 	ASSERT_INT(three_nodes(), 0);
 	ASSERT_OK(profile_load("test", &profile, &err));
-	ASSERT_OK(cluster_remove_node(&profile, "node-3", 10, NULL, &api_knows, &err));
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", false, 10, NULL, &api_knows, &err));
 	assert_world("bridge:mktest drained:node-3 etcd:node-1 front-door kubeconfig member:node-1 "
 		     "member:node-2 running:node-1 running:node-2");
 }

@@ -88,7 +88,7 @@ static int delete_named(const char *name)
 	bool api_knows;
 
 	ASSERT_OK(profile_load("test", &profile, &err));
-	return cluster_remove_node(&profile, name, 0, NULL, &api_knows, NULL);
+	return cluster_remove_node(&profile, name, false, 0, NULL, &api_knows, NULL);
 }
 
 static int stop_first(void)
@@ -338,6 +338,87 @@ TEST(a_stopped_cluster_comes_back_with_all_its_members)
 	ASSERT_INT(start_all(), 0);
 	assert_three();
 	assert_primary("node-1");
+}
+
+static int two_of_three_killed(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r = three_planes();
+
+	if (r < 0)
+		return r;
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_add(&names, "node-1");
+	strlist_add(&names, "node-3");
+	r = cluster_stop_nodes(&profile, &names, NULL, NULL);
+	return MIN(r, 0);
+}
+
+static int recover(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct node *survivor;
+	int r;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	r = cluster_choose_survivor(&profile, NULL, &survivor, NULL);
+	return r < 0 ? r : cluster_recover(&profile, survivor, 5, NULL, NULL);
+}
+
+static void check_recovered(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	int r = recover();
+
+	/* It may have ended before it was cut short. */
+	ASSERT(r == 0 || r == -EINVAL);
+	assert_world("bridge:mktest etcd:node-2 front-door kubeconfig member:node-1 member:node-2 "
+		     "member:node-3 running:node-2");
+	assert_primary("node-2");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT(!profile.recovering);
+	ASSERT_INT(start_all(), 0);
+	assert_three();
+	assert_primary("node-2");
+}
+
+TEST(one_of_three_goes_on_alone_and_takes_the_others_in_again_also_cut_short)
+{
+	cut_short(two_of_three_killed, recover, check_recovered, 2);
+}
+
+TEST(a_recovery_that_has_begun_is_all_that_can_be_done)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	/* A majority runs: there is nothing to recover. */
+	ASSERT_INT(three_planes(), 0);
+	ASSERT_INT(recover(), -EINVAL);
+	ASSERT_INT(two_of_three_killed(), 0);
+	ASSERT(!run_until(folder, 1, recover));
+	ASSERT_INT(start_all(), -EBUSY);
+	ASSERT_INT(recover(), 0);
+	ASSERT_INT(start_all(), 0);
+	assert_three();
+}
+
+TEST(a_lost_control_plane_is_let_go_only_by_force)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *folder = begin_round(1);
+	bool api_knows;
+
+	ASSERT_INT(two_of_three_killed(), 0);
+	ASSERT_INT(delete_first(), -EAGAIN);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_remove_node(&profile, "node-1", true, 0, NULL, &api_knows, &err));
+	ASSERT(api_knows);
+	ASSERT_INT(recover(), 0);
+	ASSERT_INT(start_all(), 0);
+	assert_world("bridge:mktest etcd:node-2 etcd:node-3 front-door kubeconfig member:node-2 "
+		     "member:node-3 running:node-2 running:node-3");
+	assert_profile(SECOND "; " THIRD);
 }
 
 TEST(many_control_planes_need_force)

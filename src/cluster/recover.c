@@ -1,0 +1,193 @@
+/*
+ * Going on with one control plane after a majority of etcd's members was lost.
+ *
+ * etcd is started once with --force-new-cluster, which has it forget all members but itself.  The
+ * profile says first that this has begun: until it has ended, nothing else may be started, since
+ * the others would still count themselves as members.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "cluster/cluster.h"
+#include "cluster/members.h"
+#include "cluster/node-files.h"
+#include "cluster/world.h"
+
+#define POLL_MS 200
+
+#define FIRST_WORD "    - etcd\n"
+#define ALONE      "    - --force-new-cluster\n"
+
+/* The manifest of NODE's etcd with or without the argument that makes it the only member; 0 if it
+ * was so before. */
+static int change_manifest(const struct profile *profile, const struct node *node, bool alone,
+			   struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf changed = STRBUF_INIT;
+	cleanup_free char *path = node_etc(profile, node, "kubernetes/manifests/etcd.yaml");
+	/* Not beside it: the kubelet takes every file there for a pod. */
+	cleanup_free char *making = node_etc(profile, node, "kubernetes/etcd.yaml");
+	const char *argument;
+	const char *command;
+	int r = file_read(path, 1 << 20, &text, err);
+
+	if (r < 0)
+		return error_prefix(err, r, "'%s' has no member of etcd", node->name);
+	argument = strstr(text.text, ALONE);
+	command = strstr(text.text, FIRST_WORD);
+	if (!command)
+		return error_set(err, -EBADMSG, "'%s' does not run etcd", path);
+	if (alone == (argument != NULL))
+		return 0;
+	command += strlen(FIRST_WORD);
+	if (alone)
+		strbuf_addf(&changed, "%.*s" ALONE "%s", (int)(command - text.text), text.text,
+			    command);
+	else
+		strbuf_addf(&changed, "%.*s%s", (int)(argument - text.text), text.text,
+			    argument + strlen(ALONE));
+	r = file_put(making, changed.text, changed.len, 0600, err);
+	if (r == 0 && rename(making, path) < 0)
+		r = error_sys(err, "cannot replace '%s'", path);
+	return r < 0 ? r : 1;
+}
+
+/* Whether etcd on NODE answers, and has as many members as is right. */
+static bool is_alone(const struct profile *profile, const struct node *node)
+{
+	json_auto_t *nothing = json_object();
+	json_auto_t *answer = NULL;
+
+	return world->etcd(profile, node, "/v3/cluster/member/list", nothing, &answer, NULL) == 0 &&
+	       json_array_size(json_object_get(answer, "members")) == 1;
+}
+
+static int await_alone(const struct profile *profile, const struct node *node, int64_t deadline,
+		       struct error *err)
+{
+	while (!is_alone(profile, node)) {
+		if (clock_now_ms() > deadline) {
+			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+					    "etcd on '%s' did not come up alone in time",
+					    node->name);
+			return error_hint(err, -ETIMEDOUT,
+					  "see 'manykube logs %s'; then run 'manykube node recover "
+					  "%s' again",
+					  node->name, node->name);
+		}
+		clock_rest_ms(POLL_MS);
+	}
+	return 0;
+}
+
+int cluster_choose_survivor(const struct profile *profile, const char *name, struct node **ret_node,
+			    struct error *err)
+{
+	struct members_tally tally = members_tally(profile, NULL);
+	struct node *node = NULL;
+	struct node *other;
+	int r;
+
+	name = name ? name : profile->recovering;
+	if (name) {
+		r = profile_need_node(profile, name, &node, err);
+		if (r < 0)
+			return r;
+	}
+	if (profile->recovering && strcmp(profile->recovering, name) != 0)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "a recovery with '%s' has begun, and can only be finished",
+				     profile->recovering);
+	profile_for_each_node(other, profile)
+		if (!node && other->control_plane && other->phase == NODE_JOINED &&
+		    cluster_node_state(profile, other) == NODE_RUNNING)
+			node = other;
+	if (!node || cluster_node_state(profile, node) != NODE_RUNNING || !node->control_plane ||
+	    node->phase != NODE_JOINED) {
+		(void)error_because(err, &reason_control_plane, -ESRCH,
+				    node ? "'%s' is not a control plane that runs"
+					 : "no control plane of '%s' runs",
+				    node ? node->name : profile->name);
+		return error_hint(err, -ESRCH,
+				  "'manykube start' brings all up; name one that then runs");
+	}
+	if (!profile->recovering && tally.running >= members_majority(tally.count)) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "%u of %u members of etcd run, and %u are enough: there is "
+				    "nothing to recover",
+				    tally.running, tally.count, members_majority(tally.count));
+		return error_hint(err, -EINVAL, "'manykube node delete NAME' removes a dead one");
+	}
+	*ret_node = node;
+	return 0;
+}
+
+/* Whatever the others were, they have to join SURVIVOR. */
+static int note(struct profile *profile, struct node *survivor, struct error *err)
+{
+	struct node *node;
+
+	free(profile->recovering);
+	profile->recovering = xstrdup(survivor->name);
+	profile_for_each_node(node, profile) {
+		if (node == survivor)
+			continue;
+		node->primary = false;
+		if (node->control_plane && node->phase == NODE_JOINED)
+			node->phase = NODE_PLANNED;
+	}
+	survivor->primary = true;
+	return profile_save(profile, err);
+}
+
+/* Have etcd of SURVIVOR be alone, and be started without saying so from then on. */
+static int isolate(const struct profile *profile, const struct node *survivor, int64_t deadline,
+		   struct error *err)
+{
+	int r = change_manifest(profile, survivor, true, err);
+
+	if (r >= 0)
+		r = await_alone(profile, survivor, deadline, err);
+	if (r < 0)
+		return r;
+	world->after("force new cluster");
+	return change_manifest(profile, survivor, false, err);
+}
+
+int cluster_recover(struct profile *profile, struct node *survivor, unsigned seconds,
+		    struct observer *observer, struct error *err)
+{
+	int64_t deadline = clock_now_ms() + (int64_t)seconds * 1000;
+	int r = note(profile, survivor, err);
+
+	if (r < 0)
+		return r;
+	world->after("note recovery");
+	observe_begin(observer, "recovering etcd", survivor->name);
+	r = isolate(profile, survivor, deadline, err);
+	observe_end(observer, "recovering etcd", survivor->name, r >= 0);
+	if (r >= 0)
+		r = world->front_door_up(profile, err);
+	if (r == 0)
+		r = world->kubeconfig_add(profile, err);
+	if (r == 0)
+		r = cluster_wait(profile, WAIT_API, NULL,
+				 (unsigned)clock_left_ms(deadline) / 1000 + 1, observer, err);
+	if (r == 0)
+		r = await_alone(profile, survivor, deadline, err);
+	if (r < 0)
+		return r;
+	free(take_ptr(profile->recovering));
+	r = profile_save(profile, err);
+	if (r == 0)
+		world->after("end recovery");
+	return r;
+}

@@ -1,0 +1,101 @@
+/* `node recover`: go on with one control plane after most were lost. */
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cluster/members.h"
+#include "cmd/node-change.h"
+
+static struct {
+	bool yes;
+	unsigned seconds;
+} arg = {
+	.seconds = 180,
+};
+
+static const struct opt options[] = {
+	OPT_FLAG('y', "yes", &arg.yes, "don't ask", .once = true),
+	OPT_SECONDS(0, "wait-timeout", &arg.seconds, "how long it may take"),
+	OPT_END,
+};
+
+/* The other control planes, for people: "node-1, node-3". */
+static char *others_of(const struct profile *profile, const struct node *survivor)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->control_plane && node != survivor)
+			strlist_add(&names, node->name);
+	return strlist_join(&names, ", ");
+}
+
+static int ask(const struct profile *profile, const struct node *survivor, struct error *err)
+{
+	struct members_tally tally = members_tally(profile, NULL);
+	cleanup_free char *others = others_of(profile, survivor);
+	char answer[16] = "";
+
+	fprintf(stderr,
+		"%u of %u members of etcd run, and %u are needed.\n"
+		"'%s' would go on as the only one, with what it knows: what only others (%s) knew is "
+		"lost.\n"
+		"They join again with 'manykube start', with none of the data of their etcd.\n",
+		tally.running, tally.count, members_majority(tally.count), survivor->name,
+		*others ? others : "none is left");
+	if (arg.yes)
+		return 0;
+	if (!isatty(STDIN_FILENO)) {
+		(void)error_because(err, &reason_usage, -EINVAL, "there is nobody to ask");
+		return error_hint(err, -EINVAL, "give --yes to go on");
+	}
+	fprintf(stderr, "Go on? [y/N] ");
+	if (fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
+		return 0;
+	return error_because(err, &reason_interrupted, -ECANCELED, "nothing was changed");
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = NULL;
+	struct node *survivor;
+	int r = cluster_choose_survivor(ctx->profile, ctx->argc > 0 ? ctx->argv[0] : NULL,
+					&survivor, err);
+
+	if (r == 0)
+		r = ask(ctx->profile, survivor, err);
+	if (r < 0)
+		return r;
+	progress = progress_new(ctx->quiet, log_verbosity);
+	r = cluster_recover(ctx->profile, survivor, arg.seconds, progress_observer(progress), err);
+	progress_free(take_ptr(progress));
+	if (r == 0 && !ctx->quiet)
+		say_done("The API answers again, with '%s' alone; 'manykube start' has the other "
+			 "control planes join.",
+			 survivor->name);
+	return r;
+}
+
+const struct command cmd_node_recover = {
+	.name = "recover",
+	.operands = "[NAME]",
+	.summary = "go on with one control plane after most were lost",
+	.description =
+		"For a cluster that has lost the majority of its control planes for good, so that "
+		"'start' can't bring it back. The one named, or the first that runs, becomes the "
+		"only member of etcd with what it knows; the others join it anew with the next "
+		"'start', and can be deleted.",
+	.examples = "manykube node recover\n"
+		    "manykube node recover node-2 --yes\n",
+	.max_operands = 1,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_CHANGES_NODES,
+	.options = options,
+	.run = run,
+};
