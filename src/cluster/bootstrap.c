@@ -32,11 +32,13 @@
 	"wait-control-plane,addon,show-join-command"
 
 /*
- * Of a control plane's join: once etcd has the new member, kubeadm sleeps 5 s where it is too early
- * to ask it, and then waits for what everybody waits for.
+ * Of a control plane's join: kubeadm asks all members of etcd how they are, and sleeps 5 s if one
+ * has only just come; once etcd has the new member, it does so again, and then waits for what
+ * everybody waits for.
  */
-#define JOIN_CONTROL_PLANE_SKIPS \
-	"--skip-phases=preflight,kubelet-wait-bootstrap,control-plane-join,wait-control-plane"
+#define JOIN_CONTROL_PLANE_SKIPS                                                        \
+	"--skip-phases=preflight,check-etcd,kubelet-wait-bootstrap,control-plane-join," \
+	"wait-control-plane"
 #define MEMBER_POLL_MS 100
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"

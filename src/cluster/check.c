@@ -70,7 +70,7 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 	const struct node *node;
 	int r = plan_profile(name, options, &profile, ret_is_new, err);
 
-	if (r == 0 && profile.recovering) {
+	if (r == 0 && profile.recovering && !options->recovering) {
 		r = error_because(err, &reason_control_plane, -EBUSY,
 				  "a recovery of cluster '%s' has begun and not ended",
 				  profile.name);

@@ -82,6 +82,7 @@ struct cluster_options {
 	struct node_options add; /* nodes to add to an existing cluster, */
 	unsigned add_count;      /* and how many of them */
 	struct strlist *only;    /* start only these nodes; NULL: all */
+	bool recovering;         /* as part of a recovery */
 
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* go on although the host lacks something */

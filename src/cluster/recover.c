@@ -4,6 +4,9 @@
  * etcd is started once with --force-new-cluster, which has it forget all members but itself.  The
  * profile says first that this has begun: until it has ended, nothing else may be started, since
  * the others would still count themselves as members.
+ *
+ * The node is started anew each time that etcd's arguments change: a kubelet that runs takes half a
+ * minute for it, and longer for an API server that has failed often.
  */
 
 #include <stdio.h>
@@ -13,20 +16,16 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
 #include "cluster/members.h"
 #include "cluster/node-files.h"
 #include "cluster/world.h"
 
-#define POLL_MS 200
-
 #define FIRST_WORD "    - etcd\n"
 #define ALONE      "    - --force-new-cluster\n"
 
-/* The manifest of NODE's etcd with or without the argument that makes it the only member; 0 if it
- * was so before. */
+/* The manifest of NODE's etcd with or without the argument that makes it the only member. */
 static int change_manifest(const struct profile *profile, const struct node *node, bool alone,
 			   struct error *err)
 {
@@ -57,35 +56,45 @@ static int change_manifest(const struct profile *profile, const struct node *nod
 	r = file_put(making, changed.text, changed.len, 0600, err);
 	if (r == 0 && rename(making, path) < 0)
 		r = error_sys(err, "cannot replace '%s'", path);
-	return r < 0 ? r : 1;
+	return r;
 }
 
-/* Whether etcd on NODE answers, and has as many members as is right. */
-static bool is_alone(const struct profile *profile, const struct node *node)
+/* Have etcd of SURVIVOR started anew, ALONE or as ever, and wait for the API. */
+static int restart(const struct profile *profile, const struct node *survivor, bool alone,
+		   int64_t deadline, struct observer *observer, struct error *err)
 {
-	json_auto_t *nothing = json_object();
-	json_auto_t *answer = NULL;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	struct cluster_options options = {
+		.only = &names,
+		.recovering = true,
+		.force = true,
+		.wait = WAIT_API,
+		.wait_seconds = (unsigned)clock_left_ms(deadline) / 1000 + 1
+	};
+	struct cluster_outcome outcome;
+	int r;
 
-	return world->etcd(profile, node, "/v3/cluster/member/list", nothing, &answer, NULL) == 0 &&
-	       json_array_size(json_object_get(answer, "members")) == 1;
+	strlist_add(&names, survivor->name);
+	r = cluster_stop_nodes(profile, &names, observer, err);
+	if (r >= 0)
+		r = change_manifest(profile, survivor, alone, err);
+	if (r == 0)
+		world->after("change etcd");
+	return r < 0 ? r : cluster_start(profile->name, &options, observer, &outcome, err);
 }
 
-static int await_alone(const struct profile *profile, const struct node *node, int64_t deadline,
+/* Whether etcd has forgotten all other members. */
+static int check_alone(const struct profile *profile, const struct node *survivor,
 		       struct error *err)
 {
-	while (!is_alone(profile, node)) {
-		if (clock_now_ms() > deadline) {
-			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
-					    "etcd on '%s' did not come up alone in time",
-					    node->name);
-			return error_hint(err, -ETIMEDOUT,
-					  "see 'manykube logs %s'; then run 'manykube node recover "
-					  "%s' again",
-					  node->name, node->name);
-		}
-		clock_rest_ms(POLL_MS);
-	}
-	return 0;
+	cleanup_with(members_release) struct members members = MEMBERS_INIT;
+	int r = members_read(profile, &members, err);
+
+	if (r == 0 && members.count != 1)
+		r = error_because(err, &reason_control_plane, -EIO,
+				  "etcd on '%s' has %zu members still", survivor->name,
+				  members.count);
+	return r;
 }
 
 int cluster_choose_survivor(const struct profile *profile, const char *name, struct node **ret_node,
@@ -110,6 +119,10 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 		if (!node && other->control_plane && other->phase == NODE_JOINED &&
 		    cluster_node_state(profile, other) == NODE_RUNNING)
 			node = other;
+	if (profile->recovering) {
+		*ret_node = node;
+		return 0;
+	}
 	if (!node || cluster_node_state(profile, node) != NODE_RUNNING || !node->control_plane ||
 	    node->phase != NODE_JOINED) {
 		(void)error_because(err, &reason_control_plane, -ESRCH,
@@ -119,7 +132,7 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 		return error_hint(err, -ESRCH,
 				  "'manykube start' brings all up; name one that then runs");
 	}
-	if (!profile->recovering && tally.running >= members_majority(tally.count)) {
+	if (tally.running >= members_majority(tally.count)) {
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "%u of %u members of etcd run, and %u are enough: there is "
 				    "nothing to recover",
@@ -148,20 +161,6 @@ static int note(struct profile *profile, struct node *survivor, struct error *er
 	return profile_save(profile, err);
 }
 
-/* Have etcd of SURVIVOR be alone, and be started without saying so from then on. */
-static int isolate(const struct profile *profile, const struct node *survivor, int64_t deadline,
-		   struct error *err)
-{
-	int r = change_manifest(profile, survivor, true, err);
-
-	if (r >= 0)
-		r = await_alone(profile, survivor, deadline, err);
-	if (r < 0)
-		return r;
-	world->after("force new cluster");
-	return change_manifest(profile, survivor, false, err);
-}
-
 int cluster_recover(struct profile *profile, struct node *survivor, unsigned seconds,
 		    struct observer *observer, struct error *err)
 {
@@ -171,18 +170,11 @@ int cluster_recover(struct profile *profile, struct node *survivor, unsigned sec
 	if (r < 0)
 		return r;
 	world->after("note recovery");
-	observe_begin(observer, "recovering etcd", survivor->name);
-	r = isolate(profile, survivor, deadline, err);
-	observe_end(observer, "recovering etcd", survivor->name, r >= 0);
-	if (r >= 0)
-		r = world->front_door_up(profile, err);
+	r = restart(profile, survivor, true, deadline, observer, err);
 	if (r == 0)
-		r = world->kubeconfig_add(profile, err);
+		r = check_alone(profile, survivor, err);
 	if (r == 0)
-		r = cluster_wait(profile, WAIT_API, NULL,
-				 (unsigned)clock_left_ms(deadline) / 1000 + 1, observer, err);
-	if (r == 0)
-		r = await_alone(profile, survivor, deadline, err);
+		r = restart(profile, survivor, false, deadline, observer, err);
 	if (r < 0)
 		return r;
 	free(take_ptr(profile->recovering));

@@ -46,7 +46,7 @@ static int ask(const struct profile *profile, const struct node *survivor, struc
 		"%u of %u members of etcd run, and %u are needed.\n"
 		"'%s' would go on as the only one, with what it knows: what only others (%s) knew is "
 		"lost.\n"
-		"They join again with 'manykube start', with none of the data of their etcd.\n",
+		"Its pods end and begin again. The others join again with 'manykube start', with none of the data of their etcd.\n",
 		tally.running, tally.count, members_majority(tally.count), survivor->name,
 		*others ? others : "none is left");
 	if (arg.yes)

@@ -119,6 +119,28 @@ static int fake_create(const struct node_spec *spec, struct error *err)
 	return r < 0 ? r : file_make_dirs(var, 0755, err);
 }
 
+/* Drop all that exists of KIND ("member:"). */
+static void drop_all(const char *kind)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		if (strncmp(what, kind, strlen(kind)) == 0)
+			drop(what);
+}
+
+/* Whether etcd on a node was told to be the only member. */
+static bool is_forced(const struct node_spec *spec)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/etc/kubernetes/manifests/etcd.yaml", spec->folder);
+
+	return file_read(path, 65536, &text, NULL) == 0 &&
+	       strstr(text.text, "--force-new-cluster\n");
+}
+
 static int fake_start(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *etc = xasprintf("%s/etc/manykube/agent.conf", spec->folder);
@@ -128,6 +150,11 @@ static int fake_start(const struct node_spec *spec, struct error *err)
 	if (!file_exists(etc))
 		return error_set(err, -ENOENT, "a node was started before its files were written");
 	add_about("running", spec->name);
+	if (is_forced(spec)) {
+		drop_all("etcd:");
+		drop_all("learner:");
+		add_about("etcd", spec->name);
+	}
 	return 0;
 }
 
@@ -148,18 +175,6 @@ static int fake_freeze(const struct node_spec *spec, bool frozen, struct error *
 	else
 		drop_about("frozen", spec->name);
 	return 0;
-}
-
-/* Drop all that exists of KIND ("member:"). */
-static void drop_all(const char *kind)
-{
-	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
-	const char *what;
-
-	fake_world_list(&all);
-	strlist_for_each(what, &all)
-		if (strncmp(what, kind, strlen(kind)) == 0)
-			drop(what);
 }
 
 static int fake_destroy(const struct node_spec *spec, struct error *err)
@@ -526,27 +541,11 @@ static json_t *list_etcd(const struct profile *profile)
 	return json_pack("{s:o}", "members", items);
 }
 
-/* Whether etcd on NODE was told to be the only member. */
-static bool is_forced(const struct profile *profile, const struct node *node)
-{
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/nodes/%s/etc/kubernetes/manifests/etcd.yaml",
-					    profile->folder, node->name);
-
-	return file_read(path, 65536, &text, NULL) == 0 &&
-	       strstr(text.text, "--force-new-cluster\n");
-}
-
 static int fake_etcd(const struct profile *profile, const struct node *node, const char *path,
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
 	const char *id = json_string_value(json_object_get(body, "ID"));
 
-	if (is_awake(node->name) && is_forced(profile, node)) {
-		drop_all("etcd:");
-		drop_all("learner:");
-		add_about("etcd", node->name);
-	}
 	if (!is_awake(node->name) || !has("etcd", node->name) || !has_quorum())
 		return error_set(err, -ECONNREFUSED, "etcd does not answer");
 	if (strstr(path, "/remove")) {
