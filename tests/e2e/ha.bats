@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# Several control planes: minikube's scenario in its order, then what it does not try, with the
+# primary in the place of a secondary.
+
+load helper
+
+setup_file() {
+	begin_file e2e-ha
+	manykube start --offline --control-planes=3 --nodes=4
+}
+
+teardown_file() {
+	[ ! -e "$BATS_FILE_TMPDIR/writer" ] || kill "$(cat "$BATS_FILE_TMPDIR/writer")" || true
+	end_file
+}
+
+# Lines of "NAME UID ADDRESS" of all nodes.
+identities() {
+	kubectl get nodes -o json |
+		jq -r '.items[] | "\(.metadata.name) \(.metadata.uid) \(.status.addresses[0].address)"'
+}
+
+health() {
+	manykube status -o json --layout=cluster | jq -r .StatusName
+}
+
+is_happy() {
+	[ "$(health)" = HAppy ]
+}
+
+primary() {
+	manykube status -o json | jq -r '.[] | select(.Primary) | .Name'
+}
+
+# The control planes that etcd knows, sorted.
+members() {
+	on "$(primary)" etcdctl --endpoints=https://127.0.0.1:2379 \
+		--cacert=/etc/kubernetes/pki/etcd/ca.crt --cert=/etc/kubernetes/pki/etcd/server.crt \
+		--key=/etc/kubernetes/pki/etcd/server.key member list -w json |
+		jq -r '.members[] | select(.isLearner | not) | .name' | sort | xargs
+}
+
+kill_node() {
+	kill -9 "$(cut -d' ' -f1 "$(profile_folder)/nodes/$1/pid")"
+}
+
+begin_writing() {
+	kubectl delete configmap --all --wait=false >/dev/null
+	python3 "$BATS_TEST_DIRNAME/writer.py" write "$KUBECONFIG" "$BATS_FILE_TMPDIR/writes" \
+		>&2 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/writer"
+}
+
+# End the writer and see that nothing that was acknowledged is lost; how long writes stood still
+# is told, and not judged: machines differ.
+end_writing() {
+	local result
+
+	kill "$(cat "$BATS_FILE_TMPDIR/writer")"
+	rm "$BATS_FILE_TMPDIR/writer"
+	result=$(python3 "$BATS_TEST_DIRNAME/writer.py" check "$KUBECONFIG" "$BATS_FILE_TMPDIR/writes")
+	echo "# $1: $result" >&3
+	[[ $result == *" 0 lost,"* ]] || fail "$1: $result"
+	[[ $result != "0 acknowledged"* ]] || fail "$1: nothing was written"
+}
+
+# StartCluster, DeployApp, PingHostFromPods, HAppyAfterClusterStart.
+@test "three control planes and a worker are HAppy, and apps run on all" {
+	local pod
+
+	assert_all_ready
+	assert_equal "$(members)" "node-1 node-2 node-3"
+	assert_equal "$(kubectl get nodes -l node-role.kubernetes.io/control-plane -o name | wc -l)" 3
+	within 30 is_happy
+	apply_web
+	for pod in $(web_pods | cut -d' ' -f1); do
+		kubectl exec "$pod" -- ping -c 1 -W 5 "$(profile_get .gateway)"
+	done
+	run -0 manykube status
+	assert_output_has "control planes: 3 of 3 healthy, 1 may fail"
+	manykube status -o json --layout=cluster | assert_schema status-cluster
+	assert_equal "$(primary)" node-1
+}
+
+# The keys of the authorities are not for everybody.
+@test "what control planes share is readable to root alone" {
+	local file
+
+	for file in ca.key sa.key front-proxy-ca.key etcd/ca.key; do
+		assert_equal "$(stat -c %a "$(profile_folder)/nodes/node-3/etc/kubernetes/pki/$file")" 600
+		cmp "$(profile_folder)/nodes/node-3/etc/kubernetes/pki/$file" \
+			"$(profile_folder)/nodes/node-1/etc/kubernetes/pki/$file"
+	done
+}
+
+# AddWorkerNode, NodeLabels, CopyFile.
+@test "a worker is added, and files are copied between control planes" {
+	manykube node add --label=tier=db
+	assert_all_ready
+	assert_equal "$(kubectl get nodes -l tier=db -o name)" node/node-5
+	echo copied >"$BATS_TEST_TMPDIR/file"
+	manykube cp "$BATS_TEST_TMPDIR/file" node-2:/root/file
+	manykube cp node-2:/root/file node-3:/root/file
+	assert_equal "$(on node-3 cat /root/file)" copied
+}
+
+# StopSecondaryNode, DegradedAfterControlPlaneNodeStop, RestartSecondaryNode,
+# HAppyAfterSecondaryNodeRestart; then the same with the primary.
+@test "a secondary, and the primary, is stopped and joins again as the same node" {
+	local before node
+
+	before=$(identities)
+	for node in node-2 node-1; do
+		manykube node stop "$node"
+		assert_equal "$(health)" Degraded
+		kubectl get nodes >/dev/null
+		[[ " $(members) " != *" $node "* ]] || fail "$node is a member still: $(members)"
+		assert_equal "$(profile_get ".nodes[] | select(.name == \"$node\") | .phase")" planned
+		manykube node start "$node"
+		assert_equal "$(members)" "node-1 node-2 node-3"
+		within 30 is_happy
+	done
+	assert_equal "$(identities)" "$before"
+	[ "$(primary)" != node-1 ] || fail "the mark did not move"
+}
+
+@test "a member is kept if asked for, while the others are a majority" {
+	manykube node stop node-3 --keep-member
+	assert_equal "$(members)" "node-1 node-2 node-3"
+	run manykube node stop node-1 --keep-member
+	assert_status 100
+	assert_output_has "1 of 3 members of etcd would run, and 2 are needed"
+	run manykube node stop node-1
+	assert_status 100
+	run manykube status
+	assert_output_has "control planes: 2 of 3 healthy, none may fail"
+	manykube node start node-3
+	within 30 is_happy
+}
+
+# RestartClusterKeepsNodes, StopCluster, RestartCluster.
+@test "the whole cluster stops without any reset, and comes back with all its members" {
+	local before started
+
+	before=$(identities)
+	started=$(primary)
+	manykube stop
+	manykube start
+	assert_equal "$(identities)" "$before"
+	assert_equal "$(primary)" "$started"
+	within 60 is_happy
+	assert_equal "$(members)" "node-1 node-2 node-3"
+}
+
+@test "everything is killed: quorum is back, and nothing is lost" {
+	local before node
+
+	before=$(identities)
+	kubectl create configmap before-the-kill
+	for node in node-1 node-2 node-3 node-4 node-5; do
+		kill_node "$node"
+	done
+	manykube start
+	assert_all_ready
+	assert_equal "$(identities)" "$before"
+	kubectl get configmap before-the-kill
+	assert_equal "$(members)" "node-1 node-2 node-3"
+}
+
+@test "no acknowledged write is lost while each control plane is killed and started" {
+	local node
+
+	begin_writing
+	for node in node-1 node-2 node-3; do
+		kill_node "$node"
+		sleep 6
+		manykube node start "$node"
+		within 30 is_happy
+	done
+	end_writing "killed"
+}
+
+@test "no acknowledged write is lost while each is stopped and started" {
+	local node
+
+	begin_writing
+	for node in node-3 node-2 node-1; do
+		manykube node stop "$node"
+		manykube node start "$node"
+	done
+	end_writing "stopped"
+}
+
+@test "no acknowledged write is lost while each is frozen" {
+	local node
+
+	begin_writing
+	for node in node-1 node-2 node-3; do
+		manykube node pause "$node"
+		sleep 6
+		manykube node unpause "$node"
+		within 30 is_happy
+	done
+	end_writing "frozen"
+}
+
+# DeleteSecondaryNode, AddSecondaryNode, HAppyAfterSecondaryNodeAdd; and the primary.
+@test "no acknowledged write is lost while each is deleted and replaced" {
+	local node
+
+	begin_writing
+	for node in node-1 node-2 node-3; do
+		manykube node delete "$node"
+		run kubectl get node "$node"
+		assert_status 1
+		manykube node add "$node" --control-plane
+	done
+	end_writing "deleted"
+	within 30 is_happy
+	assert_equal "$(members)" "node-1 node-2 node-3"
+}
+
+
+@test "one that was killed is deleted by the others, the primary too" {
+	local dead
+
+	dead=$(primary)
+	kill_node "$dead"
+	manykube node delete "$dead"
+	[ "$(primary)" != "$dead" ]
+	assert_equal "$(kubectl get nodes -o name | wc -l)" 4
+	assert_equal "$(members | wc -w)" 2
+}
+
+# Down to one, and no further.
+@test "three become two become one, and the last one stays" {
+	local last
+
+	manykube node delete "$(primary)"
+	last=$(primary)
+	assert_equal "$(members)" "$last"
+	run manykube node delete "$last"
+	assert_status 14
+	assert_output_has "is the only control plane"
+	kubectl get nodes >/dev/null
+	manykube node stop "$last"
+	manykube start
+	assert_all_ready
+}
+
+@test "most are lost for good: one goes on, and takes in new ones" {
+	local last
+
+	last=$(primary)
+	manykube node add spare-1 --control-plane
+	manykube node add spare-2 --control-plane
+	kubectl create configmap before-the-loss
+	kill_node spare-1
+	kill_node spare-2
+	run manykube node delete spare-1
+	assert_status 100
+	assert_output_has "manykube node recover"
+	manykube node delete spare-1 --force
+	run manykube node recover </dev/null
+	assert_status 14
+	manykube node recover --yes
+	assert_equal "$(primary)" "$last"
+	kubectl get configmap before-the-loss
+	manykube start
+	assert_equal "$(members)" "$(printf '%s\n' "$last" spare-2 | sort | xargs)"
+	run kubectl get node spare-1
+	assert_status 1
+	run manykube node recover --yes
+	assert_status 14
+	assert_output_has "nothing to recover"
+}
+
+@test "bad counts are refused before anything is made" {
+	run manykube start -p e2e-none --offline --control-planes=0
+	assert_status 14
+	run manykube start -p e2e-none --offline --control-planes=8 --dry-run
+	assert_status 14
+	assert_output_has "--force"
+	run -0 manykube start -p e2e-none --offline --control-planes=2 --nodes=1 --dry-run
+	assert_output_has "--nodes=1 is fewer than --control-planes=2"
+	assert_output_has "Node node-2: control plane"
+	run -0 manykube start -p e2e-none --offline --ha --no-schedule-control-planes --dry-run
+	assert_output_has "Node node-3: control plane"
+	[ ! -e "$MANYKUBE_HOME/profiles/e2e-none" ]
+}
