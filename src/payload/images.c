@@ -87,6 +87,17 @@ void work_list_images(const struct work *work, struct strlist *ret_names,
 	list(BUSYBOX, ret_names, ret_archives);
 }
 
+void work_list_archives(const struct work *work, enum component_id id, struct strlist *ret_archives)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++) {
+		cleanup_free char *image = recipe_image(work, &recipes[i]);
+		cleanup_free char *archive = archive_name(image);
+
+		if (recipes[i].component == id)
+			strlist_add(ret_archives, archive);
+	}
+}
+
 char *work_image_id(const struct work *work, const char *archive)
 {
 	cleanup_with(strbuf_release) struct strbuf id = STRBUF_INIT;

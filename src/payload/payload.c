@@ -160,34 +160,41 @@ static int do_without(struct work *work, enum component_id id, int r, struct err
 	return 0;
 }
 
-static int get_component(struct work *work, enum component_id id, struct error *err)
+/* Get component ID, which is nowhere in the cache, and put it in its place. */
+static int get_anew(struct work *work, enum component_id id, const char **ret_origin,
+		    struct error *err)
 {
-	const struct component *component = &components[id];
-	cleanup_free char *origin = component_origin(work, id);
-	cleanup_free char *stamp = work_path(work, "work/done/%s", component->name);
-	cleanup_free char *fresh = work_path(work, "work/get/%s", component->name);
-	cleanup_free char *text = NULL;
-	const char *from = NULL;
-	int r;
+	cleanup_free char *fresh = work_path(work, "work/get/%s", components[id].name);
+	int r = file_remove_tree(fresh, err);
 
-	if (origin)
-		return 0;
-	r = file_remove_tree(fresh, err);
 	if (r == 0)
 		r = file_make_dirs(fresh, 0755, err);
 	if (r == 0)
-		r = fetch_component(work, id, &from, err);
+		r = fetch_component(work, id, ret_origin, err);
 	if (r < 0)
 		r = do_without(work, id, r, err);
-	if (work->missing[id])
-		return 0;
-	if (r == 0)
-		r = place_programs(work, component, err);
-	if (r < 0)
-		return r;
-	text = xasprintf("%s %s\n", work->release->versions[id], from);
-	r = file_put(stamp, text, strlen(text), 0644, err);
+	if (r == 0 && !work->missing[id])
+		r = place_programs(work, &components[id], err);
 	return r < 0 ? r : file_remove_tree(fresh, err);
+}
+
+static int get_component(struct work *work, enum component_id id, struct error *err)
+{
+	cleanup_free char *done = component_origin(work, id);
+	cleanup_free char *stamp = work_path(work, "work/done/%s", components[id].name);
+	cleanup_free char *text = NULL;
+	const char *origin;
+	int r = 0;
+
+	if (done)
+		return 0;
+	origin = work_reuse(work, id);
+	if (!origin)
+		r = get_anew(work, id, &origin, err);
+	if (r < 0 || work->missing[id])
+		return r;
+	text = xasprintf("%s %s\n", work->release->versions[id], origin);
+	return file_put(stamp, text, strlen(text), 0644, err);
 }
 
 static json_t *describe(struct work *work)
@@ -450,10 +457,16 @@ int payload_ensure(const char *version, const struct payload_source *source,
 	cleanup_fd int lock = -1;
 	int r;
 
-	assert(release);
 	r = payload_open(version, ret, NULL);
 	if (r == 0)
 		return 0;
+	/* A cluster may have been made by a manykube that knew more, or older ones. */
+	if (!release)
+		return error_because(
+			err, &reason_version_unsupported, -EINVAL,
+			"Kubernetes %s is not in the cache, and this manykube does not "
+			"know how to get it",
+			version);
 	r = path_cache(&cache, err);
 	if (r == 0)
 		r = file_make_dirs(cache, 0755, err);

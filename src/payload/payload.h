@@ -64,8 +64,8 @@ int payload_open(const char *version, struct payload *ret, struct error *err);
  * Like payload_open(), getting what is missing: by download with checksums verified, or
  * by building from source where there is nothing to download (never when a checksum is
  * wrong: -EBADMSG).  MANYKUBE_PAYLOAD_FROM=source or =download allows just one way.
- * VERSION is one of payload_versions().  Two callers at once share one build: the second waits, and
- * OBSERVER says so.
+ * -EINVAL with reason_version_unsupported if VERSION is neither there nor one of
+ * payload_versions(). Two callers at once share one build: the second waits, and OBSERVER says so.
  */
 int payload_ensure(const char *version, const struct payload_source *source,
 		   struct observer *observer, struct payload *ret, struct error *err);

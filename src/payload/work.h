@@ -50,6 +50,13 @@ char *work_path(const struct work *work, const char *fmt, ...) printf_like(2, 3)
 void work_release(struct work *work);
 
 /*
+ * Take component ID, programs and images, from another complete payload of the cache that has the
+ * same version of it.  How that one got it ("download", "source"), or NULL if there is none, or
+ * none that was got in a way that is allowed.
+ */
+const char *work_reuse(struct work *work, enum component_id id);
+
+/*
  * Put the programs of component ID into work/get/COMPONENT/, from the release.
  * -ENOENT if it can't be had that way (there is none, no such file, host not reached);
  * -EBADMSG if a checksum is wrong.
@@ -66,6 +73,10 @@ int work_make_images(struct work *work, struct error *err);
  * missing. */
 void work_list_images(const struct work *work, struct strlist *ret_names,
 		      struct strlist *ret_archives);
+
+/* The archives of the images that component ID makes up. */
+void work_list_archives(const struct work *work, enum component_id id,
+			struct strlist *ret_archives);
 
 /* The id of the image in ARCHIVE (sha256:…) for the caller to free; NULL if it is not written yet.
  */

@@ -31,6 +31,16 @@ static void put(const char *contents, const char *fmt, ...)
 	ASSERT_OK(file_put(path, contents, strlen(contents), 0755, &err));
 }
 
+#define SOME_ID "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+/* A payload.json that also has MORE, for the caller to free. */
+static char *payload_json(const char *more)
+{
+	return xasprintf("{\"format\": %d, \"pauseImage\": \"p\", \"etcdVersion\": \"e\","
+			 " \"corednsVersion\": \"c\"%s}",
+			 PAYLOAD_FORMAT, more);
+}
+
 static void assert_file(const char *name, const char *contents)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -185,6 +195,8 @@ TEST(resolves_what_people_write)
 		ASSERT_INT(payload_resolve_version(good[i], &version, NULL), 0);
 		ASSERT_STR(version, "v1.36.3");
 	}
+	ASSERT_INT(payload_resolve_version("1.35", &version, NULL), 0);
+	ASSERT_STR(version, "v1.35.4");
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		ASSERT_INT(payload_resolve_version(bad[i], &version, NULL), -EINVAL);
 	ASSERT_INT(payload_resolve_version("v1.2.3", &version, &err), -EINVAL);
@@ -258,10 +270,7 @@ static void keep_note(struct observer *observer, const char *text)
 static pid_t make_elsewhere(void)
 {
 	cleanup_free char *lock = xasprintf("%s/v1.36.3.lock", test_folder());
-	cleanup_free char *text = xasprintf(
-		"{\"format\": %d, \"pauseImage\": \"p\", \"etcdVersion\": \"e\","
-		" \"corednsVersion\": \"c\"}",
-		PAYLOAD_FORMAT);
+	cleanup_free char *text = payload_json("");
 	int ready[2];
 	char byte;
 	pid_t pid;
@@ -313,6 +322,121 @@ TEST(drops_what_was_made_of_other_versions)
 	ASSERT_INT(payload_ensure("v1.36.3", &neither, NULL, &payload, NULL), -ENOENT);
 	ASSERT(!file_exists(image));
 	ASSERT(file_exists(program));
+}
+
+TEST(a_version_that_nobody_knows_may_still_be_in_the_cache)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *text = payload_json("");
+
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	ASSERT_INT(payload_ensure("v1.30.0", NULL, NULL, &payload, &why), -EINVAL);
+	ASSERT(why.reason == &reason_version_unsupported);
+	put(text, "v1.30.0/payload.json");
+	ASSERT_OK(payload_ensure("v1.30.0", NULL, NULL, &payload, &err));
+}
+
+/* The complete payload of v1.36.3, as far as v1.35.4 can use it; containerd was got as FROM says,
+ * in VERSION. */
+static void put_sibling(const char *version, const char *from)
+{
+	cleanup_free char *parts = xasprintf(
+		", \"arch\": \"%s\", \"components\": ["
+		"{\"name\": \"etcd\", \"version\": \"v3.6.8\", \"from\": \"source\"},"
+		"{\"name\": \"containerd\", \"version\": \"%s\", \"from\": \"%s\"},"
+		"{\"name\": \"runc\", \"version\": \"v1.5.2\", \"from\": \"download\"},"
+		"{\"name\": \"local-path-provisioner\", \"version\": \"v0.0.30\","
+		" \"from\": \"source\"}],"
+		"\"images\": [{\"archive\": \"local-path-provisioner-v0.0.30.tar\","
+		" \"id\": \"sha256:" SOME_ID "\"}]",
+		oci_host_arch(), version, from);
+	cleanup_free char *text = payload_json(parts);
+
+	put(text, "v1.36.3/payload.json");
+	put("c", "v1.36.3/bin/containerd");
+	put("s", "v1.36.3/bin/containerd-shim-runc-v2");
+	put("t", "v1.36.3/bin/ctr");
+	put("i", "v1.36.3/images/local-path-provisioner-v0.0.30.tar");
+}
+
+static void begin_older(struct work *work)
+{
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	begin_work(work, NULL);
+	work->release = release_find("v1.35.4");
+	put("old", "part/bin/containerd");
+	put("", "part/images/empty");
+	put("", "part/work/images/empty");
+}
+
+static void assert_reuse(struct work *work, enum component_id id, const char *origin)
+{
+	const char *from = work_reuse(work, id);
+
+	ASSERT_STR(from ? from : "no", origin);
+}
+
+TEST(takes_what_another_payload_has_in_the_same_version)
+{
+	cleanup_with(work_release) struct work work = WORK_INIT;
+	cleanup_free char *id = NULL;
+
+	begin_older(&work);
+	assert_reuse(&work, COMPONENT_CONTAINERD, "no");
+	put_sibling("v2.4.2", "source");
+	assert_reuse(&work, COMPONENT_CONTAINERD, "source");
+	assert_file("part/bin/containerd", "c");
+	assert_file("part/bin/ctr", "t");
+	assert_reuse(&work, COMPONENT_LOCAL_PATH, "source");
+	assert_file("part/images/local-path-provisioner-v0.0.30.tar", "i");
+	id = work_image_id(&work, "local-path-provisioner-v0.0.30.tar");
+	ASSERT_STR(id, "sha256:" SOME_ID);
+	/* Another version, not described, not there. */
+	assert_reuse(&work, COMPONENT_ETCD, "no");
+	assert_reuse(&work, COMPONENT_CNI, "no");
+	assert_reuse(&work, COMPONENT_RUNC, "no");
+}
+
+TEST(takes_nothing_of_another_version_or_got_in_a_way_that_is_not_allowed)
+{
+	cleanup_with(work_release) struct work work = WORK_INIT;
+
+	begin_older(&work);
+	put_sibling("v2.4.1", "source");
+	assert_reuse(&work, COMPONENT_CONTAINERD, "no");
+	put_sibling("v2.4.2", "missing");
+	assert_reuse(&work, COMPONENT_CONTAINERD, "no");
+	put_sibling("v2.4.2", "download");
+	work.source.no_download = true;
+	assert_reuse(&work, COMPONENT_CONTAINERD, "no");
+	assert_file("part/bin/containerd", "old");
+	work.source = (struct payload_source){ .no_build = true };
+	assert_reuse(&work, COMPONENT_CONTAINERD, "download");
+	assert_reuse(&work, COMPONENT_LOCAL_PATH, "no");
+}
+
+TEST(records_where_a_part_came_from_that_was_taken)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	struct payload_source from_mirror = { .no_build = true };
+	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
+	cleanup_free char *folder = xasprintf("%s/mirror", test_folder());
+
+	check_host();
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	put_sibling("v2.4.2", "download");
+	fake_http_start(folder, &server);
+	from_mirror.binary_mirror = server.url;
+	ASSERT_INT(payload_ensure("v1.35.4", &from_mirror, NULL, &payload, NULL), -ENOENT);
+	/* There is nothing to download; as if the first two had been got, it goes on to the third.
+	 */
+	put("v1.35.4 download\n", "v1.35.4.part/work/done/kubernetes");
+	put("v3.6.6 download\n", "v1.35.4.part/work/done/etcd");
+	ASSERT_INT(payload_ensure("v1.35.4", &from_mirror, NULL, &payload, NULL), -ENOENT);
+	assert_file("v1.35.4.part/work/done/containerd", "v2.4.2 download\n");
+	assert_file("v1.35.4.part/bin/ctr", "t");
 }
 
 TEST(lists_no_image_of_what_is_missing)

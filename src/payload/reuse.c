@@ -1,0 +1,110 @@
+/*
+ * Components taken from another payload of the cache that has the very version of them.
+ *
+ * Programs for nodes are hard-linked: nobody writes to a program in place.  Those for images are in
+ * images only, so the images are, with their ids, which says that they need not be made.
+ */
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "payload/work.h"
+
+/* The object of LIST that has VALUE as its KEY, or NULL. */
+static const json_t *find(const json_t *list, const char *key, const char *value)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *object = json_array_get(list, i);
+		const char *text = json_string_value(json_object_get(object, key));
+
+		if (text && strcmp(text, value) == 0)
+			return object;
+	}
+	return NULL;
+}
+
+/* How the payload that JSON describes got component ID, if it has our version of it and that is a
+ * way that we may go; else NULL. */
+static const char *origin_of(const struct work *work, enum component_id id, const json_t *json)
+{
+	const json_t *part = find(json_object_get(json, "components"), "name", components[id].name);
+	const char *version = json_string_value(json_object_get(part, "version"));
+	const char *from = json_string_value(json_object_get(part, "from"));
+	const char *arch = json_string_value(json_object_get(json, "arch"));
+
+	if (!version || !from || !arch || strcmp(arch, work->arch) != 0 ||
+	    strcmp(version, work->release->versions[id]) != 0)
+		return NULL;
+	if (strcmp(from, "download") == 0)
+		return work->source.no_download ? NULL : "download";
+	return strcmp(from, "source") == 0 && !work->source.no_build ? "source" : NULL;
+}
+
+static bool link_file(const struct work *work, const char *folder, const char *below,
+		      const char *name)
+{
+	cleanup_free char *from = xasprintf("%s/%s/%s", folder, below, name);
+	cleanup_free char *to = work_path(work, "%s/%s", below, name);
+
+	(void)unlink(to);
+	return link(from, to) == 0;
+}
+
+static bool take_programs(const struct work *work, enum component_id id, const char *folder)
+{
+	for (const struct program *program = components[id].programs; program->name; program++)
+		if (program->use & (USE_NODE | USE_CNI) &&
+		    !link_file(work, folder, program->use & USE_CNI ? "cni" : "bin", program->name))
+			return false;
+	return true;
+}
+
+static bool take_images(const struct work *work, enum component_id id, const char *folder,
+			const json_t *json)
+{
+	static const char algorithm[] = "sha256:";
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	const char *archive;
+
+	work_list_archives(work, id, &archives);
+	strlist_for_each(archive, &archives) {
+		const json_t *image = find(json_object_get(json, "images"), "archive", archive);
+		const char *image_id = json_string_value(json_object_get(image, "id"));
+		cleanup_free char *stamp = work_path(work, "work/images/%s", archive);
+
+		if (!image_id || strncmp(image_id, algorithm, strlen(algorithm)) != 0 ||
+		    !link_file(work, folder, "images", archive))
+			return false;
+		image_id += strlen(algorithm);
+		if (file_put(stamp, image_id, strlen(image_id), 0644, NULL) < 0)
+			return false;
+	}
+	return true;
+}
+
+const char *work_reuse(struct work *work, enum component_id id)
+{
+	for (const struct release *other = releases; other->version; other++) {
+		cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+		cleanup_free char *path = NULL;
+		json_auto_t *json = NULL;
+		const char *origin;
+
+		if (other == work->release || payload_open(other->version, &payload, NULL) < 0)
+			continue;
+		path = xasprintf("%s/payload.json", payload.folder);
+		json = json_load_file(path, 0, NULL);
+		origin = origin_of(work, id, json);
+		if (!origin || !take_programs(work, id, payload.folder) ||
+		    !take_images(work, id, payload.folder, json))
+			continue;
+		log_debug("%s %s is taken from '%s'", components[id].name,
+			  work->release->versions[id], payload.folder);
+		return origin;
+	}
+	return NULL;
+}
