@@ -69,21 +69,33 @@ static int take(const struct probe_result *result, void *data)
 	return 0;
 }
 
+/* The versions of Kubernetes that are in the cache. */
+static void list_cached(struct strlist *ret)
+{
+	for (const char *const *version = payload_versions(); *version; version++) {
+		cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+
+		if (payload_open(*version, &payload, NULL) == 0)
+			strlist_add(ret, *version);
+	}
+}
+
 /* Whether the Kubernetes that a plain `start` takes is there already. */
 static void look_at_cache(struct report *report)
 {
-	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(strlist_release) struct strlist cached = STRLIST_INIT;
+	cleanup_free char *all = NULL;
 	cleanup_free char *text = NULL;
-	const char *version = NULL;
+	const char *usual = payload_versions()[0];
 	struct probe_result result = { .name = "cache", .purpose = "what nodes run" };
 
-	if (payload_resolve_version("stable", &version, NULL) < 0)
-		return;
-	if (payload_open(version, &payload, NULL) == 0) {
-		text = xasprintf("Kubernetes %s is there", version);
+	list_cached(&cached);
+	all = strlist_join(&cached, ", ");
+	if (strlist_has(&cached, usual)) {
+		text = xasprintf("Kubernetes %s %s there", all, cached.count == 1 ? "is" : "are");
 	} else {
-		text = xasprintf("Kubernetes %s is not there yet; the first start gets it",
-				 version);
+		text = xasprintf("Kubernetes %s is not there yet; the first start gets it%s%s%s",
+				 usual, *all ? " (" : "", all, *all ? " is there)" : "");
 		result.state = PROBE_WARNING;
 		result.remedy = "manykube start --download-only";
 	}

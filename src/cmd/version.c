@@ -1,8 +1,11 @@
-/* `version`: which manykube this is. */
+/* `version`: which manykube this is, and which Kubernetes it knows. */
 
+#include <jansson.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cmd/command.h"
+#include "payload/payload.h"
 
 static struct {
 	const char *output;
@@ -17,20 +20,40 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static void print_json(void)
+{
+	json_t *versions = json_array();
+	json_auto_t *all = json_pack("{s:s, s:o}", "manykubeVersion", "v" MANYKUBE_VERSION,
+				     "kubernetesVersions", versions);
+
+	for (const char *const *version = payload_versions(); *version; version++)
+		(void)json_array_append_new(versions, json_string(*version));
+	(void)json_dumpf(all, stdout, JSON_COMPACT);
+	printf("\n");
+}
+
+static void print_text(void)
+{
+	printf("manykube version: v%s\nKubernetes versions:", MANYKUBE_VERSION);
+	for (const char *const *version = payload_versions(); *version; version++)
+		printf(" %s", *version);
+	printf("\n");
+}
+
 static int run(arg_unused struct command_context *ctx, arg_unused struct error *err)
 {
 	if (strcmp(arg.output, "json") == 0)
-		printf("{\"manykubeVersion\":\"v%s\"}\n", MANYKUBE_VERSION);
+		print_json();
 	else if (arg.brief)
 		printf("v%s\n", MANYKUBE_VERSION);
 	else
-		printf("manykube version: v%s\n", MANYKUBE_VERSION);
+		print_text();
 	return 0;
 }
 
 const struct command cmd_version = {
 	.name = "version",
-	.summary = "print the version of manykube",
+	.summary = "print the version of manykube, and the versions of Kubernetes that it knows",
 	.examples = "manykube version\n"
 		    "manykube version -o json\n",
 	.options = options,

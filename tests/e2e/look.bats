@@ -55,7 +55,7 @@ assert_cluster_is() {
 	manykube version -o json | assert_schema version
 	manykube version -o json | assert_schema_lines version
 	run ! assert_schema version <<<'{}'
-	run ! assert_schema version <<<'{"manykubeVersion":"v1.0.0","more":1}'
+	run ! assert_schema version <<<'{"manykubeVersion":"v1.0.0","kubernetesVersions":["v1.0.0"],"more":1}'
 	run ! assert_schema_lines version </dev/null
 	for schema in "$E2E_ROOT"/docs/schema/*.json; do
 		run jq -e '[.. | objects | select(.type == "object" and has("properties")) |
