@@ -38,7 +38,7 @@ const struct reason reason_port_taken = { "IF_PORT_CONFLICT", 71, "end what uses
 const struct reason reason_download = { "INET_DOWNLOAD", 40, NULL,
 	"what nodes run can't be downloaded or is not in the cache" };
 const struct reason reason_version_unsupported = { "K8S_UNSUPPORTED_VERSION", 106, NULL,
-	"this Kubernetes version is not supported" };
+	"this Kubernetes version is not supported, or not together with the cluster's" };
 const struct reason reason_cluster_missing = { "GUEST_CLUSTER_NOT_FOUND", 85,
 	"'manykube profile list' shows the clusters there are; 'manykube start' makes one",
 	"there is no such cluster" };

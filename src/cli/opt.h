@@ -42,6 +42,7 @@ enum complete {
 	COMPLETE_NODE,
 	COMPLETE_NODE_FILE, /* FILE or NODE:FILE */
 	COMPLETE_COMMAND,   /* the words of a command: node list */
+	COMPLETE_VERSION,   /* of Kubernetes */
 	COMPLETE_SETTING,   /* a key of `config`, behind it a value of it */
 };
 

@@ -1,6 +1,7 @@
 /* The driver's view of a node. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -10,17 +11,33 @@
 #include "cluster/spec.h"
 #include "data/inet.h"
 
-static int open_mounts(const struct node *node, struct cluster_node *ret, struct error *err)
+bool cluster_node_differs(const struct profile *profile, const struct node *node)
+{
+	return !node->kubelet_binary && node->kubernetes_version && profile->kubernetes_version &&
+	       strcmp(node->kubernetes_version, profile->kubernetes_version) != 0;
+}
+
+/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
+ * caller to free; NULL if there is none. */
+static char *own_kubelet(const struct profile *profile, const struct node *node, const char *cache)
+{
+	if (cluster_node_differs(profile, node))
+		return xasprintf("%s/%s/bin/kubelet", cache, node->kubernetes_version);
+	return node->kubelet_binary ? xstrdup(node->kubelet_binary) : NULL;
+}
+
+static int open_mounts(const struct node *node, char *kubelet, struct cluster_node *ret,
+		       struct error *err)
 {
 	const char *word;
 	int r = 0;
 
 	ret->mounts = xcalloc(node->mounts.count + 1, sizeof(*ret->mounts));
 	ret->spec.mounts = ret->mounts;
-	if (node->kubelet_binary)
+	if (kubelet)
 		ret->mounts[ret->spec.mount_count++] = (struct node_mount){
-			.host = xstrdup(node->kubelet_binary),
-			.node = xstrdup(NODE_OWN_KUBELET),
+			.host = kubelet,
+			.node = xstrdup(NODE_KUBELET),
 			.read_only = true,
 		};
 	strlist_for_each(word, &node->mounts)
@@ -60,7 +77,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 				     node->name, node->address, profile->subnet);
 	ret->driver = driver;
 	ret->folder = node_folder(profile, node);
-	ret->payload = xasprintf("%s/%s", cache, node->kubernetes_version);
+	ret->payload = xasprintf("%s/%s", cache, profile->kubernetes_version);
 	ret->spec = (struct node_spec){
 		.cluster = profile->bridge,
 		.name = node->name,
@@ -75,7 +92,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.cpus = node->cpus,
 		.memory_bytes = node->memory_bytes,
 	};
-	return open_mounts(node, ret, err);
+	return open_mounts(node, own_kubelet(profile, node, cache), ret, err);
 }
 
 bool cluster_node_is_paused(const struct cluster_node *node)

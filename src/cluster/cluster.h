@@ -12,6 +12,7 @@
 #include "base/observer.h"
 #include "cluster/profile.h"
 #include "node/driver.h"
+#include "payload/payload.h"
 
 /* What to wait for at the end of a start. */
 enum cluster_wait {
@@ -37,6 +38,7 @@ struct node_options {
 	struct strlist env;
 	unsigned max_pods;
 	const char *kubelet_binary;
+	const char *kubernetes_version; /* as a person writes it: v1.35 */
 };
 
 /* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */
@@ -105,6 +107,13 @@ bool cluster_takes_part(const struct cluster_options *options, const struct node
  */
 int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err);
+
+/*
+ * Get what the nodes of PROFILE that OPTIONS are about run: the cluster's payload, into RET, and
+ * those of other versions that nodes have.
+ */
+int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
+			 struct observer *observer, struct payload *ret, struct error *err);
 
 /*
  * Make the cluster NAME, or bring it up, or mend it: afterwards it is as OPTIONS ask.
@@ -234,6 +243,10 @@ struct cluster_node {
 };
 
 #define CLUSTER_NODE_INIT ((struct cluster_node){ NULL })
+
+/* Whether NODE has the kubelet of another release than its cluster; all else that it runs is the
+ * cluster's. */
+bool cluster_node_differs(const struct profile *profile, const struct node *node);
 
 /* Fill RET for NODE; it points into PROFILE and NODE, too. */
 int cluster_node_open(const struct profile *profile, const struct node *node,

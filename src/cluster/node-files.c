@@ -244,13 +244,12 @@ static int write_agent(const struct profile *profile, const struct node *node, s
 		"  when /var/lib/kubelet/kubeadm-flags.env\n"
 		"  needs /run/containerd/containerd.sock\n"
 		"  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
-		"  command %s%s"
+		"  command %s" NODE_KUBELET
 		" --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf"
 		" --kubeconfig=/etc/kubernetes/kubelet.conf"
 		" --config=/var/lib/kubelet/config.yaml\n"
 		"  log /var/log/kubelet.log\n",
-		environment, environment,
-		node->kubelet_binary ? NODE_OWN_KUBELET : "/opt/manykube/bin/kubelet");
+		environment, environment);
 
 	return put(profile, node, "manykube/agent.conf", text, err);
 }

@@ -6,11 +6,11 @@
  */
 #pragma once
 
-/* Where a kubelet of the person's own is on a node. */
-#define NODE_OWN_KUBELET "/usr/local/bin/manykube-kubelet"
-
 #include "cluster/profile.h"
 #include "payload/payload.h"
+
+/* Where a node's kubelet is. */
+#define NODE_KUBELET "/opt/manykube/bin/kubelet"
 
 /* The folder of NODE in PROFILE's, for the caller to free. */
 char *node_folder(const struct profile *profile, const struct node *node) must_check;

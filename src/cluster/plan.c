@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "cluster/choices.h"
+#include "cluster/skew.h"
 #include "cluster/world.h"
 #include "data/inet.h"
 
@@ -140,7 +141,6 @@ static int choose_name(const struct profile *profile, const char *wanted, char *
 static void copy_settings(const struct profile *profile, const struct node_options *options,
 			  struct node *node)
 {
-	node->kubernetes_version = xstrdup(profile->kubernetes_version);
 	node->cpus = options->cpus ? options->cpus : profile->cpus;
 	node->memory_bytes = options->memory_bytes ? options->memory_bytes : profile->memory_bytes;
 	copy_words(&node->labels, &profile->labels);
@@ -154,9 +154,28 @@ static void copy_settings(const struct profile *profile, const struct node_optio
 	copy_words(&node->env, &profile->env);
 	copy_words(&node->env, &options->env);
 	node->max_pods = options->max_pods ? options->max_pods : profile->max_pods;
-	if (options->kubelet_binary || profile->kubelet_binary)
+	/* A version is about the node's kubelet, so it means the one of that release. */
+	if (options->kubelet_binary || (profile->kubelet_binary && !options->kubernetes_version))
 		node->kubelet_binary = xstrdup(options->kubelet_binary ? options->kubelet_binary
 								       : profile->kubelet_binary);
+}
+
+/* The version that a node is to have, one of payload_versions() or the cluster's own. */
+static int choose_version(const struct profile *profile, const struct node_options *options,
+			  bool control_plane, const char **ret_version, struct error *err)
+{
+	int r;
+
+	*ret_version = profile->kubernetes_version;
+	if (!options->kubernetes_version)
+		return 0;
+	if (options->kubelet_binary)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "--kubelet-binary is a kubelet of its own version: leave out "
+				     "either it or --kubernetes-version");
+	r = payload_resolve_version(options->kubernetes_version, ret_version, err);
+	return r < 0 ? r
+		     : skew_check(profile->kubernetes_version, *ret_version, control_plane, err);
 }
 
 int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
@@ -164,13 +183,17 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 {
 	cleanup_free char *address = NULL;
 	cleanup_free char *name = NULL;
+	bool control_plane = profile->node_count == 0 || options->control_plane;
+	const char *version;
 	struct subnet pods;
 	struct subnet all;
 	struct node *node;
 	int64_t number = 0;
 	int r;
 
-	r = choose_name(profile, options->name, &name, err);
+	r = choose_version(profile, options, control_plane, &version, err);
+	if (r == 0)
+		r = choose_name(profile, options->name, &name, err);
 	if (r == 0)
 		r = options->address
 			    ? take_address(profile, options->address, &address, &number, err)
@@ -192,9 +215,10 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 		return r;
 	node = profile_add_node(profile, name);
 	node->primary = profile->node_count == 1;
-	node->control_plane = node->primary || options->control_plane;
-	node->worker = !node->control_plane ||
+	node->control_plane = control_plane;
+	node->worker = !control_plane ||
 		       (!profile->no_schedule_control_planes && !options->no_schedule);
+	node->kubernetes_version = xstrdup(version);
 	node->driver = xstrdup("native");
 	node->address = take_ptr(address);
 	node->pod_cidr = inet_print_subnet(&pods);

@@ -204,7 +204,7 @@ static int converge(struct start *start, struct error *err)
 	return r;
 }
 
-/* See that all that was asked for can be had, and get the payload: nothing is made yet. */
+/* See that all that was asked for can be had, and get the payloads: nothing is made yet. */
 static int check(struct start *start, const char *name, const struct cluster_options *options,
 		 struct error *err)
 {
@@ -213,8 +213,8 @@ static int check(struct start *start, const char *name, const struct cluster_opt
 	int r = cluster_plan(name, options, &profile, &is_new, err);
 
 	return r < 0 ? r
-		     : world->payload(profile.kubernetes_version, options->binary_mirror,
-				      start->observer, &start->payload, err);
+		     : cluster_get_payloads(&profile, options, start->observer, &start->payload,
+					    err);
 }
 
 static int open_log(const struct profile *profile, struct error *err)

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "cmd/defaults.h"
 #include "cmd/typed.h"
+#include "payload/payload.h"
 
 struct search {
 	struct typed typed;
@@ -60,6 +61,12 @@ static void offer_nodes(struct search *search, const char *before, const char *e
 
 		offer(search, before, name, node->control_plane ? "control plane" : "worker");
 	}
+}
+
+static void offer_versions(struct search *search, const char *before)
+{
+	for (const char *const *version = payload_versions(); *version; version++)
+		offer(search, before, *version, "Kubernetes");
 }
 
 static void offer_commands(struct search *search, const struct command *const *list)
@@ -128,6 +135,9 @@ static void offer_kind(struct search *search, const char *before, enum complete 
 		break;
 	case COMPLETE_COMMAND:
 		offer_command_words(search);
+		break;
+	case COMPLETE_VERSION:
+		offer_versions(search, before);
 		break;
 	case COMPLETE_SETTING:
 		offer_setting(search);

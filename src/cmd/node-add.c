@@ -91,11 +91,17 @@ const struct command cmd_node_add = {
 	.description =
 		"The nodes join the running cluster, and are Ready at the end. On a stopped cluster "
 		"they are registered, and come up with the next 'start'. Several 'node add' at once "
-		"wait for each other.",
+		"wait for each other. With --kubernetes-version a node has the kubelet of an older "
+		"release than the cluster, as while clusters are upgraded; all else that it runs is "
+		"the cluster's.",
 	.examples = "manykube node add\n"
 		    "manykube node add database --memory=4g --label=tier=db\n"
-		    "manykube node add --count=5\n"
-		    "manykube node add --control-plane\n",
+		    "manykube node add old --kubernetes-version=v1.35
+"
+		    "manykube node add --count=5
+"
+		    "manykube node add --control-plane
+",
 	.max_operands = 1,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,

@@ -28,7 +28,7 @@ static int check_version(const char *text, struct error *err)
 static const struct opt options[] = {
 	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
 		   "Kubernetes to run; the one that the file names unless given", .once = true,
-		   .check = check_version),
+		   .check = check_version, .complete = COMPLETE_VERSION),
 	OPT_END,
 };
 

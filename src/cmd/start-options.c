@@ -83,8 +83,9 @@ const struct opt start_options[] = {
 		 "keep pods off control planes that are made from now on", .when_made = true,
 		 .given = &start_arguments.wanted.no_schedule_control_planes_given),
 	OPT_STRING(0, "kubernetes-version", &start_arguments.kubernetes_version, "VERSION",
-		   "Kubernetes to run, for instance v1.36.3, v1.36 or stable", .when_made = true,
-		   .check = check_version),
+		   "Kubernetes to run, for instance v1.36.3, v1.35 or stable; 'manykube version' "
+		   "lists what there is",
+		   .when_made = true, .check = check_version, .complete = COMPLETE_VERSION),
 	OPT_POSITIVE(0, "cpus", &start_arguments.wanted.cpus,
 		     "CPUs of each node; all of the host's unless given", .when_made = true),
 	OPT_SIZE('m', "memory", &start_arguments.wanted.memory_bytes,

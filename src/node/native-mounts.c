@@ -44,6 +44,9 @@ static int make_place(const char *path, bool is_folder, struct error *err)
 
 	if (is_folder)
 		return file_make_dirs(path, 0755, err);
+	/* Where nothing can be written there may be a file all the same. */
+	if (file_exists(path))
+		return 0;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	return fd < 0 ? error_sys(err, "cannot make '%s'", path) : 0;
 }

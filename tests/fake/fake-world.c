@@ -378,10 +378,21 @@ static int fake_ports(arg_unused const struct profile *profile,
 	return 0;
 }
 
+struct strlist fake_world_payloads = STRLIST_INIT;
+static const char *lacking;
+
+void fake_world_lack(const char *version)
+{
+	lacking = version;
+}
+
 static int fake_payload(const char *version, arg_unused const char *mirror,
 			arg_unused struct observer *observer, struct payload *ret,
-			arg_unused struct error *err)
+			struct error *err)
 {
+	strlist_add(&fake_world_payloads, version);
+	if (lacking && strcmp(lacking, version) == 0)
+		return error_because(err, &reason_download, -ENOENT, "no %s", version);
 	*ret = (struct payload){ .version = xstrdup(version),
 				 .folder = xstrdup("/nonexistent"),
 				 .pause_image = xstrdup("pause") };
@@ -606,6 +617,7 @@ void fake_world_use(const char *path, unsigned step)
 	folder = xstrdup(path);
 	crash_at = step;
 	steps = 0;
+	strlist_release(&fake_world_payloads);
 	(void)file_make_dirs(folder, 0755, NULL);
 	world = &fake_world;
 	node_driver_add(&fake_driver);

@@ -22,5 +22,11 @@ void fake_world_list(struct strlist *ret);
 /* From now on only BYTES of memory and disk are free. */
 void fake_world_shrink(uint64_t bytes);
 
+/* The versions of which the payload was asked for since fake_world_use(), in order. */
+extern struct strlist fake_world_payloads;
+
+/* From now on the payload of VERSION can't be had. */
+void fake_world_lack(const char *version);
+
 /* How often kubeadm init has finished in this world. */
 unsigned fake_world_inits(void);

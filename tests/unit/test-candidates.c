@@ -9,6 +9,7 @@ static struct {
 	const char *cni;
 	const char *node;
 	const char *file;
+	const char *version;
 	unsigned watch;
 } arg;
 
@@ -16,6 +17,7 @@ static const struct opt start_options[] = {
 	OPT_COUNT('n', "nodes", &arg.nodes, "how many"),
 	OPT_CHOICE(0, "cni", &arg.cni, "auto|none", "the network"),
 	OPT_FLAG(0, "offline", &arg.offline, "no way out"),
+	OPT_STRING(0, "version", &arg.version, "VERSION", "which", .complete = COMPLETE_VERSION),
 	OPT_FLAG('f', "force", &arg.force, "do it anyway", .once = true),
 	OPT_END,
 };
@@ -122,7 +124,7 @@ TEST(describes_what_it_offers)
 TEST(offers_options_of_the_command_and_of_all)
 {
 	ASSERT_FOUND(
-		"--nodes --cni --offline --force --profile --verbose --quiet --user --skip-audit --help",
+		"--nodes --cni --offline --version --force --profile --verbose --quiet --user --skip-audit --help",
 		"start", "-");
 	ASSERT_FOUND("--profile --verbose --quiet --user --skip-audit --help", "-");
 	ASSERT_FOUND("--no-offline --no-force --no-quiet --no-skip-audit", "start", "--no-");
@@ -134,6 +136,8 @@ TEST(offers_values)
 	ASSERT_FOUND("auto none", "start", "--cni", "");
 	ASSERT_FOUND("--cni=none", "start", "--cni=n");
 	ASSERT_FOUND("--offline=true --offline=false", "start", "--offline=");
+	ASSERT_FOUND("v1.36.3 v1.35.4", "start", "--version", "");
+	ASSERT_FOUND("--version=v1.35.4", "start", "--version=v1.35");
 	ASSERT_FOUND("", "start", "--nodes", "");
 	ASSERT_FOUND("", "start", "-n3", "");
 	ASSERT_FOUND(":files", "ssh", "--file", "");
@@ -171,7 +175,7 @@ TEST(leaves_alone_what_is_passed_on)
 
 TEST(offers_settings_and_their_values)
 {
-	ASSERT_FOUND("profile nodes cni offline", "config", "set", "");
+	ASSERT_FOUND("profile nodes cni offline version", "config", "set", "");
 	ASSERT_FOUND("auto none", "config", "set", "cni", "");
 	ASSERT_FOUND("true false", "config", "set", "offline", "");
 	ASSERT_FOUND("", "config", "set", "nonsense", "");

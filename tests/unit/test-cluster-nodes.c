@@ -217,6 +217,80 @@ TEST(an_add_to_a_stopped_cluster_cut_short_is_finished_by_start)
 	cut_short(one_stopped_node, add_two, start_makes_three, 1);
 }
 
+/* Versions. */
+
+static int add_old(void)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	struct cluster_outcome outcome;
+
+	return start_with((struct cluster_options){ .add.kubernetes_version = "v1.35",
+						    .add_count = 1,
+						    .only = &names },
+			  &outcome);
+}
+
+/* See that what WORK did it did with the payloads of VERSIONS. */
+static void assert_payloads(int (*work)(void), const char *versions)
+{
+	cleanup_free char *text = NULL;
+
+	strlist_release(&fake_world_payloads);
+	ASSERT_INT(work(), 0);
+	text = strlist_join(&fake_world_payloads, " ");
+	ASSERT_STR(text, versions);
+}
+
+static int start_first(void)
+{
+	return start_named("node-1");
+}
+
+TEST(payloads_of_all_versions_that_take_part_are_there_before)
+{
+	free(begin_round(0));
+	assert_payloads(one_node, "v1.36.3");
+	assert_payloads(add_old, "v1.36.3 v1.35.4");
+	ASSERT_INT(stop_all(), 0);
+	assert_payloads(start_first, "v1.36.3");
+	assert_payloads(start_all, "v1.36.3 v1.35.4");
+	assert_two();
+}
+
+TEST(nothing_is_made_if_the_nodes_version_cant_be_had)
+{
+	free(begin_round(0));
+	ASSERT_INT(one_node(), 0);
+	fake_world_lack("v1.35.4");
+	ASSERT_INT(add_old(), -ENOENT);
+	fake_world_lack(NULL);
+	assert_world(UP "member:node-1 running:node-1");
+	assert_profile(FIRST);
+}
+
+TEST(a_node_of_another_version_has_only_its_kubelet_of_that)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(cluster_node_release) struct cluster_node first = CLUSTER_NODE_INIT;
+	cleanup_with(cluster_node_release) struct cluster_node old = CLUSTER_NODE_INIT;
+
+	free(begin_round(0));
+	ASSERT_INT(setenv("MANYKUBE_CACHE", "/cache", 1), 0);
+	ASSERT_INT(one_node(), 0);
+	ASSERT_INT(add_old(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_STR(profile.nodes[1].kubernetes_version, "v1.35.4");
+	ASSERT_OK(cluster_node_open(&profile, &profile.nodes[0], &first, &err));
+	ASSERT_OK(cluster_node_open(&profile, &profile.nodes[1], &old, &err));
+	ASSERT_STR(first.spec.payload, "/cache/v1.36.3");
+	ASSERT_INT(first.spec.mount_count, 0);
+	ASSERT_STR(old.spec.payload, "/cache/v1.36.3");
+	ASSERT_INT(old.spec.mount_count, 1);
+	ASSERT_STR(old.spec.mounts[0].host, "/cache/v1.35.4/bin/kubelet");
+	ASSERT_STR(old.spec.mounts[0].node, "/opt/manykube/bin/kubelet");
+	ASSERT(old.spec.mounts[0].read_only);
+}
+
 /* Starting and stopping. */
 
 static void only_second_comes(void)

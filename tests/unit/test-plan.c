@@ -1,6 +1,7 @@
 /* What nodes of a cluster will be. */
 
 #include "cluster/plan.h"
+#include "cluster/skew.h"
 #include "test.h"
 
 /* A cluster with its first node, which has .2. */
@@ -21,19 +22,26 @@ static void plan_first(struct profile *profile, const char *pods)
 	ASSERT(node->primary && node->control_plane);
 }
 
-/* See that a node that is to be like OPTIONS is refused with CODE, and words that have PART. */
-static void assert_refused(struct profile *profile, const struct node_options *options, int code,
-			   const char *part)
+/* See that a node that is to be like OPTIONS is refused with CODE for REASON, and words that have
+ * PART. */
+static void assert_refused_for(const struct reason *reason, struct profile *profile,
+			       const struct node_options *options, int code, const char *part)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	size_t before = profile->node_count;
 	struct node *node;
 
 	ASSERT_INT(plan_node(profile, options, &node, &why), code);
-	ASSERT(why.reason == &reason_usage);
+	ASSERT(why.reason == reason);
 	if (!strstr(why.text, part))
 		ASSERT_STR(why.text, part);
 	ASSERT_INT(profile->node_count, before);
+}
+
+static void assert_refused(struct profile *profile, const struct node_options *options, int code,
+			   const char *part)
+{
+	assert_refused_for(&reason_usage, profile, options, code, part);
 }
 
 TEST(an_address_must_be_a_free_one_of_the_subnet)
@@ -139,4 +147,96 @@ TEST(a_node_has_what_all_have_unless_it_has_its_own)
 	ASSERT_INT(node->cpus, 2);
 	ASSERT_INT(node->memory_bytes, UINT64_C(1) << 30);
 	ASSERT(node->worker && !node->control_plane && !node->primary);
+}
+
+#define SKEW "a kubelet may be up to three minor versions older than the API server, never newer"
+
+TEST(a_kubelet_may_be_older_within_limits_but_not_newer)
+{
+	static const struct {
+		const char *cluster;
+		const char *node;
+		bool allowed;
+	} pairs[] = {
+		{ "v1.36.3", "v1.36.3", true },   { "v1.36.3", "v1.36.2", true },
+		{ "v1.36.3", "v1.35.4", true },   { "v1.36.3", "v1.33.0", true },
+		{ "v1.36.3", "v1.32.9", false },  { "v1.36.3", "v1.36.4", false },
+		{ "v1.35.4", "v1.36.3", false },  { "v1.100.0", "v1.99.9", true },
+		{ "v1.99.9", "v1.100.0", false }, { "v1.100.0", "v1.96.1", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		bool same = strcmp(pairs[i].cluster, pairs[i].node) == 0;
+
+		ASSERT_INT(skew_check(pairs[i].cluster, pairs[i].node, false, &why),
+			   pairs[i].allowed ? 0 : -EINVAL);
+		if (!pairs[i].allowed) {
+			ASSERT(why.reason == &reason_version_unsupported);
+			ASSERT(strstr(why.text, SKEW));
+			ASSERT(strstr(why.hint, pairs[i].cluster));
+		}
+		ASSERT_INT(skew_check(pairs[i].cluster, pairs[i].node, true, NULL),
+			   same ? 0 : -EINVAL);
+	}
+}
+
+TEST(a_node_has_the_clusters_version_or_an_older_one)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	static const struct node_options usual;
+	static const struct node_options older = { .kubernetes_version = "1.35" };
+	static const struct node_options unknown = { .kubernetes_version = "v1.2.3" };
+	static const struct node_options newer = { .kubernetes_version = "stable" };
+	struct node *node;
+
+	plan_first(&profile, "10.244.0.0/16");
+	ASSERT_STR(profile.nodes[0].kubernetes_version, "v1.36.3");
+	ASSERT_OK(plan_node(&profile, &older, &node, &err));
+	ASSERT_STR(node->kubernetes_version, "v1.35.4");
+	ASSERT(cluster_node_differs(&profile, node));
+	ASSERT_OK(plan_node(&profile, &usual, &node, &err));
+	ASSERT_STR(node->kubernetes_version, "v1.36.3");
+	ASSERT(!cluster_node_differs(&profile, node));
+	assert_refused_for(&reason_version_unsupported, &profile, &unknown, -EINVAL,
+			   "supported: v1.36.3, v1.35.4");
+	free(profile.kubernetes_version);
+	profile.kubernetes_version = xstrdup("v1.35.4");
+	assert_refused_for(&reason_version_unsupported, &profile, &newer, -EINVAL, SKEW);
+	ASSERT_OK(plan_node(&profile, &usual, &node, &err));
+	ASSERT_STR(node->kubernetes_version, "v1.35.4");
+}
+
+TEST(the_first_node_has_the_clusters_version)
+{
+	cleanup_with(profile_release) struct profile profile = {
+		.kubernetes_version = xstrdup("v1.36.3"),
+		.subnet = xstrdup("192.168.39.0/24"),
+		.pod_subnet = xstrdup("10.244.0.0/16")
+	};
+	static const struct node_options older = { .kubernetes_version = "v1.35.4" };
+
+	assert_refused_for(&reason_version_unsupported, &profile, &older, -EINVAL,
+			   "a control plane node must have the cluster's version");
+}
+
+TEST(a_kubelet_of_ones_own_has_no_version_to_choose)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	static const struct node_options both = { .kubernetes_version = "v1.35.4",
+						  .kubelet_binary = "/bin/true" };
+	static const struct node_options older = { .kubernetes_version = "v1.35.4" };
+	static const struct node_options usual;
+	struct node *node;
+
+	plan_first(&profile, "10.244.0.0/16");
+	assert_refused(&profile, &both, -EINVAL, "--kubelet-binary");
+	/* The node's own version comes before what all nodes have. */
+	profile.kubelet_binary = xstrdup("/bin/true");
+	ASSERT_OK(plan_node(&profile, &older, &node, &err));
+	ASSERT(!node->kubelet_binary);
+	ASSERT(cluster_node_differs(&profile, node));
+	ASSERT_OK(plan_node(&profile, &usual, &node, &err));
+	ASSERT_STR(node->kubelet_binary, "/bin/true");
+	ASSERT(!cluster_node_differs(&profile, node));
 }
