@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "cluster/import-fields.h"
 #include "cluster/plan.h"
+#include "cluster/skew.h"
 #include "cluster/spec.h"
 #include "cluster/world.h"
 
@@ -73,6 +74,8 @@ static bool has_node(const struct import *import, const char *name)
 
 static int add_node(struct import *import, const struct source *source, struct error *err)
 {
+	const char *all = import->kubernetes_version;
+	bool same = source->version && all && strcmp(source->version, all) == 0;
 	bool named = source->name && parse_is_dns_label(source->name);
 
 	if (named && has_node(import, source->name))
@@ -81,6 +84,7 @@ static int add_node(struct import *import, const struct source *source, struct e
 	import->nodes[import->node_count++] = (struct import_node){
 		.name = named ? xstrdup(source->name) : NULL,
 		.address = source->address && *source->address ? source->address : NULL,
+		.version = same || !source->version || !*source->version ? NULL : source->version,
 	};
 	return 0;
 }
@@ -110,9 +114,7 @@ static void compare_node(struct import *import, const struct import_node *node,
 {
 	bool primary = node == import->nodes;
 	json_auto_t *name = json_string(source->name ? source->name : "");
-	json_auto_t *version = json_string(source->version ? source->version : "");
 	cleanup_free char *shown_name = import_show(name);
-	cleanup_free char *shown_version = import_show(version);
 
 	if (!(source->name && strcmp(source->name, node->name) == 0) &&
 	    !(primary && (!source->name || !*source->name)))
@@ -127,10 +129,6 @@ static void compare_node(struct import *import, const struct import_node *node,
 		strlist_addf(&import->warnings,
 			     "node '%s' was only a control plane; here it runs pods, too",
 			     node->name);
-	if (differs(source->version, import->kubernetes_version))
-		strlist_addf(&import->warnings,
-			     "node '%s' had Kubernetes %s of its own; all nodes run the same here",
-			     node->name, shown_version);
 	if (differs(source->runtime, runtime) && differs(source->runtime, "containerd"))
 		strlist_addf(&import->warnings,
 			     "node '%s' had a runtime of its own; all nodes run containerd here",
@@ -272,7 +270,15 @@ static int resolve_minor(const char *text, const char **ret_version)
 	return minor ? payload_resolve_version(minor, ret_version, NULL) : -EINVAL;
 }
 
-int import_choose_version(struct import *import, const char *wanted, struct error *err)
+/* The version that HAD names; 1 if it is another patch of it, -EINVAL if there is none. */
+static int resolve(const char *had, const char **ret_version)
+{
+	if (payload_resolve_version(had, ret_version, NULL) == 0)
+		return 0;
+	return resolve_minor(had, ret_version) == 0 ? 1 : -EINVAL;
+}
+
+static int choose_cluster_version(struct import *import, const char *wanted, struct error *err)
 {
 	const char **version = &import->options.kubernetes_version;
 	const char *had = import->kubernetes_version;
@@ -286,18 +292,47 @@ int import_choose_version(struct import *import, const char *wanted, struct erro
 			     *version);
 		return 0;
 	}
-	if (payload_resolve_version(had, version, NULL) == 0)
-		return 0;
-	if (resolve_minor(had, version) == 0) {
+	r = resolve(had, version);
+	if (r < 0) {
+		r = payload_resolve_version(had, version, err);
+		return error_hint(err, r, "choose one with --kubernetes-version");
+	}
+	if (r > 0) {
 		json_auto_t *value = json_string(had);
 		cleanup_free char *shown = import_show(value);
 
 		strlist_addf(&import->warnings, "Kubernetes will be %s instead of %s", *version,
 			     shown);
-		return 0;
 	}
-	r = payload_resolve_version(had, version, err);
-	return error_hint(err, r, "choose one with --kubernetes-version");
+	return 0;
+}
+
+/* A node keeps a version of its own where it can. */
+static void choose_node_version(struct import *import, struct import_node *node)
+{
+	const char *cluster = import->options.kubernetes_version;
+	json_auto_t *had = json_string(node->version);
+	cleanup_free char *shown = import_show(had);
+	const char *version;
+	int r = resolve(node->version, &version);
+
+	if (r < 0 || skew_check(cluster, version, node == import->nodes, NULL) < 0)
+		version = NULL;
+	if (r != 0 || !version)
+		strlist_addf(&import->warnings,
+			     "node '%s' had Kubernetes %s of its own; here it has %s", node->name,
+			     shown, version ? version : cluster);
+	node->version = version;
+}
+
+int import_choose_version(struct import *import, const char *wanted, struct error *err)
+{
+	int r = choose_cluster_version(import, wanted, err);
+
+	for (size_t i = 0; r == 0 && i < import->node_count; i++)
+		if (import->nodes[i].version)
+			choose_node_version(import, &import->nodes[i]);
+	return r;
 }
 
 static void keep_existing_mounts(struct import *import)
@@ -351,7 +386,8 @@ static int plan_nodes(struct import *import, struct profile *profile, struct err
 	free(profile->nodes[0].name);
 	profile->nodes[0].name = xstrdup(import->nodes[0].name);
 	for (size_t i = 1; r == 0 && i < import->node_count; i++) {
-		struct node_options options = { .name = import->nodes[i].name };
+		struct node_options options = { .name = import->nodes[i].name,
+						.kubernetes_version = import->nodes[i].version };
 		struct node *node;
 
 		r = plan_node(profile, &options, &node, err);

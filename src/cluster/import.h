@@ -13,6 +13,7 @@
 struct import_node {
 	char *name;
 	const char *address; /* the one it had there, or NULL */
+	const char *version; /* its own, as it is written there, then as it will be; or NULL */
 };
 
 struct import {
@@ -32,8 +33,9 @@ struct import {
 int import_parse(const char *text, size_t len, struct import *ret, struct error *err);
 
 /*
- * Have IMPORT run the version WANTED, or if that is NULL the one it has, or another patch of it.
- * -EINVAL with reason_version_unsupported, the supported ones named.
+ * Have IMPORT run the version WANTED, or if that is NULL the one it has, or another patch of it;
+ * and its nodes their own where they can.  -EINVAL with reason_version_unsupported, the supported
+ * ones named.
  */
 int import_choose_version(struct import *import, const char *wanted, struct error *err);
 

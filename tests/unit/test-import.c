@@ -122,8 +122,8 @@ TEST(the_first_control_plane_is_the_only_one)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 
-	read_with(KUBERNETES ", \"Nodes\": [{\"Name\": \"M_1\"}, {\"Name\": \"node-1\", "
-			     "\"KubernetesVersion\": \"v1.35.0\"}, {\"ControlPlane\": true, "
+	read_with(KUBERNETES ", \"Nodes\": [{\"Name\": \"M_1\"}, {\"Name\": \"node-1\"}, "
+			     "{\"ControlPlane\": true, "
 			     "\"Worker\": true}, {\"Name\": \"m04\", \"ControlPlane\": true}]",
 		  &import);
 	ASSERT_INT(import.node_count, 4);
@@ -132,9 +132,8 @@ TEST(the_first_control_plane_is_the_only_one)
 	ASSERT_STR(import.nodes[2].name, "node-1");
 	ASSERT_STR(import.nodes[3].name, "m04");
 	ASSERT(warns(&import, "node \"M_1\" is called 'node-3' here"));
-	ASSERT(warns(&import, "node 'node-1' had Kubernetes \"v1.35.0\" of its own"));
 	ASSERT(warns(&import, "node 'm04' was a control plane and becomes a worker"));
-	ASSERT_INT(import.warnings.count, 3);
+	ASSERT_INT(import.warnings.count, 2);
 }
 
 TEST(a_config_from_before_minikube_had_nodes_has_one)
@@ -216,6 +215,51 @@ TEST(another_patch_of_the_version_will_do)
 	ASSERT_STR(why.hint, "choose one with --kubernetes-version");
 	ASSERT_OK(import_choose_version(&import, "v1.36", &err));
 	ASSERT_STR(import.options.kubernetes_version, "v1.36.3");
+}
+
+TEST(an_older_minor_has_its_own_patch)
+{
+	cleanup_with(import_release) struct import import = IMPORT_INIT;
+
+	read_with("\"KubernetesConfig\": {\"KubernetesVersion\": \"v1.35.1\"}", &import);
+	ASSERT_OK(import_choose_version(&import, NULL, &err));
+	ASSERT_STR(import.options.kubernetes_version, "v1.35.4");
+	ASSERT(warns(&import, "Kubernetes will be v1.35.4 instead of \"v1.35.1\""));
+}
+
+#define NODE_OF(name, version) \
+	"{\"Name\": \"" name "\", \"KubernetesVersion\": \"" version "\", \"Worker\": true}"
+
+TEST(nodes_keep_versions_of_their_own_where_they_can)
+{
+	cleanup_with(import_release) struct import import = IMPORT_INIT;
+	cleanup_with(profile_release) struct profile made = PROFILE_INIT;
+	cleanup_free char *folder = xasprintf("%s/world", test_folder());
+
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	fake_world_use(folder, 0);
+	read_with(
+		KUBERNETES
+		", \"Nodes\": [{\"Name\": \"main\", \"KubernetesVersion\": "
+		"\"v1.35.4\", \"ControlPlane\": true, \"Worker\": true}, " NODE_OF("same", "v1.36.3") ", " NODE_OF(
+			"old", "v1.35.4") ", " NODE_OF("patch",
+						       "v1.35.1") ", " NODE_OF("ancient",
+									       "v1.20.0") "]",
+		&import);
+	ASSERT_OK(import_choose_version(&import, NULL, &err));
+	ASSERT_INT(import.warnings.count, 3);
+	ASSERT(warns(&import, "node 'main' had Kubernetes \"v1.35.4\" of its own; here it has "
+			      "v1.36.3"));
+	ASSERT(warns(&import, "node 'patch' had Kubernetes \"v1.35.1\" of its own; here it has "
+			      "v1.35.4"));
+	ASSERT(warns(&import, "node 'ancient' had Kubernetes \"v1.20.0\" of its own; here it has "
+			      "v1.36.3"));
+	ASSERT_OK(import_register(&import, "demo", &made, &err));
+	ASSERT_STR(made.nodes[0].kubernetes_version, "v1.36.3");
+	ASSERT_STR(made.nodes[1].kubernetes_version, "v1.36.3");
+	ASSERT_STR(made.nodes[2].kubernetes_version, "v1.35.4");
+	ASSERT_STR(made.nodes[3].kubernetes_version, "v1.35.4");
+	ASSERT_STR(made.nodes[4].kubernetes_version, "v1.36.3");
 }
 
 TEST(a_registered_cluster_has_the_nodes_and_is_not_replaced)
