@@ -130,6 +130,17 @@ run_bats() {
 	clean_up "$E2E_TMP"
 }
 
+# All versions that clusters may have.  What is not there yet is made once, in a way that needs only a
+# package registry.
+fill_cache() {
+	local version
+
+	for version in $(build/manykube version -o json | jq -r '.kubernetesVersions[]'); do
+		MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} \
+			build/manykube start --download-only --kubernetes-version="$version" || return
+	done
+}
+
 only=("$@")
 mkdir -p "$logs"
 run_meson build "" unit fuzz style
@@ -152,8 +163,7 @@ for file in tests/package/*.bats; do
 done
 
 if wanted e2e; then
-	# Where there is no cache yet it is made once, in a way that needs only a package registry.
-	if MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} build/manykube start --download-only; then
+	if fill_cache; then
 		for file in tests/e2e/*.bats; do
 			run_bats e2e "$file"
 		done

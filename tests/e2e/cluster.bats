@@ -38,15 +38,7 @@ teardown_file() {
 }
 
 @test "a pod on each node reaches the pods of every node by IP" {
-	local pods from pod node address
-
-	pods=$(web_pods)
-	for from in $(cut -d' ' -f1 <<<"$pods"); do
-		while read -r pod node address; do
-			assert_equal "$(kubectl exec "$from" -- timeout 5 wget -q -O - "http://$address:8080" </dev/null)" \
-				"$pod" "asked from $from"
-		done <<<"$pods"
-	done
+	assert_web_reaches_web
 }
 
 # Ask the address $1 from every pod until each pod has answered.

@@ -216,3 +216,16 @@ web_pods() {
 		select(.metadata.deletionTimestamp == null) |
 		"\(.metadata.name) \(.spec.nodeName) \(.status.podIP)"'
 }
+
+# Every such pod gets an answer of every other by its address.
+assert_web_reaches_web() {
+	local pods from pod address
+
+	pods=$(web_pods)
+	for from in $(echo "$pods" | cut -d' ' -f1); do
+		while read -r pod _ address; do
+			assert_equal "$(kubectl exec "$from" -- timeout 5 wget -q -O - "http://$address:8080" </dev/null)" \
+				"$pod" "asked from $from"
+		done <<<"$pods"
+	done
+}
