@@ -96,12 +96,9 @@ const struct command cmd_node_add = {
 		"the cluster's.",
 	.examples = "manykube node add\n"
 		    "manykube node add database --memory=4g --label=tier=db\n"
-		    "manykube node add old --kubernetes-version=v1.35
-"
-		    "manykube node add --count=5
-"
-		    "manykube node add --control-plane
-",
+		    "manykube node add old --kubernetes-version=v1.35\n"
+		    "manykube node add --count=5\n"
+		    "manykube node add --control-plane\n",
 	.max_operands = 1,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
