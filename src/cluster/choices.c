@@ -282,8 +282,10 @@ static int check_added(const struct node_options *node, struct error *err)
 
 int choices_check(const struct cluster_options *options, struct error *err)
 {
-	int r = check_added(&options->add, err);
+	int r = 0;
 
+	for (size_t i = 0; r == 0 && i < options->add_count; i++)
+		r = check_added(&options->add[i], err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
 		r = check_one(&choices[i], options, err);
 	if (r == 0 && options->api_port > 65535)

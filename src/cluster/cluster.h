@@ -24,9 +24,9 @@ enum cluster_wait {
 
 /* What a node is to be; unset (NULL, 0) is as the cluster's other nodes are. */
 struct node_options {
-	const char *name; /* NULL: the first free node-N */
-	bool control_plane;
-	bool no_schedule; /* no pods of people on that */
+	const char *name;   /* NULL: the first free node-N */
+	bool control_plane; /* the first node of a cluster is one in any case */
+	bool no_schedule;   /* no pods of people on that */
 	const char *address;
 	unsigned cpus;
 	uint64_t memory_bytes;
@@ -81,10 +81,10 @@ struct cluster_options {
 	bool embed_certs;
 	bool embed_certs_given;
 
-	struct node_options add; /* nodes to add to an existing cluster, */
-	unsigned add_count;      /* and how many of them */
-	struct strlist *only;    /* start only these nodes; NULL: all */
-	bool recovering;         /* as part of a recovery */
+	const struct node_options *add; /* nodes to add, or to make a new cluster of: the */
+	size_t add_count;               /* first of those is its primary control plane */
+	struct strlist *only;           /* start only these nodes; NULL: all */
+	bool recovering;                /* as part of a recovery */
 
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* go on although the host lacks something */

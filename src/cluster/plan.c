@@ -37,8 +37,9 @@ static int64_t last_number(const struct subnet *subnet)
 	return MIN((int64_t)LAST_NUMBER, ((int64_t)1 << (32 - subnet->prefix)) - 2);
 }
 
-static int free_address(const struct profile *profile, char **ret_address, int64_t *ret_number,
-			struct error *err)
+/* ASKED_FOR are addresses that nodes yet to come are to have. */
+static int free_address(const struct profile *profile, const struct strlist *asked_for,
+			char **ret_address, int64_t *ret_number, struct error *err)
 {
 	struct subnet subnet;
 	int64_t last;
@@ -55,7 +56,7 @@ static int free_address(const struct profile *profile, char **ret_address, int64
 		if (r < 0)
 			return r;
 		text = inet_print_address(address);
-		if (address_is_taken(profile, text))
+		if (address_is_taken(profile, text) || strlist_has(asked_for, text))
 			continue;
 		*ret_address = take_ptr(text);
 		*ret_number = number;
@@ -178,8 +179,8 @@ static int choose_version(const struct profile *profile, const struct node_optio
 		     : skew_check(profile->kubernetes_version, *ret_version, control_plane, err);
 }
 
-int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
-	      struct error *err)
+static int plan_beside(struct profile *profile, const struct node_options *options,
+		       const struct strlist *asked_for, struct node **ret_node, struct error *err)
 {
 	cleanup_free char *address = NULL;
 	cleanup_free char *name = NULL;
@@ -197,7 +198,7 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 	if (r == 0)
 		r = options->address
 			    ? take_address(profile, options->address, &address, &number, err)
-			    : free_address(profile, &address, &number, err);
+			    : free_address(profile, asked_for, &address, &number, err);
 	if (r == 0)
 		r = inet_parse_subnet(profile->pod_subnet, &all, err);
 	if (r < 0)
@@ -227,6 +228,12 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 		strlist_add(&node->taints, CONTROL_PLANE_TAINT);
 	*ret_node = node;
 	return 0;
+}
+
+int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
+	      struct error *err)
+{
+	return plan_beside(profile, options, &STRLIST_INIT, ret_node, err);
 }
 
 static int plan_new(const char *name, const struct cluster_options *options,
@@ -314,9 +321,14 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 static int plan_additions(struct profile *profile, const struct cluster_options *options,
 			  struct error *err)
 {
-	for (unsigned i = 0; i < options->add_count; i++) {
+	cleanup_with(strlist_release) struct strlist asked_for = STRLIST_INIT;
+
+	for (size_t i = 0; i < options->add_count; i++)
+		if (options->add[i].address)
+			strlist_add(&asked_for, options->add[i].address);
+	for (size_t i = 0; i < options->add_count; i++) {
 		struct node *node;
-		int r = plan_node(profile, &options->add, &node, err);
+		int r = plan_beside(profile, &options->add[i], &asked_for, &node, err);
 
 		if (r < 0)
 			return r;
@@ -393,9 +405,9 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 	take_flag(&profile.no_schedule_control_planes, options->no_schedule_control_planes,
 		  options->no_schedule_control_planes_given);
 	before = count_control_planes(&profile);
-	r = plan_counts(&profile, options, err);
+	r = plan_additions(&profile, options, err);
 	if (r == 0)
-		r = plan_additions(&profile, options, err);
+		r = plan_counts(&profile, options, err);
 	if (r == 0 && count_control_planes(&profile) > before && !options->force)
 		r = check_control_planes(&profile, err);
 	if (r < 0)

@@ -1,5 +1,6 @@
 /* `node add` and `worker create`: more nodes for a cluster. */
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/events.h"
 #include "cli/say.h"
@@ -10,6 +11,7 @@ static struct strlist names;
 
 static struct {
 	struct cluster_options wanted;
+	struct node_options node;
 	unsigned count;
 	bool worker;
 	const char *output;
@@ -21,14 +23,14 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_STRING(0, "name", &arg.wanted.add.name, "NAME",
+	OPT_STRING(0, "name", &arg.node.name, "NAME",
 		   "what to call the node; the first free node-N unless given", .once = true),
 	OPT_POSITIVE(0, "count", &arg.count, "how many nodes to add at once", .once = true),
-	OPT_FLAG(0, "control-plane", &arg.wanted.add.control_plane, "the node is a control plane",
+	OPT_FLAG(0, "control-plane", &arg.node.control_plane, "the node is a control plane",
 		 .once = true),
 	OPT_FLAG(0, "worker", &arg.worker, "pods run on the node, also on a control plane",
 		 .once = true),
-	NODE_OPTIONS(arg.wanted.add),
+	NODE_OPTIONS(arg.node),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long it may take"),
 	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something",
 		 .once = true),
@@ -36,20 +38,35 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+/* As many nodes of the same kind as were asked for. */
+static const struct node_options *repeat_node(void)
+{
+	static struct node_options *nodes;
+
+	nodes = xrealloc(nodes, arg.count, sizeof(*nodes));
+	for (unsigned i = 0; i < arg.count; i++)
+		nodes[i] = arg.node;
+	return nodes;
+}
+
 static int take_operand(struct command_context *ctx, struct error *err)
 {
-	if (!arg.worker && !arg.wanted.add.control_plane)
+	if (!arg.worker && !arg.node.control_plane)
 		return error_because(err, &reason_usage, -EINVAL,
 				     "--worker=false: then give --control-plane, or the node would "
 				     "be nothing");
-	arg.wanted.add.no_schedule = !arg.worker;
-	if (ctx->argc > 0 && arg.wanted.add.name)
+	arg.node.no_schedule = !arg.worker;
+	if (ctx->argc > 0 && arg.node.name)
 		return error_because(err, &reason_usage, -EINVAL,
 				     "the node is called both '%s' and '%s'", ctx->argv[0],
-				     arg.wanted.add.name);
+				     arg.node.name);
 	if (ctx->argc > 0)
-		arg.wanted.add.name = ctx->argv[0];
+		arg.node.name = ctx->argv[0];
+	if (arg.count > 1 && (arg.node.name || arg.node.address))
+		return error_because(err, &reason_usage, -EINVAL, "%s is for one node, not for %u",
+				     arg.node.name ? "a name" : "--static-ip", arg.count);
 	arg.wanted.only = &names;
+	arg.wanted.add = repeat_node();
 	arg.wanted.add_count = arg.count;
 	return 0;
 }

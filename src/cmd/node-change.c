@@ -44,15 +44,14 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 
 int node_check_size(const struct cluster_options *options, struct error *err)
 {
-	if (options->add.memory_bytes && options->add.memory_bytes < MIN_MEMORY_BYTES) {
+	for (size_t i = 0; i < options->add_count; i++) {
+		if (!options->add[i].memory_bytes ||
+		    options->add[i].memory_bytes >= MIN_MEMORY_BYTES)
+			continue;
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a worker needs at least 512 MiB");
 		return error_hint(err, -ERANGE, "give more");
 	}
-	if (options->add_count > 1 && (options->add.name || options->add.address))
-		return error_because(err, &reason_usage, -EINVAL, "%s is for one node, not for %u",
-				     options->add.name ? "a name" : "--static-ip",
-				     options->add_count);
 	return 0;
 }
 

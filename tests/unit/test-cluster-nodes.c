@@ -42,12 +42,13 @@ static int start_second(void)
 	return start_named("node-2");
 }
 
-static int add(const char *name, unsigned count)
+static int add(const char *name, size_t count)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct node_options nodes[2] = { { .name = name } };
 	struct cluster_outcome outcome;
 	int r = start_with(
-		(struct cluster_options){ .add.name = name, .add_count = count, .only = &names },
+		(struct cluster_options){ .add = nodes, .add_count = count, .only = &names },
 		&outcome);
 
 	ASSERT(r < 0 || names.count == count);
@@ -162,6 +163,35 @@ static void assert_two(void)
 
 /* Adding. */
 
+TEST(a_new_cluster_is_made_of_the_nodes_it_is_to_have)
+{
+	static const struct node_options nodes[] = {
+		{ .name = "one", .cpus = 1 },
+		{ .name = "two" },
+		{ .name = "three", .address = "192.168.39.3", .control_plane = false },
+	};
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *world_folder = begin_round(0);
+	struct cluster_outcome outcome;
+
+	ASSERT_INT(start_with((struct cluster_options){ .subnet = "192.168.39.0/24",
+							.add = nodes,
+							.add_count = ARRAY_SIZE(nodes),
+							.nodes = 4 },
+			      &outcome),
+		   0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(profile.node_count, 4);
+	ASSERT_STR(profile.nodes[0].name, "one");
+	ASSERT(profile.nodes[0].primary && profile.nodes[0].control_plane);
+	ASSERT_INT(profile.nodes[0].cpus, 1);
+	/* An address that was asked for is nobody else's. */
+	ASSERT_STR(profile.nodes[1].address, "192.168.39.4");
+	ASSERT_STR(profile.nodes[2].address, "192.168.39.3");
+	ASSERT_STR(profile.nodes[3].name, "node-1");
+	ASSERT(!profile.nodes[3].control_plane);
+}
+
 TEST(nodes_are_added_to_a_running_cluster_and_leave_no_token)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
@@ -224,10 +254,12 @@ static int add_old(void)
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	struct cluster_outcome outcome;
 
-	return start_with((struct cluster_options){ .add.kubernetes_version = "v1.35",
-						    .add_count = 1,
-						    .only = &names },
-			  &outcome);
+	return start_with(
+		(struct cluster_options){
+			.add = &(struct node_options){ .kubernetes_version = "v1.35" },
+			.add_count = 1,
+			.only = &names },
+		&outcome);
 }
 
 /* See that what WORK did it did with the payloads of VERSIONS. */

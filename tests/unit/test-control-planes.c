@@ -54,8 +54,10 @@ static int add_plane(void)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 
-	return start_with((struct cluster_options){
-		.add.control_plane = true, .add_count = 1, .only = &names });
+	return start_with(
+		(struct cluster_options){ .add = &(struct node_options){ .control_plane = true },
+					  .add_count = 1,
+					  .only = &names });
 }
 
 static int stop_named(const char *name, bool keep_member)
