@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 /* One run over the arguments. */
 struct parser {

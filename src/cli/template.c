@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strlist.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #define BLANKS " \t\r\n"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cmd/defaults.h"
 
 int config_find(const char *key, const struct opt **ret_option, struct error *err)

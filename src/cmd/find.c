@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cli/suggest.h"
+#include "base/suggest.h"
 #include "cmd/command.h"
 
 /* Whether people who come from kind, k3d and the like may mean COMMAND by NAME. */

@@ -1,6 +1,6 @@
 #include "base/strbuf.h"
+#include "base/suggest.h"
 #include "cli/opt.h"
-#include "cli/suggest.h"
 #include "cli/text.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* The word that somebody probably meant. */
 
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 
