@@ -171,9 +171,9 @@ TEST(a_new_cluster_is_made_of_the_nodes_it_is_to_have)
 		{ .name = "three", .address = "192.168.39.3", .control_plane = false },
 	};
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *world_folder = begin_round(0);
 	struct cluster_outcome outcome;
 
+	free(begin_round(0));
 	ASSERT_INT(start_with((struct cluster_options){ .subnet = "192.168.39.0/24",
 							.add = nodes,
 							.add_count = ARRAY_SIZE(nodes),
