@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
+#include "cluster/kubeadm.h"
 #include "cluster/plan.h"
 #include "cluster/world.h"
 #include "host/probe.h"
@@ -96,6 +97,9 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 	}
 	if (r == 0)
 		r = check_leaving(&profile, options, err);
+	profile_for_each_node(node, &profile)
+		if (r == 0 && node->phase == NODE_PLANNED)
+			r = kubeadm_check_patches(&profile, node, err);
 	if (r < 0)
 		return r;
 	profile_for_each_node(node, &profile) {

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "cluster/kubeadm-patch.h"
 #include "cluster/spec.h"
 #include "data/inet.h"
 
@@ -197,6 +198,7 @@ static const struct choice choices[] = {
 	{ "--apiserver-ips",            CHOICE_LIST,   false, SAME(api_ips), check_address },
 	{ "--extra-config",             CHOICE_LIST,   false, SAME(extra_config), check_extra },
 	{ "--feature-gates",            CHOICE_LIST,   false, SAME(feature_gates), check_gate },
+	{ "kubeadmPatches",             CHOICE_LIST,   false, SAME(kubeadm_patches), kubeadm_patch_check },
 	{ "--ports",                    CHOICE_LIST,   true,  SAME(ports), check_port },
 	{ "--insecure-registry",        CHOICE_LIST,   true,  SAME(insecure_registries), spec_check_registry },
 	{ "--registry-mirror",          CHOICE_LIST,   true,  SAME(registry_mirrors), check_mirror },
@@ -264,6 +266,7 @@ static int check_added(const struct node_options *node, struct error *err)
 					.mounts = node->mounts,
 					.extra_config = node->extra_config,
 					.feature_gates = node->feature_gates,
+					.kubeadm_patches = node->kubeadm_patches,
 					.env = node->env,
 					.kubelet_binary = node->kubelet_binary };
 	const char *word;

@@ -35,6 +35,7 @@ struct node_options {
 	struct strlist mounts;
 	struct strlist extra_config;
 	struct strlist feature_gates;
+	struct strlist kubeadm_patches;
 	struct strlist env;
 	unsigned max_pods;
 	const char *kubelet_binary;
@@ -66,6 +67,7 @@ struct cluster_options {
 	struct strlist api_ips;
 	struct strlist extra_config;
 	struct strlist feature_gates;
+	struct strlist kubeadm_patches; /* words of cluster/kubeadm-patch.h */
 	struct strlist ports;
 	struct strlist insecure_registries;
 	struct strlist registry_mirrors;

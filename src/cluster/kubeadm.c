@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "cluster/kubeadm-patch.h"
 #include "cluster/spec.h"
 
 /* What a person's word becomes in a configuration: true, 5, "text", or JSON as it is written. */
@@ -372,13 +373,26 @@ static json_t *proxy_config(const struct profile *profile)
 	return config;
 }
 
-/* Add OBJECT, which is released, to OUT as one document. */
-static void add_document(struct strbuf *out, json_t *object)
-{
-	char *text = json_dumps(object, JSON_INDENT(2));
+/* What one node is told: documents, changed as its patches say. */
+struct told {
+	const struct profile *profile;
+	const struct node *node;
+	struct strbuf text;
+	int r; /* of the first patch that does not fit */
+	struct error *err;
+};
 
+/* Add OBJECT, which is released, as one document. */
+static void add_document(struct told *told, json_t *object)
+{
+	char *text;
+	int r = kubeadm_patch_apply(&object, told->profile, told->node,
+				    told->r < 0 ? NULL : told->err);
+
+	told->r = told->r < 0 ? told->r : r;
+	text = json_dumps(object, JSON_INDENT(2));
 	assert(text);
-	strbuf_addf(out, "%s%s\n", out->len ? "---\n" : "", text);
+	strbuf_addf(&told->text, "%s%s\n", told->text.len ? "---\n" : "", text);
 	free(text);
 	json_decref(object);
 }
@@ -389,38 +403,64 @@ static json_t *local_endpoint(const struct node *node)
 			 API_SERVER_PORT);
 }
 
-char *kubeadm_init_config(const struct profile *profile, const struct node *node, const char *token)
+static void tell_init(struct told *told, const char *token)
 {
-	struct strbuf out = STRBUF_INIT;
+	const struct profile *profile = told->profile;
 	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
 
-	add_document(&out, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
+	add_document(told, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
 				     "kubeadm.k8s.io/v1beta4", "kind", "InitConfiguration",
 				     "bootstrapTokens", "token", token, "ttl", ttl,
-				     "localAPIEndpoint", local_endpoint(node), "timeouts",
-				     timeouts(), "nodeRegistration", registration(profile, node)));
-	add_document(&out, cluster_config(profile));
-	add_document(&out, kubelet_config(profile));
-	add_document(&out, proxy_config(profile));
-	return strbuf_take(&out);
+				     "localAPIEndpoint", local_endpoint(told->node), "timeouts",
+				     timeouts(), "nodeRegistration",
+				     registration(profile, told->node)));
+	add_document(told, cluster_config(profile));
+	add_document(told, kubelet_config(profile));
+	add_document(told, proxy_config(profile));
+}
+
+static void tell_join(struct told *told, const char *token, const char *discovery_path)
+{
+	json_t *config = json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
+				   "kubeadm.k8s.io/v1beta4", "kind", "JoinConfiguration",
+				   "discovery", "file", "kubeConfigPath", discovery_path,
+				   "tlsBootstrapToken", token, "timeouts", timeouts(),
+				   "nodeRegistration", registration(told->profile, told->node));
+
+	if (told->node->control_plane)
+		(void)json_object_set_new(
+			config, "controlPlane",
+			json_pack("{s:o}", "localAPIEndpoint", local_endpoint(told->node)));
+	add_document(told, config);
+}
+
+char *kubeadm_init_config(const struct profile *profile, const struct node *node, const char *token)
+{
+	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT };
+
+	tell_init(&told, token);
+	return strbuf_take(&told.text);
 }
 
 char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
 			  const char *discovery_path)
 {
-	struct strbuf out = STRBUF_INIT;
-	json_t *config = json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
-				   "kubeadm.k8s.io/v1beta4", "kind", "JoinConfiguration",
-				   "discovery", "file", "kubeConfigPath", discovery_path,
-				   "tlsBootstrapToken", token, "timeouts", timeouts(),
-				   "nodeRegistration", registration(profile, node));
+	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT };
 
-	if (node->control_plane)
-		(void)json_object_set_new(
-			config, "controlPlane",
-			json_pack("{s:o}", "localAPIEndpoint", local_endpoint(node)));
-	add_document(&out, config);
-	return strbuf_take(&out);
+	tell_join(&told, token, discovery_path);
+	return strbuf_take(&told.text);
+}
+
+int kubeadm_check_patches(const struct profile *profile, const struct node *node, struct error *err)
+{
+	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT, .err = err };
+
+	if (node->primary)
+		tell_init(&told, "");
+	else
+		tell_join(&told, "", "");
+	strbuf_release(&told.text);
+	return told.r;
 }
 
 /* A kubeconfig of one user; USER has the lines below `user:`. */

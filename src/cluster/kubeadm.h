@@ -32,6 +32,10 @@ char *kubeadm_init_config(const struct profile *profile, const struct node *node
 char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
 			  const char *discovery_path) must_check;
 
+/* -EINVAL with reason_usage if a change of what NODE is told does not fit; see kubeadm-patch.h. */
+int kubeadm_check_patches(const struct profile *profile, const struct node *node,
+			  struct error *err);
+
 /* Those of NODE's labels that no kubelet may give itself, for the caller to release. */
 json_t *kubeadm_reserved_labels(const struct node *node) must_check;
 

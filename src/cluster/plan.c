@@ -152,6 +152,7 @@ static void copy_settings(const struct profile *profile, const struct node_optio
 	copy_words(&node->mounts, &options->mounts);
 	copy_words(&node->extra_config, &options->extra_config);
 	copy_words(&node->feature_gates, &options->feature_gates);
+	copy_words(&node->kubeadm_patches, &options->kubeadm_patches);
 	copy_words(&node->env, &profile->env);
 	copy_words(&node->env, &options->env);
 	node->max_pods = options->max_pods ? options->max_pods : profile->max_pods;

@@ -355,6 +355,7 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->api_ips);
 	strlist_release(&profile->extra_config);
 	strlist_release(&profile->feature_gates);
+	strlist_release(&profile->kubeadm_patches);
 	strlist_release(&profile->ports);
 	strlist_release(&profile->insecure_registries);
 	strlist_release(&profile->registry_mirrors);

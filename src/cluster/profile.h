@@ -47,6 +47,7 @@ struct profile {
 	struct strlist api_ips;      /* likewise */
 	struct strlist extra_config; /* words of cluster/spec.h, as are the next */
 	struct strlist feature_gates;
+	struct strlist kubeadm_patches; /* words of cluster/kubeadm-patch.h */
 	struct strlist ports;
 	struct strlist insecure_registries;
 	struct strlist registry_mirrors;

@@ -40,6 +40,7 @@ void node_release(struct node *node)
 	strlist_release(&node->mounts);
 	strlist_release(&node->extra_config);
 	strlist_release(&node->feature_gates);
+	strlist_release(&node->kubeadm_patches);
 	strlist_release(&node->env);
 	free(node->kubelet_binary);
 	*node = (struct node){ NULL };

@@ -26,11 +26,12 @@ struct node {
 	struct strlist labels;    /* words of cluster/spec.h, as are the next */
 	struct strlist taints;
 	struct strlist mounts;
-	struct strlist extra_config;  /* of the kubelet, beside the cluster's */
-	struct strlist feature_gates; /* likewise */
-	struct strlist env;           /* NAME=VALUE for containerd and the kubelet */
-	unsigned max_pods;            /* 0: Kubernetes' own limit */
-	char *kubelet_binary;         /* a kubelet of this host instead of the payload's, or NULL */
+	struct strlist extra_config;    /* of the kubelet, beside the cluster's */
+	struct strlist feature_gates;   /* likewise */
+	struct strlist kubeadm_patches; /* words of cluster/kubeadm-patch.h */
+	struct strlist env;             /* NAME=VALUE for containerd and the kubelet */
+	unsigned max_pods;              /* 0: Kubernetes' own limit */
+	char *kubelet_binary; /* a kubelet of this host instead of the payload's, or NULL */
 };
 
 /* "planned", "joined", "leaving"; and back, -EINVAL for another word. */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/process.h"
+#include "cluster/kubeadm-patch.h"
 #include "cluster/kubeadm.h"
 #include "test.h"
 
@@ -269,4 +270,97 @@ TEST(a_name_stays_a_name_whatever_yaml_would_take_it_for)
 	odd.name = "true";
 	cluster = init(&odd, "ClusterConfiguration");
 	ASSERT_STR(at(cluster, "clusterName"), "\"true\"");
+}
+
+/* What NODE of a cluster with the changes WORDS, of its own or of all, is told of KIND. */
+static json_t *patched(const char *kind, const struct strlist *all, const struct strlist *own)
+{
+	struct profile cluster = profile;
+	struct node one = node;
+	cleanup_free char *text = NULL;
+
+	cluster.kubeadm_patches = *all;
+	one.kubeadm_patches = *own;
+	one.labels = (struct strlist){ (char *[]){ (char *)"tier=db", NULL }, 1 };
+	ASSERT_OK(kubeadm_check_patches(&cluster, &one, &err));
+	text = kubeadm_init_config(&cluster, &one, "t");
+	return document(text, kind);
+}
+
+TEST(what_kubeadm_is_told_can_be_changed)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist own = STRLIST_INIT;
+	json_auto_t *cluster = NULL;
+	json_auto_t *init = NULL;
+	json_auto_t *kubelet = NULL;
+
+	strlist_add(&all, "{\"kind\": \"ClusterConfiguration\", \"operations\": [{\"op\": \"add\","
+			  "\"path\": \"/apiServer/certSANs/-\", \"value\": \"last.example\"}]}");
+	strlist_add(&all,
+		    "{\"kind\": \"ClusterConfiguration\", \"merge\": {\"apiServer\": "
+		    "{\"extraArgs\": {\"v\": 5, \"audit-log-path\": \"-\"},"
+		    "\"certSANs\": [\"my.example\", \"localhost\"]},"
+		    "\"scheduler\": {\"extraArgs\": [{\"name\": \"leader-elect-retry-period\","
+		    "\"value\": \"2s\"}]}}}");
+	strlist_add(&own, "{\"kind\": \"InitConfiguration\", \"merge\": {\"nodeRegistration\": "
+			  "{\"kubeletExtraArgs\": {\"node-labels\": \"ingress-ready=true\"}}}}");
+	strlist_add(&own, "{\"kind\": \"KubeletConfiguration\", \"merge\": "
+			  "{\"evictionHard\": {\"nodefs.available\": null}, \"maxPods\": 20}}");
+	cluster = patched("ClusterConfiguration", &all, &own);
+	ASSERT_STR(at(cluster, "apiServer.extraArgs"),
+		   "[{\"name\":\"v\",\"value\":\"5\"},"
+		   "{\"name\":\"audit-log-path\",\"value\":\"-\"}]");
+	ASSERT_STR(at(cluster, "apiServer.certSANs.0"), "\"localhost\"");
+	ASSERT_STR(at(cluster, "apiServer.certSANs.4"), "\"my.example\"");
+	ASSERT_STR(at(cluster, "apiServer.certSANs.5"), "\"last.example\"");
+	assert_has(at(cluster, "scheduler.extraArgs"),
+		   "{\"name\":\"leader-elect-retry-period\",\"value\":\"2s\"}");
+	assert_has(at(cluster, "scheduler.extraArgs"), "leader-elect-lease-duration");
+	init = patched("InitConfiguration", &all, &own);
+	assert_has(at(init, "nodeRegistration.kubeletExtraArgs"), "tier=db,ingress-ready=true");
+	kubelet = patched("KubeletConfiguration", &all, &own);
+	ASSERT_STR(at(kubelet, "maxPods"), "20");
+	ASSERT(!strstr(at(kubelet, "evictionHard"), "nodefs.available"));
+	assert_has(at(kubelet, "evictionHard"), "nodefs.inodesFree");
+}
+
+TEST(changes_that_can_not_be_made_are_named)
+{
+	static const char *const wrong[][2] = {
+		{ "nonsense", "either" },
+		{ "{\"kind\": \"ClusterConfiguration\"}", "either 'merge' or 'operations'" },
+		{ "{\"kind\": \"Clusterconfiguration\", \"merge\": {}}",
+		  "did you mean 'ClusterConfiguration'?" },
+		{ "{\"kind\": \"ClusterConfiguration\", \"merge\": []}", "not a mapping" },
+		{ "{\"kind\": \"ClusterConfiguration\", \"operations\": [{\"op\": \"x\"}]}",
+		  "no operation 'x'" },
+		{ "{\"kind\": \"ClusterConfiguration\", \"merge\": {\"networking\": {}}}",
+		  "'networking' of ClusterConfiguration is set by manykube itself" },
+		{ "{\"kind\": \"InitConfiguration\", \"merge\": {\"nodeRegistration\": null}}",
+		  "'nodeRegistration/name'" },
+		{ "{\"kind\": \"JoinConfiguration\", \"operations\": [{\"op\": \"remove\","
+		  "\"path\": \"/discovery/file\"}]}",
+		  "'discovery'" },
+		{ "{\"kind\": \"JoinConfiguration\", \"operations\": [{\"op\": \"replace\","
+		  "\"path\": \"\", \"value\": {}}]}",
+		  "set by manykube itself" },
+	};
+	struct profile cluster = profile;
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+		ASSERT_INT(kubeadm_patch_check(wrong[i][0], &err), -EINVAL);
+		ASSERT(err.reason == &reason_usage);
+		assert_has(err.text, wrong[i][1]);
+	}
+	strlist_add(&words, "{\"kind\": \"KubeletConfiguration\", \"operations\": "
+			    "[{\"op\": \"remove\", \"path\": \"/nowhere\"}]}");
+	cluster.kubeadm_patches = words;
+	ASSERT_INT(kubeadm_check_patches(&cluster, &node, &why), -EINVAL);
+	assert_has(why.text, "a change of KubeletConfiguration does not fit it: operation 1: there "
+			     "is no '/nowhere' in it");
 }
