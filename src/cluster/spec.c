@@ -39,9 +39,12 @@ static int parse_port_number(const char *text, const char *port, unsigned *ret, 
 int spec_parse_port(const char *text, struct port_spec *ret, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
-	const char *slash = strchr(text, '/');
-	cleanup_free char *plain = xstrndup(text, strcspn(text, "/"));
-	struct port_spec port = { .address.s_addr = htonl(INADDR_LOOPBACK) };
+	const char *node = strchr(text, '@');
+	cleanup_free char *ports = xstrndup(text, strcspn(text, "@"));
+	const char *slash = strchr(ports, '/');
+	cleanup_free char *plain = xstrndup(ports, strcspn(ports, "/"));
+	struct port_spec port = { .address.s_addr = htonl(INADDR_LOOPBACK),
+				  .node = node ? node + 1 : NULL };
 	bool has_address;
 	int r;
 
@@ -52,7 +55,9 @@ int spec_parse_port(const char *text, struct port_spec *ret, struct error *err)
 	strlist_split(&parts, plain, ':');
 	if (parts.count < 1 || parts.count > 3 || strstr(plain, "::") || *plain == ':' ||
 	    plain[strlen(plain) - 1] == ':')
-		return wrong(err, text, "[ADDRESS:]HOST-PORT[:NODE-PORT]", "8080:30080");
+		return wrong(err, text, "[ADDRESS:]HOST-PORT[:NODE-PORT][@NODE]", "8080:30080");
+	if (node && spec_check_node_name(node + 1, err) < 0)
+		return error_prefix(err, -EINVAL, "'%s'", text);
 	has_address = parts.count == 3 || (parts.count == 2 && strchr(parts.items[0], '.'));
 	if (has_address && inet_parse_address(parts.items[0], &port.address, err) < 0) {
 		(void)error_prefix(err, -EINVAL, "'%s'", text);
@@ -250,8 +255,8 @@ static bool has_host(const char *url)
 int spec_parse_mirror(const char *text, struct pair_spec *ret, struct error *err)
 {
 	const char *equals = strchr(text, '=');
-	const char *colon = strchr(text, ':');
-	bool is_named = equals && colon && equals < colon;
+	const char *scheme = strstr(text, "://");
+	bool is_named = equals && scheme && equals < scheme;
 	const char *url = is_named ? equals + 1 : text;
 	cleanup_with(spec_release_pair) struct pair_spec mirror = {
 		.key = is_named ? xstrndup(text, (size_t)(equals - text)) : xstrdup("docker.io"),
@@ -387,4 +392,22 @@ int spec_check_registry(const char *text, struct error *err)
 int spec_check_dns_name(const char *text, struct error *err)
 {
 	return is_dns_name(text) ? 0 : wrong(err, text, "a DNS name", "cluster.local");
+}
+
+int spec_check_address(const char *text, struct error *err)
+{
+	struct in_addr address;
+	int r = inet_parse_address(text, &address, err);
+
+	return r < 0 ? error_reason(err, r, &reason_usage) : 0;
+}
+
+int spec_check_node_name(const char *text, struct error *err)
+{
+	if (parse_is_dns_label(text))
+		return 0;
+	return error_because(err, &reason_usage, -EINVAL,
+			     "'%s' can't name a node: use 1 to 63 of a-z, 0-9 and '-', beginning "
+			     "and ending with a letter or digit",
+			     text);
 }

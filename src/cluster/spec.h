@@ -11,11 +11,13 @@
 #include "base/error.h"
 #include "node/driver.h"
 
-/* [ADDRESS:]HOST-PORT[:NODE-PORT]: what comes to the host there is passed on to the nodes. */
+/* [ADDRESS:]HOST-PORT[:NODE-PORT][@NODE]: what comes to the host there is passed on to the nodes.
+ */
 struct port_spec {
 	struct in_addr address; /* of the host; 127.0.0.1 unless given */
 	unsigned host_port;
 	unsigned node_port;
+	const char *node; /* the only one that it goes to, in the word itself; NULL: any */
 };
 
 int spec_parse_port(const char *text, struct port_spec *ret, struct error *err);
@@ -79,6 +81,12 @@ int spec_check_variable(const char *text, struct error *err);
 
 /* HOST[:PORT] of a registry. */
 int spec_check_registry(const char *text, struct error *err);
+
+/* 192.168.39.2 */
+int spec_check_address(const char *text, struct error *err);
+
+/* A DNS label. */
+int spec_check_node_name(const char *text, struct error *err);
 
 /* A name of DNS labels with dots between them. */
 int spec_check_dns_name(const char *text, struct error *err);

@@ -68,7 +68,8 @@ static int add_forwards(const struct profile *profile, struct balancer_config *c
 		forward->listen = xasprintf("%s:%u", address, port.host_port);
 		for (int primary = 1; primary >= 0; primary--)
 			profile_for_each_node(node, profile)
-				if (node->primary == primary)
+				if (node->primary == primary &&
+				    (!port.node || strcmp(port.node, node->name) == 0))
 					strlist_addf(&forward->to, "%s:%u", node->address,
 						     port.node_port);
 	}

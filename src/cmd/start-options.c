@@ -105,9 +105,10 @@ const struct opt start_options[] = {
 	OPT_STRING(0, "kubelet-binary", &start_arguments.wanted.kubelet_binary, "FILE",
 		   "a kubelet of your own build for every node", .when_made = true,
 		   .complete = COMPLETE_FILE),
-	OPT_LIST(0, "ports", &start_arguments.wanted.ports, "[ADDRESS:]HOST[:NODE]",
-		 "a port of this host that leads to that port of the first node that answers there",
-		 .when_made = true),
+	OPT_LIST(
+		0, "ports", &start_arguments.wanted.ports, "[ADDRESS:]HOST[:NODE][@NAME]",
+		"a port of this host that leads to that port of the first node that answers there, or of the node NAME",
+		.when_made = true),
 	OPT_STRING(0, "subnet", &start_arguments.wanted.subnet, "SUBNET",
 		   "network of the nodes, for instance 192.168.60.0/24; a free one unless given",
 		   .when_made = true),

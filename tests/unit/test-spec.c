@@ -24,14 +24,17 @@ TEST(ports_are_read_as_docker_writes_them)
 	assert_port("8080", "127.0.0.1", 8080, 8080);
 	assert_port("0.0.0.0:80:30080/tcp", "0.0.0.0", 80, 30080);
 	assert_port("127.0.0.1:9090", "127.0.0.1", 9090, 9090);
+	assert_port("8080:80@worker", "127.0.0.1", 8080, 80);
+	assert_port("8080/tcp@worker-2", "127.0.0.1", 8080, 8080);
 }
 
 TEST(ports_that_make_no_sense_are_refused)
 {
-	static const char *const texts[] = { "",      ":",       "x",          "0",
-					     "65536", "80:",     ":80",        "80:80:80",
-					     "1.2.3", "1.2.3.4", "1:2:3:4",    "80/udp",
-					     "80/",   "80::80",  "1.2.3.4:80:" };
+	static const char *const texts[] = { "",       ":",       "x",           "0",
+					     "65536",  "80:",     ":80",         "80:80:80",
+					     "1.2.3",  "1.2.3.4", "1:2:3:4",     "80/udp",
+					     "80/",    "80::80",  "1.2.3.4:80:", "80@",
+					     "80@A_b", "@a",      "80@a@b",      "80@a/tcp" };
 	struct port_spec port;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
