@@ -11,6 +11,8 @@
 /* clang-format off */
 const struct reason reason_usage = { "MK_USAGE", 14, NULL,
 	"the command line is wrong, or asks for what can't be done" };
+const struct reason reason_cluster_file = { "MK_CLUSTER_FILE", 18, "'manykube config explain' shows the fields there are",
+	"the file that describes a cluster is wrong" };
 const struct reason reason_interrupted = { "MK_INTERRUPTED", 11,
 	"nothing is lost: run the same command again to go on, or 'manykube delete' to remove what was made",
 	"a signal, such as Ctrl-C, ended a command that changes a cluster" };
@@ -67,6 +69,7 @@ const struct reason *const reasons[] = {
 	&reason_interrupted,
 	&reason_busy,
 	&reason_usage,
+	&reason_cluster_file,
 	&reason_resources,
 	&reason_storage,
 	&reason_host_missing_tool,

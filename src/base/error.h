@@ -29,6 +29,7 @@ struct reason {
 
 /* The families of exit codes that minikube's users know: tens say where, units say what. */
 extern const struct reason reason_usage;             /* 14: the command line is wrong */
+extern const struct reason reason_cluster_file;      /* 18: the file that describes a cluster is */
 extern const struct reason reason_interrupted;       /* 11: Ctrl-C or a termination signal */
 extern const struct reason reason_busy;              /* 11: another command works on the cluster */
 extern const struct reason reason_not_root;          /* 37 */

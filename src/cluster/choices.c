@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "cluster/change-node.h"
 #include "cluster/kubeadm-patch.h"
 #include "cluster/spec.h"
 #include "data/inet.h"
@@ -126,14 +127,6 @@ static int check_extra(const char *word, struct error *err)
 	return r;
 }
 
-static int check_address(const char *word, struct error *err)
-{
-	struct in_addr address;
-	int r = inet_parse_address(word, &address, err);
-
-	return r < 0 ? error_reason(err, r, &reason_usage) : 0;
-}
-
 static int check_subnet(const char *word, unsigned least, unsigned most, struct error *err)
 {
 	struct subnet subnet;
@@ -146,6 +139,12 @@ static int check_subnet(const char *word, unsigned least, unsigned most, struct 
 				     "'%s' is too %s: use a prefix of /%u to /%u", word,
 				     subnet.prefix < least ? "large" : "small", least, most);
 	return 0;
+}
+
+/* The host has one address of it, and nodes have some. */
+static int check_nodes(const char *word, struct error *err)
+{
+	return check_subnet(word, 8, 28, err);
 }
 
 /* The limits are Kubernetes' own: the API server's above, kubeadm's below. */
@@ -185,7 +184,7 @@ static int check_repository(const char *word, struct error *err)
 	offsetof(struct cluster_options, wanted_), offsetof(struct profile, kept_)
 #define SAME(field_) FIELDS(field_, field_)
 static const struct choice choices[] = {
-	{ "--subnet",                   CHOICE_STRING, false, SAME(subnet), NULL },
+	{ "--subnet",                   CHOICE_STRING, false, SAME(subnet), check_nodes },
 	{ "--kubernetes-version",       CHOICE_STRING, false, SAME(kubernetes_version), NULL },
 	{ "--cni",                      CHOICE_STRING, false, SAME(cni), NULL },
 	{ "--service-cluster-ip-range", CHOICE_STRING, false, SAME(service_subnet), check_services },
@@ -195,7 +194,7 @@ static const struct choice choices[] = {
 	{ "--cert-expiration",          CHOICE_NUMBER, false, SAME(cert_seconds), NULL },
 	{ "--apiserver-port",           CHOICE_NUMBER, true,  SAME(api_port), NULL },
 	{ "--apiserver-names",          CHOICE_LIST,   false, SAME(api_names), spec_check_dns_name },
-	{ "--apiserver-ips",            CHOICE_LIST,   false, SAME(api_ips), check_address },
+	{ "--apiserver-ips",            CHOICE_LIST,   false, SAME(api_ips), spec_check_address },
 	{ "--extra-config",             CHOICE_LIST,   false, SAME(extra_config), check_extra },
 	{ "--feature-gates",            CHOICE_LIST,   false, SAME(feature_gates), check_gate },
 	{ "kubeadmPatches",             CHOICE_LIST,   false, SAME(kubeadm_patches), kubeadm_patch_check },
@@ -261,17 +260,21 @@ static int check_one(const struct choice *choice, const struct cluster_options *
 /* What a node of its own is given is checked as what all are given. */
 static int check_added(const struct node_options *node, struct error *err)
 {
-	struct cluster_options same = { .labels = node->labels,
-					.taints = node->taints,
-					.mounts = node->mounts,
+	struct cluster_options same = { .mounts = node->mounts,
 					.extra_config = node->extra_config,
 					.feature_gates = node->feature_gates,
 					.kubeadm_patches = node->kubeadm_patches,
 					.env = node->env,
 					.kubelet_binary = node->kubelet_binary };
+	cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
 	const char *word;
-	int r = 0;
+	int r = node_change_labels(&labels, &node->labels, err);
 
+	if (r == 0)
+		r = node_change_taints(&taints, &node->taints, err);
+	if (r < 0)
+		return r;
 	strlist_for_each(word, &node->extra_config)
 		if (r == 0)
 			r = spec_check_kubelet_argument(word, err);
@@ -296,6 +299,14 @@ int choices_check(const struct cluster_options *options, struct error *err)
 				     "--apiserver-port: %u is not a port between 1 and 65535",
 				     options->api_port);
 	return r;
+}
+
+int choices_check_word(const char *option, const char *word, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(choices); i++)
+		if (strcmp(choices[i].option + strspn(choices[i].option, "-"), option) == 0)
+			return choices[i].check ? choices[i].check(word, err) : 0;
+	return 0;
 }
 
 static void copy(const struct choice *choice, const void *from, void *to)

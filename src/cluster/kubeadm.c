@@ -408,12 +408,12 @@ static void tell_init(struct told *told, const char *token)
 	const struct profile *profile = told->profile;
 	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
 
-	add_document(told, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
-				     "kubeadm.k8s.io/v1beta4", "kind", "InitConfiguration",
-				     "bootstrapTokens", "token", token, "ttl", ttl,
-				     "localAPIEndpoint", local_endpoint(told->node), "timeouts",
-				     timeouts(), "nodeRegistration",
-				     registration(profile, told->node)));
+	add_document(told,
+		     json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
+			       "kubeadm.k8s.io/v1beta4", "kind", "InitConfiguration",
+			       "bootstrapTokens", "token", token, "ttl", ttl, "localAPIEndpoint",
+			       local_endpoint(told->node), "timeouts", timeouts(),
+			       "nodeRegistration", registration(profile, told->node)));
 	add_document(told, cluster_config(profile));
 	add_document(told, kubelet_config(profile));
 	add_document(told, proxy_config(profile));

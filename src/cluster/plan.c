@@ -7,9 +7,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/parse.h"
+#include "cluster/change-node.h"
 #include "cluster/choices.h"
 #include "cluster/skew.h"
+#include "cluster/spec.h"
 #include "cluster/world.h"
 #include "data/inet.h"
 
@@ -18,9 +19,6 @@
 #define LAST_NUMBER  254
 
 #define CONTROL_PLANES_MOST 7
-
-/* What keeps pods away that do not ask for it. */
-#define CONTROL_PLANE_TAINT "node-role.kubernetes.io/control-plane:NoSchedule"
 
 static bool address_is_taken(const struct profile *profile, const char *address)
 {
@@ -85,6 +83,27 @@ static void copy_words(struct strlist *to, const struct strlist *from)
 		strlist_add_all(to, from->items);
 }
 
+/* What is behind KEY= in TO gives way to what FROM has there. */
+static void override_words(struct strlist *to, const struct strlist *from)
+{
+	struct strlist both = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, to) {
+		size_t len = strcspn(word, "=");
+		bool stays = true;
+
+		for (size_t i = 0; i < from->count; i++)
+			stays = stays && (strncmp(from->items[i], word, len) != 0 ||
+					  from->items[i][len] != '=');
+		if (stays)
+			strlist_add(&both, word);
+	}
+	copy_words(&both, from);
+	strlist_release(to);
+	*to = both;
+}
+
 /* A person's own choice of an address. */
 static int take_address(const struct profile *profile, const char *text, char **ret_address,
 			int64_t *ret_number, struct error *err)
@@ -114,16 +133,15 @@ static int choose_name(const struct profile *profile, const char *wanted, char *
 		       struct error *err)
 {
 	const struct node *node;
+	int r;
 
 	if (!wanted) {
 		*ret_name = free_name(profile);
 		return 0;
 	}
-	if (!parse_is_dns_label(wanted))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' can't name a node: use 1 to 63 of a-z, 0-9 and '-', "
-				     "beginning and ending with a letter or digit",
-				     wanted);
+	r = spec_check_node_name(wanted, err);
+	if (r < 0)
+		return r;
 	node = profile_find_node(profile, wanted);
 	if (node) {
 		(void)error_because(err, &reason_usage, -EEXIST,
@@ -145,16 +163,16 @@ static void copy_settings(const struct profile *profile, const struct node_optio
 	node->cpus = options->cpus ? options->cpus : profile->cpus;
 	node->memory_bytes = options->memory_bytes ? options->memory_bytes : profile->memory_bytes;
 	copy_words(&node->labels, &profile->labels);
-	copy_words(&node->labels, &options->labels);
+	(void)node_change_labels(&node->labels, &options->labels, NULL);
 	copy_words(&node->taints, &profile->taints);
-	copy_words(&node->taints, &options->taints);
+	(void)node_change_taints(&node->taints, &options->taints, NULL);
 	copy_words(&node->mounts, &profile->mounts);
 	copy_words(&node->mounts, &options->mounts);
 	copy_words(&node->extra_config, &options->extra_config);
 	copy_words(&node->feature_gates, &options->feature_gates);
 	copy_words(&node->kubeadm_patches, &options->kubeadm_patches);
 	copy_words(&node->env, &profile->env);
-	copy_words(&node->env, &options->env);
+	override_words(&node->env, &options->env);
 	node->max_pods = options->max_pods ? options->max_pods : profile->max_pods;
 	/* A version is about the node's kubelet, so it means the one of that release. */
 	if (options->kubelet_binary || (profile->kubelet_binary && !options->kubernetes_version))
@@ -223,6 +241,7 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 	node->kubernetes_version = xstrdup(version);
 	node->driver = xstrdup("native");
 	node->address = take_ptr(address);
+	node->asked_address = options->address;
 	node->pod_cidr = inet_print_subnet(&pods);
 	copy_settings(profile, options, node);
 	if (!node->worker)
@@ -235,6 +254,23 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 	      struct error *err)
 {
 	return plan_beside(profile, options, &STRLIST_INIT, ret_node, err);
+}
+
+/* Keep in mind what the person gave of what would be found free: names of fields of a file. */
+static void note_asked(struct profile *profile, const struct cluster_options *options)
+{
+	const struct {
+		const char *field;
+		bool given;
+	} all[] = {
+		{ "network.subnet", options->subnet },
+		{ "network.podSubnet", options->pod_subnet },
+		{ "network.apiPort", options->api_port },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].given && !strlist_has(&profile->asked, all[i].field))
+			strlist_add(&profile->asked, all[i].field);
 }
 
 static int plan_new(const char *name, const struct cluster_options *options,
@@ -405,6 +441,7 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 	take_flag(&profile.embed_certs, options->embed_certs, options->embed_certs_given);
 	take_flag(&profile.no_schedule_control_planes, options->no_schedule_control_planes,
 		  options->no_schedule_control_planes_given);
+	note_asked(&profile, options);
 	before = count_control_planes(&profile);
 	r = plan_additions(&profile, options, err);
 	if (r == 0)

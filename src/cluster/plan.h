@@ -3,6 +3,9 @@
 
 #include "cluster/cluster.h"
 
+/* What keeps pods away that do not ask for it. */
+#define CONTROL_PLANE_TAINT "node-role.kubernetes.io/control-plane:NoSchedule"
+
 /*
  * Load the profile NAME and change it as OPTIONS ask, or plan a new one.  Nothing is
  * written.  RET_IS_NEW tells which.  What can't be changed on a cluster that exists is an

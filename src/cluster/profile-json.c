@@ -80,6 +80,7 @@ static const struct field profile_fields[] = {
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
+	{ "asked",             FIELD_LIST,     AT(asked) },
 	{ "created",           FIELD_INT64,    AT(created) },
 };
 #undef AT
@@ -93,6 +94,7 @@ static const struct field node_fields[] = {
 	{ "phase",             FIELD_PHASE,    AT(phase) },
 	{ "driver",            FIELD_STRING,   AT(driver) },
 	{ "address",           FIELD_STRING,   AT(address) },
+	{ "askedAddress",      FIELD_FLAG,     AT(asked_address) },
 	{ "podCidr",           FIELD_STRING,   AT(pod_cidr) },
 	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
 	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },

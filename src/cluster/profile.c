@@ -367,5 +367,6 @@ void profile_release(struct profile *profile)
 	free(profile->recovering);
 	strlist_release(&profile->orphans);
 	strlist_release(&profile->drained);
+	strlist_release(&profile->asked);
 	*profile = PROFILE_INIT;
 }

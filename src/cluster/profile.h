@@ -60,6 +60,7 @@ struct profile {
 	struct strlist orphans; /* deleted nodes that the API still knows */
 	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
 	struct strlist drained; /* nodes that get no pods until they are started again */
+	struct strlist asked;   /* of what is found free otherwise, fields that the person gave */
 	int64_t created;        /* seconds since 1970 */
 	struct node *nodes;
 	size_t node_count;

@@ -20,7 +20,8 @@ static bool has_meaning(const char *text)
 		if (strcasecmp(text, words[i]) == 0)
 			return true;
 	/* Numbers, times, dates. */
-	return strspn(text, "0123456789_.:-+eExXoO") == strlen(text);
+	return !isalpha((unsigned char)*text) &&
+	       strspn(text, "0123456789_.:-+eExXoO") == strlen(text);
 }
 
 /* Whether TEXT can stand without quotes. */

@@ -518,12 +518,13 @@ json_t *yaml_to_json(const struct yaml_value *value)
 		return word_to_json(value);
 	case YAML_LIST:
 		json = json_array();
-		yaml_for_each(item, value)(void) json_array_append_new(json, yaml_to_json(item));
+		yaml_for_each(item, value)
+			(void)json_array_append_new(json, yaml_to_json(item));
 		return json;
 	case YAML_MAP:
 		json = json_object();
-		yaml_for_each(item, value)(void)
-			json_object_set_new(json, item->key, yaml_to_json(item));
+		yaml_for_each(item, value)
+			(void)json_object_set_new(json, item->key, yaml_to_json(item));
 		return json;
 	case YAML_NOTHING:
 		break;

@@ -19,6 +19,7 @@ struct node {
 	enum node_phase phase;
 	char *driver;             /* "native" */
 	char *address;            /* "192.168.39.2": given once, never changed */
+	bool asked_address;       /* the person chose it */
 	char *pod_cidr;           /* "10.244.0.0/24": likewise */
 	char *kubernetes_version; /* "v1.36.3" */
 	unsigned cpus;            /* 0: as many as the host has */

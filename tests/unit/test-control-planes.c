@@ -52,12 +52,11 @@ static int start_named(const char *name)
 
 static int add_plane(void)
 {
+	static const struct node_options plane = { .control_plane = true };
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 
 	return start_with(
-		(struct cluster_options){ .add = &(struct node_options){ .control_plane = true },
-					  .add_count = 1,
-					  .only = &names });
+		(struct cluster_options){ .add = &plane, .add_count = 1, .only = &names });
 }
 
 static int stop_named(const char *name, bool keep_member)
