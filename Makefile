@@ -5,7 +5,7 @@
 #	make test       all tests, the end-to-end ones on real clusters included
 #	make test ONLY=e2e/network   only what matches
 #	make bench      measure starts, memory and disk, beside the by-the-book way
-#	make docs       write docs/commands.md and docs/exit-codes.md
+#	make docs       write docs/commands.md, docs/exit-codes.md and those of a cluster's file
 #	make install    PREFIX=/usr/local DESTDIR=; make uninstall removes it again
 #	make deb        build/manykube_VERSION_ARCH.deb
 
@@ -55,8 +55,9 @@ format:
 
 # What the program knows of itself; a test fails if it is not up to date.
 docs: all
-	@for name in commands exit-codes; do \
+	@for name in commands exit-codes cluster-file; do \
 		env -i MANYKUBE_HOME=/nonexistent build/manykube __docs $$name >docs/$$name.md || exit; done
+	@env -i MANYKUBE_HOME=/nonexistent build/manykube __docs cluster-schema >docs/schema/cluster.json
 
 # As root, build as the one who did before: no file of root's is left among theirs.
 BUILDER := $(shell [ "$$(id -u)" != 0 ] || [ ! -d build ] || [ "$$(stat -c %u build)" = 0 ] || \
@@ -74,7 +75,7 @@ uninstall: installable
 	@meson introspect build --installed | grep -o '": "[^"]*"' | cut -d'"' -f3 | \
 		sed 's,^,$(DESTDIR),' | xargs rm -f
 	@rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/libexec/manykube \
-		$(DESTDIR)$(PREFIX)/share/doc/manykube
+		$(DESTDIR)$(PREFIX)/share/doc/manykube/schema $(DESTDIR)$(PREFIX)/share/doc/manykube
 
 # build/manykube_VERSION_ARCH.deb, from a copy of what is here.
 deb:

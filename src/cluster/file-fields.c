@@ -199,3 +199,29 @@ char *file_field_type_words(const struct file_field *field)
 	joined = strlist_join(&choices, " or ");
 	return xstrdup(joined);
 }
+
+char *file_field_path(const struct file_field *field, enum file_place place)
+{
+	return xasprintf("%s%s",
+			 place == FILE_OF_NODE       ? "nodes[]."
+			 : place == FILE_OF_DEFAULTS ? "defaults."
+						     : "",
+			 field->name);
+}
+
+char *file_field_usual(const struct file_field *field)
+{
+	const char *usual = field->usual ? field->usual : "";
+	bool is_words = *usual == '(';
+
+	return xstrndup(usual + is_words, strlen(usual) - (is_words ? 2 : 0));
+}
+
+char *file_field_summary(const struct file_field *field)
+{
+	cleanup_free char *type = file_field_type_words(field);
+	cleanup_free char *usual = file_field_usual(field);
+
+	return xasprintf("%s (%s%s%s%s)", field->help, type, *usual ? "; " : "", usual,
+			 *usual ? " unless given" : "");
+}

@@ -75,5 +75,14 @@ bool file_field_is_in(const struct file_field *field, enum file_place place, con
 /* Copy the member of FIELD; a word is still the same one, a list is another. */
 void file_copy_member(const struct file_field *field, const void *from, void *to);
 
+/* FIELD as it is called in the whole file: "nodes[].memory", for the caller to free. */
+char *file_field_path(const struct file_field *field, enum file_place place) must_check;
+
+/* What FIELD means, is, and is unless given, in one sentence; for the caller to free. */
+char *file_field_summary(const struct file_field *field) must_check;
+
+/* What FIELD is unless given, for people; "" if nothing, for the caller to free. */
+char *file_field_usual(const struct file_field *field) must_check;
+
 /* What a value of FIELD is, "a number from 1 to 65535", for the caller to free. */
 char *file_field_type_words(const struct file_field *field) must_check;

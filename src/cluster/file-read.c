@@ -433,11 +433,10 @@ static char *find_elsewhere(const char *key)
 
 	file_for_each_field(field)
 		if (strcmp(file_field_key(field), key) == 0)
-			return xasprintf("%s%s",
-					 field->places & FILE_OF_CLUSTER    ? ""
-					 : field->places & FILE_OF_DEFAULTS ? "defaults."
-									    : "nodes[].",
-					 field->name);
+			return file_field_path(field,
+					       field->places & FILE_OF_CLUSTER    ? FILE_OF_CLUSTER
+					       : field->places & FILE_OF_DEFAULTS ? FILE_OF_DEFAULTS
+										  : FILE_OF_NODE);
 	return NULL;
 }
 

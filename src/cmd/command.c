@@ -11,6 +11,7 @@
 #include "cli/events.h"
 #include "cmd/defaults.h"
 #include "cmd/prepare.h"
+#include "cmd/values.h"
 
 static struct {
 	const char *profile_name;
@@ -157,14 +158,6 @@ static bool wants_events(const struct command *command, char **argv)
 	return strcmp(*command->events, "json") == 0;
 }
 
-/* What the command line did not give. */
-static int take_environment(const struct command *command, struct error *err)
-{
-	int r = opt_take_environment(command_global_options, &given, err);
-
-	return r < 0 ? r : opt_take_environment(command->options, &given, err);
-}
-
 static int run_itself(const struct command *command, const char *path, char **argv,
 		      struct error *err)
 {
@@ -178,26 +171,25 @@ static int run_itself(const struct command *command, const char *path, char **ar
 				       ? OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES
 				       : 0;
 	struct record record = RECORD_INIT;
-	int from_environment;
+	int from_elsewhere;
 	int r;
 
 	r = opt_parse(tables, flags, argv, &operands, &given, err);
-	from_environment = take_environment(command, r < 0 ? NULL : err);
+	from_elsewhere = values_take(command, r < 0 || global.help, &given, &global.profile_name,
+				     r < 0 ? NULL : err);
 	events_begin(command->name, wants_events(command, argv));
 	if (r < 0 && command->flags & COMMAND_PASSES_REST)
 		return error_hint(
 			err, r, "put -- before what is not for manykube itself: '%s -- ...'", path);
 	if (r < 0)
 		return error_hint(err, r, "see '%s --help'", path);
-	defaults_take(command_global_options, NULL, &given);
-	defaults_take(command->options, global.profile_name, &given);
 	if (global.help) {
 		error_clear(err);
 		command_print_help(command, path, stdout);
 		return 0;
 	}
-	if (from_environment < 0)
-		return from_environment;
+	if (from_elsewhere < 0)
+		return from_elsewhere;
 	log_verbosity = global.verbosity;
 	r = command->flags & COMMAND_NO_SETTINGS ? 0 : defaults_check(err);
 	if (r == 0)

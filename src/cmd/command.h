@@ -62,6 +62,14 @@ struct command {
 		*resume; /* what goes on after a Ctrl-C, "manykube start"; NULL: the same again */
 	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
 
+	/*
+	 * Read the file that the command was given, if it was: what it says is set unless GIVEN
+	 * names it, and added there.  NAMED: *PROFILE_NAME is what the person asked for, whatever
+	 * the file says.  NULL: there is no such file.
+	 */
+	int (*take_file)(struct strlist *given, bool named, const char **profile_name,
+			 struct error *err);
+
 	/* The program's exit status, or a negative errno with ERR set. */
 	int (*run)(struct command_context *ctx, struct error *err);
 };
@@ -115,7 +123,9 @@ extern const struct command *const commands[];
 extern const struct command cmd_complete;
 extern const struct command cmd_completion;
 extern const struct command cmd_config;
+extern const struct command cmd_config_explain;
 extern const struct command cmd_config_get;
+extern const struct command cmd_config_init;
 extern const struct command cmd_config_set;
 extern const struct command cmd_config_unset;
 extern const struct command cmd_config_view;

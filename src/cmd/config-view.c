@@ -1,46 +1,57 @@
-/* `config view`: all defaults that were kept. */
+/* `config view`: a cluster as a file that describes it. */
 
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cluster/file.h"
 #include "cmd/config.h"
-#include "data/settings.h"
 
 static struct {
 	const char *output;
 } arg = {
-	.output = "text",
+	.output = "yaml",
 };
 
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
+	OPT_CHOICE('o', "output", &arg.output, "yaml|json", "how to print it", .once = true),
 	OPT_END,
 };
 
-static int run(arg_unused struct command_context *ctx, struct error *err)
+static int run(struct command_context *ctx, arg_unused struct error *err)
 {
-	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
-	cleanup_free char *json = NULL;
-	int r = settings_load(&settings, err);
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(strlist_release) struct strlist chosen = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+	json_auto_t *json = NULL;
+	const char *item;
 
-	if (r < 0)
-		return r;
+	cluster_file_describe(ctx->profile, &file, &chosen);
+	json = cluster_file_to_json(&file);
 	if (strcmp(arg.output, "json") == 0) {
-		json = settings_print(&settings);
-		printf("%s", json);
+		text = json_dumps(json, JSON_INDENT(2));
+		printf("%s\n", text);
 		return 0;
 	}
-	for (size_t i = 0; i < settings.count; i++)
-		printf("- %s: %s\n", settings.items[i].key, settings.items[i].value);
+	text = yaml_print(json);
+	printf("# Cluster \"%s\"; 'manykube start -f FILE' makes another one like it.\n",
+	       ctx->profile_name);
+	if (chosen.count)
+		printf("# Not asked for, but found free, so it is not part of it:\n");
+	strlist_for_each(item, &chosen)
+		printf("#   %s\n", item);
+	printf("%s", text);
 	return 0;
 }
 
 const struct command cmd_config_view = {
 	.name = "view",
-	.summary = "print all defaults that were kept",
+	.summary = "print a cluster as a file that describes it",
+	.description =
+		"'manykube start -f' makes the same cluster of it elsewhere, or, with another "
+		"name, beside this one. Your own defaults are listed by 'manykube config get'.",
 	.options = options,
-	.examples = "manykube config view\n"
-		    "manykube config view -o json\n",
-	.flags = COMMAND_NO_SETTINGS,
+	.examples = "manykube config view >cluster.yaml\n"
+		    "manykube config view -p dev -o json\n",
+	.flags = COMMAND_NEEDS_CLUSTER,
 	.run = run,
 };

@@ -1,4 +1,4 @@
-/* `config`: the person's own defaults of options. */
+/* `config`: the person's own defaults of options, and the files that describe clusters. */
 
 #include "cmd/config.h"
 
@@ -33,19 +33,28 @@ int config_find(const char *key, const struct opt **ret_option, struct error *er
 }
 
 static const struct command *const subcommands[] = {
-	&cmd_config_set, &cmd_config_get, &cmd_config_unset, &cmd_config_view, NULL,
+	&cmd_config_set,
+	&cmd_config_get,
+	&cmd_config_unset,
+	&cmd_config_init,
+	&cmd_config_view,
+	&cmd_config_explain,
+	NULL,
 };
 
 const struct command cmd_config = {
 	.name = "config",
 	.elsewhere = "settings",
-	.summary = "keep your own defaults of options",
+	.summary = "keep your own defaults of options; write files that describe clusters",
 	.description =
 		"A setting is named as an option of 'manykube start', or is profile, and is used "
 		"where neither the command line nor the environment says otherwise. Settings about "
-		"a cluster, such as memory, are for those made from now on.",
+		"a cluster, such as memory, are for those made from now on. A whole cluster is described by "
+		"a file: 'init' writes one to begin with, 'view' prints the one of a cluster that exists, "
+		"'explain' says what can be in it.",
 	.examples = "manykube config set memory 4g\n"
-		    "manykube config view\n"
-		    "manykube config unset memory\n",
+		    "manykube config get\n"
+		    "manykube config init >cluster.yaml\n"
+		    "manykube config view\n",
 	.subcommands = subcommands,
 };

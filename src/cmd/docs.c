@@ -11,6 +11,8 @@ static const struct {
 	{ "man", reference_man },
 	{ "commands", reference_commands },
 	{ "exit-codes", reference_exit_codes },
+	{ "cluster-file", reference_cluster_file },
+	{ "cluster-schema", reference_cluster_schema },
 };
 
 static int run(struct command_context *ctx, struct error *err)
@@ -27,11 +29,11 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_docs = {
 	.name = "__docs",
-	.operands = "man|commands|exit-codes",
+	.operands = "man|commands|exit-codes|cluster-file|cluster-schema",
 	.summary = "print a document about manykube itself",
 	.min_operands = 1,
 	.max_operands = 1,
 	.flags = COMMAND_HIDDEN | COMMAND_NO_SETTINGS,
-	.words = "man|commands|exit-codes",
+	.words = "man|commands|exit-codes|cluster-file|cluster-schema",
 	.run = run,
 };

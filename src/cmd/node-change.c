@@ -10,7 +10,8 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 
-#define MIN_MEMORY_BYTES (UINT64_C(512) << 20)
+#define MIN_WORKER_BYTES        (UINT64_C(512) << 20)
+#define MIN_CONTROL_PLANE_BYTES (UINT64_C(1) << 30)
 
 int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err)
@@ -45,12 +46,18 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 int node_check_size(const struct cluster_options *options, struct error *err)
 {
 	for (size_t i = 0; i < options->add_count; i++) {
-		if (!options->add[i].memory_bytes ||
-		    options->add[i].memory_bytes >= MIN_MEMORY_BYTES)
+		const struct node_options *node = &options->add[i];
+		uint64_t least = node->control_plane ? MIN_CONTROL_PLANE_BYTES : MIN_WORKER_BYTES;
+
+		if (!node->memory_bytes || node->memory_bytes >= least || options->force)
 			continue;
 		(void)error_because(err, &reason_resources, -ERANGE,
-				    "--memory: a worker needs at least 512 MiB");
-		return error_hint(err, -ERANGE, "give more");
+				    "--memory: a %s needs at least %llu MiB",
+				    node->control_plane ? "control plane" : "worker",
+				    (unsigned long long)(least >> 20));
+		if (node->name)
+			(void)error_prefix(err, -ERANGE, "node '%s'", node->name);
+		return error_hint(err, -ERANGE, "give more, or --force to try");
 	}
 	return 0;
 }

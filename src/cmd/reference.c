@@ -164,6 +164,7 @@ void reference_man(const struct command *const *list, FILE *out)
 			       "manykube kubectl -- get nodes\n"
 			       "manykube delete\n");
 	write_all_commands(&page, list);
+	reference_write_file(&document_man, out);
 	document_man.section(out, 1, "Exit status");
 	write_codes(&page, list);
 	document_man.section(out, 1, "See also");

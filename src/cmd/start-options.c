@@ -70,6 +70,10 @@ static int check_version(const char *text, struct error *err)
 }
 
 const struct opt start_options[] = {
+	OPT_STRING('f', "file", &start_arguments.file, "FILE",
+		   "a file that describes the cluster, its nodes and all their settings; - is what "
+		   "comes in",
+		   .once = true, .complete = COMPLETE_FILE),
 	OPT_POSITIVE(
 		'n', "nodes", &start_arguments.wanted.nodes,
 		"how many nodes the cluster has; on an existing cluster the missing ones are added",

@@ -9,6 +9,7 @@ struct start_arguments {
 	const char *kubernetes_version;
 	const char *wait;
 	const char *output;
+	const char *file;
 	bool ha;
 	bool download_only;
 	bool dry_run;
@@ -20,6 +21,14 @@ extern const struct opt start_options[];
 
 /* Turn words into what cluster/ understands: versions, what to wait for, paths. */
 int start_arguments_finish(struct start_arguments *arguments, struct error *err);
+
+/* The file of --file, as struct command wants it. */
+int start_take_file(struct strlist *given, bool named, const char **profile_name,
+		    struct error *err);
+
+/* See that the file's nodes go together with the options, and have those added that the cluster
+ * NAME does not have yet; the caller holds its lock. */
+int start_settle_file(const char *name, struct error *err);
 
 /* Print what `start` would make of the cluster NAME. */
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err);

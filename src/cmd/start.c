@@ -155,6 +155,8 @@ static int run(struct command_context *ctx, struct error *err)
 	int r = check_name(ctx->profile_name, err);
 
 	if (r == 0)
+		r = start_settle_file(ctx->profile_name, err);
+	if (r == 0)
 		r = check_counts(err);
 	if (r == 0)
 		r = start_arguments_finish(&start_arguments, err);
@@ -180,13 +182,18 @@ const struct command cmd_start = {
 	.description =
 		"Makes a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
 		"or brings up what is down of an existing one: same nodes, same addresses, same data. "
-		"It can be interrupted and run again at any moment; it never resets a cluster.",
+		"It can be interrupted and run again at any moment; it never resets a cluster. A file "
+		"('manykube config init' writes one, 'manykube config explain' has its fields) can say "
+		"all of it; kind's files are understood, too. The command line is stronger than the "
+		"file, the file stronger than the environment and settings.",
 	.examples = "manykube start --nodes=3\n"
 		    "manykube start --control-planes=3 --nodes=5\n"
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"
+		    "manykube start -f cluster.yaml\n"
 		    "manykube start --download-only\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = start_options,
 	.events = &start_arguments.output,
+	.take_file = start_take_file,
 	.run = run,
 };

@@ -84,7 +84,7 @@ assert_cluster_is() {
 	assert_schema config <<<'{"nodes":"3","container-runtime":"containerd"}'
 	run ! assert_schema config <<<'{"nodes":3}'
 	manykube config set cpus 1
-	manykube config view -o json | assert_schema config
+	manykube config get -o json | assert_schema config
 	manykube config unset cpus
 	assert_schema doctor <<<'{"ok":true,"checks":[{"name":"cgroup","state":"ok","detail":"v2","remedy":""}]}'
 	run ! assert_schema doctor <<<'{"ok":true,"checks":[{"name":"cgroup","state":"fine","detail":"v2","remedy":""}]}'

@@ -15,8 +15,8 @@ manykube() {
 	manykube config set memory 4g
 	manykube config set cni none
 	assert_equal "$(manykube config get memory)" 4g
-	assert_equal "$(manykube config view)" $'- memory: 4g\n- cni: none'
-	assert_equal "$(manykube config view -o json | jq -c .)" '{"memory":"4g","cni":"none"}'
+	assert_equal "$(manykube config get)" $'- memory: 4g\n- cni: none'
+	assert_equal "$(manykube config get -o json | jq -c .)" '{"memory":"4g","cni":"none"}'
 	assert_has "$(manykube start --help)" "(default: 4g)"
 	assert_has "$(MANYKUBE_MEMORY=5g manykube start --help)" "(default: 5g)"
 	manykube config unset memory
@@ -33,7 +33,7 @@ manykube() {
 	assert_has "$output" "at least 1"
 	run -14 manykube config set wait nonsense
 	run -14 manykube config set memory ''
-	assert_equal "$(manykube config view)" ""
+	assert_equal "$(manykube config get)" ""
 }
 
 @test "what is no setting is refused and the nearest suggested" {
@@ -50,7 +50,7 @@ manykube() {
 	assert_has "$output" "$MANYKUBE_HOME/config.json': memory: 'banana'"
 	run -0 manykube start --help
 	manykube config unset memory
-	assert_equal "$(manykube config view)" ""
+	assert_equal "$(manykube config get)" ""
 }
 
 @test "settings choose the cluster" {
@@ -58,6 +58,88 @@ manykube() {
 	assert_equal "$(manykube profile)" dev
 	assert_equal "$(MANYKUBE_PROFILE=env manykube profile)" env
 	assert_equal "$(MANYKUBE_PROFILE=env manykube profile -p line)" line
+}
+
+@test "every field is explained, alone and with all others" {
+	local field
+
+	run -0 manykube config explain
+	assert_has "$output" "network.podSubnet"
+	run -0 manykube config explain nodes.memory
+	assert_has "$output" "nodes[].memory: memory of the node"
+	assert_has "$output" "2g"
+	run -14 manykube config explain memroy
+	assert_has "$output" "did you mean 'memory'?"
+	for field in $(jq -r '.properties | keys[]' "$ROOT/docs/schema/cluster.json"); do
+		run -0 manykube config explain "$field"
+		assert_has "$output" "Type:"
+	done
+}
+
+@test "a file to begin with can be used as it is, and with everything in it" {
+	local file=$BATS_TEST_TMPDIR/cluster.yaml
+
+	[ "$(id -u)" = 0 ] || skip "start needs root"
+	assert_has "$(manykube config init)" "name: manykube"
+	manykube config init -p dev --nodes=4 --control-planes=2 >"$file"
+	run -0 manykube start -f "$file" --dry-run --force
+	assert_has "$output" 'Cluster "dev" would be made'
+	assert_equal "$(grep -c '^Node .*: control plane' <<<"$output")" 2
+	assert_equal "$(grep -c '^Node ' <<<"$output")" 4
+	sed -Ei 's/^#([^ ]|  )/\1/; s,: /usr/local/bin/kubelet,: /usr/bin/env,; s/^  count: .*//' "$file"
+	run -0 manykube start -f "$file" --dry-run --force
+	assert_has "$output" "Node database: worker, 192.168.60.10"
+}
+
+@test "what is wrong with a file is told, with its exit code, and nothing is made" {
+	local file=$BATS_TEST_TMPDIR/f.yaml head=$'apiVersion: manykube/v1\nkind: Cluster\n'
+
+	[ "$(id -u)" = 0 ] || skip "start needs root"
+	refused() {
+		run "-$1" manykube start --dry-run -f "$file"
+		assert_has "$output" "$2"
+	}
+	refused 35 "cannot open the file"
+	: >"$file"
+	refused 18 "f.yaml:1:1: there is nothing in it"
+	printf '%snmae: x\n' "$head" >"$file"
+	refused 18 "f.yaml:3:1: there is no field 'nmae' here; did you mean 'name'?"
+	printf '%skubernetesVersion: v1.2.3\n' "$head" >"$file"
+	refused 106 "f.yaml:3:20"
+	truncate -s 100M "$file"
+	refused 18 "more than 1 MiB"
+	printf '\0\0' >"$file"
+	refused 18 "NUL byte"
+	printf '%snodes: [{role: control-plane}, {role: worker}]\n' "$head" >"$file"
+	run -14 manykube start --dry-run -f "$file" --nodes=1
+	assert_has "$output" "fewer than the 2 nodes"
+	run -18 manykube start --dry-run -f - <<<"a: b: c"
+	assert_has "$output" "stdin:1:5:"
+	[ ! -e "$MANYKUBE_HOME/profiles" ]
+}
+
+@test "the command line is stronger than a file, a file than the environment and settings" {
+	local file=$BATS_TEST_TMPDIR/f.yaml
+
+	[ "$(id -u)" = 0 ] || skip "start needs root"
+	cat >"$file" <<-END
+		apiVersion: manykube/v1
+		kind: Cluster
+		name: file
+		network: {subnet: 192.168.211.0/24, podSubnet: 10.211.0.0/16}
+	END
+	manykube config set subnet 192.168.212.0/24
+	manykube config set service-cluster-ip-range 10.212.0.0/16
+	export MANYKUBE_FILE=$file MANYKUBE_PROFILE=env MANYKUBE_POD_NETWORK_CIDR=10.213.0.0/16 MANYKUBE_NODES=2
+	run -0 manykube start --dry-run --force
+	assert_has "$output" 'Cluster "file"'
+	assert_has "$output" "Nodes' network: 192.168.211.0/24"
+	assert_has "$output" "Pods' network: 10.211.0.0/16"
+	assert_has "$output" "Services' network: 10.212.0.0/16"
+	assert_equal "$(grep -c '^Node ' <<<"$output")" 2
+	run -0 manykube start --dry-run --force -p line --subnet=192.168.214.0/24
+	assert_has "$output" 'Cluster "line"'
+	assert_has "$output" "Nodes' network: 192.168.214.0/24"
 }
 
 @test "help is there however it is asked for" {

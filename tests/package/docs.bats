@@ -10,7 +10,7 @@ setup() {
 # A document is what the program says now.
 assert_up_to_date() {
 	"$MANYKUBE" __docs "$1" >"$BATS_TEST_TMPDIR/now"
-	diff "$ROOT/docs/$1.md" "$BATS_TEST_TMPDIR/now" || fail "run 'make docs'"
+	diff "$ROOT/docs/${2:-$1.md}" "$BATS_TEST_TMPDIR/now" || fail "run 'make docs'"
 }
 
 @test "docs/commands.md is up to date" {
@@ -19,6 +19,14 @@ assert_up_to_date() {
 
 @test "docs/exit-codes.md is up to date" {
 	assert_up_to_date exit-codes
+}
+
+@test "docs/cluster-file.md is up to date" {
+	assert_up_to_date cluster-file
+}
+
+@test "docs/schema/cluster.json is up to date" {
+	assert_up_to_date cluster-schema schema/cluster.json
 }
 
 @test "every reason is in the table that is documented" {

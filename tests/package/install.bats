@@ -21,8 +21,10 @@ teardown_file() {
 755 libexec/manykube/manykube-pause
 644 share/bash-completion/completions/manykube
 644 share/doc/manykube/README.md
+644 share/doc/manykube/cluster-file.md
 644 share/doc/manykube/commands.md
 644 share/doc/manykube/exit-codes.md
+644 share/doc/manykube/schema/cluster.json
 644 share/fish/vendor_completions.d/manykube.fish
 644 share/man/man1/manykube.1
 644 share/zsh/site-functions/_manykube"

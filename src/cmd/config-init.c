@@ -1,0 +1,111 @@
+/* `config init`: a cluster's file to begin with. */
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "cli/text.h"
+#include "cluster/file-fields.h"
+#include "cmd/command.h"
+
+#define COLUMNS 90
+
+static struct {
+	unsigned nodes;
+	unsigned control_planes;
+} arg = {
+	.nodes = 3,
+	.control_planes = 1,
+};
+
+static const struct opt options[] = {
+	OPT_POSITIVE('n', "nodes", &arg.nodes, "how many nodes the cluster has"),
+	OPT_POSITIVE(0, "control-planes", &arg.control_planes,
+		     "how many of the nodes are control planes"),
+	OPT_END,
+};
+
+/* Words are behind "# ", fields that are not in use behind "#": take that away, and they are. */
+static void print_field(const struct file_field *field, unsigned indent)
+{
+	cleanup_with(strbuf_release) struct strbuf words = STRBUF_INIT;
+	cleanup_free char *summary = file_field_summary(field);
+
+	text_wrap(&words, summary, 2, 0, COLUMNS - 2);
+	printf("# ");
+	for (const char *p = words.text; *p; p++)
+		printf("%c%s", *p, *p == '\n' ? "# " : "");
+	printf("\n#%*s%s:%s%s\n", (int)indent, "", file_field_key(field), field->example ? " " : "",
+	       field->example ? field->example : "");
+}
+
+static bool has_place_of_its_own(const struct file_field *field)
+{
+	static const char *const names[] = { "apiVersion", "kind", "nodes", "role", "count" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], field->name) == 0)
+			return true;
+	return false;
+}
+
+static void print_part(enum file_place place, const char *in, unsigned indent)
+{
+	const struct file_field *field;
+
+	file_for_each_field(field) {
+		bool is_defaults = strcmp(field->name, "defaults") == 0;
+
+		/* What can be in several places is shown once. */
+		if (!file_field_is_in(field, place, in) || has_place_of_its_own(field) ||
+		    (place != FILE_OF_DEFAULTS && field->places & FILE_OF_DEFAULTS) ||
+		    (place == FILE_OF_CLUSTER && strcmp(field->name, "name") == 0))
+			continue;
+		print_field(field, indent);
+		if (field->type == FILE_MAP)
+			print_part(is_defaults ? FILE_OF_DEFAULTS : FILE_OF_CLUSTER,
+				   is_defaults ? "" : field->name, indent + 2);
+	}
+}
+
+static void print_nodes(const char *role, unsigned count)
+{
+	if (count == 0)
+		return;
+	printf("- role: %s\n", role);
+	if (count > 1)
+		printf("  count: %u\n", count);
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	if (arg.nodes > 250)
+		return error_because(err, &reason_usage, -ERANGE,
+				     "--nodes: a cluster has at most 250 nodes");
+	if (arg.control_planes > arg.nodes)
+		arg.nodes = arg.control_planes;
+	printf("# A cluster: 'manykube start -f FILE' makes it.  Lines that begin with # change\n"
+	       "# nothing; remove it from a field to set that.\n"
+	       "apiVersion: " FILE_API_VERSION "\n"
+	       "kind: " FILE_KIND "\n"
+	       "name: %s\n",
+	       ctx->profile_name);
+	print_part(FILE_OF_CLUSTER, "", 0);
+	printf("nodes:\n");
+	print_nodes("control-plane", arg.control_planes);
+	print_nodes("worker", arg.nodes - arg.control_planes);
+	printf("# What else a node can have: all that 'defaults' can, and\n");
+	print_part(FILE_OF_NODE, "", 2);
+	return 0;
+}
+
+const struct command cmd_config_init = {
+	.name = "init",
+	.summary = "print a cluster's file to begin with",
+	.description = "It has every field there is, with what it means; those that are not in use "
+		       "are comments.",
+	.options = options,
+	.examples = "manykube config init >cluster.yaml\n"
+		    "manykube config init -p dev --nodes=5 --control-planes=3 >dev.yaml\n",
+	.run = run,
+};

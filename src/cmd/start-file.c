@@ -1,0 +1,89 @@
+/* `start --file`: what the file says becomes what `start` was told. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cluster/file.h"
+#include "cmd/command.h"
+#include "cmd/node-change.h"
+#include "cmd/start-options.h"
+
+/* What was taken points into it. */
+static struct cluster_file file;
+
+/* --file can come from the environment, too, but is needed before all else of it. */
+static int find_path(struct strlist *given, const char **ret, struct error *err)
+{
+	static const struct opt *const tables[] = { start_options, NULL };
+	const struct opt *const option = opt_find(tables, "file", strlen("file"));
+	const struct opt alone[] = { *option, OPT_END };
+	int r = opt_take_environment(alone, given, err);
+
+	*ret = start_arguments.file;
+	return r;
+}
+
+int start_take_file(struct strlist *given, bool named, const char **profile_name, struct error *err)
+{
+	const struct cluster_file_name name = { .given = named ? *profile_name : NULL,
+						.usual = *profile_name };
+	const char *warning;
+	const char *path;
+	int r = find_path(given, &path, err);
+
+	if (r < 0 || !path)
+		return r;
+	r = cluster_file_read(path, &name, &file, err);
+	if (r < 0)
+		return r;
+	strlist_for_each(warning, &file.warnings)
+		log_warning("%s", warning);
+	cluster_file_take(&file, &start_arguments.wanted, given);
+	/* So that advice names the cluster. */
+	if (strcmp(*profile_name, file.name) != 0)
+		strlist_add(given, "profile");
+	*profile_name = file.name;
+	return 0;
+}
+
+/* Counts on the command line can make the cluster larger than the file says, and never smaller. */
+static int check_counts(const struct cluster_options *wanted, struct error *err)
+{
+	unsigned control_planes = 0;
+
+	for (size_t i = 0; i < wanted->add_count; i++)
+		control_planes += wanted->add[i].control_plane;
+	if (wanted->nodes && wanted->nodes < wanted->add_count)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "--nodes=%u is fewer than the %zu nodes of '%s'",
+				     wanted->nodes, wanted->add_count, file.source);
+	if (wanted->control_planes && wanted->control_planes < control_planes)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "--control-planes=%u is fewer than the %u of '%s'",
+				     wanted->control_planes, control_planes, file.source);
+	return 0;
+}
+
+int start_settle_file(const char *name, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct cluster_options *wanted = &start_arguments.wanted;
+	static struct node_options *missing;
+	int r = check_counts(wanted, err);
+
+	if (r == 0)
+		r = node_check_size(wanted, err);
+	/* What can't be read is told by who needs it. */
+	if (r < 0 || wanted->add_count == 0 || profile_load(name, &profile, NULL) < 0)
+		return r;
+	missing = xcalloc(wanted->add_count, sizeof(*missing));
+	wanted->add_count = 0;
+	for (size_t i = 0; i < file.node_count; i++)
+		if (!profile_find_node(&profile, file.nodes[i].name))
+			missing[wanted->add_count++] = file.nodes[i];
+	wanted->add = missing;
+	return 0;
+}
