@@ -11,6 +11,12 @@ manykube() {
 	"$MANYKUBE" "$@"
 }
 
+# What a start would do on a host on which all networks and ports are free.
+dry_run() {
+	[ "$(id -u)" = 0 ] || skip "start needs root"
+	unshare --net "$MANYKUBE" start --dry-run --force "$@"
+}
+
 @test "what is set can be seen, used and unset" {
 	manykube config set memory 4g
 	manykube config set cni none
@@ -79,15 +85,14 @@ manykube() {
 @test "a file to begin with can be used as it is, and with everything in it" {
 	local file=$BATS_TEST_TMPDIR/cluster.yaml
 
-	[ "$(id -u)" = 0 ] || skip "start needs root"
 	assert_has "$(manykube config init)" "name: manykube"
 	manykube config init -p dev --nodes=4 --control-planes=2 >"$file"
-	run -0 manykube start -f "$file" --dry-run --force
+	run -0 dry_run -f "$file"
 	assert_has "$output" 'Cluster "dev" would be made'
 	assert_equal "$(grep -c '^Node .*: control plane' <<<"$output")" 2
 	assert_equal "$(grep -c '^Node ' <<<"$output")" 4
 	sed -Ei 's/^#([^ ]|  )/\1/; s,: /usr/local/bin/kubelet,: /usr/bin/env,; s/^  count: .*//' "$file"
-	run -0 manykube start -f "$file" --dry-run --force
+	run -0 dry_run -f "$file"
 	assert_has "$output" "Node database: worker, 192.168.60.10"
 }
 
@@ -121,7 +126,6 @@ manykube() {
 @test "the command line is stronger than a file, a file than the environment and settings" {
 	local file=$BATS_TEST_TMPDIR/f.yaml
 
-	[ "$(id -u)" = 0 ] || skip "start needs root"
 	cat >"$file" <<-END
 		apiVersion: manykube/v1
 		kind: Cluster
@@ -131,13 +135,13 @@ manykube() {
 	manykube config set subnet 192.168.212.0/24
 	manykube config set service-cluster-ip-range 10.212.0.0/16
 	export MANYKUBE_FILE=$file MANYKUBE_PROFILE=env MANYKUBE_POD_NETWORK_CIDR=10.213.0.0/16 MANYKUBE_NODES=2
-	run -0 manykube start --dry-run --force
+	run -0 dry_run
 	assert_has "$output" 'Cluster "file"'
 	assert_has "$output" "Nodes' network: 192.168.211.0/24"
 	assert_has "$output" "Pods' network: 10.211.0.0/16"
 	assert_has "$output" "Services' network: 10.212.0.0/16"
 	assert_equal "$(grep -c '^Node ' <<<"$output")" 2
-	run -0 manykube start --dry-run --force -p line --subnet=192.168.214.0/24
+	run -0 dry_run -p line --subnet=192.168.214.0/24
 	assert_has "$output" 'Cluster "line"'
 	assert_has "$output" "Nodes' network: 192.168.214.0/24"
 }
