@@ -167,6 +167,11 @@ assert_schema_lines() {
 	"$E2E_ROOT/tests/e2e/check-schema.py" --lines "$E2E_ROOT/docs/schema/$1.json"
 }
 
+# A port of loopback that nobody uses.
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
 # Repeat a command until it succeeds: within SECONDS COMMAND...
 within() {
 	local deadline=$((SECONDS + $1))

@@ -38,10 +38,6 @@ teardown_file() {
 	[ -z "${SHARED:-}" ] || rm -rf "$SHARED"
 }
 
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 # The command line of a control plane's part.
 command_of() {
 	kubectl -n kube-system get pod "$1-node-1" -o jsonpath='{.spec.containers[0].command}'
