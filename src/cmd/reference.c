@@ -22,8 +22,8 @@ struct fact {
 static const struct fact variables[] = {
 	{ "MANYKUBE_OPTION",
 	  "gives the option --option of any command: MANYKUBE_WAIT_TIMEOUT=10m is "
-	  "--wait-timeout=10m; the command line is stronger, the settings of 'manykube config' are "
-	  "weaker" },
+	  "--wait-timeout=10m; the command line and a file of -f are stronger, the settings of "
+	  "'manykube config' are weaker" },
 	{ "MANYKUBE_HOME", "the state folder, by default ~/.manykube; under sudo the caller's" },
 	{ "MANYKUBE_CACHE",
 	  "where the Kubernetes that nodes run is kept, by default the folder cache in the state "
