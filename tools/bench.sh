@@ -79,10 +79,35 @@ timed() {
 	"$measure" repeat 1 "$@" | jq -c '{seconds: .mean}'
 }
 
+# What it costs to add nodes to the cluster of one node: one at a time, then twenty at once.
+measure_adds() {
+	local profile=$1 one twenty
+
+	one=$("$measure" repeat 5 "$manykube" node add -p "$profile")
+	remove_workers "$profile"
+	twenty=$(timed "$manykube" node add -p "$profile" --count=20)
+	remove_workers "$profile"
+	jq -nc --argjson one "$one" --argjson twenty "$twenty" '{one: $one, twenty: $twenty.seconds}'
+}
+
+remove_workers() {
+	"$manykube" node list -p "$1" | cut -f1 | sed 1d |
+		xargs "$manykube" node delete -q --force -p "$1"
+}
+
+# Kill everything of a cluster as a power cut would, and start it again.
+measure_restart() {
+	local folder=$MANYKUBE_HOME/profiles/$1
+
+	cut -d' ' -f1 "$folder"/nodes/*/pid | xargs kill -KILL
+	kill -KILL "$(jq .pid "$folder/front-door.status.json")"
+	"$measure" again "$1" "$manykube" start -v -p "$1" --offline
+}
+
 # Put one start of WAY with NODES nodes into the results, with everything measured on it.
 measure_cluster() {
 	local way=$1 nodes=$2 run=$3 profile=bench-$1-$2
-	local start rest=null status=null version=null deleted busy
+	local start rest=null status=null version=null adds=null again=null deleted busy
 
 	busy=$(cut -d' ' -f1 /proc/loadavg)
 	if [ "$way" = ours ]; then
@@ -101,14 +126,18 @@ measure_cluster() {
 		rest=$("$measure" rest "$profile")
 		status=$("$measure" repeat 20 "$manykube" status -p "$profile")
 		version=$("$measure" repeat 20 "$manykube" version)
+		[ "$nodes" != 1 ] || adds=$(measure_adds "$profile")
+		[ "$nodes" != 3 ] || again=$(measure_restart "$profile")
 	fi
 	deleted=$(timed "$manykube" delete -q -p "$profile")
 	jq -nc --arg way "$way" --argjson nodes "$nodes" --argjson run "$run" \
 		--argjson busy "$busy" --argjson start "$start" --argjson rest "$rest" \
-		--argjson status "$status" --argjson version "$version" --argjson deleted "$deleted" '
+		--argjson status "$status" --argjson version "$version" --argjson deleted "$deleted" \
+		--argjson adds "$adds" --argjson again "$again" '
 		{way: $way, nodes: $nodes, run: $run, load_before: $busy}
 		+ ($start | {times, milestones, steps})
-		+ {rest: $rest, status: $status, version: $version, delete: $deleted.seconds}' \
+		+ {rest: $rest, status: $status, version: $version, adds: $adds, again: $again,
+		   delete: $deleted.seconds}' \
 		>>"$results"
 	jq -r '"  " + (.times | to_entries | map("\(.key) \(.value * 10 | round / 10)") | join(", "))' \
 		<<<"$start" >&2
@@ -129,6 +158,11 @@ summarize() {
 		pod: map(.times.pod) | median,
 		dns: map(.times.dns) | median,
 		returned: map(.times.returned) | median,
+		add: map(.adds.one.mean) | median,
+		add_twenty: map(.adds.twenty) | median,
+		again_api: map(.again.times.api) | median,
+		again_pods: map(.again.times.pods) | median,
+		again_returned: map(.again.times.returned) | median,
 		delete: map(.delete) | median,
 		status: map(.status.mean) | median,
 		version: map(.version.mean) | median,
@@ -146,10 +180,14 @@ table_rows() {
 	jq -r '
 	def goals: {
 		"1 ready": 8, "1 dns": 11, "3 ready": 10, "10 ready": 25,
+		"add": 2, "add_twenty": 30, "again_api": 10, "again_pods": 25,
 		"worker_memory": 130e6, "worker_disk": 20e6, "status": 0.1, "version": 0.005 };
 	def words: {
 		api: "API answers", ready: "all nodes Ready", pod: "first pod runs",
-		dns: "DNS answers", returned: "start returns", delete: "delete",
+		dns: "DNS answers", returned: "start returns",
+		add: "node add (mean of 5)", add_twenty: "node add --count=20",
+		again_api: "all killed: API answers", again_pods: "all killed: all pods run",
+		again_returned: "all killed: start returns", delete: "delete",
 		status: "status", version: "version",
 		control_plane_memory: "memory, control plane",
 		worker_memory: "memory, a worker (mean)",

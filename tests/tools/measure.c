@@ -3,6 +3,7 @@
  * of JSON each:
  *
  *	measure start PROFILE NODES front-door|direct COMMAND...   when what can be used
+ *	measure again PROFILE COMMAND...                           the same of one that comes back
  *	measure rest PROFILE                                       memory and disk of each node
  *	measure repeat TIMES COMMAND...                            how long a command takes
  */
@@ -28,7 +29,7 @@
 static int measure_start(char **argv, json_t **ret, struct error *err)
 {
 	unsigned long long nodes;
-	struct watch_options options = { .seconds = START_SECONDS };
+	struct watch_options options = { .kind = WATCH_NEW, .seconds = START_SECONDS };
 	int r;
 
 	if (!argv[0] || !argv[1] || !argv[2] || !argv[3])
@@ -41,6 +42,18 @@ static int measure_start(char **argv, json_t **ret, struct error *err)
 	options.nodes = (unsigned)nodes;
 	options.direct = strcmp(argv[2], "direct") == 0;
 	options.argv = argv + 3;
+	return watch_start(&options, ret, err);
+}
+
+static int measure_again(char **argv, json_t **ret, struct error *err)
+{
+	struct watch_options options = { .kind = WATCH_AGAIN,
+					 .profile = argv[0],
+					 .seconds = START_SECONDS };
+
+	if (!argv[0] || !argv[1])
+		return error_set(err, -EINVAL, "again needs a profile and a command");
+	options.argv = argv + 1;
 	return watch_start(&options, ret, err);
 }
 
@@ -197,6 +210,7 @@ int main(int argc, char **argv)
 		int (*run)(char **argv, json_t **ret, struct error *err);
 	} ways[] = {
 		{ "start", measure_start },
+		{ "again", measure_again },
 		{ "rest", measure_rest },
 		{ "repeat", measure_repeat },
 	};
@@ -215,6 +229,6 @@ int main(int argc, char **argv)
 		printf("\n");
 		return EXIT_SUCCESS;
 	}
-	fprintf(stderr, "measure: say start, rest or repeat; see the top of its source\n");
+	fprintf(stderr, "measure: say start, again, rest or repeat; see the top of its source\n");
 	return EXIT_FAILURE;
 }

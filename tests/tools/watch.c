@@ -53,6 +53,7 @@ struct watcher {
 	struct profile profile;
 	struct kube *kube;
 	struct ask_dns dns;
+	int64_t begun_wall; /* seconds since 1970 */
 	bool pod_made;
 };
 
@@ -157,19 +158,56 @@ static bool dns_answers(struct watcher *watcher)
 	return ask_dns_try(&watcher->dns, &watcher->profile);
 }
 
-/* What is waited for; what is NEEDED for a start to be over. */
+/* Whether POD is Ready and all its containers were started after SINCE: what the API remembers of
+ * the time before counts for nothing. */
+static bool pod_runs(const json_t *pod, const char *since)
+{
+	const json_t *status = json_object_get(pod, "status");
+	json_t *container;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "containerStatuses"), i, container)
+	{
+		const json_t *running = json_object_get(json_object_get(container, "state"),
+							"running");
+		const char *started = json_string_value(json_object_get(running, "startedAt"));
+
+		if (!started || strcmp(started, since) < 0)
+			return false;
+	}
+	return kube_node_is_ready(pod);
+}
+
+static bool pods_run(struct watcher *watcher)
+{
+	cleanup_free char *since = clock_rfc3339(watcher->begun_wall);
+	json_auto_t *list = NULL;
+	json_t *pod;
+	size_t i;
+
+	if (!open_client(watcher) || kube_request(watcher->kube, KUBE_GET, "/api/v1/pods", NULL,
+						  REQUEST_MS, &list, NULL) < 0)
+		return false;
+	json_array_foreach(json_object_get(list, "items"), i,
+			   pod) if (!pod_runs(pod, since)) return false;
+	return true;
+}
+
+/* What is waited for: with which kinds of start, and whether it is NEEDED for one to be over. */
 static const struct {
 	const char *name;
 	bool (*look)(struct watcher *watcher);
 	unsigned pause_ms;
+	enum watch_kind kinds;
 	bool needed;
 } sights[] = {
-	{ "api", api_is_ready, TICK_MS, true },
-	{ "ready", nodes_are_ready, ASK_MS, true },
-	{ "pod", pod_ran, ASK_MS, true },
-	{ "dns", dns_answers, ASK_MS, true },
-	{ "API answers requests", api_serves, TICK_MS, false },
-	{ "default service account", default_account_is_there, ASK_MS, false },
+	{ "api", api_is_ready, TICK_MS, WATCH_NEW | WATCH_AGAIN, true },
+	{ "ready", nodes_are_ready, ASK_MS, WATCH_NEW, true },
+	{ "pod", pod_ran, ASK_MS, WATCH_NEW, true },
+	{ "dns", dns_answers, ASK_MS, WATCH_NEW, true },
+	{ "pods", pods_run, ASK_MS, WATCH_AGAIN, true },
+	{ "API answers requests", api_serves, TICK_MS, WATCH_NEW, false },
+	{ "default service account", default_account_is_there, ASK_MS, WATCH_NEW, false },
 };
 
 struct watch {
@@ -189,7 +227,9 @@ struct watch {
 
 static _Noreturn void be_watcher(struct watch *watch, size_t sight)
 {
-	struct watcher watcher = { .options = watch->options, .profile = PROFILE_INIT };
+	struct watcher watcher = { .options = watch->options,
+				   .profile = PROFILE_INIT,
+				   .begun_wall = clock_wall_seconds() };
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (ask_dns_init(&watcher.dns, NULL) < 0)
@@ -206,6 +246,8 @@ static _Noreturn void be_watcher(struct watch *watch, size_t sight)
 static int start_watchers(struct watch *watch, struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sights); i++) {
+		if (!(sights[i].kinds & watch->options->kind))
+			continue;
 		watch->watchers[i] = fork();
 		if (watch->watchers[i] < 0)
 			return error_sys(err, "cannot start a process");
@@ -275,7 +317,7 @@ static bool is_done(const struct watch *watch)
 	if (watch->status != 0)
 		return watch->status > 0;
 	for (size_t i = 0; i < ARRAY_SIZE(sights); i++)
-		if (sights[i].needed && watch->seen[i] <= 0)
+		if (watch->watchers[i] > 0 && sights[i].needed && watch->seen[i] <= 0)
 			return false;
 	return true;
 }

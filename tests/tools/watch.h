@@ -10,10 +10,16 @@
 
 #include "base/error.h"
 
+enum watch_kind {
+	WATCH_NEW = 1 << 0,   /* a cluster is made */
+	WATCH_AGAIN = 1 << 1, /* a cluster comes back, whose API remembers the time before */
+};
+
 struct watch_options {
+	enum watch_kind kind;
 	const char *profile;
-	unsigned nodes;
-	bool direct; /* there is no front door: ask the first node itself */
+	unsigned nodes; /* of a new cluster */
+	bool direct;    /* there is no front door: ask the first node itself */
 	unsigned seconds;
 	char *const *argv;
 };
@@ -21,7 +27,8 @@ struct watch_options {
 /*
  * Run ARGV and give, in seconds since its start:
  *
- *	"times"       api, ready, pod, dns, and returned; what did not happen is missing
+ *	"times"       api, ready, pod, dns, or api and pods if the cluster comes back, and returned;
+ *	              what did not happen is missing
  *	"milestones"  what could be seen of the first control plane meanwhile
  *	"steps"       each line that the command wrote to stderr, and when
  *	"status"      the command's exit status
