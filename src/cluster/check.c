@@ -1,6 +1,7 @@
 /* What a start would make, and whether this host can: nothing is made. */
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -22,8 +23,10 @@ static int check_room(const struct profile *profile, const struct cluster_option
 		      struct error *err)
 {
 	const struct node *node;
+	long host_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	uint64_t memory = 0;
 	uint64_t disk = 0;
+	unsigned cpus = 0;
 
 	profile_for_each_node(node, profile) {
 		enum node_state state;
@@ -34,9 +37,16 @@ static int check_room(const struct profile *profile, const struct cluster_option
 		if (state != NODE_RUNNING)
 			memory += node->control_plane ? PROBE_CONTROL_PLANE_BYTES
 						      : PROBE_WORKER_BYTES;
-		if (state == NODE_ABSENT)
+		if (state == NODE_ABSENT) {
 			disk = PROBE_DISK_BYTES;
+			cpus = MAX(cpus, node->cpus);
+		}
 	}
+	if (host_cpus > 0 && cpus > (unsigned)host_cpus)
+		log_warning(
+			"Kubernetes will count with %u CPUs of a node, but this host has %ld for "
+			"all of them",
+			cpus, host_cpus);
 	return world->room(memory, disk, err);
 }
 

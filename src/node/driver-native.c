@@ -156,7 +156,6 @@ struct birth {
 	const struct node_spec *spec;
 	const struct native_trees *trees;
 	const char *group;
-	unsigned cpus;
 	int userns;
 	int go[2];     /* closed by us without a byte: end; a byte: go on */
 	int number[2]; /* the first child writes PID 1's number */
@@ -183,7 +182,8 @@ static _Noreturn void be_init(struct birth *birth)
 
 	(void)close(birth->go[1]);
 	(void)setsid();
-	if (native_build_root(birth->spec->name, birth->cpus, &birth->trees->mounts, &err) < 0) {
+	if (native_build_root(birth->spec->name, birth->spec->cpus, &birth->trees->mounts, &err) <
+	    0) {
 		(void)!write(birth->report[1], err.text, strlen(err.text));
 		_exit(EXIT_FAILURE);
 	}
@@ -317,14 +317,6 @@ static int give_birth(struct birth *birth, struct error *err)
 	return r;
 }
 
-/* The kubelet puts all processors that it sees into a cpuset, which takes only real ones. */
-static unsigned seen_cpus(const struct node_spec *spec)
-{
-	long host = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return host > 0 ? MIN(spec->cpus, (unsigned)host) : spec->cpus;
-}
-
 static void release_birth(struct birth *birth)
 {
 	for (int i = 0; i < 2; i++) {
@@ -341,7 +333,6 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 		.spec = spec,
 		.trees = &trees,
 		.group = group,
-		.cpus = seen_cpus(spec),
 		.go = { -1, -1 },
 		.number = { -1, -1 },
 		.report = { -1, -1 },
@@ -353,7 +344,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	cleanup_fd int log_fd = -1;
 	int r;
 
-	r = native_views_write(run, seen_cpus(spec), spec->memory_bytes, err);
+	r = native_views_write(run, spec->cpus, spec->memory_bytes, err);
 	if (r == 0)
 		r = cgroup_create(group, err);
 	if (r == 0)

@@ -106,16 +106,21 @@ int native_views_write(const char *folder, unsigned cpus, uint64_t memory_bytes,
 	return r;
 }
 
-/* The folder of processor N below FOLDER, as far as programs look into it to count. */
-static int make_processor(const char *folder, unsigned n, struct error *err)
+/*
+ * The folder of processor N below FOLDER, as far as programs look into it to count.  One that the
+ * host does not have, which IS_REAL tells, is empty: the kubelet counts it, but does not put it
+ * into a cpuset, which would refuse it.
+ */
+static int make_processor(const char *folder, unsigned n, bool is_real, struct error *err)
 {
 	cleanup_free char *own = xasprintf("%s/cpu%u", folder, n);
 	cleanup_free char *topology = xasprintf("%s/topology", own);
 	cleanup_free char *number = xasprintf("%u\n", n);
-	int r = file_make_dirs(topology, 0755, err);
+	int r = file_make_dirs(is_real ? topology : own, 0755, err);
 
-	if (r == 0)
-		r = put(own, "online", "1\n", err);
+	if (r < 0 || !is_real)
+		return r;
+	r = put(own, "online", "1\n", err);
 	if (r == 0)
 		r = put(topology, "core_id", number, err);
 	if (r == 0)
@@ -131,10 +136,12 @@ static int mount_processors(const char *root, unsigned cpus, struct error *err)
 {
 	cleanup_free char *folder = xasprintf("%s/sys/devices/system/cpu", root);
 	cleanup_free char *nodes = xasprintf("%s/sys/devices/system/node", root);
-	cleanup_free char *online = cpus > 1 ? xasprintf("0-%u\n", cpus - 1) : xstrdup("0\n");
+	long host = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned real = host > 0 ? MIN(cpus, (unsigned)host) : cpus;
+	cleanup_free char *online = real > 1 ? xasprintf("0-%u\n", real - 1) : xstrdup("0\n");
 	int r;
 
-	if (mount("cpu", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1m") < 0 ||
+	if (mount("cpu", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m") < 0 ||
 	    (file_exists(nodes) &&
 	     mount("node", nodes, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=4k") < 0))
 		return error_sys(err, "cannot cover the node's processors");
@@ -144,7 +151,7 @@ static int mount_processors(const char *root, unsigned cpus, struct error *err)
 	if (r == 0)
 		r = put(folder, "present", online, err);
 	for (unsigned n = 0; r == 0 && n < cpus; n++)
-		r = make_processor(folder, n, err);
+		r = make_processor(folder, n, n < real, err);
 	return r;
 }
 
