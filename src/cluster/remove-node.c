@@ -24,15 +24,40 @@ int cluster_drain(const struct profile *profile, const struct node *node, unsign
 	return world->drain(profile, node, seconds, err);
 }
 
+/*
+ * The pods of a node that is gone are, too.  Kubernetes finds out by itself and then makes others
+ * for them, but that takes it a minute; so this only hurries it, and may fail.
+ */
+static void forget_pods(const struct profile *profile, const char *name)
+{
+	cleanup_free char *all = xasprintf("/api/v1/pods?fieldSelector=spec.nodeName%%3D%s", name);
+	json_auto_t *list = NULL;
+	const json_t *pod;
+	size_t i;
+
+	(void)world->kube(profile, KUBE_GET, all, NULL, &list, NULL);
+	json_array_foreach(json_object_get(list, "items"), i, pod)
+	{
+		const json_t *about = json_object_get(pod, "metadata");
+		cleanup_free char *path = xasprintf(
+			"/api/v1/namespaces/%s/pods/%s?gracePeriodSeconds=0",
+			json_string_value(json_object_get(about, "namespace")) ?: "",
+			json_string_value(json_object_get(about, "name")) ?: "");
+
+		(void)world->kube(profile, KUBE_DELETE, path, NULL, NULL, NULL);
+	}
+}
+
 int cluster_forget_node(const struct profile *profile, const char *name, struct error *err)
 {
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", name);
 	int r = world->kube(profile, KUBE_DELETE, path, NULL, NULL, err);
 
-	if (r != -ENOENT)
-		return r;
-	if (err)
+	if (r == -ENOENT && err)
 		error_clear(err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	forget_pods(profile, name);
 	return 0;
 }
 
@@ -166,7 +191,9 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 		return r;
 	was_member = node->phase != NODE_PLANNED;
 	api_is_up = api_answers(profile);
-	if (drain_seconds > 0 && api_is_up && node->phase == NODE_JOINED) {
+	/* Pods of a node that does not run would never be said to have ended. */
+	if (drain_seconds > 0 && api_is_up && node->phase == NODE_JOINED &&
+	    cluster_node_state(profile, node) == NODE_RUNNING) {
 		observe_begin(observer, "draining node", name);
 		r = cluster_drain(profile, node, drain_seconds, &why);
 		observe_end(observer, "draining node", name, r == 0);

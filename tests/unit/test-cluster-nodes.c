@@ -588,6 +588,18 @@ TEST(a_node_is_drained_before_it_goes)
 		     "member:node-2 running:node-1 running:node-2");
 }
 
+TEST(a_node_that_does_not_run_is_not_drained)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_INT(stop_named("node-3"), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", 10, NULL, &api_knows, &err));
+	assert_two();
+}
+
 TEST(a_cluster_with_stopped_and_half_made_nodes_leaves_nothing)
 {
 	for (unsigned n = 1;; n++) {
