@@ -102,19 +102,6 @@ assert_data_is_there() {
 	assert_output_has "node add"
 }
 
-@test "a node's memory is its limit, and who takes more is killed" {
-	assert_equal "$(kubectl get node node-3 -o jsonpath='{.status.capacity.memory}')" 1Gi
-	kubectl run glutton --image=docker.io/library/busybox:latest --image-pull-policy=Never \
-		--restart=Never --overrides='{"spec": {"nodeName": "node-3", "tolerations": [{"operator": "Exists"}]}}' \
-		-- sh -c 'head -c 2000000000 /dev/zero | tail -c 1900000000 >/dev/null'
-	pod_ended glutton Failed
-	# By SIGKILL, as the kernel does it.
-	assert_equal "$(kubectl get pod glutton \
-		-o jsonpath='{.status.containerStatuses[0].state.terminated.exitCode}')" 137
-	kubectl delete pod glutton --force
-	within 60 assert_all_ready
-}
-
 # ProfileList, CopyFile.
 @test "profile list counts it, cp reaches it" {
 	assert_equal "$(manykube profile list -o json | jq '.valid[0].Config.nodes | length')" 3

@@ -114,7 +114,7 @@ stop_registry() {
 	[[ $output != *registry.k8s.io* ]]
 }
 
-@test "a folder of the host is on every node, and pods see it" {
+@test "a folder of the host is on every node, and the pods of each see it" {
 	on node-2 sh -c 'cat /shared/file && echo "from the node" >/shared/answer'
 	assert_equal "$(cat "$SHARED/answer")" "from the node"
 	assert_equal "$(stat -c %u "$SHARED/answer")" 0
@@ -122,17 +122,24 @@ stop_registry() {
 	run ! on node-1 sh -c 'echo no >/etc/the-file'
 	run ! on node-1 mount -o remount,rw /etc/the-file
 	kubectl apply -f - <<-END
-		apiVersion: v1
-		kind: Pod
+		apiVersion: apps/v1
+		kind: DaemonSet
 		metadata: { name: sees }
 		spec:
-		  restartPolicy: Never
-		  containers:
-		  - { name: c, image: busybox, imagePullPolicy: Never, command: [grep, host, /s/file],
-		      volumeMounts: [{ name: s, mountPath: /s }] }
-		  volumes: [{ name: s, hostPath: { path: /shared } }]
+		  selector: { matchLabels: { app: sees } }
+		  template:
+		    metadata: { labels: { app: sees } }
+		    spec:
+		      terminationGracePeriodSeconds: 0
+		      containers:
+		      - { name: c, image: busybox, imagePullPolicy: Never,
+		          command: [sh, -c, 'grep host /s/file && touch /s/seen-on-\$NODE && exec sleep infinity'],
+		          env: [{ name: NODE, valueFrom: { fieldRef: { fieldPath: spec.nodeName } } }],
+		          volumeMounts: [{ name: s, mountPath: /s }] }
+		      volumes: [{ name: s, hostPath: { path: /shared } }]
 	END
-	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/sees --timeout=60s
+	within 60 test -e "$SHARED/seen-on-node-1" -a -e "$SHARED/seen-on-node-2"
+	kubectl delete daemonset sees
 }
 
 @test "a port of the host leads to a service's port on the nodes" {
