@@ -147,9 +147,11 @@ static int choose_name(const struct profile *profile, const char *wanted, char *
 		(void)error_because(err, &reason_usage, -EEXIST,
 				    "cluster '%s' has a node '%s' already", profile->name, wanted);
 		if (node->phase == NODE_PLANNED)
-			return error_hint(err, -EEXIST,
-					  "it is not finished: 'manykube node start %s' goes on",
-					  wanted);
+			return error_hint(
+				err, -EEXIST,
+				"that one is not finished and has other settings: 'manykube "
+				"node start %s' goes on with it",
+				wanted);
 		return error_hint(err, -EEXIST, "choose another name, or none");
 	}
 	*ret_name = xstrdup(wanted);
@@ -355,6 +357,32 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 	return 0;
 }
 
+/* Whether NODE was begun by asking for the same as OPTIONS do: then asking again goes on with it.
+ */
+static bool was_begun_by(struct node *node, const struct profile *profile,
+			 const struct node_options *options)
+{
+	cleanup_with(profile_release) struct profile twin = PROFILE_INIT;
+	struct node_options again = *options;
+	cleanup_free char *wanted = NULL;
+	cleanup_free char *begun = NULL;
+	struct node *other;
+
+	if (node->phase != NODE_PLANNED || profile_load(profile->name, &twin, NULL) < 0)
+		return false;
+	other = profile_find_node(&twin, node->name);
+	if (other)
+		profile_remove_node(&twin, other);
+	if (!again.address)
+		again.address = node->address;
+	if (plan_node(&twin, &again, &other, NULL) < 0)
+		return false;
+	other->asked_address = options->address;
+	wanted = profile_print(&(struct profile){ .nodes = other, .node_count = 1 });
+	begun = profile_print(&(struct profile){ .nodes = node, .node_count = 1 });
+	return strcmp(wanted, begun) == 0;
+}
+
 static int plan_additions(struct profile *profile, const struct cluster_options *options,
 			  struct error *err)
 {
@@ -364,9 +392,12 @@ static int plan_additions(struct profile *profile, const struct cluster_options 
 		if (options->add[i].address)
 			strlist_add(&asked_for, options->add[i].address);
 	for (size_t i = 0; i < options->add_count; i++) {
-		struct node *node;
-		int r = plan_beside(profile, &options->add[i], &asked_for, &node, err);
+		const struct node_options *add = &options->add[i];
+		struct node *node = add->name ? profile_find_node(profile, add->name) : NULL;
+		int r = 0;
 
+		if (!node || !was_begun_by(node, profile, add))
+			r = plan_beside(profile, add, &asked_for, &node, err);
 		if (r < 0)
 			return r;
 		if (options->only && !strlist_has(options->only, node->name))

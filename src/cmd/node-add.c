@@ -119,7 +119,7 @@ const struct command cmd_node_add = {
 	.max_operands = 1,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
-	.resume = "manykube start", /* the same again would add another node */
+	.resume = "manykube start", /* the same again would add another node if it has no name */
 	.events = &arg.output,
 	.run = run,
 };

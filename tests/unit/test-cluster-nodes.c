@@ -229,6 +229,47 @@ TEST(an_add_cut_short_is_finished_by_starting_the_nodes)
 	cut_short(one_node, add_two, node_start_makes_three, 5);
 }
 
+static int add_third(void)
+{
+	return add("node-3", 1);
+}
+
+static void same_add_makes_three(void)
+{
+	/* All of it may have been done: then the name is taken. */
+	int r = add_third();
+
+	ASSERT(r == 0 || r == -EEXIST);
+	assert_three();
+}
+
+static int two_nodes(void)
+{
+	return start_nodes(2);
+}
+
+TEST(an_add_of_a_named_node_cut_short_is_finished_by_the_same)
+{
+	cut_short(two_nodes, add_third, same_add_makes_three, 4);
+}
+
+TEST(a_begun_node_is_not_gone_on_with_when_another_is_wanted)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	struct cluster_options bigger = {
+		.add = &(struct node_options){ .name = "node-2", .cpus = 7 },
+		.add_count = 1,
+		.only = &names,
+	};
+	struct cluster_outcome outcome;
+
+	free(begin_round(0));
+	ASSERT_INT(one_stopped_node(), 0);
+	ASSERT_INT(add("node-2", 1), 0);
+	ASSERT_INT(start_with(bigger, &outcome), -EEXIST);
+	ASSERT_INT(add("node-2", 1), 0);
+}
+
 TEST(what_is_added_to_a_stopped_cluster_comes_up_with_it)
 {
 	free(begin_round(0));
@@ -596,7 +637,7 @@ TEST(a_node_that_does_not_run_is_not_drained)
 	ASSERT_INT(three_nodes(), 0);
 	ASSERT_INT(stop_named("node-3"), 0);
 	ASSERT_OK(profile_load("test", &profile, &err));
-	ASSERT_OK(cluster_remove_node(&profile, "node-3", 10, NULL, &api_knows, &err));
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", false, 10, NULL, &api_knows, &err));
 	assert_two();
 }
 
