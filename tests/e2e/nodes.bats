@@ -60,6 +60,25 @@ assert_data_is_there() {
 	kubectl delete pod reader
 }
 
+# Press Ctrl-C in a command as soon as it says STEP: interrupt STEP WORD...
+interrupt() {
+	local step=$1 events=$BATS_TEST_TMPDIR/interrupted line pid status=0
+
+	shift
+	rm -f "$events"
+	mkfifo "$events"
+	"$MANYKUBE" "$@" -o json >"$events" 2>&1 3>&- &
+	pid=$!
+	# Held open, so that nothing but the signal ends the command.
+	exec 7<"$events"
+	while read -r line <&7 && [[ $line != *"$step"* ]]; do :; done
+	kill -INT "$pid" || true
+	wait "$pid" || status=$?
+	cat <&7
+	exec 7<&-
+	assert_equal "$status" 11 "$* was to be interrupted"
+}
+
 # minikube's FreshStart2Nodes, DeployApp2Nodes, PingHostFrom2Pods.
 @test "two nodes, an app on both, and both reach the host" {
 	local pod gateway
@@ -143,10 +162,39 @@ assert_data_is_there() {
 	assert_equal "$(kubectl get node node-3 -o jsonpath='{.spec.unschedulable}')" ""
 }
 
-# DeleteNode; RestartKeepsNodes is below.
+# RestartKeepsNodes.
+@test "stop and start: same nodes, addresses, data; what was added meanwhile comes with them" {
+	local before
+
+	before=$(identities)
+	manykube stop -o json >"$BATS_TEST_TMPDIR/events"
+	assert_schema_lines event <"$BATS_TEST_TMPDIR/events"
+	assert_equal "$(hosts | xargs)" "node-1 Stopped node-2 Stopped node-3 Stopped"
+	run manykube status
+	assert_status 7
+	[ -z "$(list_processes | grep "$(bridge_of e2e-nodes)")" ] || fail "processes are left"
+	run -0 kubectl config get-contexts -o name
+	assert_equal "$output" ""
+	run -0 manykube stop
+	run -0 manykube stop --all
+	run manykube kubectl get nodes
+	assert_status 103
+	run -0 manykube node add extra
+	assert_output_has "Registered node extra"
+	run -0 manykube start
+	assert_equal "$(identities | grep -v '^extra ')" "$before"
+	assert_equal "$(node_names)" "extra node-1 node-2 node-3"
+	assert_all_ready
+	assert_data_is_there
+	run -0 manykube logs --audit
+	assert_output_has " stop "
+}
+
+# DeleteNode.
 @test "node delete: no trace of the node, its Node object is gone, the name is free" {
 	local link
 
+	manykube node delete extra --force
 	link=$(ip -o link | grep -c "$(bridge_of e2e-nodes)")
 	run -0 manykube node delete node-3
 	assert_output_has "Node node-3 was successfully deleted."
@@ -156,6 +204,21 @@ assert_data_is_there() {
 	run on node-1 getent hosts node-3
 	[ "$status" -ne 0 ]
 	run -0 manykube status
+}
+
+# StopMultiNode, RestartMultiNode.
+@test "Ctrl-C in stop and start of the cluster: the same command finishes it" {
+	local before
+
+	before=$(identities)
+	interrupt "Stopping node: node-1" stop
+	run -0 manykube stop
+	assert_equal "$(hosts | xargs)" "node-1 Stopped node-2 Stopped"
+	interrupt "Waiting for the API" start
+	run -0 manykube start
+	assert_equal "$(identities)" "$before"
+	assert_all_ready
+	assert_data_is_there
 }
 
 # ValidateNameConflict, and whatever else is wrong: nothing is made of it.
@@ -214,33 +277,36 @@ assert_data_is_there() {
 	assert_all_ready
 }
 
-@test "several nodes go at once, also one whose first process was killed" {
+@test "several nodes go at once, also one whose first process was killed, and their pods" {
 	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/node-4/pid")"
-	run -0 manykube node delete node-3 node-4 node-5 --force
+	run -0 manykube node delete node-3 node-4 node-5
 	assert_equal "$(node_names)" "node-1 node-2"
 	assert_equal "$(profile_get '.nodes | length')" 2
+	assert_equal "$(web_pods | cut -d' ' -f2 | sort | xargs)" "node-1 node-2"
 }
 
-@test "Ctrl-C in node add: node start finishes it" {
-	local pid status=0
-
-	"$MANYKUBE" node add late >"$BATS_TEST_TMPDIR/add" 2>&1 3>&- &
-	pid=$!
-	within 20 test -e "$(profile_folder)/nodes/late/pid"
-	kill -INT "$pid"
-	wait "$pid" || status=$?
-	assert_equal "$status" 11
-	grep -q "'manykube start -p e2e-nodes' goes on" "$BATS_TEST_TMPDIR/add"
-	run manykube node add late
+@test "Ctrl-C in node add, stop, start and delete: the same command finishes it" {
+	interrupt "Joining node: late" node add late --label=tier=db
+	run manykube node add late --label=tier=web
 	assert_status 14
 	assert_output_has "'manykube node start late' goes on"
+	run -0 manykube node add late --label=tier=db
+	assert_all_ready
+	interrupt "Stopping node: late" node stop late
+	run -0 manykube node stop late
+	assert_equal "$(hosts | xargs)" "node-1 Running node-2 Running late Stopped"
+	interrupt "Starting node: late" node start late
 	run -0 manykube node start late
 	assert_all_ready
+	interrupt "Removing node: late" node delete late --force
+	run -0 manykube node delete late
+	assert_equal "$(node_names)" "node-1 node-2"
 }
 
 @test "without its control plane: a clear word, and a node can go all the same" {
 	local address
 
+	manykube node add late
 	address=$(web_pods | awk '$2 == "node-2" { print $3 }')
 	run -0 manykube node stop node-1
 	run manykube kubectl get nodes
@@ -264,38 +330,9 @@ assert_data_is_there() {
 	assert_all_ready
 }
 
-# StopMultiNode, RestartMultiNode.
-@test "stop and start: same nodes, addresses, data; what was added meanwhile comes with them" {
-	local before
-
-	before=$(identities)
-	manykube stop -o json >"$BATS_TEST_TMPDIR/events"
-	assert_schema_lines event <"$BATS_TEST_TMPDIR/events"
-	assert_equal "$(hosts | xargs)" "node-1 Stopped node-2 Stopped"
-	run manykube status
-	assert_status 7
-	[ -z "$(list_processes | grep "$(bridge_of e2e-nodes)")" ] || fail "processes are left"
-	run -0 kubectl config get-contexts -o name
-	assert_equal "$output" ""
-	run -0 manykube stop
-	run -0 manykube stop --all
-	run manykube kubectl get nodes
-	assert_status 103
-	run -0 manykube node add extra
-	assert_output_has "Registered node extra"
-	run -0 manykube start
-	assert_equal "$(identities | grep -v '^extra ')" "$before"
-	assert_equal "$(node_names)" "extra node-1 node-2"
-	assert_all_ready
-	assert_data_is_there
-	run -0 manykube logs --audit
-	assert_output_has " stop "
-}
-
 @test "all processes killed at once: start brings everything back" {
 	local before
 
-	manykube node delete extra --force
 	before=$(identities)
 	# With its first process all of a node's end.
 	cut -d' ' -f1 "$(profile_folder)"/nodes/*/pid | xargs kill -KILL
@@ -306,9 +343,10 @@ assert_data_is_there() {
 	assert_data_is_there
 }
 
-@test "delete with stopped and half made nodes leaves nothing" {
+@test "delete with stopped and half made nodes leaves nothing, and the names are as new" {
 	local pid
 
+	on node-2 touch /var/tmp/old
 	manykube node stop node-2
 	"$MANYKUBE" node add half >"$BATS_TEST_TMPDIR/add" 2>&1 3>&- &
 	pid=$!
@@ -319,4 +357,8 @@ assert_data_is_there() {
 	assert_no_trace
 	run manykube stop
 	assert_status 85
+	manykube start --nodes=2 --offline
+	manykube node add half
+	assert_all_ready
+	on node-2 test ! -e /var/tmp/old
 }

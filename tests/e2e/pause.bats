@@ -127,6 +127,28 @@ Unpaused cluster \"e2e-pause\": 2 nodes."
 	assert_output_has unpause
 }
 
+# It takes milliseconds, so the signal may come when all is done.
+@test "Ctrl-C in pause and unpause: the same command finishes it" {
+	local command pid status
+
+	for command in pause unpause; do
+		status=0
+		"$MANYKUBE" "$command" >/dev/null 2>&1 3>&- &
+		pid=$!
+		sleep 0.02
+		kill -INT "$pid" || true
+		wait "$pid" || status=$?
+		[ "$status" -eq 0 ] || assert_equal "$status" 11
+		run -0 manykube "$command"
+		if [ "$command" = pause ]; then
+			assert_paused node-1
+			assert_paused node-2
+		fi
+	done
+	within 30 assert_all_ready
+	assert_kubelet_answers node-2
+}
+
 @test "start lets go on what is paused" {
 	local before
 
