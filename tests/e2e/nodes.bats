@@ -247,6 +247,12 @@ interrupt() {
 		14|node add --static-ip=$(profile_get '.nodes[1].address')|another node has
 		14|node add --mount=/no/such/folder:/x|/no/such/folder
 		14|node add --taint=wrong|--taint
+		14|node add --taint=only=db:Never|--taint
+		14|node add --taint=a/b/c=db:NoSchedule|--taint
+		14|node set node-2 --taint=only=d/b:NoSchedule|--taint
+		14|node set node-2|nothing is to be changed
+		23|node set node-2 --memory=100m|512 MiB
+		85|node set node-9 --label=a=b|it has node-1, node-2
 		14|node add --label=a=b=c:|--label
 		23|node add --memory=100m|512 MiB
 		23|worker create small --memory=100m|512 MiB
