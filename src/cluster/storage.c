@@ -45,7 +45,9 @@ static const struct storage_object objects[] = {
 	  "\"template\":{\"metadata\":{\"labels\":{\"app\":\"local-path-provisioner\"}},\"spec\":{"
 	  "\"serviceAccountName\":\"local-path-provisioner\",\"priorityClassName\":\"system-cluster-critical\","
 	  "\"containers\":[{\"name\":\"local-path-provisioner\",\"image\":\"docker.io/rancher/local-path-provisioner:v0.0.30\",\"imagePullPolicy\":\"IfNotPresent\","
-	  "\"command\":[\"local-path-provisioner\",\"start\",\"--config\",\"/etc/config/config.json\"],"
+	  "\"command\":[\"local-path-provisioner\",\"start\",\"--config\",\"/etc/config/config.json\","
+	  /* Else it asks the API for it, fails if services do not work yet, and is started again seconds later. */
+	  "\"--helper-pod-file\",\"/etc/config/helperPod.yaml\"],"
 	  "\"env\":[{\"name\":\"POD_NAMESPACE\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":\"metadata.namespace\"}}},"
 	  "{\"name\":\"SERVICE_ACCOUNT_NAME\",\"value\":\"local-path-provisioner\"},"
 	  "{\"name\":\"CONFIG_MOUNT_PATH\",\"value\":\"/etc/config/\"}],"
