@@ -125,7 +125,7 @@ run_bats() {
 	log=$logs/${name/\//-}.log
 	E2E_TMP=$(mktemp -d /var/tmp/manykube-test.XXXXXX)
 	export E2E_TMP
-	run "$log" timeout --kill-after=30 420 bats --tap "$2"
+	run "$log" timeout --kill-after=30 900 bats --tap "$2"
 	count_tap "$name" "$log"
 	clean_up "$E2E_TMP"
 }
