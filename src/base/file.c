@@ -261,6 +261,17 @@ int file_remove_tree(const char *path, struct error *err)
 	return 0;
 }
 
+/* The mode comes last: a new owner takes set-user-id bits away. */
+static int copy_with_owner(const char *from, const char *to, const struct stat *st,
+			   struct error *err)
+{
+	int r = file_copy(from, to, err);
+
+	if (r == 0 && (chown(to, st->st_uid, st->st_gid) < 0 || chmod(to, st->st_mode & 07777) < 0))
+		r = error_sys(err, "cannot give '%s' the owner of '%s'", to, from);
+	return r;
+}
+
 static int link_entry(const char *from, const char *to, const char *name,
 		      bool (*copy_it)(const char *name, const struct stat *st), struct error *err)
 {
@@ -287,7 +298,7 @@ static int link_entry(const char *from, const char *to, const char *name,
 		if (errno != EXDEV && errno != EMLINK && errno != EPERM)
 			return error_sys(err, "cannot link '%s' to '%s'", from, to);
 	}
-	return file_copy(from, to, err);
+	return copy_with_owner(from, to, &st, err);
 }
 
 int file_link_tree(const char *from, const char *to,

@@ -60,7 +60,7 @@ int file_remove_tree(const char *path, struct error *err);
 /*
  * Make TO a copy of the tree FROM in which every file is a hard link to the original,
  * except those for which COPY_IT (may be NULL) says true: they are copied.
- * Falls back to copying where links can't be made.
+ * Falls back to copying where links can't be made.  Copies have the owners of the originals.
  */
 int file_link_tree(const char *from, const char *to,
 		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err);

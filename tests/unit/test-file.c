@@ -73,6 +73,27 @@ TEST(a_linked_tree_shares_all_but_the_copied)
 	ASSERT(a.st_ino != b.st_ino);
 }
 
+TEST(what_is_copied_of_a_tree_keeps_its_owner_and_mode)
+{
+	cleanup_free char *from = in_folder("from");
+	cleanup_free char *database = in_folder("from/meta.db");
+	cleanup_free char *to = in_folder("to");
+	cleanup_free char *copied = in_folder("to/meta.db");
+	struct stat st;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_OK(file_make_dirs(from, 0755, &err));
+	ASSERT_OK(file_replace(database, "d", 1, 0644, &err));
+	ASSERT_INT(chown(database, 123, 456), 0);
+	ASSERT_INT(chmod(database, 04711), 0);
+	ASSERT_OK(file_link_tree(from, to, is_database, &err));
+	ASSERT_INT(stat(copied, &st), 0);
+	ASSERT_INT(st.st_uid, 123);
+	ASSERT_INT(st.st_gid, 456);
+	ASSERT_INT(st.st_mode & 07777, 04711);
+}
+
 TEST(removing_what_is_missing_is_no_error)
 {
 	cleanup_free char *path = in_folder("a");
