@@ -411,3 +411,13 @@ int spec_check_node_name(const char *text, struct error *err)
 			     "and ending with a letter or digit",
 			     text);
 }
+
+int spec_check_runtime(const char *text, struct error *err)
+{
+	if (strcmp(text, "containerd") == 0 || strcmp(text, "auto") == 0)
+		return 0;
+	return error_because(err, &reason_usage, -EINVAL,
+			     "there is no '%s': nodes run containerd, with which images, pods and "
+			     "what kubectl shows are the same",
+			     text);
+}

@@ -90,3 +90,6 @@ int spec_check_node_name(const char *text, struct error *err);
 
 /* A name of DNS labels with dots between them. */
 int spec_check_dns_name(const char *text, struct error *err);
+
+/* What runs the containers of nodes: there is only containerd, which "auto" means, too. */
+int spec_check_runtime(const char *text, struct error *err);

@@ -13,6 +13,8 @@
 #define MIN_WORKER_BYTES        (UINT64_C(512) << 20)
 #define MIN_CONTROL_PLANE_BYTES (UINT64_C(1) << 30)
 
+const char *node_runtime;
+
 int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err)
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cluster/cluster.h"
+#include "cluster/spec.h"
 #include "cmd/command.h"
 
 /* The settings of one node as options of a command, for its table. */
@@ -35,7 +36,13 @@
 		OPT_STRING(                                                                           \
 			0, "kubernetes-version", &(to_).kubernetes_version, "VERSION",                \
 			"the node's kubelet, for instance v1.35; the cluster's version unless given", \
-			.once = true, .complete = COMPLETE_VERSION)
+			.once = true, .complete = COMPLETE_VERSION),                                  \
+		OPT_STRING(0, "container-runtime", &node_runtime, "NAME",                             \
+			   "what runs containers; there is only containerd", .once = true,            \
+			   .check = spec_check_runtime)
+
+/* What --container-runtime says, which is of no further use: there is only one. */
+extern const char *node_runtime;
 
 /* What --all is about, if it was given. */
 enum node_choice {

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cmd/command.h"
+#include "cmd/node-change.h"
 #include "payload/payload.h"
 
 struct start_arguments start_arguments = {
@@ -95,6 +96,8 @@ const struct opt start_options[] = {
 	OPT_SIZE('m', "memory", &start_arguments.wanted.memory_bytes,
 		 "memory of each node, for instance 2g; the host's unless given",
 		 .when_made = true),
+	OPT_STRING(0, "container-runtime", &node_runtime, "NAME",
+		   "what runs containers; there is only containerd", .check = spec_check_runtime),
 	OPT_LIST(0, "label", &start_arguments.wanted.labels, "KEY=VALUE", "a label of every node",
 		 .when_made = true),
 	OPT_LIST(0, "taint", &start_arguments.wanted.taints, "KEY=VALUE:EFFECT",

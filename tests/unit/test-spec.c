@@ -246,3 +246,17 @@ TEST(taints_are_set_and_taken_away_by_key_and_effect)
 		       "b:NoSchedule");
 	assert_changed(node_change_taints, "a=1:NoSchedule", "a=2:NoSchedule", "a=2:NoSchedule");
 }
+
+TEST(there_is_one_runtime_of_containers)
+{
+	static const char *const others[] = { "docker", "cri-o", "crio", "", "Containerd" };
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_OK(spec_check_runtime("containerd", &err));
+	ASSERT_OK(spec_check_runtime("auto", &err));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		ASSERT_INT(spec_check_runtime(others[i], NULL), -EINVAL);
+	ASSERT_INT(spec_check_runtime("docker", &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(strstr(why.text, "nodes run containerd"));
+}
