@@ -12,7 +12,11 @@
 #include "cli/table.h"
 #include "cli/text.h"
 
-#define STATE_COLUMN 2 /* a table without it is of no use */
+enum {
+	STATE_COLUMN = 2, /* a table without it is of no use */
+	MEMORY_COLUMN = 6,
+	COLUMNS = 9,
+};
 
 #define GREEN  "\033[32m"
 #define YELLOW "\033[33m"
@@ -69,18 +73,23 @@ static char *role_of(const struct node *node, bool mark_primary)
 			 mark_primary && node->primary ? " (primary)" : "");
 }
 
+/* "314Mi of 23Gi"; what is 0 is not known. */
+static char *part_of(uint64_t used_bytes, uint64_t limit_bytes)
+{
+	cleanup_free char *used = used_bytes ? node_table_bytes(used_bytes) : xstrdup("-");
+	cleanup_free char *limit = limit_bytes ? node_table_bytes(limit_bytes) : NULL;
+
+	return limit ? xasprintf("%s of %s", used, limit) : take_ptr(used);
+}
+
 static char *memory_of(const struct node_status *status)
 {
-	cleanup_free char *used = status->memory_bytes ? node_table_bytes(status->memory_bytes)
-						       : xstrdup("-");
-	cleanup_free char *limit = NULL;
+	uint64_t limit = status->node->memory_bytes;
 	struct sysinfo host;
 
-	if (status->node->memory_bytes)
-		limit = node_table_bytes(status->node->memory_bytes);
-	else if (sysinfo(&host) == 0)
-		limit = node_table_bytes((uint64_t)host.totalram * host.mem_unit);
-	return limit ? xasprintf("%s of %s", used, limit) : take_ptr(used);
+	if (!limit && sysinfo(&host) == 0)
+		limit = (uint64_t)host.totalram * host.mem_unit;
+	return part_of(status->memory_bytes, limit);
 }
 
 static const char *or_dash(const char *text)
@@ -88,8 +97,22 @@ static const char *or_dash(const char *text)
 	return text && *text ? text : "-";
 }
 
+/* Add a row; DISK, which goes behind the memory, only if it is not NULL. */
+static void add_cells(struct table *table, const char *const *cells, const char *disk)
+{
+	const char *row[COLUMNS + 1];
+	size_t count = 0;
+
+	for (size_t i = 0; i < COLUMNS; i++) {
+		row[count++] = cells[i];
+		if (i == MEMORY_COLUMN && disk)
+			row[count++] = disk;
+	}
+	table_add_row(table, row, count);
+}
+
 static void add_node(struct table *table, const struct node_status *status,
-		     const struct node_detail *detail, bool mark_primary)
+		     const struct node_detail *detail, bool mark_primary, bool show_disk)
 {
 	const struct node *node = status->node;
 	cleanup_free char *role = role_of(node, mark_primary);
@@ -98,13 +121,18 @@ static void add_node(struct table *table, const struct node_status *status,
 	cleanup_free char *cpus = xasprintf("%ld", node->cpus ? (long)node->cpus
 							      : sysconf(_SC_NPROCESSORS_ONLN));
 	cleanup_free char *memory = memory_of(status);
+	cleanup_free char *disk = node->disk_bytes ? part_of(status->disk_bytes, node->disk_bytes)
+						   : NULL;
 	cleanup_free char *pods = detail->pods < 0 ? NULL : xasprintf("%d", detail->pods);
 	cleanup_free char *age = detail->created < 0
 					 ? NULL
 					 : node_table_age(clock_wall_seconds() - detail->created);
 
-	TABLE_ROW(table, node->name, role, state, or_dash(node->address), or_dash(detail->version),
-		  cpus, memory, or_dash(pods), or_dash(age));
+	add_cells(table,
+		  (const char *[]){ node->name, role, state, or_dash(node->address),
+				    or_dash(detail->version), cpus, memory, or_dash(pods),
+				    or_dash(age) },
+		  show_disk ? or_dash(disk) : NULL);
 }
 
 static const char *paint_state(size_t column, const char *cell)
@@ -124,14 +152,19 @@ bool node_table_print(const struct cluster_status *nodes, const struct cluster_d
 		      const struct node_table_look *look, FILE *out)
 {
 	cleanup_with(table_release) struct table table = TABLE_INIT;
+	static const char *const heading[COLUMNS] = { "NODE", "ROLE",   "STATE", "IP", "VERSION",
+						      "CPUS", "MEMORY", "PODS",  "AGE" };
 	size_t control_planes = 0;
+	bool show_disk = false;
 
-	for (size_t i = 0; i < nodes->count; i++)
+	for (size_t i = 0; i < nodes->count; i++) {
 		control_planes += nodes->nodes[i].node->control_plane;
-	TABLE_ROW(&table, "NODE", "ROLE", "STATE", "IP", "VERSION", "CPUS", "MEMORY", "PODS",
-		  "AGE");
+		show_disk |= nodes->nodes[i].node->disk_bytes > 0;
+	}
+	add_cells(&table, heading, show_disk ? "DISK" : NULL);
 	for (size_t i = 0; i < nodes->count; i++)
-		add_node(&table, &nodes->nodes[i], &detail->nodes[i], control_planes > 1);
+		add_node(&table, &nodes->nodes[i], &detail->nodes[i], control_planes > 1,
+			 show_disk);
 	if (look->columns)
 		table.shown = table_fit(&table, look->columns);
 	if (look->columns && table.shown <= STATE_COLUMN)

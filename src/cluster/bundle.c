@@ -105,6 +105,7 @@ static const char *const profile_files[] = {
 static const char *const node_files[] = {
 	"agent.log",
 	"agent.log.1",
+	"disk.log",
 	"run/state",
 	"etc/hosts",
 	"etc/resolv.conf",

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cluster/cluster.h"
+#include "cluster/choices.h"
 #include "cluster/spec.h"
 #include "cluster/world.h"
 
@@ -181,14 +181,41 @@ static int limit(const struct profile *profile, const struct node *node, struct 
 	return r;
 }
 
+/* A disk can only grow, and only where there is one; a node that is yet to be made may get any. */
+static int check_disk(const struct profile *profile, const struct node *node, uint64_t bytes,
+		      struct error *err)
+{
+	int r = choices_check_disk(bytes, err);
+
+	if (r < 0 || !bytes || cluster_node_state(profile, node) == NODE_ABSENT)
+		return r;
+	if (!node->disk_bytes) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "node '%s' was made without a disk of its own, and can't get "
+				    "one any more",
+				    node->name);
+		return error_hint(err, -EINVAL,
+				  "'manykube node add --disk-size=SIZE' adds a node that has one");
+	}
+	if (bytes < node->disk_bytes) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "the disk of node '%s' has %llu MiB, and can only grow",
+				    node->name, (unsigned long long)(node->disk_bytes >> 20));
+		return error_hint(err, -EINVAL, "give more, or add a node with a smaller disk");
+	}
+	return 0;
+}
+
 int cluster_change_node(struct profile *profile, const char *name,
 			const struct node_changes *changes, bool *ret_needs_restart,
 			struct error *err)
 {
-	bool limits = changes->cpus || changes->memory_bytes;
+	bool limits = changes->cpus || changes->memory_bytes || changes->disk_bytes;
 	struct node *node;
 	int r = profile_need_node(profile, name, &node, err);
 
+	if (r == 0)
+		r = check_disk(profile, node, changes->disk_bytes, err);
 	if (r == 0)
 		r = node_change_labels(&node->labels, &changes->labels, err);
 	if (r == 0)
@@ -202,6 +229,8 @@ int cluster_change_node(struct profile *profile, const char *name,
 		node->cpus = changes->cpus;
 	if (changes->memory_bytes)
 		node->memory_bytes = changes->memory_bytes;
+	if (changes->disk_bytes)
+		node->disk_bytes = changes->disk_bytes;
 	if (limits)
 		r = limit(profile, node, err);
 	if (r == 0)

@@ -6,14 +6,15 @@
 struct node_changes {
 	struct strlist labels; /* KEY=VALUE, or KEY- to take it away */
 	struct strlist taints; /* KEY=VALUE:EFFECT, or KEY- or KEY:EFFECT- */
-	unsigned cpus;         /* 0: as it is, as is the next */
+	unsigned cpus;         /* 0: as it is, as are the next */
 	uint64_t memory_bytes;
+	uint64_t disk_bytes; /* never less than it was */
 };
 
 /*
  * Change the node called NAME of PROFILE at once, as far as that goes: labels and taints, and the
- * limits that it is held to.  RET_NEEDS_RESTART: what its kubelet tells of cpus and memory changes
- * when the node is started the next time.
+ * limits that it is held to.  RET_NEEDS_RESTART: what its kubelet tells of cpus and memory, and its
+ * disk, change when the node is started the next time.
  */
 int cluster_change_node(struct profile *profile, const char *name,
 			const struct node_changes *changes, bool *ret_needs_restart,

@@ -38,7 +38,9 @@ static int check_room(const struct profile *profile, const struct cluster_option
 			memory += node->control_plane ? PROBE_CONTROL_PLANE_BYTES
 						      : PROBE_WORKER_BYTES;
 		if (state == NODE_ABSENT) {
-			disk = PROBE_DISK_BYTES;
+			disk = MAX(disk, PROBE_DISK_BYTES);
+			/* It has images of its own, while others share them. */
+			disk += node->disk_bytes ? PROBE_IMAGES_BYTES : 0;
 			cpus = MAX(cpus, node->cpus);
 		}
 	}
@@ -97,6 +99,7 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	const struct node_driver *probed = NULL;
 	const struct node *node;
+	bool with_disks = false;
 	int r = plan_profile(name, options, &profile, ret_is_new, err);
 
 	if (r == 0 && profile.recovering && !options->recovering) {
@@ -112,12 +115,14 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 			r = kubeadm_check_patches(&profile, node, err);
 	if (r < 0)
 		return r;
+	profile_for_each_node(node, &profile)
+		with_disks |= node->disk_bytes && cluster_takes_part(options, node);
 	profile_for_each_node(node, &profile) {
 		const struct node_driver *driver = node_driver_find(node->driver);
 
 		if (!driver || driver == probed || options->force)
 			continue;
-		r = driver->probe(err);
+		r = driver->probe(with_disks, err);
 		if (r < 0)
 			return r;
 		probed = driver;

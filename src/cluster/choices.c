@@ -16,8 +16,15 @@
 enum choice_type {
 	CHOICE_STRING,
 	CHOICE_NUMBER,
+	CHOICE_BYTES,
 	CHOICE_LIST,
 };
+
+/* The images of a control plane take 1.1 GiB of it; etcd, logs and pods come on top. */
+#define MIN_DISK_BYTES (UINT64_C(2) << 30)
+
+/* Of an ext4 file, which it may have to be. */
+#define MAX_DISK_BYTES (UINT64_C(15) << 40)
 
 struct choice {
 	const char *option;
@@ -207,6 +214,7 @@ static const struct choice choices[] = {
 	{ "--env",                      CHOICE_LIST,   false, SAME(env), spec_check_variable },
 	{ "--max-pods",                 CHOICE_NUMBER, false, SAME(max_pods), NULL },
 	{ "--kubelet-binary",           CHOICE_STRING, false, SAME(kubelet_binary), check_program },
+	{ "--disk-size",                CHOICE_BYTES,  false, SAME(disk_bytes), NULL },
 };
 /* clang-format on */
 
@@ -230,6 +238,10 @@ static char *as_text(const struct choice *choice, const void *value)
 		return *(char *const *)value ? xstrdup(*(char *const *)value) : NULL;
 	case CHOICE_NUMBER:
 		return *(const unsigned *)value ? xasprintf("%u", *(const unsigned *)value) : NULL;
+	case CHOICE_BYTES:
+		return *(const uint64_t *)value
+			       ? xasprintf("%llum", *(const unsigned long long *)value >> 20)
+			       : NULL;
 	case CHOICE_LIST:
 		return list->count ? strlist_join(list, ",") : NULL;
 	}
@@ -244,7 +256,7 @@ static int check_one(const struct choice *choice, const struct cluster_options *
 	const char *word;
 	int r = 0;
 
-	if (!choice->check || choice->type == CHOICE_NUMBER)
+	if (!choice->check)
 		return 0;
 	if (choice->type == CHOICE_STRING) {
 		word = *(char *const *)value;
@@ -255,6 +267,19 @@ static int check_one(const struct choice *choice, const struct cluster_options *
 				r = choice->check(word, err);
 	}
 	return r < 0 ? error_prefix(err, r, "%s", choice->option) : 0;
+}
+
+int choices_check_disk(uint64_t bytes, struct error *err)
+{
+	if (bytes > MAX_DISK_BYTES)
+		return error_because(err, &reason_usage, -ERANGE,
+				     "--disk-size: a disk has at most 15 TiB");
+	if (!bytes || bytes >= MIN_DISK_BYTES)
+		return 0;
+	(void)error_because(
+		err, &reason_resources, -ERANGE,
+		"--disk-size: a node needs at least 2 GiB, for Kubernetes alone takes 1.1");
+	return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");
 }
 
 /* What a node of its own is given is checked as what all are given. */
@@ -283,7 +308,7 @@ static int check_added(const struct node_options *node, struct error *err)
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
 		r = check_one(&choices[i], &same, err);
-	return r;
+	return r < 0 ? r : choices_check_disk(node->disk_bytes, err);
 }
 
 int choices_check(const struct cluster_options *options, struct error *err)
@@ -292,6 +317,8 @@ int choices_check(const struct cluster_options *options, struct error *err)
 
 	for (size_t i = 0; r == 0 && i < options->add_count; i++)
 		r = check_added(&options->add[i], err);
+	if (r == 0)
+		r = choices_check_disk(options->disk_bytes, err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
 		r = check_one(&choices[i], options, err);
 	if (r == 0 && options->api_port > 65535)
@@ -320,6 +347,9 @@ static void copy(const struct choice *choice, const void *from, void *to)
 		break;
 	case CHOICE_NUMBER:
 		*(unsigned *)to = *(const unsigned *)from;
+		break;
+	case CHOICE_BYTES:
+		*(uint64_t *)to = *(const uint64_t *)from;
 		break;
 	case CHOICE_LIST:
 		strlist_release(to);

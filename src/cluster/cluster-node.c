@@ -91,6 +91,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.slot = (unsigned)slot,
 		.cpus = node->cpus,
 		.memory_bytes = node->memory_bytes,
+		.disk_bytes = node->disk_bytes,
 	};
 	return open_mounts(node, own_kubelet(profile, node, cache), ret, err);
 }

@@ -30,6 +30,7 @@ struct node_options {
 	const char *address;
 	unsigned cpus;
 	uint64_t memory_bytes;
+	uint64_t disk_bytes;
 	struct strlist labels; /* beside the cluster's, as are the next */
 	struct strlist taints;
 	struct strlist mounts;
@@ -53,6 +54,7 @@ struct cluster_options {
 	const char *cni;
 	unsigned cpus;
 	uint64_t memory_bytes;
+	uint64_t disk_bytes;
 	bool offline;
 	bool offline_given;
 

@@ -9,6 +9,7 @@
 #include "cluster/cluster.h"
 #include "cluster/network.h"
 #include "cluster/world.h"
+#include "host/disk.h"
 
 static int destroy_nodes(const struct profile *profile, struct observer *observer,
 			 struct error *err)
@@ -92,6 +93,9 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 		world->after("remove network");
 	if (r == 0)
 		r = destroy_shared(&profile, err);
+	/* Of nodes whose record can't be read. */
+	if (r == 0)
+		r = disk_unmount_below(profile.folder, err);
 	/* The record goes last: until then, delete can be repeated. */
 	if (r == 0)
 		r = file_remove_tree(profile.folder, err);

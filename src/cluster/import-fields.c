@@ -286,6 +286,20 @@ static int take_memory(const struct field *field, const json_t *value, struct im
 	return r;
 }
 
+static int take_disk(const struct field *field, const json_t *value, struct import *import,
+		     struct error *err)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	json_int_t mib = 0;
+	int r = take_number(field, value, MIB_MAX, &mib, err);
+
+	if (r == 0 && choices_check_disk((uint64_t)mib << 20, &why) < 0)
+		leave_out(import, field->key, value, why.text);
+	else if (r == 0)
+		import->options.disk_bytes = (uint64_t)mib << 20;
+	return r;
+}
+
 /* Where the API listened on a node is where ours is on 127.0.0.1, if somebody chose it. */
 static int take_port(const struct field *field, const json_t *value, struct import *import,
 		     struct error *err)
@@ -387,6 +401,7 @@ static const struct field cluster_fields[] = {
 	{ "CertExpiration",          take_expiration },
 	{ "ContainerVolumeMounts",   take_mounts },
 	{ "CPUs",                    take_cpus },
+	{ "DiskSize",                take_disk,  .usual = "[20000]" },
 	{ "EmbedCerts",              take_flag,  AT(embed_certs) },
 	{ "ExposedPorts",            take_ports, AT(ports) },
 	{ "InsecureRegistry",        take_words, AT(insecure_registries) },
@@ -398,7 +413,6 @@ static const struct field cluster_fields[] = {
 	/* Values that minikube writes by itself are nobody's choice. */
 	{ "AutoPauseInterval",       .usual = "[60000000000]" },
 	{ "BinaryMirror",            .why = NOT_IN_A_PROFILE },
-	{ "DiskSize",                .usual = "[20000]", .why = "nodes share the disk of this host" },
 	{ "DockerEnv",               .why = NOT_DOCKER },
 	{ "DockerOpt",               .why = NOT_DOCKER },
 	{ "Driver",                  .why = "nodes are made of this host's namespaces" },

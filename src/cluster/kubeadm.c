@@ -218,6 +218,17 @@ static json_t *ignored_preflight_errors(const struct profile *profile)
 	return list;
 }
 
+/* Whether the person has told kubelets themselves when to evict pods. */
+static bool says_when_to_evict(const struct profile *profile)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config)
+		if (strncmp(word, "kubelet.eviction", strlen("kubelet.eviction")) == 0)
+			return true;
+	return false;
+}
+
 /* What NODE's kubelet is told by itself comes before what all kubelets are told. */
 static json_t *kubelet_arguments(const struct profile *profile, const struct node *node)
 {
@@ -245,6 +256,11 @@ static json_t *kubelet_arguments(const struct profile *profile, const struct nod
 		if (spec_parse_extra(word, &extra, NULL) == 0)
 			add_argument(own, extra.key, extra.value);
 	}
+	/* Its disk is its own business: Kubernetes' own thresholds. */
+	if (node->disk_bytes && !has_argument(own, "eviction-hard") && !says_when_to_evict(profile))
+		add_argument(own, "eviction-hard",
+			     "nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,"
+			     "imagefs.inodesFree<5%");
 	all = arguments_of(profile, "kubelet", NULL);
 	for (size_t i = 0; i < json_array_size(all); i++) {
 		json_t *argument = json_array_get(all, i);
@@ -342,8 +358,8 @@ static json_t *cluster_config(const struct profile *profile)
 }
 
 /*
- * The kubelet sees the host's disk, so its own thresholds would judge what is not its
- * business; inside a user namespace it may not change the host's settings.
+ * The kubelet sees the host's disk unless it has one of its own, so its own thresholds would judge
+ * what is not its business; inside a user namespace it may not change the host's settings.
  */
 static json_t *kubelet_config(const struct profile *profile)
 {

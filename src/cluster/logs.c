@@ -11,7 +11,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/parse.h"
+#include "cluster/cluster.h"
 
 enum place {
 	PLACE_CLUSTER,
@@ -36,6 +38,20 @@ static const struct {
 	{ "controller-manager", PLACE_POD, "kube-controller-manager" },
 	{ "scheduler", PLACE_POD, "kube-scheduler" },
 };
+
+void cluster_logs_show(const struct profile *profile)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+		if (cluster_node_open(profile, node, &at, &why) < 0 ||
+		    at.driver->show(&at.spec, &why) < 0)
+			log_debug("no logs of node '%s' from its disk: %s", node->name, why.text);
+	}
+}
 
 static void add(struct log_list *list, const char *node, size_t service, char *path)
 {

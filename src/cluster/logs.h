@@ -22,6 +22,10 @@ struct log_list {
 
 #define LOG_LIST_INIT ((struct log_list){ NULL })
 
+/* Have this process see the logs of nodes that do not run and have disks of their own, too; only
+ * root can. */
+void cluster_logs_show(const struct profile *profile);
+
 /* Add the logs that PROFILE's own parts may have: the last start, the front door. */
 void cluster_logs_add_shared(struct log_list *list, const struct profile *profile);
 

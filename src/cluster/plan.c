@@ -164,6 +164,7 @@ static void copy_settings(const struct profile *profile, const struct node_optio
 {
 	node->cpus = options->cpus ? options->cpus : profile->cpus;
 	node->memory_bytes = options->memory_bytes ? options->memory_bytes : profile->memory_bytes;
+	node->disk_bytes = options->disk_bytes ? options->disk_bytes : profile->disk_bytes;
 	copy_words(&node->labels, &profile->labels);
 	(void)node_change_labels(&node->labels, &options->labels, NULL);
 	copy_words(&node->taints, &profile->taints);

@@ -41,6 +41,7 @@ struct profile {
 	unsigned api_port;               /* the front door's port on 127.0.0.1 */
 	unsigned cpus;                   /* for new nodes; 0: the host's */
 	uint64_t memory_bytes;
+	uint64_t disk_bytes;         /* 0: nodes have no disks of their own */
 	unsigned cert_seconds;       /* how long certificates are good for; 0: kubeadm's year */
 	char *image_repository;      /* of Kubernetes' own images; NULL: the usual one */
 	struct strlist api_names;    /* further names and addresses in the API's certificate */

@@ -78,6 +78,7 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 
 	at->driver->measure(&at->spec, &usage);
 	ret->memory_bytes = usage.memory_bytes;
+	ret->disk_bytes = usage.disk_bytes;
 	ret->host = "Running";
 	ret->kubelet = usage.paused ? "Paused" : kubelet_word(at);
 	ret->apiserver = !node->control_plane ? "Irrelevant"

@@ -10,7 +10,9 @@ struct node_status {
 	const char *kubelet;
 	const char *apiserver;  /* "Irrelevant" for a worker */
 	const char *kubeconfig; /* "Irrelevant" for a worker */
-	uint64_t memory_bytes;  /* what it holds of the host's; 0 if that is not known */
+	uint64_t memory_bytes;  /* what it holds of the host's; 0 if that is not known, as is the
+				   next */
+	uint64_t disk_bytes;    /* what is in use of its own disk */
 };
 
 struct cluster_status {

@@ -79,6 +79,7 @@ static int run(struct command_context *ctx, struct error *err)
 	r = profile_load(ctx->profile_name, &profile, err);
 	if (r < 0)
 		return r;
+	cluster_logs_show(&profile);
 	if (arg.file) {
 		r = bundle_write(&profile, arg.file, err);
 		if (r == 0 && !ctx->quiet)

@@ -37,6 +37,10 @@
 			0, "kubernetes-version", &(to_).kubernetes_version, "VERSION",                \
 			"the node's kubelet, for instance v1.35; the cluster's version unless given", \
 			.once = true, .complete = COMPLETE_VERSION),                                  \
+		OPT_SIZE(                                                                             \
+			0, "disk-size", &(to_).disk_bytes,                                            \
+			"size of a disk for the node's /var; as the cluster's nodes unless given",    \
+			.once = true),                                                                \
 		OPT_STRING(0, "container-runtime", &node_runtime, "NAME",                             \
 			   "what runs containers; there is only containerd", .once = true,            \
 			   .check = spec_check_runtime)

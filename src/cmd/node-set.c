@@ -18,6 +18,9 @@ static const struct opt options[] = {
 	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node", .once = true),
 	OPT_SIZE('m', "memory", &changes.memory_bytes, "memory of the node, for instance 2g",
 		 .once = true),
+	OPT_SIZE(0, "disk-size", &changes.disk_bytes,
+		 "size that the node's disk grows to when the node is started the next time",
+		 .once = true),
 	OPT_END,
 };
 
@@ -28,9 +31,10 @@ static int run(struct command_context *ctx, struct error *err)
 	int r;
 
 	if (changes.labels.count == 0 && changes.taints.count == 0 && !changes.cpus &&
-	    !changes.memory_bytes) {
+	    !changes.memory_bytes && !changes.disk_bytes) {
 		(void)error_because(err, &reason_usage, -EINVAL, "nothing is to be changed");
-		return error_hint(err, -EINVAL, "give --label, --taint, --cpus or --memory");
+		return error_hint(err, -EINVAL,
+				  "give --label, --taint, --cpus, --memory or --disk-size");
 	}
 	if (changes.memory_bytes && changes.memory_bytes < MIN_MEMORY_BYTES) {
 		(void)error_because(err, &reason_resources, -ERANGE,
@@ -42,9 +46,10 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	say_done("Changed node %s.", name);
 	if (needs_restart)
-		fprintf(stderr,
-			"It is held to its new limits; Kubernetes counts with them after 'manykube "
-			"node stop %s' and 'manykube node start %s'.\n",
+		fprintf(stderr, "%s after 'manykube node stop %s' and 'manykube node start %s'.\n",
+			changes.disk_bytes
+				? "Its disk grows, and Kubernetes counts with all of that,"
+				: "It is held to its new limits; Kubernetes counts with them",
 			name, name);
 	return 0;
 }
@@ -52,9 +57,11 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_node_set = {
 	.name = "set",
 	.operands = "NAME",
-	.summary = "change labels, taints, CPUs and memory of a node",
-	.description = "Labels, taints and limits change at once; what Kubernetes counts with for "
-		       "CPUs and memory when the node is started the next time.",
+	.summary = "change labels, taints, CPUs, memory and the disk of a node",
+	.description =
+		"Labels, taints and limits change at once; what Kubernetes counts with for "
+		"CPUs and memory, and the disk, when the node is started the next time. A disk "
+		"can only grow, and only a node that was made with --disk-size has one.",
 	.examples = "manykube node set node-2 --label=tier=db --taint=dedicated=db:NoSchedule\n"
 		    "manykube node set node-2 --label=tier- --memory=4g\n",
 	.min_operands = 1,

@@ -96,6 +96,11 @@ const struct opt start_options[] = {
 	OPT_SIZE('m', "memory", &start_arguments.wanted.memory_bytes,
 		 "memory of each node, for instance 2g; the host's unless given",
 		 .when_made = true),
+	OPT_SIZE(
+		0, "disk-size", &start_arguments.wanted.disk_bytes,
+		"size of a disk for each node's /var, for instance 20g; it is on the host's disk unless "
+		"given",
+		.when_made = true),
 	OPT_STRING(0, "container-runtime", &node_runtime, "NAME",
 		   "what runs containers; there is only containerd", .check = spec_check_runtime),
 	OPT_LIST(0, "label", &start_arguments.wanted.labels, "KEY=VALUE", "a label of every node",

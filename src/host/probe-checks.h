@@ -17,6 +17,7 @@ enum {
 
 enum probe_flags {
 	PROBE_ONLY_TOLD = 1 << 0, /* of no matter to a start, or looked at there in another way */
+	PROBE_OF_DISKS = 1 << 1,  /* only nodes with disks of their own need it */
 };
 
 /* What a check says when only root could tell; others are told of a warning. */
@@ -39,6 +40,7 @@ enum probe_state probe_check_user_namespaces(const struct probe *probe, struct s
 enum probe_state probe_check_idmap(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_overlay(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_namespaces(const struct probe *probe, struct strbuf *text);
+enum probe_state probe_check_loop(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_cgroups(const struct probe *probe, struct strbuf *text);
 
 /* The network. */

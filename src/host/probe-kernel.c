@@ -122,6 +122,16 @@ enum probe_state probe_check_overlay(const struct probe *probe arg_unused, struc
 	return PROBE_OK;
 }
 
+enum probe_state probe_check_loop(const struct probe *probe arg_unused, struct strbuf *text)
+{
+	if (!file_exists("/dev/loop-control")) {
+		strbuf_add(text, "there is no '/dev/loop-control', which --disk-size needs");
+		return PROBE_MISSING;
+	}
+	strbuf_add(text, "there are some");
+	return PROBE_OK;
+}
+
 enum probe_state probe_check_namespaces(const struct probe *probe arg_unused, struct strbuf *text)
 {
 	static const char *const kinds[] = { "cgroup", "ipc", "mnt", "net", "pid", "uts" };

@@ -38,6 +38,16 @@ static enum probe_state check_useful_program(const struct probe *probe, struct s
 	return look_for_program(probe, text, PROBE_WARNING);
 }
 
+/* e2fsck and resize2fs come with it. */
+static enum probe_state check_disk_program(const struct probe *probe, struct strbuf *text)
+{
+	enum probe_state state = look_for_program(probe, text, PROBE_MISSING);
+
+	if (state != PROBE_OK)
+		strbuf_add(text, ", which --disk-size needs");
+	return state;
+}
+
 /* clang-format off */
 static const struct probe probes[] = {
 	{ "root", "makes nodes; looking at clusters needs none", probe_check_root,
@@ -66,6 +76,9 @@ static const struct probe probes[] = {
 	{ "nft", "kube-proxy makes services with it", check_program, NULL, "nftables", &reason_host_missing_tool, 0 },
 	{ "iptables", "publishes the host ports of pods", check_useful_program, NULL, "iptables", NULL, PROBE_ONLY_TOLD },
 	{ "conntrack", "kube-proxy forgets ended connections with it", check_useful_program, NULL, "conntrack", NULL, PROBE_ONLY_TOLD },
+	{ "mkfs.ext4", "makes disks for nodes (--disk-size)", check_disk_program, NULL, "e2fsprogs", &reason_host_missing_tool, PROBE_OF_DISKS },
+	{ "loop devices", "disks of nodes (--disk-size) are files", probe_check_loop,
+	  "load the module 'loop' as root: modprobe loop", NULL, &reason_host_unsupported, PROBE_OF_DISKS },
 	{ "home", "all that belongs to clusters", probe_check_home,
 	  "set MANYKUBE_HOME to a folder that can be written to", NULL, &reason_host_config, 0 },
 	{ "disk", "payloads, images and the data of nodes", probe_check_disk,
@@ -106,6 +119,9 @@ static int each(probe_fn fn, void *data, enum probe_flags without)
 		if (probe->package)
 			install = xasprintf("apt install %s", probe->package);
 		result.state = probe->check(probe, &text);
+		/* Most nodes do without. */
+		if (!without && probe->flags & PROBE_OF_DISKS && result.state == PROBE_MISSING)
+			result.state = PROBE_WARNING;
 		result.text = text.text;
 		if (result.state == PROBE_UNTRIED) {
 			result.state = PROBE_WARNING;
@@ -192,11 +208,11 @@ int probe_judge(const struct probe_result *results, size_t count, struct error *
 	return judge(&verdict, err);
 }
 
-int probe_required(struct error *err)
+int probe_required(bool with_disks, struct error *err)
 {
 	cleanup_with(verdict_release) struct verdict verdict = { 0 };
 
-	(void)each(add_to_verdict, &verdict, PROBE_ONLY_TOLD);
+	(void)each(add_to_verdict, &verdict, PROBE_ONLY_TOLD | (with_disks ? 0 : PROBE_OF_DISKS));
 	return judge(&verdict, err);
 }
 

@@ -37,14 +37,16 @@ int probe_each(probe_fn fn, void *data);
 /* "ok", "warning", "missing". */
 const char *probe_state_word(enum probe_state state);
 
-/* Fail unless all is there that any start needs, with the reason of the first thing missing:
- * -ENOENT if that is a program, else -ENOTSUP; one error names all, its hint has the remedies. */
-int probe_required(struct error *err);
+/* Fail unless all is there that any start needs, and nodes WITH_DISKS of their own, with the reason
+ * of the first thing missing: -ENOENT if that is a program, else -ENOTSUP; one error names all, its
+ * hint has the remedies. */
+int probe_required(bool with_disks, struct error *err);
 
 /* What nodes take at least. */
 #define PROBE_CONTROL_PLANE_BYTES (UINT64_C(900) << 20)
 #define PROBE_WORKER_BYTES        (UINT64_C(110) << 20)
 #define PROBE_DISK_BYTES          (UINT64_C(1) << 30)
+#define PROBE_IMAGES_BYTES        (UINT64_C(1150) << 20) /* on a disk of its own */
 
 /* Fail unless so much is free: -ENOMEM with reason_resources, -ENOSPC with reason_storage; 0 is not
  * looked at. */

@@ -36,10 +36,12 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "host/cgroup.h"
+#include "host/disk.h"
 #include "host/link.h"
 #include "host/namespace.h"
 #include "host/probe.h"
 #include "node/native-create.h"
+#include "node/native-disk.h"
 #include "node/native-root.h"
 #include "node/native-views.h"
 
@@ -119,36 +121,12 @@ static int find_agent(char **ret_path, struct error *err)
 	return 0;
 }
 
-static int probe(struct error *err)
+static int probe(bool with_disks, struct error *err)
 {
 	cleanup_free char *agent = NULL;
 	int r = find_agent(&agent, err);
 
-	return r < 0 ? r : probe_required(err);
-}
-
-static int map_trees(const struct node_spec *spec, int userns, struct native_trees *trees,
-		     struct error *err)
-{
-	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
-	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
-	cleanup_free char *agent = NULL;
-	int r = find_agent(&agent, err);
-
-	if (r < 0)
-		return r;
-	r = namespace_map_tree("/usr", userns, true, &trees->usr, err);
-	if (r == 0)
-		r = namespace_map_tree(spec->folder, userns, false, &trees->node, err);
-	if (r == 0)
-		r = namespace_map_tree(bin, userns, true, &trees->bin, err);
-	if (r == 0)
-		r = namespace_map_tree(cni, userns, true, &trees->cni, err);
-	if (r == 0)
-		r = namespace_map_tree(agent, userns, true, &trees->agent, err);
-	if (r == 0)
-		r = native_mounts_open(spec, userns, &trees->mounts, err);
-	return r;
+	return r < 0 ? r : probe_required(with_disks, err);
 }
 
 /* What the two children need. */
@@ -339,6 +317,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	};
 	cleanup_free char *log = below(spec, "agent.log");
 	cleanup_free char *run = below(spec, "run");
+	cleanup_free char *agent = NULL;
 	uid_t uid = UID_FIRST + spec->slot * NAMESPACE_IDS;
 	cleanup_fd int userns = -1;
 	cleanup_fd int log_fd = -1;
@@ -354,7 +333,9 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	if (r == 0)
 		r = namespace_new_user(uid, &userns, err);
 	if (r == 0)
-		r = map_trees(spec, userns, &trees, err);
+		r = find_agent(&agent, err);
+	if (r == 0)
+		r = native_trees_open(spec, agent, userns, &trees, err);
 	if (r < 0)
 		return r;
 
@@ -432,6 +413,8 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 		r = link_open(&host, err);
 	if (r == 0)
 		r = link_delete(host, link, err);
+	if (r == 0)
+		r = disk_unmount_below(spec->folder, err);
 	(void)unlink(path);
 	return r < 0 ? error_prefix(err, r, "cannot stop node '%s'", spec->name) : 0;
 }
@@ -452,8 +435,10 @@ static int freeze(const struct node_spec *spec, bool frozen, struct error *err)
 
 static int destroy(const struct node_spec *spec, struct error *err)
 {
-	int r = stop(spec, 0, err);
+	int r;
 
+	native_disk_abandon(spec);
+	r = stop(spec, 0, err);
 	return r < 0 ? r : file_remove_tree(spec->folder, err);
 }
 
@@ -481,6 +466,7 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 	cleanup_free char *group = group_of(spec);
 
 	*ret_usage = (struct node_usage){ .memory_bytes = cgroup_memory_bytes(group),
+					  .disk_bytes = native_disk_used(spec),
 					  .paused = cgroup_is_frozen(group) };
 }
 
@@ -572,6 +558,7 @@ const struct node_driver node_driver_native = {
 	.destroy = destroy,
 	.destroy_cluster = destroy_cluster,
 	.query = query,
+	.show = native_disk_show,
 	.measure = measure,
 	.spawn = spawn,
 	.open_terminal = open_terminal,

@@ -41,13 +41,15 @@ struct node_spec {
 	unsigned slot;      /* unique in the cluster, 1 … 254: ids and link names come from it */
 	unsigned cpus;      /* 0: all */
 	uint64_t memory_bytes;
+	uint64_t disk_bytes; /* size of the file system that is its /var; 0: it is the host's */
 	const struct node_mount *mounts;
 	size_t mount_count;
 };
 
 /* What a running node is doing with the host. */
 struct node_usage {
-	uint64_t memory_bytes; /* what it holds; 0 if that is not known */
+	uint64_t memory_bytes; /* what it holds; 0 if that is not known, as is the next */
+	uint64_t disk_bytes;   /* what is in use of its own disk */
 	bool paused;           /* all of it is frozen */
 };
 
@@ -55,8 +57,8 @@ struct node_driver {
 	const char *name;
 	const char *summary;
 
-	/* Whether this host can run such nodes; ERR says what is missing. */
-	int (*probe)(struct error *err);
+	/* Whether this host can run such nodes, also those WITH_DISKS; ERR says what is missing. */
+	int (*probe)(bool with_disks, struct error *err);
 
 	/* Make what the node keeps: its folder, /var with the payload's images, an empty /etc. */
 	int (*create)(const struct node_spec *spec, struct error *err);
@@ -82,6 +84,10 @@ struct node_driver {
 
 	/* Whether it runs; needs no root. */
 	enum node_state (*query)(const struct node_spec *spec);
+
+	/* Have this process, and no other, see in the node's folder what the node keeps, also while
+	 * it does not run. */
+	int (*show)(const struct node_spec *spec, struct error *err);
 
 	/* What it takes of the host; needs no root. */
 	void (*measure)(const struct node_spec *spec, struct node_usage *ret_usage);

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "node/native-disk.h"
 #include "payload/payload.h"
 
 static char *below(const struct node_spec *spec, const char *name)
@@ -18,7 +19,7 @@ static char *below(const struct node_spec *spec, const char *name)
 
 /*
  * A node shares those files of the image store that it can't write, by their owner; of the
- * others, the databases among them, it gets its own.
+ * others, the databases among them, it gets its own.  On a disk of its own it has copies of all.
  */
 static bool is_own(arg_unused const char *name, const struct stat *st)
 {
@@ -67,11 +68,14 @@ int native_create(const struct node_spec *spec, struct error *err)
 		{ "var/cache", 0755 },
 	};
 	cleanup_free char *run = below(spec, "var/run");
+	int r = native_disk_up(spec, err);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		cleanup_free char *path = below(spec, folders[i].name);
-		int r = file_make_dirs(path, 0755, err);
 
+		r = file_make_dirs(path, 0755, err);
 		if (r < 0)
 			return r;
 		if (chmod(path, folders[i].mode) < 0)

@@ -26,17 +26,43 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "host/cgroup.h"
+#include "host/namespace.h"
 #include "node/native-views.h"
 
 #define STAGE "/tmp"
 #define ROOT  STAGE "/root"
 
+int native_trees_open(const struct node_spec *spec, const char *agent, int userns_fd,
+		      struct native_trees *ret, struct error *err)
+{
+	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
+	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
+	cleanup_free char *var = xasprintf("%s/var", spec->folder);
+	int r = namespace_map_tree("/usr", userns_fd, true, &ret->usr, err);
+
+	if (r == 0)
+		r = namespace_map_tree(spec->folder, userns_fd, false, &ret->node, err);
+	if (r == 0 && spec->disk_bytes)
+		r = namespace_map_tree(var, userns_fd, false, &ret->disk, err);
+	if (r == 0)
+		r = namespace_map_tree(bin, userns_fd, true, &ret->bin, err);
+	if (r == 0)
+		r = namespace_map_tree(cni, userns_fd, true, &ret->cni, err);
+	if (r == 0)
+		r = namespace_map_tree(agent, userns_fd, true, &ret->agent, err);
+	if (r == 0)
+		r = native_mounts_open(spec, userns_fd, &ret->mounts, err);
+	return r;
+}
+
 void native_trees_release(struct native_trees *trees)
 {
-	int *fds[] = { &trees->usr, &trees->node, &trees->bin, &trees->cni, &trees->agent };
+	int *fds[] = { &trees->usr, &trees->node,  &trees->bin,
+		       &trees->cni, &trees->agent, &trees->disk };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (*fds[i] >= 0)
@@ -273,6 +299,9 @@ int native_stage(const struct native_trees *trees, struct error *err)
 	r = attach(trees->usr, STAGE "/usr", false, err);
 	if (r == 0)
 		r = attach(trees->node, STAGE "/node", false, err);
+	if (r == 0 && trees->disk >= 0 &&
+	    move_mount(trees->disk, "", AT_FDCWD, STAGE "/node/var", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		r = error_sys(err, "cannot attach the node's disk");
 	if (r == 0)
 		r = attach(trees->bin, STAGE "/bin", false, err);
 	if (r == 0)

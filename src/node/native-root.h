@@ -12,11 +12,16 @@ struct native_trees {
 	int bin;   /* the payload's programs, read-only */
 	int cni;   /* the payload's CNI plugins, read-only */
 	int agent; /* the agent, a read-only file */
+	int disk;  /* the node's /var if it has a disk of its own, or -1 */
 	struct native_mounts mounts;
 };
 
-#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1, { NULL } })
+#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1, -1, { NULL } })
 
+/* Take what the node of SPEC is made of as its user namespace sees it; RET is to be released also
+ * when that fails. */
+int native_trees_open(const struct node_spec *spec, const char *agent, int userns_fd,
+		      struct native_trees *ret, struct error *err);
 void native_trees_release(struct native_trees *trees);
 
 /*

@@ -24,6 +24,7 @@ struct node {
 	char *kubernetes_version; /* "v1.36.3" */
 	unsigned cpus;            /* 0: as many as the host has */
 	uint64_t memory_bytes;    /* 0: as much as the host has */
+	uint64_t disk_bytes;      /* 0: it has no disk of its own */
 	struct strlist labels;    /* words of cluster/spec.h, as are the next */
 	struct strlist taints;
 	struct strlist mounts;

@@ -95,8 +95,9 @@ only_ours() {
 	for name in $E2E_PROFILES; do
 		ours="$ours $(bridge_of "$name")"
 	done
-	awk -v ours="$ours" '
+	awk -v ours="$ours" -v home="$MANYKUBE_HOME/" '
 		/e2e-out/ { next } # what tests put up outside of clusters themselves
+		/^(mount|loop) .*\/profiles\// && !index($0, home) { next }
 		match($0, /mk[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]/) &&
 			!index(ours, substr($0, RSTART, RLENGTH)) { next }
 		{ print }'

@@ -105,7 +105,7 @@ static int fake_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *e
 
 /* The driver. */
 
-static int fake_probe(arg_unused struct error *err)
+static int fake_probe(arg_unused bool with_disks, arg_unused struct error *err)
 {
 	return 0;
 }
@@ -198,6 +198,11 @@ static enum node_state fake_query(const struct node_spec *spec)
 	if (has("running", spec->name))
 		return NODE_RUNNING;
 	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
+}
+
+static int fake_show(arg_unused const struct node_spec *spec, arg_unused struct error *err)
+{
+	return 0;
 }
 
 static void fake_measure(const struct node_spec *spec, struct node_usage *ret_usage)
@@ -365,6 +370,7 @@ static const struct node_driver fake_driver = {
 	.destroy = fake_destroy,
 	.destroy_cluster = fake_destroy_cluster,
 	.query = fake_query,
+	.show = fake_show,
 	.measure = fake_measure,
 	.spawn = fake_spawn,
 	.route = fake_route,

@@ -1,6 +1,7 @@
 /* Adding, stopping, starting and deleting nodes in a fake world: whole, and ended after every
  * single step. */
 
+#include "cluster/change-node.h"
 #include "cluster/cluster.h"
 #include "fake-world.h"
 #include "rounds.h"
@@ -362,6 +363,38 @@ TEST(a_node_of_another_version_has_only_its_kubelet_of_that)
 	ASSERT_STR(old.spec.mounts[0].host, "/cache/v1.35.4/bin/kubelet");
 	ASSERT_STR(old.spec.mounts[0].node, "/opt/manykube/bin/kubelet");
 	ASSERT(old.spec.mounts[0].read_only);
+}
+
+/* Changing. */
+
+static int set_disk(const char *name, uint64_t gib, bool *ret_needs_restart)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node_changes changes = { .disk_bytes = gib << 30 };
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	return cluster_change_node(&profile, name, &changes, ret_needs_restart, NULL);
+}
+
+TEST(a_disk_can_only_grow_and_only_where_there_is_one)
+{
+	bool needs_restart = false;
+
+	free(begin_round(0));
+	ASSERT_INT(one_node(), 0);
+	ASSERT_INT(set_disk("node-1", 20, &needs_restart), -EINVAL);
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(add_two(), 0);
+	/* These are yet to be made. */
+	ASSERT_INT(set_disk("node-2", 20, &needs_restart), 0);
+	ASSERT_INT(set_disk("node-2", 10, &needs_restart), 0);
+	ASSERT_INT(set_disk("node-2", 1, &needs_restart), -ERANGE);
+	ASSERT(!needs_restart);
+	ASSERT_INT(start_all(), 0);
+	ASSERT_INT(set_disk("node-2", 5, &needs_restart), -EINVAL);
+	ASSERT_INT(set_disk("node-2", 20, &needs_restart), 0);
+	ASSERT(needs_restart);
+	ASSERT_INT(set_disk("node-3", 20, &needs_restart), -EINVAL);
 }
 
 /* Starting and stopping. */

@@ -43,6 +43,7 @@ TEST(what_minikube_writes_by_itself_needs_no_warning)
 	ASSERT_STR(import.name, "demo");
 	ASSERT_INT(import.options.memory_bytes, 3072ll << 20);
 	ASSERT_INT(import.options.cpus, 2);
+	ASSERT_INT(import.options.disk_bytes, 0);
 	ASSERT_INT(import.options.api_port, 0);
 	ASSERT_INT(import.options.cert_seconds, 94608000);
 	ASSERT_INT(import.options.mounts.count, 0);
@@ -56,21 +57,23 @@ TEST(settings_are_taken_over)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 
-	read_with("\"EmbedCerts\": true, \"KeepContext\": true, \"APIServerPort\": 9443, "
-		  "\"InsecureRegistry\": [\"registry.local:5000\"], "
-		  "\"RegistryMirror\": [\"https://mirror.local\"], \"ExposedPorts\": "
-		  "[\"8080:80\"], \"MountString\": \"/data:/mnt\", "
-		  "\"KubernetesConfig\": {\"ServiceCIDR\": \"10.97.0.0/16\", \"DNSDomain\": "
-		  "\"local\", \"FeatureGates\": \"A=true,B=false\", \"CNI\": \"false\", "
-		  "\"ImageRepository\": \"registry.local/k8s\", \"APIServerNames\": [\"api\"], "
-		  "\"APIServerIPs\": [\"10.0.0.1\"], \"ExtraOptions\": [{\"Component\": "
-		  "\"kubelet\", \"Key\": \"max-pods\", \"Value\": \"55\"}, {\"Component\": "
-		  "\"kubeadm\", \"Key\": \"pod-network-cidr\", \"Value\": \"10.250.0.0/16\"}]}",
-		  &import);
+	read_with(
+		"\"DiskSize\": 40000, \"EmbedCerts\": true, \"KeepContext\": true, \"APIServerPort\": 9443, "
+		"\"InsecureRegistry\": [\"registry.local:5000\"], "
+		"\"RegistryMirror\": [\"https://mirror.local\"], \"ExposedPorts\": "
+		"[\"8080:80\"], \"MountString\": \"/data:/mnt\", "
+		"\"KubernetesConfig\": {\"ServiceCIDR\": \"10.97.0.0/16\", \"DNSDomain\": "
+		"\"local\", \"FeatureGates\": \"A=true,B=false\", \"CNI\": \"false\", "
+		"\"ImageRepository\": \"registry.local/k8s\", \"APIServerNames\": [\"api\"], "
+		"\"APIServerIPs\": [\"10.0.0.1\"], \"ExtraOptions\": [{\"Component\": "
+		"\"kubelet\", \"Key\": \"max-pods\", \"Value\": \"55\"}, {\"Component\": "
+		"\"kubeadm\", \"Key\": \"pod-network-cidr\", \"Value\": \"10.250.0.0/16\"}]}",
+		&import);
 	ASSERT_INT(import.warnings.count, 0);
 	ASSERT(import.options.embed_certs && import.options.embed_certs_given);
 	ASSERT(import.options.keep_context && import.options.keep_context_given);
 	ASSERT_INT(import.options.api_port, 9443);
+	ASSERT_INT(import.options.disk_bytes, 40000ll << 20);
 	ASSERT(strlist_has(&import.options.insecure_registries, "registry.local:5000"));
 	ASSERT(strlist_has(&import.options.registry_mirrors, "https://mirror.local"));
 	ASSERT(strlist_has(&import.options.ports, "8080:80"));
@@ -90,7 +93,7 @@ TEST(what_is_left_out_is_named)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 
-	read_with("\"Driver\": \"kvm2\", \"DiskSize\": 40000, \"Memory\": 512, \"StaticIP\": "
+	read_with("\"Driver\": \"kvm2\", \"DiskSize\": 1000, \"Memory\": 512, \"StaticIP\": "
 		  "\"192.168.49.9\", \"Glitter\": [1, 2], \"Addons\": {\"ingress\": true}, "
 		  "\"ExposedPorts\": [\"80\"], \"CertExpiration\": 5, "
 		  "\"InsecureRegistry\": [\"10.96.0.0/12\"], "
@@ -100,7 +103,8 @@ TEST(what_is_left_out_is_named)
 		  "\"b\"}]}",
 		  &import);
 	ASSERT(warns(&import, "Driver \"kvm2\" is left out: "));
-	ASSERT(warns(&import, "DiskSize 40000 is left out: "));
+	ASSERT(warns(&import,
+		     "DiskSize 1000 is left out: --disk-size: a node needs at least 2 GiB"));
 	ASSERT(warns(&import, "Memory 512 is left out: "));
 	ASSERT(warns(&import, "StaticIP \"192.168.49.9\" is left out: "));
 	ASSERT(warns(&import, "\"Glitter\" [1,2] is left out: there is nothing like it here"));

@@ -225,6 +225,29 @@ TEST(what_one_kubelet_is_told_comes_before_what_all_are)
 	ASSERT(!strstr(at(join, "nodeRegistration.kubeletExtraArgs"), "\"value\":\"1\""));
 }
 
+/* Whether the kubelet of a node with a disk is told when to evict pods by us. */
+static bool is_told_of_disk(struct profile *all, struct node *own)
+{
+	cleanup_free char *text = kubeadm_join_config(all, own, "t", "/d");
+
+	return strstr(text, "nodefs.available<10%");
+}
+
+TEST(a_kubelet_looks_after_a_disk_of_its_own)
+{
+	struct profile field = with_extra(ARGV("kubelet.evictionHard.nodefs.available=1Gi"));
+	struct profile none = profile;
+	struct node own = node;
+
+	ASSERT(!is_told_of_disk(&none, &own));
+	own.disk_bytes = UINT64_C(2) << 30;
+	ASSERT(is_told_of_disk(&none, &own));
+	ASSERT(!is_told_of_disk(&field, &own));
+	own.extra_config = (struct strlist){ ARGV("kubelet.eviction-hard=nodefs.available<1Gi"),
+					     1 };
+	ASSERT(!is_told_of_disk(&none, &own));
+}
+
 TEST(names_certificates_and_images_are_as_asked_for)
 {
 	struct profile changed = profile;

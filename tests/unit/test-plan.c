@@ -139,6 +139,7 @@ TEST(a_node_has_what_all_have_unless_it_has_its_own)
 	struct node *node;
 
 	plan_first(&profile, "10.244.0.0/16");
+	profile.disk_bytes = UINT64_C(20) << 30;
 	strlist_add(&options.labels, "tier=db");
 	ASSERT_OK(plan_node(&profile, &options, &node, &err));
 	strlist_release(&options.labels);
@@ -146,6 +147,10 @@ TEST(a_node_has_what_all_have_unless_it_has_its_own)
 	ASSERT_STR(labels, "all=yes tier=db");
 	ASSERT_INT(node->cpus, 2);
 	ASSERT_INT(node->memory_bytes, UINT64_C(1) << 30);
+	ASSERT_INT(node->disk_bytes, UINT64_C(20) << 30);
+	options = (struct node_options){ .disk_bytes = UINT64_C(30) << 30 };
+	ASSERT_OK(plan_node(&profile, &options, &node, &err));
+	ASSERT_INT(node->disk_bytes, UINT64_C(30) << 30);
 	ASSERT(node->worker && !node->control_plane && !node->primary);
 }
 

@@ -33,6 +33,7 @@ static void make_profile(const char *name, struct profile *profile)
 	profile->embed_certs = true;
 	profile->api_port = 41234;
 	profile->memory_bytes = 1ull << 40;
+	profile->disk_bytes = 3ull << 40;
 	profile->created = 1790000000;
 	node = profile_add_node(profile, "node-1");
 	node->control_plane = true;
@@ -42,6 +43,7 @@ static void make_profile(const char *name, struct profile *profile)
 	node = profile_add_node(profile, "node-2");
 	node->worker = true;
 	node->cpus = 4;
+	node->disk_bytes = 5ull << 30;
 }
 
 TEST(what_was_saved_is_loaded)
@@ -62,12 +64,14 @@ TEST(what_was_saved_is_loaded)
 	ASSERT(!loaded.keep_context);
 	ASSERT_INT(loaded.api_port, 41234);
 	ASSERT_INT(loaded.memory_bytes, 1ll << 40);
+	ASSERT_INT(loaded.disk_bytes, 3ll << 40);
 	ASSERT_INT(loaded.created, 1790000000);
 	ASSERT_INT(loaded.node_count, 2);
 	ASSERT_INT(loaded.nodes[0].phase, NODE_JOINED);
 	ASSERT_STR(loaded.nodes[0].address, "192.168.39.2");
 	ASSERT_STR(profile_primary(&loaded)->name, "node-1");
 	ASSERT_INT(profile_find_node(&loaded, "node-2")->cpus, 4);
+	ASSERT_INT(profile_find_node(&loaded, "node-2")->disk_bytes, 5ll << 30);
 	ASSERT(!profile_find_node(&loaded, "node-3"));
 }
 

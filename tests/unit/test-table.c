@@ -117,6 +117,20 @@ TEST(nodes_are_shown_with_what_they_use)
 	free(text);
 }
 
+TEST(disks_are_shown_where_nodes_have_some)
+{
+	FILE *out = open_memstream(&text, &len);
+
+	helper.disk_bytes = 3ull << 30;
+	statuses[1].disk_bytes = 1ull << 30;
+	ASSERT(node_table_print(&cluster, &detail, &(struct node_table_look){ 0 }, out));
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(text, "MEMORY          DISK            PODS"));
+	ASSERT(strstr(text, "812Mi of 2.0Gi  -               7"));
+	ASSERT(strstr(text, "- of 512Mi      1.0Gi of 3.0Gi  -"));
+	free(text);
+}
+
 TEST(a_narrow_terminal_gets_fewer_columns_or_no_table)
 {
 	FILE *out = open_memstream(&text, &len);

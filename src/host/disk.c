@@ -1,0 +1,249 @@
+/* Files as disks. */
+
+#include "host/disk.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/loop.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+/* Others may take the device that was free a moment ago. */
+#define TRIES 32
+
+/* The mounts of processes that were killed go some time after them. */
+#define RELEASE_MS 5000
+
+#define BLOCK_BYTES     4096
+#define MOUNTINFO_LIMIT (16 << 20)
+
+/* Whether the device behind FD is the file with STATUS as a disk that can be written to. */
+static bool is_device_of(int fd, const struct stat *st)
+{
+	struct loop_info64 info;
+
+	return ioctl(fd, LOOP_GET_STATUS64, &info) == 0 && info.lo_device == st->st_dev &&
+	       info.lo_inode == st->st_ino && !(info.lo_flags & LO_FLAGS_READ_ONLY);
+}
+
+/* The device that the file IMAGE is, and its name; -1 if it is none.  While it is open it stays
+ * what it is. */
+static int find(const char *image, char **ret_path)
+{
+	cleanup_dir DIR *dir = opendir("/sys/block");
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir || stat(image, &st) < 0)
+		return -1;
+	while ((entry = readdir(dir))) {
+		cleanup_free char *bound = xasprintf("/sys/block/%s/loop/backing_file",
+						     entry->d_name);
+		cleanup_free char *path = xasprintf("/dev/%s", entry->d_name);
+		cleanup_fd int fd = -1;
+
+		if (!file_exists(bound))
+			continue;
+		/* Not for writing: the close of that would have udev look at it anew. */
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || !is_device_of(fd, &st))
+			continue;
+		if (ret_path)
+			*ret_path = take_ptr(path);
+		return take_fd(fd);
+	}
+	return -1;
+}
+
+bool disk_is_attached(const char *image)
+{
+	cleanup_fd int fd = find(image, NULL);
+
+	return fd >= 0;
+}
+
+static int attach(const char *image, bool read_only, int *ret_fd, char **ret_path,
+		  struct error *err)
+{
+	cleanup_fd int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
+	cleanup_fd int file = open(image, (read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+	struct loop_config config = {
+		.block_size = BLOCK_BYTES,
+		/* Past the page cache, which has the files of the file system already. */
+		.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO |
+				 (read_only ? LO_FLAGS_READ_ONLY : 0),
+	};
+
+	if (file < 0)
+		return error_sys(err, "cannot open '%s'", image);
+	if (control < 0) {
+		int r = error_sys(err, "cannot open '/dev/loop-control'");
+
+		(void)error_hint(err, r, "load the module 'loop' as root: modprobe loop");
+		return error_reason(err, r, &reason_host_unsupported);
+	}
+	config.fd = (unsigned)file;
+	for (int i = 0; i < TRIES; i++) {
+		int number = ioctl(control, LOOP_CTL_GET_FREE);
+		cleanup_free char *path = xasprintf("/dev/loop%d", number);
+		cleanup_fd int fd = -1;
+
+		if (number < 0)
+			return error_sys(err, "cannot find a free loop device");
+		fd = open(path, (read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+		if (fd < 0)
+			return error_sys(err, "cannot open '%s'", path);
+		if (ioctl(fd, LOOP_CONFIGURE, &config) == 0) {
+			*ret_path = take_ptr(path);
+			*ret_fd = take_fd(fd);
+			return 0;
+		}
+		if (errno != EBUSY)
+			return error_sys(err, "cannot make '%s' the disk '%s'", image, path);
+	}
+	return error_set(err, -EBUSY, "there is no free loop device for '%s'", image);
+}
+
+int disk_mount(const char *image, const char *folder, bool read_only, struct error *err)
+{
+	/* What is not there need not be kept; tables that were never used need not be zeroed. */
+	const char *how = read_only ? "noload" : "discard,noinit_itable,errors=remount-ro";
+	unsigned long flags = MS_NOSUID | MS_NODEV | (read_only ? MS_RDONLY : 0);
+	cleanup_free char *device = NULL;
+	cleanup_fd int fd = read_only ? -1 : find(image, &device);
+	int r = fd < 0 ? attach(image, read_only, &fd, &device, err) : 0;
+
+	if (r == 0 && mount(device, folder, "ext4", flags, how) < 0)
+		r = error_sys(err, "cannot mount '%s' on '%s'", image, folder);
+	return r;
+}
+
+bool disk_is_mounted(const char *folder)
+{
+	struct statx st;
+
+	return statx(AT_FDCWD, folder, AT_SYMLINK_NOFOLLOW, 0, &st) == 0 &&
+	       st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
+
+/* Write the bytes that the kernel wrote as \040 and the like. */
+static void unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *at = path; *at; to++) {
+		if (at[0] == '\\' && strspn(at + 1, "01234567") >= 3) {
+			*to = (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
+			at += 4;
+		} else {
+			*to = *at++;
+		}
+	}
+	*to = '\0';
+}
+
+/* Where the mount that LINE of mountinfo tells of is, for the caller to free; NULL if it does not
+ * tell. */
+static char *mount_point(const char *line)
+{
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	char *path;
+
+	strlist_split(&words, line, ' ');
+	if (words.count < 5)
+		return NULL;
+	path = xstrdup(words.items[4]);
+	unescape(path);
+	return path;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+/* Whether a file below FOLDER is a disk. */
+static bool is_any_attached(const char *folder)
+{
+	cleanup_dir DIR *dir = opendir("/sys/block");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		cleanup_with(strbuf_release) struct strbuf image = STRBUF_INIT;
+		cleanup_free char *path = xasprintf("/sys/block/%s/loop/backing_file",
+						    entry->d_name);
+
+		if (file_read(path, PATH_MAX, &image, NULL) == 0 && is_below(image.text, folder))
+			return true;
+	}
+	return false;
+}
+
+int disk_unmount_below(const char *folder, struct error *err)
+{
+	int64_t deadline = clock_now_ms() + RELEASE_MS;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	cleanup_free char *real = realpath(folder, NULL);
+	int r;
+
+	if (!real)
+		return 0;
+	r = file_read("/proc/self/mountinfo", MOUNTINFO_LIMIT, &text, err);
+	if (r < 0)
+		return r;
+	strlist_split(&lines, text.text, '\n');
+	/* What was mounted last may lie on what was before. */
+	for (size_t i = lines.count; i-- > 0;) {
+		cleanup_free char *path = mount_point(lines.items[i]);
+
+		if (!path || !is_below(path, real))
+			continue;
+		if (umount2(path, UMOUNT_NOFOLLOW) < 0 &&
+		    umount2(path, UMOUNT_NOFOLLOW | MNT_DETACH) < 0)
+			return error_sys(err, "cannot unmount '%s'", path);
+	}
+	while (is_any_attached(real) && clock_now_ms() < deadline)
+		clock_rest_ms(10);
+	return 0;
+}
+
+int disk_read_size(const char *image, uint64_t *ret_bytes, struct error *err)
+{
+	/* The fields of ext4's superblock that are asked for, by their places in it. */
+	enum {
+		SUPERBLOCK = 1024,
+		BLOCKS = 4,
+		LOG_BLOCK = 24,
+		MAGIC = 56,
+		BLOCKS_HIGH = 336
+	};
+	cleanup_fd int fd = open(image, O_RDONLY | O_CLOEXEC);
+	uint8_t block[1024];
+	uint32_t low;
+	uint32_t high;
+	uint32_t log;
+
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", image);
+	if (pread(fd, block, sizeof(block), SUPERBLOCK) != sizeof(block) || block[MAGIC] != 0x53 ||
+	    block[MAGIC + 1] != 0xef)
+		return error_set(err, -EBADMSG, "'%s' has no ext4 file system", image);
+	memcpy(&low, block + BLOCKS, sizeof(low));
+	memcpy(&high, block + BLOCKS_HIGH, sizeof(high));
+	memcpy(&log, block + LOG_BLOCK, sizeof(log));
+	*ret_bytes = ((uint64_t)le32toh(high) << 32 | le32toh(low)) << (10 + (le32toh(log) & 7));
+	return 0;
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# Nodes with disks of their own, on a real cluster.
+
+load helper
+
+setup_file() {
+	begin_file e2e-disk e2e-none
+	manykube start -q --offline --disk-size=2g --container-runtime=containerd
+	manykube node add worker -q
+}
+
+teardown_file() {
+	end_file
+}
+
+# The bytes that Kubernetes counts with for the disk of node $1.
+capacity() {
+	local text
+
+	text=$(kubectl get node "$1" -o jsonpath='{.status.capacity.ephemeral-storage}')
+	echo $((${text%Ki} << 10))
+}
+
+# The disk of node $1 must have $2 GiB but for what the file system takes.
+assert_capacity() {
+	local bytes
+
+	bytes=$(capacity "$1")
+	if [ "$bytes" -gt $(($2 << 30)) ] || [ "$bytes" -lt $(($2 * 900 << 20)) ]; then
+		fail "Kubernetes counts with $bytes bytes"
+	fi
+}
+
+# What of our nodes is mounted on the host, and the files that are disks.
+list_disks() {
+	host_snapshot | grep "^\(mount\|loop\) $MANYKUBE_HOME" || true
+}
+
+assert_refused() {
+	local want=$1 words=$2
+
+	shift 2
+	run manykube "$@"
+	assert_status "$want"
+	assert_output_has "$words"
+	assert_equal "$(profile_get '.nodes | length')" 2
+}
+
+@test "what can't be is refused before anything is made" {
+	assert_refused 23 "at least 2 GiB" node add --disk-size=1g
+	assert_refused 23 "at least 2 GiB" start -p e2e-none --disk-size=1g --offline
+	assert_refused 14 "nodes run containerd" node add --container-runtime=docker
+	assert_refused 14 "nodes run containerd" start -p e2e-none --container-runtime=cri-o
+	assert_refused 14 "--disk-size=2048m" start --disk-size=3g
+	[ ! -e "$MANYKUBE_HOME/profiles/e2e-none" ]
+}
+
+@test "without the program that makes disks only nodes with disks are refused" {
+	run unshare --mount sh -c "
+		mount --bind /dev/null '$(command -v mkfs.ext4)'
+		'$MANYKUBE' start -p e2e-none --disk-size=2g --offline"
+	assert_status 35
+	assert_output_has "apt install e2fsprogs"
+	[ ! -e "$MANYKUBE_HOME/profiles/e2e-none" ]
+	run -0 unshare --mount sh -c "
+		mount --bind /dev/null '$(command -v mkfs.ext4)'
+		'$MANYKUBE' doctor"
+	assert_output_has "mkfs.ext4"
+}
+
+@test "nodes have disks as start was told, and Kubernetes counts with them" {
+	assert_all_ready
+	assert_capacity node-1 2
+	assert_capacity worker 2
+	manykube node list -o json | assert_schema node-list
+	manykube profile list -o json | assert_schema profile-list
+	assert_equal "$(manykube node list -o json | jq '.[1].DiskBytes')" $((2 << 30))
+	run -0 manykube node list -o wide
+	assert_output_has "Gi of 2.0Gi"
+}
+
+@test "what does not fit on a node's disk fails there, and the host has room" {
+	run ! on worker fallocate -l 3g /var/large
+	assert_output_has "No space left on device"
+	on worker fallocate -l 600m /var/large
+	run ! on worker dd if=/dev/zero of=/var/more bs=1M count=1500
+	assert_output_has "No space left on device"
+	fallocate -l 1g "$MANYKUBE_HOME/room"
+	rm "$MANYKUBE_HOME/room"
+	on worker rm -f /var/large /var/more
+	on worker sh -c 'echo "on the disk" >/var/kept && sync'
+}
+
+@test "a stopped node has nothing mounted, and its logs can be read" {
+	manykube node stop worker -q
+	assert_equal "$(list_disks | grep -c worker)" 0 "what is mounted"
+	run -0 manykube logs worker --service=kubelet
+	assert_output_has "Shutting down"
+	assert_equal "$(list_disks | grep -c worker)" 0 "what is mounted"
+}
+
+@test "a disk grows with the next start, and never shrinks" {
+	run manykube node set worker --disk-size=2047m
+	assert_status 23
+	manykube node set worker -q --disk-size=3g
+	run manykube node set worker --disk-size=2g
+	assert_status 14
+	assert_output_has "can only grow"
+	manykube node start worker -q
+	assert_equal "$(on worker cat /var/kept)" "on the disk"
+	within 30 assert_capacity worker 3
+}
+
+@test "a killed node comes back with what was on its disk" {
+	on worker sh -c 'echo "once more" >/var/kept'
+	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/worker/pid")"
+	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/node-1/pid")"
+	manykube start -q
+	assert_equal "$(on worker cat /var/kept)" "once more"
+	assert_all_ready
+}
+
+@test "one node's delete leaves nothing of its disk" {
+	manykube node delete worker -q
+	assert_equal "$(list_disks | grep -c worker)" 0 "what is mounted"
+}
+
+@test "a cluster whose record is damaged is deleted with its disks" {
+	[ "$(list_disks | wc -l)" -eq 2 ]
+	echo garbage >"$(profile_folder)/profile.json"
+	manykube delete -q
+	assert_no_trace
+}
