@@ -449,6 +449,32 @@ pid_t file_lock_holder(const char *path)
 	return (pid_t)pid;
 }
 
+static int open_from(const char *folder, const char *path, struct open_how *how)
+{
+	cleanup_fd int top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return top < 0 ? -1 : (int)syscall(SYS_openat2, top, path, how, sizeof(*how));
+}
+
+int file_find_in_root(const char *folder, const char *path, int *ret_fd, char **ret_path,
+		      struct error *err)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT,
+	};
+	cleanup_fd int fd = open_from(folder, path, &how);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot find '%s' in '%s'", path, folder);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EINVAL, "'%s' in '%s' is not a file", path, folder);
+	*ret_path = xasprintf("/proc/self/fd/%d", fd);
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
 int file_open_below(const char *folder, const char *path, int flags, int *ret_fd, struct error *err)
 {
 	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
@@ -456,12 +482,9 @@ int file_open_below(const char *folder, const char *path, int flags, int *ret_fd
 		.flags = (unsigned)(O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
-	cleanup_fd int top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup_fd int fd = -1;
+	cleanup_fd int fd = open_from(folder, path, &how);
 	struct stat st;
 
-	if (top >= 0)
-		fd = (int)syscall(SYS_openat2, top, path, &how, sizeof(how));
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, "cannot open '%s/%s'", folder, path);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))

@@ -45,6 +45,13 @@ bool file_exists(const char *path);
 int file_open_below(const char *folder, const char *path, int flags, int *ret_fd,
 		    struct error *err);
 
+/*
+ * Find the file PATH as a process would whose root is FOLDER: links, also absolute ones, stay in
+ * it. RET_PATH, for the caller to free, names it as long as RET_FD is open.
+ */
+int file_find_in_root(const char *folder, const char *path, int *ret_fd, char **ret_path,
+		      struct error *err);
+
 /* Add the names in the folder PATH of FOLDER, opened likewise, to RET, sorted. */
 int file_list_below(const char *folder, const char *path, struct strlist *ret, struct error *err);
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "cluster/base.h"
 #include "cluster/change-node.h"
 #include "cluster/kubeadm-patch.h"
 #include "cluster/spec.h"
@@ -214,6 +215,7 @@ static const struct choice choices[] = {
 	{ "--env",                      CHOICE_LIST,   false, SAME(env), spec_check_variable },
 	{ "--max-pods",                 CHOICE_NUMBER, false, SAME(max_pods), NULL },
 	{ "--kubelet-binary",           CHOICE_STRING, false, SAME(kubelet_binary), check_program },
+	{ "--base-image",               CHOICE_STRING, false, SAME(base_image), base_check },
 	{ "--disk-size",                CHOICE_BYTES,  false, SAME(disk_bytes), NULL },
 };
 /* clang-format on */
@@ -290,7 +292,8 @@ static int check_added(const struct node_options *node, struct error *err)
 					.feature_gates = node->feature_gates,
 					.kubeadm_patches = node->kubeadm_patches,
 					.env = node->env,
-					.kubelet_binary = node->kubelet_binary };
+					.kubelet_binary = node->kubelet_binary,
+					.base_image = node->base_image };
 	cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
 	const char *word;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "cluster/base.h"
 #include "cluster/cluster.h"
 #include "cluster/node-files.h"
 #include "cluster/spec.h"
@@ -77,12 +78,14 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 				     node->name, node->address, profile->subnet);
 	ret->driver = driver;
 	ret->folder = node_folder(profile, node);
+	ret->base = base_folder(profile, node);
 	ret->payload = xasprintf("%s/%s", cache, profile->kubernetes_version);
 	ret->spec = (struct node_spec){
 		.cluster = profile->bridge,
 		.name = node->name,
 		.folder = ret->folder,
 		.payload = ret->payload,
+		.base = ret->base,
 		.bridge = profile->bridge,
 		.address = address,
 		.prefix = subnet.prefix,
@@ -110,6 +113,7 @@ void cluster_node_release(struct cluster_node *node)
 {
 	free(node->folder);
 	free(node->payload);
+	free(node->base);
 	for (size_t i = 0; i < node->spec.mount_count; i++)
 		spec_release_mount(&node->mounts[i]);
 	free(node->mounts);

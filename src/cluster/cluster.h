@@ -41,6 +41,7 @@ struct node_options {
 	unsigned max_pods;
 	const char *kubelet_binary;
 	const char *kubernetes_version; /* as a person writes it: v1.35 */
+	const char *base_image;
 };
 
 /* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */
@@ -79,6 +80,7 @@ struct cluster_options {
 	struct strlist env;
 	unsigned max_pods;
 	const char *kubelet_binary;
+	const char *base_image;
 
 	bool keep_context; /* these two may change at any time */
 	bool keep_context_given;
@@ -243,6 +245,7 @@ struct cluster_node {
 	struct node_spec spec;
 	char *folder; /* what spec points into */
 	char *payload;
+	char *base;
 	struct node_mount *mounts;
 };
 

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "cluster/base.h"
 #include "cluster/kubeadm.h"
 #include "cluster/registries.h"
 
@@ -55,24 +56,36 @@ static int make_parent(const char *path, struct error *err)
 	return file_make_dirs(parent, 0755, err);
 }
 
-/* What the host's /usr needs of /etc to work: the loader's cache, certificates, alternatives. */
-static int copy_from_host(const struct profile *profile, const struct node *node, struct error *err)
+/* What the node's /usr needs of the /etc beside it to work: the loader's cache, certificates,
+ * alternatives.  BASE is where both are from, "" for this host's. */
+static int copy_from_base(const struct profile *profile, const struct node *node, const char *base,
+			  struct error *err)
 {
 	static const char *const files[] = {
-		"ld.so.cache",     "ld.so.conf",
-		"protocols",       "services",
-		"nsswitch.conf",   "bash.bashrc",
-		"profile",         "netconfig",
-		"mke2fs.conf",     "ssl/certs/ca-certificates.crt",
-		"ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt",
+		"os-release",
+		"ld.so.cache",
+		"ld.so.conf",
+		"protocols",
+		"services",
+		"nsswitch.conf",
+		"bash.bashrc",
+		"profile",
+		"netconfig",
+		"mke2fs.conf",
+		"ssl/certs/ca-certificates.crt",
+		"ssl/openssl.cnf",
+		"pki/tls/certs/ca-bundle.crt",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		cleanup_free char *from = xasprintf("/etc/%s", files[i]);
+		cleanup_free char *name = xasprintf("etc/%s", files[i]);
 		cleanup_free char *to = node_etc(profile, node, files[i]);
+		cleanup_free char *from = NULL;
+		cleanup_fd int fd = -1;
 		int r;
 
-		if (!file_exists(from))
+		/* Whoever made the base is not to have files of this host copied by links. */
+		if (file_find_in_root(*base ? base : "/", name, &fd, &from, NULL) < 0)
 			continue;
 		r = make_parent(to, err);
 		if (r == 0)
@@ -85,7 +98,7 @@ static int copy_from_host(const struct profile *profile, const struct node *node
 
 /* The choices between programs that nodes and people on them use; a host has hundreds more. */
 static int copy_alternatives(const struct profile *profile, const struct node *node,
-			     struct error *err)
+			     const char *base, struct error *err)
 {
 	static const char *const names[] = {
 		"iptables",
@@ -105,7 +118,7 @@ static int copy_alternatives(const struct profile *profile, const struct node *n
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		cleanup_free char *from = xasprintf("/etc/alternatives/%s", names[i]);
+		cleanup_free char *from = xasprintf("%s/etc/alternatives/%s", base, names[i]);
 		cleanup_free char *relative = xasprintf("alternatives/%s", names[i]);
 		cleanup_free char *to = node_etc(profile, node, relative);
 		char target[PATH_MAX];
@@ -287,12 +300,16 @@ static int write_cni(const struct profile *profile, const struct node *node, str
 int node_files_write(const struct profile *profile, const struct node *node,
 		     const struct payload *payload, struct error *err)
 {
+	cleanup_free char *folder = base_folder(profile, node);
+	const char *base = folder ? folder : "";
 	int r = make_folders(profile, node, err);
 
 	if (r == 0)
-		r = copy_from_host(profile, node, err);
+		r = base_make(profile, node, err);
 	if (r == 0)
-		r = copy_alternatives(profile, node, err);
+		r = copy_from_base(profile, node, base, err);
+	if (r == 0)
+		r = copy_alternatives(profile, node, base, err);
 	if (r == 0)
 		r = write_people(profile, node, err);
 	if (r == 0)

@@ -181,6 +181,9 @@ static void copy_settings(const struct profile *profile, const struct node_optio
 	if (options->kubelet_binary || (profile->kubelet_binary && !options->kubernetes_version))
 		node->kubelet_binary = xstrdup(options->kubelet_binary ? options->kubelet_binary
 								       : profile->kubelet_binary);
+	if (options->base_image || profile->base_image)
+		node->base_image = xstrdup(options->base_image ? options->base_image
+							       : profile->base_image);
 }
 
 /* The version that a node is to have, one of payload_versions() or the cluster's own. */

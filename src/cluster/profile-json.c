@@ -78,6 +78,7 @@ static const struct field profile_fields[] = {
 	{ "env",               FIELD_LIST,     AT(env) },
 	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
 	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
+	{ "baseImage",         FIELD_STRING,   AT(base_image) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
@@ -110,6 +111,7 @@ static const struct field node_fields[] = {
 	{ "env",               FIELD_LIST,     AT(env) },
 	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
 	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
+	{ "baseImage",         FIELD_STRING,   AT(base_image) },
 };
 #undef AT
 /* clang-format on */

@@ -365,6 +365,7 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->env);
 	free(profile->kubelet_binary);
 	free(profile->recovering);
+	free(profile->base_image);
 	strlist_release(&profile->orphans);
 	strlist_release(&profile->drained);
 	strlist_release(&profile->asked);

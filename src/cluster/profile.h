@@ -58,6 +58,7 @@ struct profile {
 	struct strlist env;
 	unsigned max_pods;
 	char *kubelet_binary;
+	char *base_image;
 	struct strlist orphans; /* deleted nodes that the API still knows */
 	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
 	struct strlist drained; /* nodes that get no pods until they are started again */

@@ -3,7 +3,9 @@
 #include "cmd/node-change.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/events.h"
@@ -43,6 +45,29 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 		return error_because(err, &reason_node_missing, -ENOENT,
 				     "cluster '%s' has no worker", ctx->profile_name);
 	return 0;
+}
+
+void node_make_absolute(struct strlist *mounts, const char **base_image)
+{
+	struct strlist absolute = STRLIST_INIT;
+	cleanup_free char *here = getcwd(NULL, 0);
+	static char *base; /* the options point to it */
+	const char *word;
+
+	strlist_for_each(word, mounts) {
+		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
+		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL)
+									: NULL;
+
+		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
+	}
+	strlist_release(mounts);
+	*mounts = absolute;
+	if (!*base_image || **base_image == '/')
+		return;
+	free(base);
+	base = realpath(*base_image, NULL);
+	*base_image = base ? base : *base_image;
 }
 
 int node_check_size(const struct cluster_options *options, struct error *err)

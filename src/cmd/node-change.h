@@ -41,6 +41,10 @@
 			0, "disk-size", &(to_).disk_bytes,                                            \
 			"size of a disk for the node's /var; as the cluster's nodes unless given",    \
 			.once = true),                                                                \
+		OPT_STRING(                                                                           \
+			0, "base-image", &(to_).base_image, "PATH",                                   \
+			"a folder or tar to have /usr from; as the cluster's nodes unless given",     \
+			.once = true, .complete = COMPLETE_FILE),                                     \
 		OPT_STRING(0, "container-runtime", &node_runtime, "NAME",                             \
 			   "what runs containers; there is only containerd", .once = true,            \
 			   .check = spec_check_runtime)
@@ -58,6 +62,9 @@ enum node_choice {
 /* The nodes that the operands name, or what ALL says: -EINVAL if neither was given. */
 int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err);
+
+/* Paths may be written as the person sees them; a profile is read elsewhere, too. */
+void node_make_absolute(struct strlist *mounts, const char **base_image);
 
 /* See that what OPTIONS add can work at all. */
 int node_check_size(const struct cluster_options *options, struct error *err);

@@ -45,13 +45,15 @@ static void print_json(const struct profile *profile)
 	profile_for_each_node(node, profile)
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s?, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:i, s:I, s:I}",
+			json_pack("{s:s, s:s?, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:i, s:I, s:I, "
+				  "s:s?}",
 				  "Name", node->name, "IP", node->address, "ControlPlane",
 				  node->control_plane, "Worker", node->worker, "Primary",
 				  node->primary, "KubernetesVersion", node->kubernetes_version,
 				  "Driver", node->driver, "PodCIDR", node->pod_cidr, "CPUs",
 				  (int)node->cpus, "MemoryBytes", (json_int_t)node->memory_bytes,
-				  "DiskBytes", (json_int_t)node->disk_bytes));
+				  "DiskBytes", (json_int_t)node->disk_bytes, "BaseImage",
+				  node->base_image));
 	(void)json_dumpf(list, stdout, JSON_COMPACT);
 	printf("\n");
 }

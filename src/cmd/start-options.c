@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cluster/spec.h"
 #include "cmd/command.h"
 #include "cmd/node-change.h"
 #include "payload/payload.h"
@@ -101,6 +102,10 @@ const struct opt start_options[] = {
 		"size of a disk for each node's /var, for instance 20g; it is on the host's disk unless "
 		"given",
 		.when_made = true),
+	OPT_STRING(0, "base-image", &start_arguments.wanted.base_image, "PATH",
+		   "a folder or tar with the root file system that nodes have their /usr from; the "
+		   "host's unless given",
+		   .when_made = true, .complete = COMPLETE_FILE),
 	OPT_STRING(0, "container-runtime", &node_runtime, "NAME",
 		   "what runs containers; there is only containerd", .check = spec_check_runtime),
 	OPT_LIST(0, "label", &start_arguments.wanted.labels, "KEY=VALUE", "a label of every node",
@@ -183,24 +188,6 @@ const struct opt start_options[] = {
 	OPT_END,
 };
 
-/* Paths of mounts may be written as the person sees them; a profile is read elsewhere, too. */
-static void make_mounts_absolute(struct strlist *mounts)
-{
-	struct strlist absolute = STRLIST_INIT;
-	cleanup_free char *here = getcwd(NULL, 0);
-	const char *word;
-
-	strlist_for_each(word, mounts) {
-		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
-		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL)
-									: NULL;
-
-		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
-	}
-	strlist_release(mounts);
-	*mounts = absolute;
-}
-
 int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 {
 	int r = parse_wait(arguments->wait, &arguments->wanted.wait, err);
@@ -208,6 +195,6 @@ int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 	if (r == 0 && arguments->kubernetes_version)
 		r = payload_resolve_version(arguments->kubernetes_version,
 					    &arguments->wanted.kubernetes_version, err);
-	make_mounts_absolute(&arguments->wanted.mounts);
+	node_make_absolute(&arguments->wanted.mounts, &arguments->wanted.base_image);
 	return r;
 }

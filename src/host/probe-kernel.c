@@ -68,6 +68,15 @@ enum probe_state probe_check_user_namespaces(const struct probe *probe arg_unuse
 	return PROBE_OK;
 }
 
+int probe_idmap(const char *path, struct error *err)
+{
+	cleanup_fd int userns = -1;
+	cleanup_fd int tree = -1;
+	int r = namespace_new_user(TRIAL_UID, &userns, err);
+
+	return r < 0 ? r : namespace_map_tree(path, userns, false, &tree, err);
+}
+
 enum probe_state probe_check_idmap(const struct probe *probe arg_unused, struct strbuf *text)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;

@@ -216,6 +216,18 @@ int probe_required(bool with_disks, struct error *err)
 	return judge(&verdict, err);
 }
 
+void probe_missing_programs(bool (*has)(const char *program, const void *data), const void *data,
+			    struct strlist *names, struct strlist *packages)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
+		if (probes[i].check != check_program || has(probes[i].name, data))
+			continue;
+		strlist_add(names, probes[i].name);
+		if (!strlist_has(packages, probes[i].package))
+			strlist_add(packages, probes[i].package);
+	}
+}
+
 int probe_raise_number(const char *path, unsigned long long wanted, struct error *err)
 {
 	cleanup_free char *text = NULL;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/strlist.h"
 
 enum probe_state {
 	PROBE_OK,
@@ -41,6 +42,14 @@ const char *probe_state_word(enum probe_state state);
  * of the first thing missing: -ENOENT if that is a program, else -ENOTSUP; one error names all, its
  * hint has the remedies. */
 int probe_required(bool with_disks, struct error *err);
+
+/* Add the programs that nodes need and HAS, called with DATA, denies to NAMES, and Debian's
+ * packages of them to PACKAGES. */
+void probe_missing_programs(bool (*has)(const char *program, const void *data), const void *data,
+			    struct strlist *names, struct strlist *packages);
+
+/* As root, try whether nodes can have the folder PATH with their own view of owners. */
+int probe_idmap(const char *path, struct error *err);
 
 /* What nodes take at least. */
 #define PROBE_CONTROL_PLANE_BYTES (UINT64_C(900) << 20)

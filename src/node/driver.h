@@ -33,6 +33,7 @@ struct node_spec {
 	const char *name;
 	const char *folder;  /* the driver's own place for it; etc/ in it becomes the node's /etc */
 	const char *payload; /* folder of the payload that it runs */
+	const char *base; /* folder of the root file system whose /usr it has; NULL: the host's */
 	const char *bridge;
 	struct in_addr address;
 	unsigned prefix;

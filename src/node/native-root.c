@@ -9,7 +9,7 @@
  *  2. the mounts are copied into the node's user namespace, which locks them: the node's root,
  *     who is nobody on the host, can neither take them apart nor make them writable;
  *  3. as that root: a second tmpfs becomes the node's /, the trees are bound to their places,
- *     /usr is an overlay of the host's with the node's own layer;
+ *     /usr is an overlay of the host's or the base's with the node's own layer;
  *  4. proc, sysfs, cgroups and a small /dev are mounted.  While the host's /proc and /sys
  *     can still be seen, since the kernel allows new ones only then;
  *  5. pivot_root(), what the person wants of the host is bound, and the host's tree is detached;
@@ -41,8 +41,9 @@ int native_trees_open(const struct node_spec *spec, const char *agent, int usern
 {
 	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
 	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
+	cleanup_free char *usr = xasprintf("%s/usr", spec->base ? spec->base : "");
 	cleanup_free char *var = xasprintf("%s/var", spec->folder);
-	int r = namespace_map_tree("/usr", userns_fd, true, &ret->usr, err);
+	int r = namespace_map_tree(usr, userns_fd, true, &ret->usr, err);
 
 	if (r == 0)
 		r = namespace_map_tree(spec->folder, userns_fd, false, &ret->node, err);
@@ -99,7 +100,7 @@ static int make_folders(struct error *err)
 		char path[64];
 		char target[64];
 
-		(void)snprintf(path, sizeof(path), "/usr/%s", links[i]);
+		(void)snprintf(path, sizeof(path), STAGE "/usr/%s", links[i]);
 		if (!file_exists(path))
 			continue;
 		(void)snprintf(target, sizeof(target), "usr/%s", links[i]);

@@ -7,7 +7,7 @@
 
 /* Detached mounts with the node's view of owners, made by namespace_map_tree(). */
 struct native_trees {
-	int usr;   /* the host's /usr, read-only */
+	int usr;   /* the host's or a base's /usr, read-only */
 	int node;  /* the node's folder: etc, var, run, and the upper layer of /usr */
 	int bin;   /* the payload's programs, read-only */
 	int cni;   /* the payload's CNI plugins, read-only */

@@ -43,5 +43,6 @@ void node_release(struct node *node)
 	strlist_release(&node->kubeadm_patches);
 	strlist_release(&node->env);
 	free(node->kubelet_binary);
+	free(node->base_image);
 	*node = (struct node){ NULL };
 }

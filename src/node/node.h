@@ -34,6 +34,7 @@ struct node {
 	struct strlist env;             /* NAME=VALUE for containerd and the kubelet */
 	unsigned max_pods;              /* 0: Kubernetes' own limit */
 	char *kubelet_binary; /* a kubelet of this host instead of the payload's, or NULL */
+	char *base_image;     /* where its /usr is from, see cluster/base.h; NULL: the host's */
 };
 
 /* "planned", "joined", "leaving"; and back, -EINVAL for another word. */

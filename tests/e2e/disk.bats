@@ -1,16 +1,42 @@
 #!/usr/bin/env bats
-# Nodes with disks of their own, on a real cluster.
+# Nodes with disks and a /usr of their own, on a real cluster: every node has a disk, as start was
+# told, and the worker's programs come from a tar with just what a node needs.
 
 load helper
 
 setup_file() {
 	begin_file e2e-disk e2e-none
+	make_base "$BATS_FILE_TMPDIR/base"
+	tar -C "$BATS_FILE_TMPDIR/base" -czf "$BATS_FILE_TMPDIR/base.tar.gz" .
 	manykube start -q --offline --disk-size=2g --container-runtime=containerd
-	manykube node add worker -q
+	(cd "$BATS_FILE_TMPDIR" && manykube node add worker -q --base-image=base.tar.gz)
 }
 
 teardown_file() {
 	end_file
+}
+
+# A root file system in the folder $1: some of this host's programs with what they load.
+make_base() {
+	local name path library
+
+	mkdir -p "$1/etc" "$1"/usr/{bin,sbin,lib,lib64,share}
+	for name in bin sbin lib lib64; do
+		ln -s "usr/$name" "$1/$name"
+	done
+	for name in sh mount umount nft cat dd df fallocate rm sync; do
+		path=$(command -v "$name")
+		cp -L "$path" "$1$(readlink -f "$(dirname "$path")")"
+		ldd "$path" | grep -o '/[^ ]*' | while read -r library; do
+			path=$1$(readlink -f "$(dirname "$library")")
+			mkdir -p "$path"
+			cp -L "$library" "$path"
+		done
+	done
+	cp /etc/ld.so.cache "$1/etc"
+	echo "from the base" >"$1/usr/share/marker"
+	printf 'ID=base\nPRETTY_NAME="The Base 7"\n' >"$1/usr/lib/os-release"
+	ln -s ../usr/lib/os-release "$1/etc/os-release"
 }
 
 # The bytes that Kubernetes counts with for the disk of node $1.
@@ -51,6 +77,9 @@ assert_refused() {
 	assert_refused 23 "at least 2 GiB" start -p e2e-none --disk-size=1g --offline
 	assert_refused 14 "nodes run containerd" node add --container-runtime=docker
 	assert_refused 14 "nodes run containerd" start -p e2e-none --container-runtime=cri-o
+	assert_refused 14 "no folder 'usr'" node add --base-image=/etc
+	rm "$BATS_FILE_TMPDIR/base/usr/sbin/nft"
+	assert_refused 14 "nodes need: nft" node add --base-image="$BATS_FILE_TMPDIR/base"
 	assert_refused 14 "--disk-size=2048m" start --disk-size=3g
 	[ ! -e "$MANYKUBE_HOME/profiles/e2e-none" ]
 }
@@ -77,6 +106,16 @@ assert_refused() {
 	assert_equal "$(manykube node list -o json | jq '.[1].DiskBytes')" $((2 << 30))
 	run -0 manykube node list -o wide
 	assert_output_has "Gi of 2.0Gi"
+}
+
+@test "the worker has its programs from the tar" {
+	assert_equal "$(on worker cat /usr/share/marker)" "from the base"
+	assert_equal "$(kubectl get node worker -o jsonpath='{.status.nodeInfo.osImage}')" "The Base 7"
+	assert_equal "$(on worker cat /etc/os-release)" "$(cat "$BATS_FILE_TMPDIR/base/usr/lib/os-release")"
+	run ! on worker ls /
+	run ! on node-1 cat /usr/share/marker
+	# Once it was unpacked, nobody needs it.
+	rm "$BATS_FILE_TMPDIR/base.tar.gz"
 }
 
 @test "what does not fit on a node's disk fails there, and the host has room" {

@@ -134,12 +134,14 @@ TEST(a_full_pod_network_takes_no_more_nodes)
 TEST(a_node_has_what_all_have_unless_it_has_its_own)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	struct node_options options = { .memory_bytes = UINT64_C(1) << 30 };
+	struct node_options options = { .memory_bytes = UINT64_C(1) << 30,
+					.base_image = "/srv/other" };
 	cleanup_free char *labels = NULL;
 	struct node *node;
 
 	plan_first(&profile, "10.244.0.0/16");
 	profile.disk_bytes = UINT64_C(20) << 30;
+	profile.base_image = xstrdup("/srv/base");
 	strlist_add(&options.labels, "tier=db");
 	ASSERT_OK(plan_node(&profile, &options, &node, &err));
 	strlist_release(&options.labels);
@@ -148,9 +150,11 @@ TEST(a_node_has_what_all_have_unless_it_has_its_own)
 	ASSERT_INT(node->cpus, 2);
 	ASSERT_INT(node->memory_bytes, UINT64_C(1) << 30);
 	ASSERT_INT(node->disk_bytes, UINT64_C(20) << 30);
+	ASSERT_STR(node->base_image, "/srv/other");
 	options = (struct node_options){ .disk_bytes = UINT64_C(30) << 30 };
 	ASSERT_OK(plan_node(&profile, &options, &node, &err));
 	ASSERT_INT(node->disk_bytes, UINT64_C(30) << 30);
+	ASSERT_STR(node->base_image, "/srv/base");
 	ASSERT(node->worker && !node->control_plane && !node->primary);
 }
 

@@ -34,6 +34,7 @@ static void make_profile(const char *name, struct profile *profile)
 	profile->api_port = 41234;
 	profile->memory_bytes = 1ull << 40;
 	profile->disk_bytes = 3ull << 40;
+	profile->base_image = xstrdup("/srv/base");
 	profile->created = 1790000000;
 	node = profile_add_node(profile, "node-1");
 	node->control_plane = true;
@@ -44,6 +45,7 @@ static void make_profile(const char *name, struct profile *profile)
 	node->worker = true;
 	node->cpus = 4;
 	node->disk_bytes = 5ull << 30;
+	node->base_image = xstrdup("/srv/other.tar");
 }
 
 TEST(what_was_saved_is_loaded)
@@ -65,6 +67,7 @@ TEST(what_was_saved_is_loaded)
 	ASSERT_INT(loaded.api_port, 41234);
 	ASSERT_INT(loaded.memory_bytes, 1ll << 40);
 	ASSERT_INT(loaded.disk_bytes, 3ll << 40);
+	ASSERT_STR(loaded.base_image, "/srv/base");
 	ASSERT_INT(loaded.created, 1790000000);
 	ASSERT_INT(loaded.node_count, 2);
 	ASSERT_INT(loaded.nodes[0].phase, NODE_JOINED);
@@ -72,6 +75,8 @@ TEST(what_was_saved_is_loaded)
 	ASSERT_STR(profile_primary(&loaded)->name, "node-1");
 	ASSERT_INT(profile_find_node(&loaded, "node-2")->cpus, 4);
 	ASSERT_INT(profile_find_node(&loaded, "node-2")->disk_bytes, 5ll << 30);
+	ASSERT_STR(profile_find_node(&loaded, "node-2")->base_image, "/srv/other.tar");
+	ASSERT(!profile_find_node(&loaded, "node-1")->base_image);
 	ASSERT(!profile_find_node(&loaded, "node-3"));
 }
 

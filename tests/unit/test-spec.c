@@ -264,25 +264,28 @@ TEST(there_is_one_runtime_of_containers)
 TEST(a_disk_must_have_room_for_kubernetes)
 {
 	struct cluster_options all = { .disk_bytes = (UINT64_C(2) << 30) - 1 };
-	struct cluster_options one = { .add.disk_bytes = 1 };
+	struct node_options node = { .disk_bytes = 1 };
+	struct cluster_options one = { .add = &node, .add_count = 1 };
 
 	ASSERT_INT(choices_check(&all, NULL), -ERANGE);
 	ASSERT_INT(choices_check(&one, NULL), -ERANGE);
-	one.add.disk_bytes = (UINT64_C(15) << 40) + 1;
+	node.disk_bytes = (UINT64_C(15) << 40) + 1;
 	ASSERT_INT(choices_check(&one, NULL), -ERANGE);
 	all.disk_bytes++;
 	ASSERT_OK(choices_check(&all, &err));
 }
 
-TEST(disks_of_a_cluster_that_exists_stay)
+TEST(disks_and_bases_of_a_cluster_that_exists_stay)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	struct cluster_options options = { .disk_bytes = UINT64_C(3) << 30 };
+	struct cluster_options options = { .disk_bytes = UINT64_C(3) << 30,
+					   .base_image = "/srv/base" };
 
 	profile.name = xstrdup("dev");
 	ASSERT_OK(choices_take(&options, &profile, true, &err));
 	ASSERT_INT(profile.disk_bytes, UINT64_C(3) << 30);
+	ASSERT_STR(profile.base_image, "/srv/base");
 	ASSERT_OK(choices_take(&options, &profile, false, &err));
 	options.disk_bytes <<= 1;
 	ASSERT_INT(choices_take(&options, &profile, false, &why), -EINVAL);
