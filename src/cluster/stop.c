@@ -6,7 +6,9 @@
  */
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,8 +54,11 @@ static int begin(const struct profile *profile, const struct node *node, struct 
 	}
 	if (ret->pid == 0) {
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
-		int r = stop_node(profile, node, &why);
+		int r;
 
+		/* It has the cluster's lock from us, and who runs the command again wants that. */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		r = stop_node(profile, node, &why);
 		if (r < 0)
 			(void)!write(report[1], why.text, strlen(why.text));
 		_exit(r < 0);
