@@ -70,36 +70,8 @@ assert_reaches_all_through() {
 	done < <(web_pods)
 }
 
-# A pod $1 on node $2 (any, if empty) that runs the shell command $3 with the claim at /data.
-run_with_claim() {
-	kubectl apply -f - <<-POD
-		apiVersion: v1
-		kind: Pod
-		metadata: {name: $1}
-		spec:
-		  restartPolicy: Never
-		  terminationGracePeriodSeconds: 0
-		  nodeSelector: {${2:+kubernetes.io/hostname: $2}}
-		  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
-		  containers:
-		    - name: main
-		      image: docker.io/library/busybox:latest
-		      imagePullPolicy: Never
-		      command: [sh, -c, '$3']
-		      volumeMounts: [{name: data, mountPath: /data}]
-	POD
-	kubectl wait --timeout=60s --for=jsonpath='{.status.phase}'=Succeeded "pod/$1"
-}
-
 @test "a claim is bound and written on a worker, and the next pod finds the data" {
-	kubectl apply -f - <<-CLAIM
-		apiVersion: v1
-		kind: PersistentVolumeClaim
-		metadata: {name: data}
-		spec:
-		  accessModes: [ReadWriteOnce]
-		  resources: {requests: {storage: 10Mi}}
-	CLAIM
+	make_claim
 	run_with_claim writer node-3 'echo kept >/data/file'
 	assert_equal "$(kubectl get pvc data -o jsonpath='{.status.phase}')" Bound
 	kubectl delete pod writer --wait

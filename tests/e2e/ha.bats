@@ -14,12 +14,6 @@ teardown_file() {
 	end_file
 }
 
-# Lines of "NAME UID ADDRESS" of all nodes.
-identities() {
-	kubectl get nodes -o json |
-		jq -r '.items[] | "\(.metadata.name) \(.metadata.uid) \(.status.addresses[0].address)"'
-}
-
 # StartCluster, DeployApp, PingHostFromPods, HAppyAfterClusterStart.
 @test "three control planes and a worker are HAppy, and apps run on all" {
 	local pod

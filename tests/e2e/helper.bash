@@ -235,3 +235,77 @@ assert_web_reaches_web() {
 		done <<<"$pods"
 	done
 }
+
+# Of every node its name, UID, address and podCIDR: what a restart must not change.
+identities() {
+	kubectl get nodes -o json | jq -r '.items[] |
+		"\(.metadata.name) \(.metadata.uid) \(.status.addresses[0].address) \(.spec.podCIDR)"'
+}
+
+node_names() {
+	kubectl get nodes -o json | jq -r '.items[].metadata.name' | xargs
+}
+
+# Lines of "NODE WORD", the word for the node's processes.
+hosts() {
+	manykube status -o json | jq -r '.[] | "\(.Name) \(.Host)"'
+}
+
+# A claim "data" for run_with_claim.
+make_claim() {
+	kubectl apply -f - <<-CLAIM
+		apiVersion: v1
+		kind: PersistentVolumeClaim
+		metadata: {name: data}
+		spec:
+		  accessModes: [ReadWriteOnce]
+		  resources: {requests: {storage: 10Mi}}
+	CLAIM
+}
+
+# A pod $1 on node $2 (any, if empty) that runs the shell command $3 with the claim at /data, to its
+# end.
+run_with_claim() {
+	kubectl apply -f - <<-POD
+		apiVersion: v1
+		kind: Pod
+		metadata: {name: $1}
+		spec:
+		  restartPolicy: Never
+		  terminationGracePeriodSeconds: 0
+		  nodeSelector: {${2:+kubernetes.io/hostname: $2}}
+		  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+		  containers:
+		    - name: main
+		      image: docker.io/library/busybox:latest
+		      imagePullPolicy: Never
+		      command: [sh, -c, '$3']
+		      volumeMounts: [{name: data, mountPath: /data}]
+	POD
+	kubectl wait --timeout=60s --for=jsonpath='{.status.phase}'=Succeeded "pod/$1"
+}
+
+# What was written by run_with_claim into /data/file on node-2 is still there.
+assert_data_is_there() {
+	run_with_claim reader node-2 'cat /data/file'
+	assert_equal "$(kubectl logs reader)" kept
+	kubectl delete pod reader
+}
+
+# Press Ctrl-C in a command as soon as it says STEP: interrupt STEP WORD...
+interrupt() {
+	local step=$1 events=$BATS_TEST_TMPDIR/interrupted line pid status=0
+
+	shift
+	rm -f "$events"
+	mkfifo "$events"
+	"$MANYKUBE" "$@" -o json >"$events" 2>&1 3>&- &
+	pid=$!
+	# Held open, so that nothing but the signal ends the command.
+	exec 7<"$events"
+	while read -r line <&7 && [[ $line != *"$step"* ]]; do :; done
+	kill -INT "$pid" || true
+	wait "$pid" || status=$?
+	exec 7<&-
+	assert_equal "$status" 11 "$* was to be interrupted"
+}

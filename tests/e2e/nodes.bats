@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Nodes come, stop, start and go; whole clusters stop and start.  First what minikube tests of
-# clusters with many nodes, in its order, then what it does not.
+# Nodes come, stop, start and go; whole clusters stop and start: what minikube tests of clusters with
+# many nodes, in its order.
 
 load helper
 
@@ -13,72 +13,6 @@ teardown_file() {
 	end_file
 }
 
-# Of every node its name, UID, address and podCIDR: what a restart must not change.
-identities() {
-	kubectl get nodes -o json | jq -r '.items[] |
-		"\(.metadata.name) \(.metadata.uid) \(.status.addresses[0].address) \(.spec.podCIDR)"'
-}
-
-node_names() {
-	kubectl get nodes -o json | jq -r '.items[].metadata.name' | xargs
-}
-
-# Lines of "NODE WORD", the word for the node's processes.
-hosts() {
-	manykube status -o json | jq -r '.[] | "\(.Name) \(.Host)"'
-}
-
-# Run a pod on a node: run_pod NAME NODE SCRIPT; it has the claim "data".
-run_pod() {
-	kubectl apply -f - <<-POD
-		apiVersion: v1
-		kind: Pod
-		metadata: {name: $1}
-		spec:
-		  restartPolicy: Never
-		  terminationGracePeriodSeconds: 0
-		  tolerations: [{operator: Exists}]
-		  nodeSelector: {kubernetes.io/hostname: $2}
-		  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
-		  containers:
-		    - name: main
-		      image: docker.io/library/busybox:latest
-		      imagePullPolicy: Never
-		      command: [sh, -c, '$3']
-		      volumeMounts: [{name: data, mountPath: /data}]
-	POD
-}
-
-pod_ended() {
-	kubectl wait --timeout=60s --for=jsonpath='{.status.phase}'="$2" "pod/$1"
-}
-
-assert_data_is_there() {
-	run_pod reader node-2 'cat /data/file'
-	pod_ended reader Succeeded
-	assert_equal "$(kubectl logs reader)" kept
-	kubectl delete pod reader
-}
-
-# Press Ctrl-C in a command as soon as it says STEP: interrupt STEP WORD...
-interrupt() {
-	local step=$1 events=$BATS_TEST_TMPDIR/interrupted line pid status=0
-
-	shift
-	rm -f "$events"
-	mkfifo "$events"
-	"$MANYKUBE" "$@" -o json >"$events" 2>&1 3>&- &
-	pid=$!
-	# Held open, so that nothing but the signal ends the command.
-	exec 7<"$events"
-	while read -r line <&7 && [[ $line != *"$step"* ]]; do :; done
-	kill -INT "$pid" || true
-	wait "$pid" || status=$?
-	cat <&7
-	exec 7<&-
-	assert_equal "$status" 11 "$* was to be interrupted"
-}
-
 # minikube's FreshStart2Nodes, DeployApp2Nodes, PingHostFrom2Pods.
 @test "two nodes, an app on both, and both reach the host" {
 	local pod gateway
@@ -89,16 +23,8 @@ interrupt() {
 	for pod in $(web_pods | cut -d' ' -f1); do
 		kubectl exec "$pod" -- ping -c 1 -W 5 "$gateway"
 	done
-	kubectl apply -f - <<-CLAIM
-		apiVersion: v1
-		kind: PersistentVolumeClaim
-		metadata: {name: data}
-		spec:
-		  accessModes: [ReadWriteOnce]
-		  resources: {requests: {storage: 10Mi}}
-	CLAIM
-	run_pod writer node-2 'echo kept >/data/file'
-	pod_ended writer Succeeded
+	make_claim
+	run_with_claim writer node-2 'echo kept >/data/file'
 	kubectl delete pod writer
 }
 
@@ -264,107 +190,4 @@ interrupt() {
 	EOF
 	assert_equal "$(profile_get .)" "$before"
 	assert_all_ready
-}
-
-@test "two node add at the same moment both succeed; stop meanwhile is told to wait" {
-	local first second
-
-	"$MANYKUBE" node add >"$BATS_TEST_TMPDIR/first" 2>&1 3>&- &
-	first=$!
-	"$MANYKUBE" node add --count=2 >"$BATS_TEST_TMPDIR/second" 2>&1 3>&- &
-	second=$!
-	within 10 grep -q . "$BATS_TEST_TMPDIR/first" "$BATS_TEST_TMPDIR/second"
-	run manykube stop
-	assert_status 11
-	assert_output_has busy
-	wait "$first" || fail "$(cat "$BATS_TEST_TMPDIR/first")"
-	wait "$second" || fail "$(cat "$BATS_TEST_TMPDIR/second")"
-	assert_equal "$(node_names)" "node-1 node-2 node-3 node-4 node-5"
-	assert_all_ready
-}
-
-@test "several nodes go at once, also one whose first process was killed, and their pods" {
-	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/node-4/pid")"
-	run -0 manykube node delete node-3 node-4 node-5
-	assert_equal "$(node_names)" "node-1 node-2"
-	assert_equal "$(profile_get '.nodes | length')" 2
-	assert_equal "$(web_pods | cut -d' ' -f2 | sort | xargs)" "node-1 node-2"
-}
-
-@test "Ctrl-C in node add, stop, start and delete: the same command finishes it" {
-	interrupt "Joining node: late" node add late --label=tier=db
-	run manykube node add late --label=tier=web
-	assert_status 14
-	assert_output_has "'manykube node start late' goes on"
-	run -0 manykube node add late --label=tier=db
-	assert_all_ready
-	interrupt "Stopping node: late" node stop late
-	run -0 manykube node stop late
-	assert_equal "$(hosts | xargs)" "node-1 Running node-2 Running late Stopped"
-	interrupt "Starting node: late" node start late
-	run -0 manykube node start late
-	assert_all_ready
-	interrupt "Removing node: late" node delete late --force
-	run -0 manykube node delete late
-	assert_equal "$(node_names)" "node-1 node-2"
-}
-
-@test "without its control plane: a clear word, and a node can go all the same" {
-	local address
-
-	manykube node add late
-	address=$(web_pods | awk '$2 == "node-2" { print $3 }')
-	run -0 manykube node stop node-1
-	run manykube kubectl get nodes
-	assert_status 103
-	assert_output_has "the control plane of cluster 'e2e-nodes' does not run"
-	assert_output_has "'manykube start"
-	assert_equal "$(hosts | xargs)" "node-1 Stopped node-2 Running late Running"
-	run manykube status
-	[ "$status" -ne 0 ]
-	# Workers and their pods go on.
-	curl -sS -m 5 --noproxy '*' "http://$address:8080"
-	run -0 manykube node delete late
-	assert_output_has "with the next 'manykube start'"
-	run -0 manykube worker create spare
-	run -0 manykube node delete spare
-	[[ $output != *"next 'manykube start'"* ]]
-	run manykube node start node-2
-	assert_status 103
-	run -0 manykube node start node-1
-	assert_equal "$(node_names)" "node-1 node-2"
-	assert_all_ready
-}
-
-@test "all processes killed at once: start brings everything back" {
-	local before
-
-	before=$(identities)
-	# With its first process all of a node's end.
-	cut -d' ' -f1 "$(profile_folder)"/nodes/*/pid | xargs kill -KILL
-	kill -KILL "$(grep -o -m1 '[0-9][0-9]*' "$(profile_folder)/front-door.lock")"
-	run -0 manykube start
-	assert_equal "$(identities)" "$before"
-	assert_all_ready
-	assert_data_is_there
-}
-
-@test "delete with stopped and half made nodes leaves nothing, and the names are as new" {
-	local pid
-
-	on node-2 touch /var/tmp/old
-	manykube node stop node-2
-	"$MANYKUBE" node add half >"$BATS_TEST_TMPDIR/add" 2>&1 3>&- &
-	pid=$!
-	within 20 test -e "$(profile_folder)/nodes/half/pid"
-	kill -KILL "$pid"
-	wait "$pid" || true
-	run -0 manykube delete
-	assert_no_trace
-	run manykube stop
-	assert_status 85
-	manykube start --nodes=2 --offline
-	manykube node add half
-	assert_all_ready
-	on node-2 test ! -e /var/tmp/old
 }
