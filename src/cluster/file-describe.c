@@ -58,7 +58,8 @@ static void subtract(const struct strlist *list, const struct strlist *defaults,
 static void describe_own(const struct file_field *field, const struct profile *profile,
 			 const struct node *node, struct node_options *wanted)
 {
-	bool shared = field->places & FILE_OF_DEFAULTS;
+	/* Nothing of a cluster's that nodes have is at the beginning of its record. */
+	bool shared = field->kept > 0;
 	bool removable = field->option && (strcmp(field->option, "label") == 0 ||
 					   strcmp(field->option, "taint") == 0);
 	const void *from = at(node, field->node_kept);

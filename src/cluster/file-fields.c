@@ -103,6 +103,8 @@ const struct file_field file_fields[] = {
 	  "how many such nodes there are", .least = 1, .most = 250 },
 	{ "staticIP", FILE_WORD, FILE_OF_NODE, "static-ip", "(the next free one)", "192.168.60.10",
 	  "the node's address", .chosen_for_you = true, .check = spec_check_address, NODE(address) },
+	{ "kubernetesVersion", FILE_VERSION, FILE_OF_NODE, "kubernetes-version", "(the cluster's)", "v1.35.4",
+	  "Kubernetes of the node, if it is to be an older one", EACH(kubernetes_version) },
 	{ "cpus", FILE_NUMBER, FILE_OF_DEFAULTS | FILE_OF_NODE, "cpus", "(the host's)", "2",
 	  "CPUs of the node", .least = 1, .most = INT_MAX, EACH(cpus) },
 	{ "memory", FILE_SIZE, FILE_OF_DEFAULTS | FILE_OF_NODE, "memory", "(the host's)", "2g",

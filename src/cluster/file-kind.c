@@ -495,11 +495,8 @@ static int read_node(struct file_reader *reader, const struct yaml_value *map, s
 	if (version && is_primary(file, at)) {
 		file->options.kubernetes_version = version;
 		strlist_add(&file->given, "kubernetes-version");
-	} else if (version && file->options.kubernetes_version &&
-		   strcmp(version, file->options.kubernetes_version) != 0) {
-		file_warn(reader, yaml_get(map, "image")->place,
-			  "all nodes run Kubernetes %s, this one, too",
-			  file->options.kubernetes_version);
+	} else if (version && strcmp(version, file->options.kubernetes_version ?: "") != 0) {
+		node->kubernetes_version = version;
 	}
 	return 0;
 }
@@ -518,7 +515,7 @@ static int read_nodes(struct file_reader *reader, const struct yaml_value *root)
 	if (r < 0 || !list)
 		return r;
 	r = read_roles(reader, list);
-	/* The primary's version is what the others are compared with. */
+	/* The primary's version is the cluster's. */
 	for (int primary = 1; primary >= 0; primary--)
 		for (size_t i = 0; r == 0 && i < list->count; i++)
 			if (is_primary(reader->file, i) == primary)

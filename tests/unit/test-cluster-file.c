@@ -447,6 +447,7 @@ TEST(a_file_of_kinds_is_understood)
 		"    selinuxRelabel: false\n"
 		"    propagation: None\n"
 		"- role: worker\n"
+		"  image: kindest/node:v1.35.4\n"
 		"  extraPortMappings:\n"
 		"  - containerPort: 80\n"
 		"    hostPort: 8081\n";
@@ -482,7 +483,9 @@ TEST(a_file_of_kinds_is_understood)
 	ASSERT_STR(file.nodes[1].name, "app-worker");
 	assert_words(&file.nodes[1].labels, "tier=frontend");
 	assert_words(&file.nodes[1].mounts, "/usr/share:/files:ro");
+	ASSERT(!file.nodes[1].kubernetes_version);
 	ASSERT_STR(file.nodes[2].name, "app-worker2");
+	ASSERT_STR(file.nodes[2].kubernetes_version, "v1.35.4");
 	assert_lasting(&file);
 }
 
