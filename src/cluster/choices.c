@@ -331,12 +331,26 @@ int choices_check(const struct cluster_options *options, struct error *err)
 	return r;
 }
 
-int choices_check_word(const char *option, const char *word, struct error *err)
+static const struct choice *find_choice(const char *option)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(choices); i++)
 		if (strcmp(choices[i].option + strspn(choices[i].option, "-"), option) == 0)
-			return choices[i].check ? choices[i].check(word, err) : 0;
-	return 0;
+			return &choices[i];
+	return NULL;
+}
+
+int choices_check_word(const char *option, const char *word, struct error *err)
+{
+	const struct choice *choice = find_choice(option);
+
+	return choice && choice->check ? choice->check(word, err) : 0;
+}
+
+bool choices_may_change(const char *option)
+{
+	const struct choice *choice = find_choice(option);
+
+	return choice && choice->any_time;
 }
 
 static void copy(const struct choice *choice, const void *from, void *to)

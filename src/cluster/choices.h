@@ -16,6 +16,9 @@ int choices_check_word(const char *option, const char *word, struct error *err);
 /* -ERANGE if a node can't live with a disk of so many bytes; 0 is none. */
 int choices_check_disk(uint64_t bytes, struct error *err);
 
+/* Whether what is chosen with --OPTION may change on a cluster that exists. */
+bool choices_may_change(const char *option);
+
 /*
  * Take the choices of OPTIONS into PROFILE.  Unless it IS_NEW, -EINVAL with reason_usage for one
  * that can't be changed any more; some can at any time, such as --ports.

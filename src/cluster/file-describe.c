@@ -16,8 +16,26 @@ static void *at(const void *base, size_t offset)
 	return (char *)(uintptr_t)base + offset;
 }
 
-/* A member as the word that it is in a file; NULL if it is not set, for the caller to free. */
-static char *member_text(const struct file_field *field, const void *member)
+static char *size_text(uint64_t bytes)
+{
+	static const char units[] = "bkmgt";
+	size_t unit = 0;
+
+	while (unit < 4 && bytes % 1024 == 0) {
+		bytes /= 1024;
+		unit++;
+	}
+	return xasprintf("%llu%c", (unsigned long long)bytes, units[unit]);
+}
+
+static char *seconds_text(unsigned seconds)
+{
+	if (seconds % 3600 == 0)
+		return xasprintf("%uh", seconds / 3600);
+	return seconds % 60 == 0 ? xasprintf("%um", seconds / 60) : xasprintf("%us", seconds);
+}
+
+char *file_member_text(const struct file_field *field, const void *member)
 {
 	switch (field->type) {
 	case FILE_FLAG:
@@ -25,6 +43,10 @@ static char *member_text(const struct file_field *field, const void *member)
 	case FILE_NUMBER:
 		return *(const unsigned *)member ? xasprintf("%u", *(const unsigned *)member)
 						 : NULL;
+	case FILE_SIZE:
+		return *(const uint64_t *)member ? size_text(*(const uint64_t *)member) : NULL;
+	case FILE_SECONDS:
+		return *(const unsigned *)member ? seconds_text(*(const unsigned *)member) : NULL;
 	default:
 		return *(char *const *)member ? xstrdup(*(char *const *)member) : NULL;
 	}
@@ -124,7 +146,7 @@ static void describe_cluster(const struct profile *profile, struct cluster_file 
 		if (!(field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS)) || !field->has_member)
 			continue;
 		if (field->chosen_for_you && !strlist_has(&profile->asked, field->name)) {
-			cleanup_free char *text = member_text(field, from);
+			cleanup_free char *text = file_member_text(field, from);
 
 			if (ret_chosen && text)
 				strlist_addf(ret_chosen, "%s %s", field->name, text);
@@ -154,25 +176,6 @@ void cluster_file_describe(const struct profile *profile, struct cluster_file *r
 				describe_node(profile, node, &ret->nodes[ret->node_count++],
 					      ret_chosen);
 	strlist_add(&ret->given, "nodes");
-}
-
-static char *size_text(uint64_t bytes)
-{
-	static const char units[] = "bkmgt";
-	size_t unit = 0;
-
-	while (unit < 4 && bytes % 1024 == 0) {
-		bytes /= 1024;
-		unit++;
-	}
-	return xasprintf("%llu%c", (unsigned long long)bytes, units[unit]);
-}
-
-static char *seconds_text(unsigned seconds)
-{
-	if (seconds % 3600 == 0)
-		return xasprintf("%uh", seconds / 3600);
-	return seconds % 60 == 0 ? xasprintf("%um", seconds / 60) : xasprintf("%us", seconds);
 }
 
 /* TEXT as the number, flag or structure that it is written as, or as text. */
@@ -291,14 +294,8 @@ static json_t *member_to_json(const struct file_field *field, const void *member
 		return mirrors_to_json(member);
 	case FILE_PATCHES:
 		return patches_to_json(member);
-	case FILE_SIZE:
-		text = *(const uint64_t *)member ? size_text(*(const uint64_t *)member) : NULL;
-		return text ? json_string(text) : NULL;
-	case FILE_SECONDS:
-		text = *(const unsigned *)member ? seconds_text(*(const unsigned *)member) : NULL;
-		return text ? json_string(text) : NULL;
 	default:
-		text = member_text(field, member);
+		text = file_member_text(field, member);
 	}
 	if (!text || (field->usual && strcmp(text, field->usual) == 0))
 		return NULL;

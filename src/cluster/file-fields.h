@@ -32,6 +32,13 @@ enum file_type {
 	FILE_PATCHES, /* [{kind: KIND, merge: {...}}]: words of cluster/kubeadm-patch.h */
 };
 
+/* What it takes to change a field of a node. */
+enum file_effect {
+	FILE_ANEW, /* another node in its place */
+	FILE_ON_RESTART,
+	FILE_AT_ONCE,
+};
+
 enum file_place {
 	FILE_OF_CLUSTER = 1 << 0,
 	FILE_OF_DEFAULTS = 1 << 1, /* in "defaults", for all nodes: a member of cluster_options */
@@ -48,6 +55,7 @@ struct file_field {
 	const char *help;     /* lower case, no full stop */
 	const char *words;    /* of a choice: "auto|none" */
 	unsigned least, most; /* of a number */
+	enum file_effect effect;
 
 	/* What its words must be, if no option of `start` says it; may be NULL. */
 	int (*check)(const char *word, struct error *err);
@@ -71,6 +79,10 @@ const char *file_field_key(const struct file_field *field);
 
 /* Whether FIELD is in the map called IN ("network"; "" is the file itself) at PLACE. */
 bool file_field_is_in(const struct file_field *field, enum file_place place, const char *in);
+
+/* The member of FIELD, which is no list, as it is written in a file; NULL if it is not set, for the
+ * caller to free. */
+char *file_member_text(const struct file_field *field, const void *member) must_check;
 
 /* Copy the member of FIELD; a word is still the same one, a list is another. */
 void file_copy_member(const struct file_field *field, const void *from, void *to);

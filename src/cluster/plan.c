@@ -158,10 +158,11 @@ static int choose_name(const struct profile *profile, const char *wanted, char *
 	return 0;
 }
 
-/* What all nodes have, and what this one has besides. */
-static void copy_settings(const struct profile *profile, const struct node_options *options,
-			  struct node *node)
+void plan_settings(const struct profile *profile, const struct node_options *options,
+		   struct node *node)
 {
+	node->worker = !node->control_plane ||
+		       (!profile->no_schedule_control_planes && !options->no_schedule);
 	node->cpus = options->cpus ? options->cpus : profile->cpus;
 	node->memory_bytes = options->memory_bytes ? options->memory_bytes : profile->memory_bytes;
 	node->disk_bytes = options->disk_bytes ? options->disk_bytes : profile->disk_bytes;
@@ -169,6 +170,8 @@ static void copy_settings(const struct profile *profile, const struct node_optio
 	(void)node_change_labels(&node->labels, &options->labels, NULL);
 	copy_words(&node->taints, &profile->taints);
 	(void)node_change_taints(&node->taints, &options->taints, NULL);
+	if (!node->worker)
+		strlist_add(&node->taints, CONTROL_PLANE_TAINT);
 	copy_words(&node->mounts, &profile->mounts);
 	copy_words(&node->mounts, &options->mounts);
 	copy_words(&node->extra_config, &options->extra_config);
@@ -242,16 +245,12 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 	node = profile_add_node(profile, name);
 	node->primary = profile->node_count == 1;
 	node->control_plane = control_plane;
-	node->worker = !control_plane ||
-		       (!profile->no_schedule_control_planes && !options->no_schedule);
 	node->kubernetes_version = xstrdup(version);
 	node->driver = xstrdup("native");
 	node->address = take_ptr(address);
 	node->asked_address = options->address;
 	node->pod_cidr = inet_print_subnet(&pods);
-	copy_settings(profile, options, node);
-	if (!node->worker)
-		strlist_add(&node->taints, CONTROL_PLANE_TAINT);
+	plan_settings(profile, options, node);
 	*ret_node = node;
 	return 0;
 }

@@ -14,6 +14,11 @@
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err);
 
+/* Give the empty NODE, whose role is known, the settings that PROFILE has for all nodes, and
+ * besides or instead those of OPTIONS. */
+void plan_settings(const struct profile *profile, const struct node_options *options,
+		   struct node *node);
+
 /* Give PROFILE one more node as OPTIONS say, with the next free address and podCIDR. */
 int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
 	      struct error *err);

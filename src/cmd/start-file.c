@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "cluster/apply-plan.h"
 #include "cluster/file.h"
 #include "cmd/command.h"
 #include "cmd/node-change.h"
@@ -13,6 +14,9 @@
 
 /* What was taken points into it. */
 static struct cluster_file file;
+
+/* What the file says otherwise than the command line. */
+static struct strlist overridden;
 
 /* --file can come from the environment, too, but is needed before all else of it. */
 static int find_path(struct strlist *given, const char **ret, struct error *err)
@@ -31,6 +35,7 @@ int start_take_file(struct strlist *given, bool named, const char **profile_name
 	const struct cluster_file_name name = { .given = named ? *profile_name : NULL,
 						.usual = *profile_name };
 	const char *warning;
+	const char *option;
 	const char *path;
 	int r = find_path(given, &path, err);
 
@@ -41,6 +46,9 @@ int start_take_file(struct strlist *given, bool named, const char **profile_name
 		return r;
 	strlist_for_each(warning, &file.warnings)
 		log_warning("%s", warning);
+	strlist_for_each(option, &file.given)
+		if (strlist_has(given, option))
+			strlist_add(&overridden, option);
 	cluster_file_take(&file, &start_arguments.wanted, given);
 	/* So that advice names the cluster. */
 	if (strcmp(*profile_name, file.name) != 0)
@@ -67,6 +75,32 @@ static int check_counts(const struct cluster_options *wanted, struct error *err)
 	return 0;
 }
 
+/* Say what of the nodes of PROFILE is not as the file says. */
+static void tell_differences(const struct profile *profile)
+{
+	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
+	struct strlist said = STRLIST_INIT;
+	struct cluster_file compared = file;
+	const char *option;
+
+	strlist_for_each(option, &file.given)
+		if (!strlist_has(&overridden, option))
+			strlist_add(&said, option);
+	compared.given = said;
+	apply_plan_make(profile, &compared, true, &plan);
+	for (size_t i = 0; i < plan.count; i++) {
+		const struct apply_step *step = &plan.steps[i];
+		cleanup_free char *changes = strlist_join(&step->changes, ", ");
+
+		if (step->action == APPLY_DELETE)
+			log_warning("node '%s' is not in '%s', and stays", step->node, file.source);
+		else if (step->node && step->action != APPLY_ADD)
+			log_warning("node '%s' is not as '%s' says, and stays so: %s", step->node,
+				    file.source, changes);
+	}
+	strlist_release(&said);
+}
+
 int start_settle_file(const char *name, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -79,6 +113,7 @@ int start_settle_file(const char *name, struct error *err)
 	/* What can't be read is told by who needs it. */
 	if (r < 0 || wanted->add_count == 0 || profile_load(name, &profile, NULL) < 0)
 		return r;
+	tell_differences(&profile);
 	missing = xcalloc(wanted->add_count, sizeof(*missing));
 	wanted->add_count = 0;
 	for (size_t i = 0; i < file.node_count; i++)

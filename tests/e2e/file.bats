@@ -89,6 +89,9 @@ write_own() {
 	sed -i 's,./files,.,' "$SHARED/files/changed.yaml"
 	run -14 manykube start -f "$SHARED/files/changed.yaml" --offline
 	assert_output_has "can't be changed"
+	sed 's/memory: 1g/memory: 900m/' "$SHARED/cluster.yaml" >"$SHARED/other.yaml"
+	run -0 manykube start -f "$SHARED/other.yaml" --offline
+	assert_output_has "node 'node-2' is not as '$SHARED/other.yaml' says, and stays so: memory 1g -> 900m"
 	sed 's/memory: 2g/memroy: 2g/' "$SHARED/cluster.yaml" >"$SHARED/wrong.yaml"
 	run -18 manykube start -f "$SHARED/wrong.yaml" --offline
 	assert_output_has "wrong.yaml:18:3: there is no field 'memroy' here; did you mean 'memory'?"
@@ -101,13 +104,13 @@ write_own() {
 	manykube config view -o json | assert_schema cluster
 	view >"$SHARED/seen.yaml"
 	before=$(<"$SHARED/seen.yaml")
-	nodes=$(profile_get '[.nodes[] | del(.phase)] | tojson')
+	nodes=$(profile_get '[.nodes[] | del(.phase, .address, .podCidr)] | tojson')
 	manykube delete -q
 	# From elsewhere, with nothing else said: it is offline as the first was.
 	(cd / && manykube start -q -f - <"$SHARED/seen.yaml")
 	assert_all_ready
 	assert_equal "$(view)" "$before"
-	assert_equal "$(profile_get '[.nodes[] | del(.phase)] | tojson')" "$nodes"
+	assert_equal "$(profile_get '[.nodes[] | del(.phase, .address, .podCidr)] | tojson')" "$nodes"
 	manykube delete -q
 }
 
