@@ -290,7 +290,7 @@ static int read_image(struct file_reader *reader, const struct yaml_value *map, 
 			image);
 		return 0;
 	}
-	if (payload_resolve_version(version, ret, NULL) == 0)
+	if (reader->has_version || payload_resolve_version(version, ret, NULL) == 0)
 		return 0;
 	minor = xstrndup(version, strlen(version) - strlen(strrchr(version, '.') ?: ""));
 	if (payload_resolve_version(minor, ret, NULL) == 0) {
@@ -299,6 +299,8 @@ static int read_image(struct file_reader *reader, const struct yaml_value *map, 
 		return 0;
 	}
 	r = payload_resolve_version(version, ret, reader->err);
+	(void)error_hint(reader->err, r,
+			 "choose one for all nodes with --kubernetes-version, or change the image");
 	return file_wrong_there(reader, value->place, r, "image");
 }
 

@@ -6,6 +6,7 @@
 
 struct file_reader {
 	struct cluster_file *file;
+	bool has_version; /* see cluster_file_before */
 	struct error *err;
 };
 

@@ -135,7 +135,7 @@ static char *folder_of(const char *source)
 }
 
 /* The name is needed first: nodes may be called after it. */
-static int choose_name(struct file_reader *reader, const struct cluster_file_name *name)
+static int choose_name(struct file_reader *reader, const struct cluster_file_before *before)
 {
 	const struct yaml_value *own = yaml_get(&reader->file->root, "name");
 	bool is_word = own && own->type == YAML_WORD;
@@ -143,23 +143,25 @@ static int choose_name(struct file_reader *reader, const struct cluster_file_nam
 
 	if (r < 0)
 		return file_wrong_there(reader, own->place, r, "name");
-	reader->file->name = xstrdup(name->given ? name->given : is_word ? own->text : name->usual);
+	reader->file->name = xstrdup(before->name ? before->name
+				     : is_word    ? own->text
+						  : before->usual_name);
 	return 0;
 }
 
 int cluster_file_parse(const char *source, const char *text, size_t len,
-		       const struct cluster_file_name *name, struct cluster_file *ret,
+		       const struct cluster_file_before *before, struct cluster_file *ret,
 		       struct error *err)
 {
 	cleanup_with(cluster_file_release) struct cluster_file file = {
 		.source = xstrdup(source),
 		.folder = folder_of(source),
 	};
-	struct file_reader reader = { &file, err };
+	struct file_reader reader = { &file, before->has_version, err };
 	int r = yaml_read(source, text, len, &file.root, err);
 
 	if (r == 0)
-		r = choose_name(&reader, name);
+		r = choose_name(&reader, before);
 	if (r == 0)
 		r = read_root(&reader);
 	if (r < 0)
@@ -171,7 +173,7 @@ int cluster_file_parse(const char *source, const char *text, size_t len,
 	return 0;
 }
 
-int cluster_file_read(const char *path, const struct cluster_file_name *name,
+int cluster_file_read(const char *path, const struct cluster_file_before *before,
 		      struct cluster_file *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -200,7 +202,7 @@ int cluster_file_read(const char *path, const struct cluster_file_name *name,
 		(void)error_prefix(err, r, "cannot read the file '%s'", path);
 		return error_reason(err, r, &reason_cluster_file);
 	}
-	return cluster_file_parse(source, text.text, text.len, name, ret, err);
+	return cluster_file_parse(source, text.text, text.len, before, ret, err);
 }
 
 void cluster_file_take(const struct cluster_file *file, struct cluster_options *options,

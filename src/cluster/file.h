@@ -33,19 +33,20 @@ struct cluster_file {
 
 #define CLUSTER_FILE_INIT ((struct cluster_file){ NULL })
 
-/* What a cluster is called that a file describes. */
-struct cluster_file_name {
-	const char *given; /* whatever the file says; may be NULL */
-	const char *usual; /* if it says nothing */
+/* What is known before a file is read. */
+struct cluster_file_before {
+	const char *name;       /* of the cluster, whatever the file says; NULL: as it says, or */
+	const char *usual_name; /* if it says nothing */
+	bool has_version; /* of Kubernetes: what a file of kind's says of it does not matter */
 };
 
 /* Read the file at PATH, "-" being what comes in. */
-int cluster_file_read(const char *path, const struct cluster_file_name *name,
+int cluster_file_read(const char *path, const struct cluster_file_before *before,
 		      struct cluster_file *ret, struct error *err);
 
 /* Read TEXT, which comes from what people call SOURCE. */
 int cluster_file_parse(const char *source, const char *text, size_t len,
-		       const struct cluster_file_name *name, struct cluster_file *ret,
+		       const struct cluster_file_before *before, struct cluster_file *ret,
 		       struct error *err);
 
 /*

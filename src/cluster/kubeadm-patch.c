@@ -67,6 +67,8 @@ void kubeadm_patch_strip(const char *kind, json_t *merge, struct strlist *ret_re
 {
 	(void)json_object_del(merge, "kind");
 	(void)json_object_del(merge, "apiVersion");
+	/* kubeadm's documents have no names; who wrote one meant nothing by it. */
+	(void)json_object_del(merge, "metadata");
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 		if (strcmp(ours[i].kind, kind) == 0 && take_out(merge, ours[i].path))
 			strlist_add(ret_removed, ours[i].path + 1);

@@ -32,8 +32,10 @@ static int find_path(struct strlist *given, const char **ret, struct error *err)
 
 int start_take_file(struct strlist *given, bool named, const char **profile_name, struct error *err)
 {
-	const struct cluster_file_name name = { .given = named ? *profile_name : NULL,
-						.usual = *profile_name };
+	const struct cluster_file_before before = { .name = named ? *profile_name : NULL,
+						    .usual_name = *profile_name,
+						    .has_version = strlist_has(
+							    given, "kubernetes-version") };
 	const char *warning;
 	const char *option;
 	const char *path;
@@ -41,7 +43,7 @@ int start_take_file(struct strlist *given, bool named, const char **profile_name
 
 	if (r < 0 || !path)
 		return r;
-	r = cluster_file_read(path, &name, &file, err);
+	r = cluster_file_read(path, &before, &file, err);
 	if (r < 0)
 		return r;
 	strlist_for_each(warning, &file.warnings)

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct cluster_file_name name = { .usual = "usual" };
+	static const struct cluster_file_before name = { .usual_name = "usual" };
 	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
 	cleanup_with(cluster_file_release) struct cluster_file again = CLUSTER_FILE_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;

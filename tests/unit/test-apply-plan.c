@@ -9,7 +9,7 @@
 
 static void read_text(const char *text, struct cluster_file *ret)
 {
-	static const struct cluster_file_name name = { .usual = "usual" };
+	static const struct cluster_file_before name = { .usual_name = "usual" };
 
 	ASSERT_OK(cluster_file_parse("f.yaml", text, strlen(text), &name, ret, &err));
 }

@@ -11,7 +11,7 @@
 #define HEAD "apiVersion: manykube/v1\nkind: Cluster\n"
 #define KIND "apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n"
 
-static const struct cluster_file_name usual = { .usual = "usual" };
+static const struct cluster_file_before usual = { .usual_name = "usual" };
 
 static void read_text(const char *text, struct cluster_file *ret)
 {
@@ -540,6 +540,18 @@ TEST(what_of_kinds_can_not_be_had_is_named)
 			ASSERT_STR(file.warnings.items[0], told[i].why);
 		ASSERT_INT(strncmp(file.warnings.items[0], "f.yaml:3:", 9), 0);
 	}
+}
+
+TEST(a_version_that_was_given_is_stronger_than_kinds_images)
+{
+	static const struct cluster_file_before before = { .usual_name = "usual",
+							   .has_version = true };
+	static const char text[] = KIND "nodes: [{image: 'kindest/node:v1.2.3'}]\n";
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+
+	ASSERT_OK(cluster_file_parse("f.yaml", text, strlen(text), &before, &file, &err));
+	ASSERT(!file.options.kubernetes_version && !file.nodes[0].kubernetes_version);
+	ASSERT_INT(file.warnings.count, 0);
 }
 
 TEST(files_of_kinds_can_be_wrong_too)
