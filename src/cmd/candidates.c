@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cluster/file-fields.h"
 #include "cmd/defaults.h"
 #include "cmd/typed.h"
 #include "payload/payload.h"
@@ -112,6 +113,18 @@ static void offer_setting(struct search *search)
 				offer(search, "", opt->name, opt->help);
 }
 
+static void offer_fields(struct search *search)
+{
+	const struct file_field *field;
+
+	file_for_each_field(field)
+		if (field->places & FILE_OF_CLUSTER)
+			offer(search, "", field->name, field->help);
+	file_for_each_field(field)
+		if (field->places & FILE_OF_NODE)
+			offer(search, "nodes.", field->name, field->help);
+}
+
 static void offer_kind(struct search *search, const char *before, enum complete kind)
 {
 	switch (kind) {
@@ -141,6 +154,9 @@ static void offer_kind(struct search *search, const char *before, enum complete 
 		break;
 	case COMPLETE_SETTING:
 		offer_setting(search);
+		break;
+	case COMPLETE_FIELD:
+		offer_fields(search);
 		break;
 	}
 }

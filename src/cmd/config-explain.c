@@ -139,6 +139,7 @@ const struct command cmd_config_explain = {
 		    "manykube config explain network.subnet\n"
 		    "manykube config explain nodes\n",
 	.max_operands = 1,
+	.complete = COMPLETE_FIELD,
 	.flags = COMMAND_NO_SETTINGS,
 	.run = run,
 };
