@@ -121,13 +121,23 @@ static void take_defaults(const struct profile *profile, const struct cluster_fi
 
 static void release_defaults(struct profile *defaults)
 {
-	/* That is the file's, or the profile's. */
-	defaults->kubelet_binary = NULL;
+	const struct file_field *field;
+
+	/* Words are the file's, or the profile's. */
+	file_for_each_field(field)
+		if (field->places & FILE_OF_DEFAULTS &&
+		    (field->type == FILE_WORD || field->type == FILE_PATH))
+			*(char **)((char *)defaults + field->kept) = NULL;
 	profile_release(defaults);
 }
 
-static enum apply_action action_of(const struct file_field *field)
+static enum apply_action action_of(const struct file_field *field, const void *has,
+				   const void *wanted)
 {
+	if (field->effect == FILE_GROWING)
+		return *(const uint64_t *)has && *(const uint64_t *)has < *(const uint64_t *)wanted
+			       ? APPLY_RESTART
+			       : APPLY_REPLACE;
 	return field->effect == FILE_AT_ONCE      ? APPLY_CHANGE
 	       : field->effect == FILE_ON_RESTART ? APPLY_RESTART
 						  : APPLY_REPLACE;
@@ -141,19 +151,22 @@ static void compare_settings(const struct node *node, const struct node *wanted,
 
 	file_for_each_field(field) {
 		cleanup_free char *difference = NULL;
+		const void *has;
+		const void *next;
 
 		if (!(field->places & FILE_OF_NODE) || !field->has_member ||
 		    field->type == FILE_FLAG || strcmp(field->name, "name") == 0 ||
 		    is_left_open(field, at(options, field->node_wanted)))
 			continue;
-		difference = compare_members(field, at(node, field->node_kept),
-					     field->type == FILE_VERSION || field->chosen_for_you
-						     ? at(options, field->node_wanted)
-						     : at(wanted, field->node_kept));
+		has = at(node, field->node_kept);
+		next = field->type == FILE_VERSION || field->chosen_for_you
+			       ? at(options, field->node_wanted)
+			       : at(wanted, field->node_kept);
+		difference = compare_members(field, has, next);
 		if (!difference)
 			continue;
 		strlist_addf(&step->changes, "%s%s", field->name, difference);
-		step->action = MAX(step->action, action_of(field));
+		step->action = MAX(step->action, action_of(field, has, next));
 	}
 }
 

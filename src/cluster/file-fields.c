@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strlist.h"
+#include "cluster/choices.h"
 #include "cluster/cluster.h"
 #include "cluster/kubeadm-patch.h"
 #include "cluster/spec.h"
@@ -109,6 +110,8 @@ const struct file_field file_fields[] = {
 	  "CPUs of the node", .least = 1, .most = INT_MAX, .effect = FILE_ON_RESTART, EACH(cpus) },
 	{ "memory", FILE_SIZE, FILE_OF_DEFAULTS | FILE_OF_NODE, "memory", "(the host's)", "2g",
 	  "memory of the node", .effect = FILE_ON_RESTART, EACH(memory_bytes) },
+	{ "diskSize", FILE_SIZE, FILE_OF_DEFAULTS | FILE_OF_NODE, "disk-size", "(none, but a part of the host's)", "8g",
+	  "size of a disk for the node's /var", .effect = FILE_GROWING, .check_size = choices_check_disk, EACH(disk_bytes) },
 	{ "labels", FILE_PAIRS, FILE_OF_DEFAULTS | FILE_OF_NODE, "label", NULL, "{tier: db}",
 	  "labels of the node; null takes one of the defaults away", .effect = FILE_AT_ONCE, EACH(labels) },
 	{ "taints", FILE_WORDS, FILE_OF_DEFAULTS | FILE_OF_NODE, "taint", NULL, "[\"dedicated=db:NoSchedule\"]",
@@ -121,6 +124,8 @@ const struct file_field file_fields[] = {
 	  "how many pods the node takes", .least = 1, .most = INT_MAX, EACH(max_pods) },
 	{ "kubeletBinary", FILE_PATH, FILE_OF_DEFAULTS | FILE_OF_NODE, "kubelet-binary", "(Kubernetes' own)", "/usr/local/bin/kubelet",
 	  "a kubelet of your own build", .effect = FILE_ON_RESTART, EACH(kubelet_binary) },
+	{ "baseImage", FILE_PATH, FILE_OF_DEFAULTS | FILE_OF_NODE, "base-image", "(the host's own files)", "/srv/debian",
+	  "a folder or tar of which the node has its /usr", EACH(base_image) },
 	{ "extraConfig", FILE_EXTRA, FILE_OF_NODE, "extra-config", NULL, "{kubelet: {v: 4}}",
 	  "arguments of the node's kubelet", .check = spec_check_kubelet_argument, NODE(extra_config) },
 	{ "featureGates", FILE_GATES, FILE_OF_NODE, "feature-gates", NULL, "{InPlacePodVerticalScaling: true}",

@@ -34,7 +34,8 @@ enum file_type {
 
 /* What it takes to change a field of a node. */
 enum file_effect {
-	FILE_ANEW, /* another node in its place */
+	FILE_ANEW,    /* another node in its place */
+	FILE_GROWING, /* a restart if there is more of it, else the same */
 	FILE_ON_RESTART,
 	FILE_AT_ONCE,
 };
@@ -59,6 +60,7 @@ struct file_field {
 
 	/* What its words must be, if no option of `start` says it; may be NULL. */
 	int (*check)(const char *word, struct error *err);
+	int (*check_size)(uint64_t bytes, struct error *err);
 
 	bool has_member;     /* it is kept where the next say; else the reader knows what it is */
 	size_t wanted;       /* in struct cluster_options; */

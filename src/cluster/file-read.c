@@ -180,6 +180,8 @@ static int read_measure(struct file_reader *reader, const struct file_field *fie
 		return wrong_type(reader, field, value);
 	r = field->type == FILE_SIZE ? parse_size(value->text, to, reader->err)
 				     : parse_seconds(value->text, to, reader->err);
+	if (r == 0 && field->check_size)
+		r = field->check_size(*(uint64_t *)to, reader->err);
 	if (r < 0)
 		return file_wrong_there(reader, value->place, r, file_field_key(field));
 	if (field->type == FILE_SIZE ? !*(uint64_t *)to : !*(unsigned *)to)

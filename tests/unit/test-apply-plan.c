@@ -176,6 +176,22 @@ TEST(control_planes_can_be_kept_free_of_pods)
 	ASSERT_STR(nodes, "");
 }
 
+TEST(a_disk_can_only_grow)
+{
+	static const char nodes[] = HEAD "nodes:\n"
+					 "- {role: control-plane, name: a, diskSize: %s}\n"
+					 "- {role: worker, name: b%s}\n";
+	cleanup_free char *before = xasprintf(nodes, "4g", "");
+	cleanup_free char *larger = xasprintf(nodes, "5g", "");
+	cleanup_free char *other = xasprintf(nodes, "3g", ", diskSize: 3g");
+	cleanup_free char *grow = plan_of(before, larger);
+	cleanup_free char *change = plan_of(before, other);
+
+	ASSERT_STR(grow, "node 'a' is restarted: diskSize 4g -> 5g");
+	ASSERT(strstr(change, "node 'a' is deleted and made anew: diskSize 4g -> 3g\n"
+			      "node 'b' is deleted and made anew: diskSize none"));
+}
+
 TEST(what_a_file_does_not_say_can_stay)
 {
 	static const char little[] = HEAD "nodes:\n"

@@ -175,6 +175,8 @@ TEST(bad_files_are_refused_with_the_place_and_what_was_meant)
 		{ HEAD "defaults: {labels: {a: ~}}\n", "'a' of 'labels' must be a word" },
 		{ HEAD "defaults: {labels: {-a: b}}\n", "f.yaml:3:25: labels: " },
 		{ HEAD "defaults: {memory: 0}\n", "'memory' can't be nothing" },
+		{ HEAD "defaults: {diskSize: 1g}\n",
+		  "f.yaml:3:22: diskSize: --disk-size: a node needs" },
 		{ HEAD "defaults: {memory: lots}\n", "'lots' is not a size" },
 		{ HEAD "defaults: {mounts: [\"/no/such:/x\"]}\n", "this host has no '/no/such'" },
 		{ HEAD "defaults: {role: worker}\n", "did you mean 'nodes[].role'?" },
