@@ -6,8 +6,14 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cluster/cluster.h"
 #include "cluster/world.h"
+
+/* etcd lets no member go until all have been in touch for 5 s, which those that have just come have
+ * not. */
+#define SETTLE_SECONDS 30
+#define SETTLE_POLL_MS 200
 
 static bool is_awake(const struct profile *profile, const struct node *node)
 {
@@ -104,8 +110,17 @@ const struct member *members_find(const struct members *members, const struct no
 static int take_out(const struct profile *profile, const struct member *member, struct error *err)
 {
 	json_auto_t *body = json_pack("{s:s}", "ID", member->id);
-	int r = ask(profile, member->address, "/v3/cluster/member/remove", body, NULL, err);
+	int64_t deadline = clock_now_ms() + SETTLE_SECONDS * 1000;
+	int r;
 
+	for (;;) {
+		r = ask(profile, member->address, "/v3/cluster/member/remove", body, NULL, err);
+		if (r != -EAGAIN || clock_now_ms() >= deadline)
+			break;
+		if (err)
+			error_clear(err);
+		clock_rest_ms(SETTLE_POLL_MS);
+	}
 	return r < 0 ? error_prefix(err, r, "cannot take the member at %s out of etcd",
 				    member->address)
 		     : 0;

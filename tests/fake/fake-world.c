@@ -558,6 +558,8 @@ static json_t *list_etcd(const struct profile *profile)
 	return json_pack("{s:o}", "members", items);
 }
 
+unsigned fake_world_unsettled;
+
 static int fake_etcd(const struct profile *profile, const struct node *node, const char *path,
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
@@ -565,6 +567,10 @@ static int fake_etcd(const struct profile *profile, const struct node *node, con
 
 	if (!is_awake(node->name) || !has("etcd", node->name) || !has_quorum())
 		return error_set(err, -ECONNREFUSED, "etcd does not answer");
+	if (strstr(path, "/remove") && fake_world_unsettled > 0) {
+		fake_world_unsettled--;
+		return error_set(err, -EAGAIN, "unhealthy cluster");
+	}
 	if (strstr(path, "/remove")) {
 		drop_about("etcd", id);
 		drop_about("learner", id);

@@ -28,5 +28,8 @@ extern struct strlist fake_world_payloads;
 /* From now on the payload of VERSION can't be had. */
 void fake_world_lack(const char *version);
 
+/* How often etcd will not yet let a member go, since not all have been in touch for long. */
+extern unsigned fake_world_unsettled;
+
 /* How often kubeadm init has finished in this world. */
 unsigned fake_world_inits(void);

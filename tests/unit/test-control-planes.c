@@ -275,6 +275,16 @@ TEST(the_primary_deleted_and_cut_short_is_deleted_by_the_next)
 	cut_short(three_planes, delete_first, check_deleted_first, 6);
 }
 
+TEST(one_leaves_when_etcd_lets_it_go)
+{
+	free(begin_round(1));
+	ASSERT_INT(three_planes(), 0);
+	fake_world_unsettled = 2;
+	ASSERT_INT(delete_first(), 0);
+	ASSERT_INT(fake_world_unsettled, 0);
+	assert_primary("node-2");
+}
+
 TEST(one_of_three_can_be_deleted_while_nothing_runs)
 {
 	free(begin_round(1));
