@@ -284,6 +284,44 @@ static int copy_authorities(const struct profile *profile, const struct node *no
 	return r;
 }
 
+/*
+ * A new member of etcd announces its name and waits for that to come back in the log.  Mostly it
+ * comes back in the snapshot that brings all the rest, where it isn't noticed, and the member
+ * serves nobody until it has waited for 7 s and announced itself again.  One that is started anew
+ * once it has the snapshot gets no other, and serves at once.  Meanwhile kubeadm is held, so that
+ * the member has no vote while it is away; all is bounded, for one that is slow joins as well.
+ */
+static char join_member[] =
+	"etcd() {\n"
+	"	for process in /proc/[0-9]*; do\n"
+	"		read -r name <$process/comm && [ \"$name\" = etcd ] &&\n"
+	"			grep -q =/etc/kubernetes/pki/etcd/peer $process/cmdline &&\n"
+	"			echo ${process#/proc/}\n"
+	"	done 2>/dev/null\n"
+	"}\n"
+	"within() {\n"
+	"	left=$1\n"
+	"	shift\n"
+	"	until \"$@\"; do\n"
+	"		left=$((left - 1))\n"
+	"		[ $left -gt 0 ] && kill -0 $$ || return 1\n"
+	"		sleep 0.05\n"
+	"	done\n"
+	"}\n"
+	"exists() { [ -e \"$1\" ]; }\n"
+	"has_snapshot() { exists \"$snap\"/*.snap && ! exists \"$snap\"/*.snap.db; }\n"
+	"is_back() { pid=$(etcd); [ -n \"$pid\" ] && [ \"$pid\" != \"$old\" ]; }\n"
+	"snap=/var/lib/etcd/member/snap\n"
+	"(\n"
+	"	within 1200 exists /etc/kubernetes/manifests/etcd.yaml || exit\n"
+	"	kill -STOP $$\n"
+	"	within 200 has_snapshot\n"
+	"	old=$(etcd)\n"
+	"	has_snapshot && kill -9 $old && within 100 is_back\n"
+	"	kill -CONT $$\n"
+	") &\n"
+	"exec \"$@\"\n";
+
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err)
 {
@@ -298,7 +336,8 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 		return r;
 	return run_with_images(
 		profile, node,
-		ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
+		ARGV("sh", "-c", node->control_plane ? join_member : "exec \"$@\"", "join",
+		     "kubeadm", "join", "--config", CONFIG_IN_NODE,
 		     node->control_plane ? JOIN_CONTROL_PLANE_SKIPS : "--skip-phases=preflight",
 		     "--v=1"),
 		ret, err);
