@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Measure clusters of several sizes, beside the by-the-book way, interleaved in the same run:
 #
-#	tools/bench.sh [--nodes 1,3,10] [--runs N] [--json FILE] [--no-book]
+#	tools/bench.sh [--nodes 1,3,10,3+2] [--runs N] [--json FILE] [--no-book]
 #
+# 3+2 are three control planes and two workers; a plain number has one control plane.
 # A table for people on stdout, JSON for programs in FILE, progress on stderr.  Nothing here
 # fails because something is slow.  docs/speed.md says what each number means.
 #
@@ -14,7 +15,7 @@ manykube=${MANYKUBE:-$root/build/manykube}
 measure=${MANYKUBE_BUILD:-$root/build}/tests/tools/measure
 book=${MANYKUBE_BUILD:-$root/build}/tests/tools/by-the-book
 
-sizes=1,3,10
+sizes=1,3,10,3+2
 runs=1
 json=
 with_book=yes
@@ -79,18 +80,22 @@ timed() {
 	"$measure" repeat 1 "$@" | jq -c '{seconds: .mean}'
 }
 
-# What it costs to add nodes to the cluster of one node: one at a time, then twenty at once.
+# What it costs to add nodes to the cluster of one node: workers one at a time, then twenty at
+# once, then a control plane.
 measure_adds() {
-	local profile=$1 one twenty
+	local profile=$1 one twenty plane
 
 	one=$("$measure" repeat 5 "$manykube" node add -p "$profile")
-	remove_workers "$profile"
+	remove_others "$profile"
 	twenty=$(timed "$manykube" node add -p "$profile" --count=20)
-	remove_workers "$profile"
-	jq -nc --argjson one "$one" --argjson twenty "$twenty" '{one: $one, twenty: $twenty.seconds}'
+	remove_others "$profile"
+	plane=$(timed "$manykube" node add -p "$profile" --control-plane)
+	remove_others "$profile"
+	jq -nc --argjson one "$one" --argjson twenty "$twenty" --argjson plane "$plane" \
+		'{one: $one, twenty: $twenty.seconds, control_plane: $plane.seconds}'
 }
 
-remove_workers() {
+remove_others() {
 	"$manykube" node list -p "$1" | cut -f1 | sed 1d |
 		xargs "$manykube" node delete -q --force -p "$1"
 }
@@ -104,15 +109,18 @@ measure_restart() {
 	"$measure" again "$1" "$manykube" start -v -p "$1" --offline
 }
 
-# Put one start of WAY with NODES nodes into the results, with everything measured on it.
+# Put one start of WAY with SIZE nodes into the results, with everything measured on it.
 measure_cluster() {
-	local way=$1 nodes=$2 run=$3 profile=bench-$1-$2
+	local way=$1 size=$2 run=$3 profile=bench-$1-${2/+/-}
+	local planes=1 nodes=$((size))
 	local start rest=null status=null version=null adds=null again=null deleted busy
 
+	[[ $size != *+* ]] || planes=${size%+*}
 	busy=$(cut -d' ' -f1 /proc/loadavg)
 	if [ "$way" = ours ]; then
 		start=$("$measure" start "$profile" "$nodes" front-door \
-			"$manykube" start -v -p "$profile" --nodes="$nodes" --offline)
+			"$manykube" start -v -p "$profile" --nodes="$nodes" \
+			--control-planes="$planes" --offline)
 	else
 		start=$("$measure" start "$profile" "$nodes" direct "$book" "$profile" "$nodes")
 	fi
@@ -126,15 +134,15 @@ measure_cluster() {
 		rest=$("$measure" rest "$profile")
 		status=$("$measure" repeat 20 "$manykube" status -p "$profile")
 		version=$("$measure" repeat 20 "$manykube" version)
-		[ "$nodes" != 1 ] || adds=$(measure_adds "$profile")
-		[ "$nodes" != 3 ] || again=$(measure_restart "$profile")
+		[ "$size" != 1 ] || adds=$(measure_adds "$profile")
+		[ "$size" != 3 ] || again=$(measure_restart "$profile")
 	fi
 	deleted=$(timed "$manykube" delete -q -p "$profile")
-	jq -nc --arg way "$way" --argjson nodes "$nodes" --argjson run "$run" \
+	jq -nc --arg way "$way" --arg size "$size" --argjson run "$run" \
 		--argjson busy "$busy" --argjson start "$start" --argjson rest "$rest" \
 		--argjson status "$status" --argjson version "$version" --argjson deleted "$deleted" \
 		--argjson adds "$adds" --argjson again "$again" '
-		{way: $way, nodes: $nodes, run: $run, load_before: $busy}
+		{way: $way, size: $size, run: $run, load_before: $busy}
 		+ ($start | {times, milestones, steps})
 		+ {rest: $rest, status: $status, version: $version, adds: $adds, again: $again,
 		   delete: $deleted.seconds}' \
@@ -151,8 +159,8 @@ summarize() {
 		  elif length % 2 == 1 then .[(length - 1) / 2]
 		  else (.[length / 2 - 1] + .[length / 2]) / 2 end;
 	def mean: if length == 0 then null else add / length end;
-	group_by([.way, .nodes]) | map({
-		way: .[0].way, nodes: .[0].nodes, runs: length,
+	group_by([.way, .size]) | map({
+		way: .[0].way, size: .[0].size, runs: length,
 		api: map(.times.api) | median,
 		ready: map(.times.ready) | median,
 		pod: map(.times.pod) | median,
@@ -160,6 +168,7 @@ summarize() {
 		returned: map(.times.returned) | median,
 		add: map(.adds.one.mean) | median,
 		add_twenty: map(.adds.twenty) | median,
+		add_control_plane: map(.adds.control_plane) | median,
 		again_api: map(.again.times.api) | median,
 		again_pods: map(.again.times.pods) | median,
 		again_returned: map(.again.times.returned) | median,
@@ -175,17 +184,18 @@ summarize() {
 	})' "$results"
 }
 
-# What is compared: nodes, words, where it is in the summary, its unit, the goal (may be missing).
+# What is compared: the size, words, where it is in the summary, its unit, the goal (may be missing).
 table_rows() {
 	jq -r '
 	def goals: {
 		"1 ready": 8, "1 dns": 11, "3 ready": 10, "10 ready": 25,
-		"add": 2, "add_twenty": 30, "again_api": 10, "again_pods": 25,
+		"3+2 ready": 30, "add": 2, "add_twenty": 30, "add_control_plane": 10, "again_api": 10, "again_pods": 25,
 		"worker_memory": 130e6, "worker_disk": 20e6, "status": 0.1, "version": 0.005 };
 	def words: {
 		api: "API answers", ready: "all nodes Ready", pod: "first pod runs",
 		dns: "DNS answers", returned: "start returns",
 		add: "node add (mean of 5)", add_twenty: "node add --count=20",
+		add_control_plane: "node add --control-plane",
 		again_api: "all killed: API answers", again_pods: "all killed: all pods run",
 		again_returned: "all killed: start returns", delete: "delete",
 		status: "status", version: "version",
@@ -199,13 +209,13 @@ table_rows() {
 		elif . < 0.1 then "\(. * 1e4 | round / 10) ms"
 		else "\(. * 10 | round / 10) s" end;
 	. as $all
-	| [$all[].nodes] | unique[] as $nodes
-	| ($all[] | select(.way == "ours" and .nodes == $nodes)) as $ours
-	| ([$all[] | select(.way == "book" and .nodes == $nodes)][0]) as $book
+	| [$all[].size] | unique[] as $size
+	| ($all[] | select(.way == "ours" and .size == $size)) as $ours
+	| ([$all[] | select(.way == "book" and .size == $size)][0]) as $book
 	| words | keys_unsorted[] as $key
 	| select($ours[$key] != null)
-	| (goals["\($nodes) \($key)"] // goals[$key]) as $goal
-	| [ "\($nodes)", words[$key], ($ours[$key] | in_unit($key)),
+	| (goals["\($size) \($key)"] // goals[$key]) as $goal
+	| [ $size, words[$key], ($ours[$key] | in_unit($key)),
 	    ($book[$key]? | in_unit($key)),
 	    (if $book[$key]? then "\($ours[$key] / $book[$key] * 100 | round / 100)" else "-" end),
 	    (if $goal then "≤ " + ($goal | in_unit($key)) else "-" end),
@@ -228,8 +238,8 @@ print_table() {
 print_steps() {
 	jq -sr '
 	def seconds: . * 100 | round / 100 | tostring;
-	group_by([.nodes, .way])[] | last
-	| "", "\(.nodes) \(if .nodes == 1 then "node" else "nodes" end), \(if .way == "ours" then "ours" else "by the book" end): seconds after the command",
+	group_by([.size, .way])[] | last
+	| "", "\(.size) \(if .size == "1" then "node" else "nodes" end), \(if .way == "ours" then "ours" else "by the book" end): seconds after the command",
 	  ([ (.steps[] | select(.text | startswith("*"))
 	      | {at, text: (.text | sub("^\\* "; "") | sub("node-[0-9]+(, node-[0-9]+)+"; "the others"))}),
 	     (.milestones | to_entries[] | {at: .value, text: "  \(.key)"}),
@@ -242,12 +252,12 @@ print_steps() {
 say "bench: $(nproc) cores, $(awk '/MemTotal/ { printf "%.0f GB", $2 / 1e6 }' /proc/meminfo), Linux $(uname -r)"
 "$manykube" start --download-only -q
 for run in $(seq "$runs"); do
-	for nodes in ${sizes//,/ }; do
-		say "run $run of $runs: $nodes node(s), ours"
-		measure_cluster ours "$nodes" "$run"
-		if [ "$with_book" = yes ] && [[ $book_sizes == *" $nodes "* ]]; then
-			say "run $run of $runs: $nodes node(s), by the book"
-			measure_cluster book "$nodes" "$run"
+	for size in ${sizes//,/ }; do
+		say "run $run of $runs: $size node(s), ours"
+		measure_cluster ours "$size" "$run"
+		if [ "$with_book" = yes ] && [[ $book_sizes == *" $size "* ]]; then
+			say "run $run of $runs: $size node(s), by the book"
+			measure_cluster book "$size" "$run"
 		fi
 	done
 done
