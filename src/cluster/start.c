@@ -16,6 +16,7 @@
  */
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -229,6 +230,20 @@ static int open_log(const struct profile *profile, struct error *err)
 	return log_open(log, err);
 }
 
+/*
+ * A node's root may make files that are root's here, too, and set-user-ID; so nobody else may reach
+ * them.  The person may, to whom root's powers are open anyway.
+ */
+static int close_to_others(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *nodes = xasprintf("%s/nodes", profile->folder);
+	int r = path_make_folder(nodes, err);
+
+	if (r == 0 && chmod(nodes, 0700) < 0)
+		r = error_sys(err, "cannot close '%s' to others", nodes);
+	return r < 0 ? r : path_give_to_person(nodes, err);
+}
+
 /* Nodes can't join and come up without control planes; what was asked for is in the profile. */
 static bool can_go_on(const struct start *start)
 {
@@ -291,6 +306,8 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 	/* While nodes run, these are only looked after. */
 	watcher = anybody_ran(start) ? NULL : start->observer;
 	r = open_log(&start->profile, err);
+	if (r == 0)
+		r = close_to_others(&start->profile, err);
 	if (r == 0)
 		r = STEP_SEEN_BY(watcher, "making the network", NULL,
 				 world->network_up(&start->profile, err));

@@ -3,6 +3,7 @@
 #include "cluster/status.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "api/kube.h"
 #include "base/alloc.h"
@@ -110,13 +111,27 @@ static int look_at(const struct profile *profile, const struct node *node, unsig
 	return 0;
 }
 
+/* Without this, nodes that one may not see would look as if there were none. */
+static int check_may_look(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *nodes = xasprintf("%s/nodes", profile->folder);
+
+	if (access(nodes, X_OK) == 0 || errno != EACCES)
+		return 0;
+	return error_because(err, &reason_not_root, -EACCES,
+			     "the nodes of cluster '%s' are somebody else's", profile->name);
+}
+
 int cluster_status_collect(const struct profile *profile, struct cluster_status *ret,
 			   struct error *err)
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
 	const struct node *node;
 	int unasked = 0;
+	int r = check_may_look(profile, err);
 
+	if (r < 0)
+		return r;
 	profile_for_each_node(node, profile)
 		unasked += node->control_plane;
 	status.deadline_ms = clock_now_ms() + PATIENCE_MS;
@@ -124,9 +139,9 @@ int cluster_status_collect(const struct profile *profile, struct cluster_status 
 	profile_for_each_node(node, profile) {
 		/* One that does not answer is not to take the time of those after it. */
 		int share_ms = clock_left_ms(status.deadline_ms) / MAX(unasked, 1);
-		int r = look_at(profile, node, (unsigned)MAX(share_ms, 1),
-				&status.nodes[status.count], err);
 
+		r = look_at(profile, node, (unsigned)MAX(share_ms, 1), &status.nodes[status.count],
+			    err);
 		if (r < 0)
 			return r;
 		unasked -= node->control_plane;

@@ -77,6 +77,19 @@ assert_refused() {
 	[ "$(readlink "/proc/$pid/ns/user")" != "$(readlink /proc/self/ns/user)" ]
 }
 
+# On disk, what a node's root makes is root's: who could reach it could run it.
+@test "nobody on the host reaches a node's files but their owner" {
+	local file
+
+	file=$(profile_folder)/nodes/node-1/var/tmp/e2e-setuid
+	in_place node 'cp /bin/sh /var/tmp/e2e-setuid && chmod 4755 /var/tmp/e2e-setuid'
+	[ -u "$file" ]
+	as_nobody test -e "$(profile_folder)/profile.json"
+	run as_nobody test -e "$file"
+	assert_status 1
+	rm "$file"
+}
+
 @test "it can't load a kernel module" {
 	local before
 

@@ -19,10 +19,7 @@ as_person() {
 
 	# The build may lie where only root can look.
 	[ -e "$command" ] || install -m 755 "$MANYKUBE" "$command"
-	chmod 755 "$BATS_FILE_TMPDIR" "$MANYKUBE_HOME"
-	chmod o+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" 2>/dev/null || true
-	[ -z "${E2E_TMP:-}" ] || chmod o+x "$E2E_TMP"
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$command" "$@"
+	as_nobody "$command" "$@"
 }
 
 # A record that can't be read, of a cluster without anything.
@@ -45,6 +42,9 @@ make_damaged() {
 @test "ip prints a node's address and nothing else, also to who is not root" {
 	assert_equal "$(manykube ip 2>&1)" "$(profile_get '.nodes[0].address')"
 	assert_equal "$(as_person ip -n node-2 2>&1)" "$(profile_get '.nodes[1].address')"
+	run as_person status
+	assert_status 37
+	assert_output_has "are somebody else's"
 	run manykube ip -n node-9
 	assert_status 85
 	run manykube ip -p nowhere

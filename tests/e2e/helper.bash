@@ -309,3 +309,11 @@ interrupt() {
 	exec 7<&-
 	assert_equal "$status" 11 "$* was to be interrupted"
 }
+
+# Run a command as somebody who is not root, and who may look into the home that tests use.
+as_nobody() {
+	chmod 755 "$BATS_FILE_TMPDIR" "$MANYKUBE_HOME"
+	chmod o+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" 2>/dev/null || true
+	[ -z "${E2E_TMP:-}" ] || chmod o+x "$E2E_TMP"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
