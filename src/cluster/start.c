@@ -170,6 +170,22 @@ static int finish_control_plane(struct start *start, struct node *primary, struc
 	return r;
 }
 
+/* Control planes that run may do so since a moment only, if somebody was cut short before us, and
+ * etcd may just be about to have a majority again. */
+static int undrain(struct start *start, struct error *err)
+{
+	for (;;) {
+		int r = cluster_undrain(&start->profile, start->part, err);
+
+		if ((r != -EAGAIN && r != -ECONNREFUSED && r != -ETIMEDOUT) ||
+		    clock_now_ms() > start->deadline)
+			return r;
+		if (err)
+			error_clear(err);
+		clock_rest_ms(POLL_MS);
+	}
+}
+
 /* Bring the nodes up and make what is missing. */
 static int converge(struct start *start, struct error *err)
 {
@@ -201,7 +217,7 @@ static int converge(struct start *start, struct error *err)
 	if (r == 0 && tokens_left)
 		r = bootstrap_remove_token(&start->profile, start->token, err);
 	if (r == 0)
-		r = cluster_undrain(&start->profile, start->part, err);
+		r = undrain(start, err);
 	return r;
 }
 
