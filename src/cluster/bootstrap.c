@@ -501,6 +501,22 @@ int bootstrap_quicken_dns(const struct profile *profile, struct error *err)
 			   NULL, err);
 }
 
+int bootstrap_name_protocols(const struct profile *profile, struct error *err)
+{
+	json_auto_t *set = json_pack(
+		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:s}}], s:[{s:s, s:[{s:s, s:s, s:b}]}]}}}}",
+		"apiVersion", "apps/v1", "kind", "DaemonSet", "metadata", "name", "kube-proxy",
+		"namespace", "kube-system", "spec", "template", "spec", "volumes", "name",
+		"protocols", "hostPath", "path", "/etc/protocols", "containers", "name",
+		"kube-proxy", "volumeMounts", "name", "protocols", "mountPath", "/etc/protocols",
+		"readOnly", 1);
+
+	assert(set);
+	return world->kube(profile, KUBE_APPLY,
+			   "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy", set, NULL,
+			   err);
+}
+
 int bootstrap_storage(const struct profile *profile, struct error *err)
 {
 	for (const struct storage_object *object = storage_objects(); object->path; object++) {

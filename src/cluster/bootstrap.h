@@ -80,5 +80,12 @@ int bootstrap_mark_control_plane(const struct profile *profile, const struct nod
  * seconds. */
 int bootstrap_quicken_dns(const struct profile *profile, struct error *err);
 
+/*
+ * Have kube-proxy find the names of protocols.  Its image has none, nft then lists 6 where it is
+ * told tcp, and a kube-proxy that finds the rules of one before it takes them for something else:
+ * it adds what is there already, and removes the rest, which is the same, so that no service works.
+ */
+int bootstrap_name_protocols(const struct profile *profile, struct error *err);
+
 /* Apply what every cluster of ours has: the default storage class and its provisioner. */
 int bootstrap_storage(const struct profile *profile, struct error *err);

@@ -145,6 +145,18 @@ static int write_people(const struct profile *profile, const struct node *node, 
 	return r;
 }
 
+/* kube-proxy needs some names of protocols, and a small host may have none. */
+static int write_protocols(const struct profile *profile, const struct node *node,
+			   struct error *err)
+{
+	cleanup_free char *path = node_etc(profile, node, "protocols");
+
+	if (file_exists(path))
+		return 0;
+	return put(profile, node, "protocols",
+		   "icmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\n", err);
+}
+
 static int write_machine_id(const struct profile *profile, const struct node *node,
 			    struct error *err)
 {
@@ -310,6 +322,8 @@ int node_files_write(const struct profile *profile, const struct node *node,
 		r = copy_from_base(profile, node, base, err);
 	if (r == 0)
 		r = copy_alternatives(profile, node, base, err);
+	if (r == 0)
+		r = write_protocols(profile, node, err);
 	if (r == 0)
 		r = write_people(profile, node, err);
 	if (r == 0)

@@ -152,6 +152,8 @@ static int finish_addons(struct start *start, struct error *err)
 	if (r == 0)
 		r = bootstrap_quicken_dns(&start->profile, err);
 	if (r == 0)
+		r = bootstrap_name_protocols(&start->profile, err);
+	if (r == 0)
 		r = bootstrap_finish(&start->controllers, start->deadline, err);
 	return r;
 }
