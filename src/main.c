@@ -19,6 +19,7 @@ const struct command *const commands[] = {
 	&cmd_status,
 	&cmd_node,
 	&cmd_worker,
+	&cmd_upgrade,
 	&cmd_profile,
 	&cmd_kubectl,
 	&cmd_update_context,

@@ -2,6 +2,7 @@
 
 #include "cluster/bootstrap.h"
 
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,17 +54,21 @@ static int put_secret(const struct profile *profile, const struct node *node, co
 	return file_put(full, text, strlen(text), 0600, err);
 }
 
-/* Run kubeadm with ARGV on NODE, its output in the profile's logs. */
-static int run_kubeadm(const struct profile *profile, struct node *node, char *const *argv,
-		       struct bootstrap *ret, struct error *err)
+/* Run kubeadm with ARGV on NODE, which reads the file INPUT (may be NULL), its output in the
+ * profile's logs. */
+static int run_reading(const struct profile *profile, struct node *node, char *const *argv,
+		       const char *input, struct bootstrap *ret, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(bootstrap_release) struct bootstrap bootstrap = BOOTSTRAP_INIT;
-	struct process_options options = { .no_stdin = true };
+	cleanup_fd int fd = input ? open(input, O_RDONLY | O_CLOEXEC) : -1;
+	struct process_options options = { .no_stdin = !input, .stdin_fd = fd };
 	int r = cluster_node_open(profile, node, &at, err);
 
 	if (r < 0)
 		return r;
+	if (input && fd < 0)
+		return error_sys(err, "cannot open '%s'", input);
 	bootstrap.node = node;
 	bootstrap.log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
 	options.output = bootstrap.log;
@@ -73,6 +78,12 @@ static int run_kubeadm(const struct profile *profile, struct node *node, char *c
 	*ret = bootstrap;
 	bootstrap = BOOTSTRAP_INIT;
 	return 0;
+}
+
+static int run_kubeadm(const struct profile *profile, struct node *node, char *const *argv,
+		       struct bootstrap *ret, struct error *err)
+{
+	return run_reading(profile, node, argv, NULL, ret, err);
 }
 
 /* The last line that kubeadm wrote in which it says what failed. */
@@ -120,13 +131,10 @@ static int finish(const struct bootstrap *bootstrap, int status, struct error *e
 			  bootstrap->log);
 }
 
-/*
- * Run kubeadm, after the node's own images have got the names that they have in the repository that
- * was asked for, so that nothing is pulled.  kubeadm asks another one for coredns without its
- * folder.
- */
-static int run_with_images(const struct profile *profile, struct node *node, char *const *argv,
-			   struct bootstrap *ret, struct error *err)
+/* The node's own images first get the names that they have in the repository that was asked for, so
+ * that nothing is pulled.  kubeadm asks another one for coredns without its folder. */
+int bootstrap_run(const struct profile *profile, struct node *node, char *const *argv,
+		  const char *input, struct bootstrap *ret, struct error *err)
 {
 	static const char script[] =
 		"repository=$1\n"
@@ -140,14 +148,14 @@ static int run_with_images(const struct profile *profile, struct node *node, cha
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 
 	if (!profile->image_repository)
-		return run_kubeadm(profile, node, argv, ret, err);
+		return run_reading(profile, node, argv, input, ret, err);
 	strlist_add(&all, "sh");
 	strlist_add(&all, "-ec");
 	strlist_add(&all, script);
 	strlist_add(&all, "sh");
 	strlist_add(&all, profile->image_repository);
 	strlist_add_all(&all, argv);
-	return run_kubeadm(profile, node, all.items, ret, err);
+	return run_reading(profile, node, all.items, input, ret, err);
 }
 
 int bootstrap_init(const struct profile *profile, struct node *node, const char *token,
@@ -158,10 +166,10 @@ int bootstrap_init(const struct profile *profile, struct node *node, const char 
 
 	if (r < 0)
 		return r;
-	return run_with_images(profile, node,
-			       ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, INIT_SKIPS,
-				    "--skip-token-print", "--v=1"),
-			       ret, err);
+	return bootstrap_run(profile, node,
+			     ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, INIT_SKIPS,
+				  "--skip-token-print", "--v=1"),
+			     NULL, ret, err);
 }
 
 int bootstrap_publish(const struct profile *profile, struct node *node, struct bootstrap *ret,
@@ -334,13 +342,13 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 		r = copy_authorities(profile, node, err);
 	if (r < 0)
 		return r;
-	return run_with_images(
+	return bootstrap_run(
 		profile, node,
 		ARGV("sh", "-c", node->control_plane ? join_member : "exec \"$@\"", "join",
 		     "kubeadm", "join", "--config", CONFIG_IN_NODE,
 		     node->control_plane ? JOIN_CONTROL_PLANE_SKIPS : "--skip-phases=preflight",
 		     "--v=1"),
-		ret, err);
+		NULL, ret, err);
 }
 
 /* What kubeadm would do next once the kubelet has no more use for it. */

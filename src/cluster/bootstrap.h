@@ -47,6 +47,11 @@ int bootstrap_addons(const struct profile *profile, struct node *node, struct bo
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err);
 
+/* Begin ARGV, some other work of kubeadm's on NODE; the file INPUT of this host (may be NULL) is
+ * its standard input. */
+int bootstrap_run(const struct profile *profile, struct node *node, char *const *argv,
+		  const char *input, struct bootstrap *ret, struct error *err);
+
 /* Wait for its end; -ETIMEDOUT after DEADLINE_MS, -EIO if kubeadm failed: the error quotes its last
  * words and names the log. */
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err);

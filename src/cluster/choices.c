@@ -389,6 +389,11 @@ static int refuse(const struct choice *choice, const struct profile *profile, co
 				    "cluster '%s' exists without %s, which can't be set to '%s' "
 				    "any more",
 				    profile->name, choice->option, wanted);
+	if (strcmp(choice->option, "--kubernetes-version") == 0)
+		return error_hint(
+			err, -EINVAL,
+			"leave the option out to bring the cluster up as it is; 'manykube "
+			"upgrade' is for newer versions");
 	return error_hint(err, -EINVAL,
 			  "leave the option out to bring the cluster up as it is, or use another "
 			  "profile (-p) for another cluster");

@@ -12,6 +12,9 @@
 #include "cluster/kubeadm-patch.h"
 #include "cluster/spec.h"
 
+#define KUBEADM_API "kubeadm.k8s.io/v1beta4"
+#define CRI_SOCKET  "unix:///run/containerd/containerd.sock"
+
 /* What a person's word becomes in a configuration: true, 5, "text", or JSON as it is written. */
 static json_t *value_of(const char *text)
 {
@@ -275,10 +278,9 @@ static json_t *kubelet_arguments(const struct profile *profile, const struct nod
 static json_t *registration(const struct profile *profile, const struct node *node)
 {
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", node->name, "criSocket",
-			 "unix:///run/containerd/containerd.sock", "imagePullPolicy",
-			 "IfNotPresent", "taints", taints_of(node), "ignorePreflightErrors",
-			 ignored_preflight_errors(profile), "kubeletExtraArgs",
-			 kubelet_arguments(profile, node));
+			 CRI_SOCKET, "imagePullPolicy", "IfNotPresent", "taints", taints_of(node),
+			 "ignorePreflightErrors", ignored_preflight_errors(profile),
+			 "kubeletExtraArgs", kubelet_arguments(profile, node));
 }
 
 /* A busy machine may take longer than kubeadm's minute until its API answers. */
@@ -331,8 +333,8 @@ static json_t *cluster_config(const struct profile *profile)
 						 NULL };
 	json_t *config = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o, s:o}, s:{s:o}, s:{s:o}}",
-		"apiVersion", "kubeadm.k8s.io/v1beta4", "kind", "ClusterConfiguration",
-		"clusterName", profile->name, "kubernetesVersion", profile->kubernetes_version,
+		"apiVersion", KUBEADM_API, "kind", "ClusterConfiguration", "clusterName",
+		profile->name, "kubernetesVersion", profile->kubernetes_version,
 		"encryptionAlgorithm", "ECDSA-P256", "networking", "podSubnet", profile->pod_subnet,
 		"serviceSubnet", profile->service_subnet, "dnsDomain", profile->dns_domain,
 		"apiServer", "certSANs", certificate_names(profile), "extraArgs",
@@ -424,12 +426,11 @@ static void tell_init(struct told *told, const char *token)
 	const struct profile *profile = told->profile;
 	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
 
-	add_document(told,
-		     json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
-			       "kubeadm.k8s.io/v1beta4", "kind", "InitConfiguration",
-			       "bootstrapTokens", "token", token, "ttl", ttl, "localAPIEndpoint",
-			       local_endpoint(told->node), "timeouts", timeouts(),
-			       "nodeRegistration", registration(profile, told->node)));
+	add_document(told, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
+				     KUBEADM_API, "kind", "InitConfiguration", "bootstrapTokens",
+				     "token", token, "ttl", ttl, "localAPIEndpoint",
+				     local_endpoint(told->node), "timeouts", timeouts(),
+				     "nodeRegistration", registration(profile, told->node)));
 	add_document(told, cluster_config(profile));
 	add_document(told, kubelet_config(profile));
 	add_document(told, proxy_config(profile));
@@ -438,16 +439,37 @@ static void tell_init(struct told *told, const char *token)
 static void tell_join(struct told *told, const char *token, const char *discovery_path)
 {
 	json_t *config = json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
-				   "kubeadm.k8s.io/v1beta4", "kind", "JoinConfiguration",
-				   "discovery", "file", "kubeConfigPath", discovery_path,
-				   "tlsBootstrapToken", token, "timeouts", timeouts(),
-				   "nodeRegistration", registration(told->profile, told->node));
+				   KUBEADM_API, "kind", "JoinConfiguration", "discovery", "file",
+				   "kubeConfigPath", discovery_path, "tlsBootstrapToken", token,
+				   "timeouts", timeouts(), "nodeRegistration",
+				   registration(told->profile, told->node));
 
 	if (told->node->control_plane)
 		(void)json_object_set_new(
 			config, "controlPlane",
 			json_pack("{s:o}", "localAPIEndpoint", local_endpoint(told->node)));
 	add_document(told, config);
+}
+
+json_t *kubeadm_cluster_config(const struct profile *profile, const struct node *node)
+{
+	json_t *config = cluster_config(profile);
+
+	(void)kubeadm_patch_apply(&config, profile, node, NULL);
+	return config;
+}
+
+char *kubeadm_local_config(const struct node *node, const json_t *cluster_config)
+{
+	json_auto_t *local = json_pack("{s:s, s:s, s:o, s:{s:s, s:s}}", "apiVersion", KUBEADM_API,
+				       "kind", "InitConfiguration", "localAPIEndpoint",
+				       local_endpoint(node), "nodeRegistration", "name", node->name,
+				       "criSocket", CRI_SOCKET);
+	cleanup_free char *first = json_dumps(local, JSON_INDENT(2));
+	cleanup_free char *second = json_dumps(cluster_config, JSON_INDENT(2));
+
+	assert(first && second);
+	return xasprintf("%s\n---\n%s\n", first, second);
 }
 
 char *kubeadm_init_config(const struct profile *profile, const struct node *node, const char *token)

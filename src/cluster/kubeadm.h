@@ -32,6 +32,13 @@ char *kubeadm_init_config(const struct profile *profile, const struct node *node
 char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
 			  const char *discovery_path) must_check;
 
+/* What NODE would be told of the cluster, for the caller to release. */
+json_t *kubeadm_cluster_config(const struct profile *profile, const struct node *node) must_check;
+
+/* Configuration for work of kubeadm's on NODE, a control plane of a cluster that is as
+ * CLUSTER_CONFIG says. */
+char *kubeadm_local_config(const struct node *node, const json_t *cluster_config) must_check;
+
 /* -EINVAL with reason_usage if a change of what NODE is told does not fit; see kubeadm-patch.h. */
 int kubeadm_check_patches(const struct profile *profile, const struct node *node,
 			  struct error *err);

@@ -447,11 +447,24 @@ static int check_control_planes(const struct profile *profile, struct error *err
 	return error_hint(err, -ERANGE, "want fewer, or give --force");
 }
 
+/* A node that joins between two versions would have to be of one of them. */
+static int check_upgrade(const struct profile *profile, size_t nodes_before, struct error *err)
+{
+	if (!profile->upgrading_from || profile->node_count <= nodes_before)
+		return 0;
+	(void)error_because(err, &reason_control_plane, -EBUSY,
+			    "cluster '%s' is between Kubernetes %s and %s, and takes no new nodes",
+			    profile->name, profile->upgrading_from, profile->kubernetes_version);
+	return error_hint(err, -EBUSY, "'manykube upgrade -p %s' finishes the upgrade",
+			  profile->name);
+}
+
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	size_t nodes_before;
 	unsigned before;
 	int r = choices_check(options, err);
 
@@ -476,12 +489,15 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 	take_flag(&profile.no_schedule_control_planes, options->no_schedule_control_planes,
 		  options->no_schedule_control_planes_given);
 	note_asked(&profile, options);
+	nodes_before = profile.node_count;
 	before = count_control_planes(&profile);
 	r = plan_additions(&profile, options, err);
 	if (r == 0)
 		r = plan_counts(&profile, options, err);
 	if (r == 0 && count_control_planes(&profile) > before && !options->force)
 		r = check_control_planes(&profile, err);
+	if (r == 0)
+		r = check_upgrade(&profile, nodes_before, err);
 	if (r < 0)
 		return r;
 	*ret = profile;

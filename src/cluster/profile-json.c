@@ -81,6 +81,7 @@ static const struct field profile_fields[] = {
 	{ "baseImage",         FIELD_STRING,   AT(base_image) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
+	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
 	{ "asked",             FIELD_LIST,     AT(asked) },
 	{ "created",           FIELD_INT64,    AT(created) },

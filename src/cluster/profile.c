@@ -366,6 +366,7 @@ void profile_release(struct profile *profile)
 	free(profile->kubelet_binary);
 	free(profile->recovering);
 	free(profile->base_image);
+	free(profile->upgrading_from);
 	strlist_release(&profile->orphans);
 	strlist_release(&profile->drained);
 	strlist_release(&profile->asked);

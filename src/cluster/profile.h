@@ -61,6 +61,7 @@ struct profile {
 	char *base_image;
 	struct strlist orphans; /* deleted nodes that the API still knows */
 	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
+	char *upgrading_from;   /* what an upgrade that has not ended began with, or NULL */
 	struct strlist drained; /* nodes that get no pods until they are started again */
 	struct strlist asked;   /* of what is found free otherwise, fields that the person gave */
 	int64_t created;        /* seconds since 1970 */

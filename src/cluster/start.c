@@ -28,6 +28,7 @@
 #include "cluster/members.h"
 #include "cluster/plan.h"
 #include "cluster/start.h"
+#include "cluster/stored-config.h"
 #include "cluster/trouble.h"
 
 /* How often the API is asked whether it has come up. */
@@ -149,6 +150,8 @@ static int finish_addons(struct start *start, struct error *err)
 {
 	int r = bootstrap_finish(&start->addons, start->deadline, err);
 
+	if (r == 0)
+		r = stored_config_has_addons(&start->profile, err);
 	if (r == 0)
 		r = bootstrap_quicken_dns(&start->profile, err);
 	if (r == 0)

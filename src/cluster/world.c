@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "cluster/context.h"
+#include "cluster/images.h"
 #include "cluster/kubeadm.h"
 #include "cluster/kubeconfig.h"
 #include "cluster/network.h"
@@ -301,6 +302,7 @@ const struct world world_real = {
 	.api_is_ready = api_is_ready,
 	.etcd = ask_etcd,
 	.admin_is_ready = admin_is_ready,
+	.import_images = images_import,
 	.drain = drain,
 	.kubeconfig_add = kubeconfig_add,
 	.kubeconfig_remove = context_remove,

@@ -59,6 +59,10 @@ struct world {
 	 */
 	bool (*admin_is_ready)(const struct profile *profile);
 
+	/* See that NODE has the images of PAYLOAD; see images_import(). */
+	int (*import_images)(const struct profile *profile, const struct node *node,
+			     const struct payload *payload, struct error *err);
+
 	/* Move the pods of NODE elsewhere within SECONDS. */
 	int (*drain)(const struct profile *profile, const struct node *node, unsigned seconds,
 		     struct error *err);

@@ -48,6 +48,10 @@ static void praise(const char *name, const struct cluster_outcome *outcome)
 		 profile.node_count == 1 ? "node" : "nodes",
 		 did_something ? "up" : "running already",
 		 profile.keep_context ? "knows it by that name" : "is set to use it");
+	if (profile.upgrading_from)
+		log_warning("its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade "
+			    "-p %s' goes on with it",
+			    profile.upgrading_from, profile.kubernetes_version, name);
 	if (!events_on_stdout())
 		fprintf(stderr, "Try: manykube kubectl%s%s -- get nodes\n",
 			is_default ? "" : " -p ", is_default ? "" : name);

@@ -77,6 +77,29 @@ int payload_open(const char *version, struct payload *ret, struct error *err)
 	return 0;
 }
 
+int payload_images(const struct payload *payload, struct strlist *ret_names,
+		   struct strlist *ret_archives, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/payload.json", payload->folder);
+	json_auto_t *json = json_load_file(path, 0, NULL);
+	json_t *image;
+	size_t i;
+
+	json_array_foreach(json_object_get(json, "images"), i, image)
+	{
+		const char *name = json_string_value(json_object_get(image, "name"));
+		const char *archive = json_string_value(json_object_get(image, "archive"));
+
+		if (!name || !archive)
+			break;
+		strlist_add(ret_names, name);
+		strlist_addf(ret_archives, "%s/images/%s", payload->folder, archive);
+	}
+	if (ret_names->count == 0 || i < json_array_size(json_object_get(json, "images")))
+		return error_set(err, -EBADMSG, "'%s' is damaged", path);
+	return 0;
+}
+
 /* Move the programs of COMPONENT from work/get/ to where they belong. */
 static int place_programs(struct work *work, const struct component *component, struct error *err)
 {

@@ -70,4 +70,8 @@ int payload_open(const char *version, struct payload *ret, struct error *err);
 int payload_ensure(const char *version, const struct payload_source *source,
 		   struct observer *observer, struct payload *ret, struct error *err);
 
+/* The names of PAYLOAD's images, and the paths of their archives in the same order. */
+int payload_images(const struct payload *payload, struct strlist *ret_names,
+		   struct strlist *ret_archives, struct error *err);
+
 void payload_release(struct payload *payload);

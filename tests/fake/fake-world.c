@@ -15,6 +15,7 @@
 #include "node/driver.h"
 
 #define ETCD_MANIFEST "    - etcd\n    - --name=x\n"
+#define API_MANIFEST  "    image: registry.k8s.io/kube-apiserver:"
 
 static char *folder;
 static unsigned crash_at;
@@ -55,6 +56,42 @@ static void drop_about(const char *kind, const char *name)
 	cleanup_free char *what = xasprintf("%s:%s", kind, name);
 
 	drop(what);
+}
+
+/* What is remembered beside what exists: the text of NAME, "" if there is none. */
+static void remember(const char *name, const char *text)
+{
+	cleanup_free char *path = xasprintf("%s/.%s", folder, name);
+	int r = file_put(path, text, strlen(text), 0600, NULL);
+
+	assert(r == 0);
+}
+
+static char *remembered(const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/.%s", folder, name);
+
+	return file_read(path, 1 << 20, &text, NULL) == 0 ? xstrdup(text.text) : xstrdup("");
+}
+
+char *fake_world_history(void)
+{
+	return remembered("history");
+}
+
+char *fake_world_stored_config(void)
+{
+	return remembered("stored");
+}
+
+static void happen(const char *what, const char *node, const char *version)
+{
+	cleanup_free char *before = remembered("history");
+	cleanup_free char *now = xasprintf("%s%s%s %s %s", before, *before ? "; " : "", what, node,
+					   version);
+
+	remember("history", now);
 }
 
 void fake_world_list(struct strlist *ret)
@@ -110,13 +147,116 @@ static int fake_probe(arg_unused bool with_disks, arg_unused struct error *err)
 	return 0;
 }
 
+static void add_images(const char *node, const char *version)
+{
+	cleanup_free char *name = xasprintf("images-%s-%s", node, version);
+
+	remember(name, "x");
+}
+
+static bool has_images(const char *node, const char *version)
+{
+	cleanup_free char *name = xasprintf("images-%s-%s", node, version);
+	cleanup_free char *text = remembered(name);
+
+	return *text;
+}
+
+static const char *payload_of(const struct node_spec *spec)
+{
+	return strrchr(spec->payload, '/') + 1;
+}
+
 static int fake_create(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *etc = xasprintf("%s/etc", spec->folder);
 	cleanup_free char *var = xasprintf("%s/var/lib/kubelet", spec->folder);
-	int r = file_make_dirs(etc, 0755, err);
+	int r;
 
+	if (!file_exists(etc))
+		add_images(spec->name, payload_of(spec));
+	r = file_make_dirs(etc, 0755, err);
 	return r < 0 ? r : file_make_dirs(var, 0755, err);
+}
+
+/* The version of the kubelet that a node has: one of its own, or that of its payload; for the
+ * caller to free. */
+static char *kubelet_of(const struct node_spec *spec)
+{
+	for (size_t i = 0; i < spec->mount_count; i++) {
+		const char *end = strstr(spec->mounts[i].host, "/bin/kubelet");
+		const char *begin = end;
+
+		while (begin && begin > spec->mounts[i].host && begin[-1] != '/')
+			begin--;
+		if (begin)
+			return xstrndup(begin, (size_t)(end - begin));
+	}
+	return xstrdup(payload_of(spec));
+}
+
+/* The version of the API server on the node with that folder, "" if there is none. */
+static char *api_server_of(const char *node)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/etc/kubernetes/manifests/kube-apiserver.yaml",
+					    node);
+	const char *version = file_read(path, 65536, &text, NULL) == 0
+				      ? strstr(text.text, API_MANIFEST)
+				      : NULL;
+
+	version = version ? version + strlen(API_MANIFEST) : "";
+	return xstrndup(version, strcspn(version, "\n"));
+}
+
+/* The oldest of all API servers, which a worker may come to ask, "" if there is none; and the names
+ * of the nodes that have one. */
+static char *oldest_api_server(const struct node_spec *spec, struct strlist *ret_names)
+{
+	cleanup_free char *all = xstrndup(spec->folder,
+					  (size_t)(strrchr(spec->folder, '/') - spec->folder));
+	cleanup_dir DIR *dir = opendir(all);
+	struct dirent *entry;
+	char *oldest = xstrdup("");
+
+	assert(dir);
+	while ((entry = readdir(dir))) {
+		cleanup_free char *node = xasprintf("%s/%s", all, entry->d_name);
+		char *version = api_server_of(node);
+
+		if (*version)
+			strlist_add(ret_names, entry->d_name);
+		if (*version && (!*oldest || strcmp(version, oldest) < 0)) {
+			free(oldest);
+			oldest = version;
+		} else {
+			free(version);
+		}
+	}
+	return oldest;
+}
+
+/* A kubelet may not be newer than the API servers that it asks; that of a control plane asks the
+ * one beside it. */
+static int check_versions(const struct node_spec *spec, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *kubelet = kubelet_of(spec);
+	cleanup_free char *own = api_server_of(spec->folder);
+	cleanup_free char *oldest = oldest_api_server(spec, &names);
+	const char *asked = *own ? own : oldest;
+	cleanup_free char *kind = xasprintf("kubelet-%s", spec->name);
+
+	if (*asked && strcmp(kubelet, asked) > 0)
+		return error_set(err, -EINVAL, "a kubelet of %s would ask an API server of %s",
+				 kubelet, asked);
+	if (*own && !has_images(spec->name, own))
+		return error_set(err, -ENOENT, "node '%s' has no images of %s", spec->name, own);
+	if (!has_images(spec->name, payload_of(spec)))
+		return error_set(err, -ENOENT, "node '%s' has no images of %s", spec->name,
+				 payload_of(spec));
+	remember(kind, kubelet);
+	return 0;
 }
 
 /* Drop all that exists of KIND ("member:"). */
@@ -149,6 +289,14 @@ static int fake_start(const struct node_spec *spec, struct error *err)
 		return error_set(err, -ENODEV, "no bridge");
 	if (!file_exists(etc))
 		return error_set(err, -ENOENT, "a node was started before its files were written");
+	if (!has("running", spec->name)) {
+		cleanup_free char *kubelet = kubelet_of(spec);
+		int r = check_versions(spec, err);
+
+		if (r < 0)
+			return r;
+		happen("start", spec->name, kubelet);
+	}
 	add_about("running", spec->name);
 	if (is_forced(spec)) {
 		drop_all("etcd:");
@@ -243,6 +391,45 @@ static bool has_quorum(void)
 	return running > count / 2;
 }
 
+static int put_manifests(const struct node_spec *spec, const char *where, const char *version,
+			 struct error *err)
+{
+	static const char *const names[] = { "kube-controller-manager.yaml",
+					     "kube-scheduler.yaml" };
+	cleanup_free char *api = xasprintf("%s/kube-apiserver.yaml", where);
+	cleanup_free char *etcd = xasprintf("%s/etcd.yaml", where);
+	cleanup_free char *text = xasprintf(API_MANIFEST "%s\n", version);
+	int r = put(spec, etcd, ETCD_MANIFEST, err);
+
+	if (r == 0)
+		r = put(spec, api, text, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *path = xasprintf("%s/%s", where, names[i]);
+
+		r = put(spec, path, "x", err);
+	}
+	return r;
+}
+
+/* What kubeadm keeps in the cluster, as it does when addons are not part of the same run. */
+static void store_config(const char *version)
+{
+	cleanup_free char *text = xasprintf(
+		"dns:\n  disabled: true\nkubernetesVersion: %s\nproxy:\n  disabled: true\n",
+		version);
+
+	remember("stored", text);
+}
+
+static char *stored_version(void)
+{
+	cleanup_free char *text = remembered("stored");
+	const char *version = strstr(text, "kubernetesVersion: ");
+
+	version = version ? version + strlen("kubernetesVersion: ") : "";
+	return xstrndup(version, strcspn(version, "\n"));
+}
+
 static int kubeadm_init(const struct node_spec *spec, struct error *err)
 {
 	static const char *const keys[] = {
@@ -261,9 +448,10 @@ static int kubeadm_init(const struct node_spec *spec, struct error *err)
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
 		r = put(spec, keys[i], "x", err);
 	if (r == 0)
-		r = put(spec, "manifests/etcd.yaml", ETCD_MANIFEST, err);
+		r = put_manifests(spec, "manifests", payload_of(spec), err);
 	if (r == 0)
 		r = put(spec, "admin.conf", "server: x\n", err);
+	store_config(payload_of(spec));
 	add(name);
 	add_about("etcd", spec->name);
 	add_about("member", spec->name);
@@ -282,6 +470,7 @@ static bool is_control_plane(const struct node_spec *spec)
 static int join_etcd(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *key = xasprintf("%s/etc/kubernetes/pki/etcd/ca.key", spec->folder);
+	cleanup_free char *version = stored_version();
 	int r;
 
 	if (!file_exists(key))
@@ -292,7 +481,7 @@ static int join_etcd(const struct node_spec *spec, struct error *err)
 		return error_set(err, -EAGAIN, "etcd has no majority");
 	add_about("learner", spec->name);
 	after("add learner");
-	r = put(spec, "manifests/etcd.yaml", ETCD_MANIFEST, err);
+	r = put_manifests(spec, "manifests", version, err);
 	if (r == 0)
 		r = put(spec, "admin.conf", "server: x\n", err);
 	drop_about("learner", spec->name);
@@ -325,6 +514,38 @@ static int kubeadm_reset(const struct node_spec *spec, struct error *err)
 	return r < 0 ? r : file_make_dirs(etc, 0755, err);
 }
 
+static int kubeadm_prepare_upgrade(const struct node_spec *spec, const char *version,
+				   const char *role, struct error *err)
+{
+	int r = 0;
+
+	if (!has_quorum())
+		return error_set(err, -ECONNREFUSED, "the API is down");
+	if (strcmp(role, "worker") != 0)
+		r = put_manifests(spec, "upgraded", version, err);
+	happen("prepare", spec->name, version);
+	return r;
+}
+
+/* As kubeadm does, only when all API servers are of the same version. */
+static int kubeadm_upgrade(const struct node_spec *spec, const char *version, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *oldest = oldest_api_server(spec, &names);
+	cleanup_free char *stored = remembered("stored");
+	cleanup_free char *text = xasprintf("kubernetesVersion: %s\n", version);
+
+	if (!has_quorum())
+		return error_set(err, -ECONNREFUSED, "the API is down");
+	if (strcmp(oldest, version) != 0)
+		return error_set(err, -EINVAL, "there is an API server of %s", oldest);
+	if (strstr(stored, "disabled"))
+		return error_set(err, -EINVAL, "addons are said to be disabled");
+	remember("stored", text);
+	happen("addons", spec->name, version);
+	return 0;
+}
+
 /* Do at once what kubeadm would have done by the end of a process, which does nothing. */
 static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		      arg_unused const struct process_options *options, struct process *ret_process,
@@ -338,6 +559,10 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
 	if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "reset") == 0)
 		r = kubeadm_reset(spec, err);
+	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "upgrade") == 0)
+		r = kubeadm_prepare_upgrade(spec, argv[4], argv[5], err);
+	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "upgrade") == 0)
+		r = kubeadm_upgrade(spec, argv[3], err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
 		r = kubeadm_join(spec, err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strstr(argv[4], "upload-config"))
@@ -396,13 +621,18 @@ static int fake_payload(const char *version, arg_unused const char *mirror,
 			arg_unused struct observer *observer, struct payload *ret,
 			struct error *err)
 {
+	cleanup_free char *bin = xasprintf("%s/.payload/bin", folder);
+	cleanup_free char *kubeadm = xasprintf("%s/kubeadm", bin);
+
 	strlist_add(&fake_world_payloads, version);
 	if (lacking && strcmp(lacking, version) == 0)
 		return error_because(err, &reason_download, -ENOENT, "no %s", version);
 	*ret = (struct payload){ .version = xstrdup(version),
-				 .folder = xstrdup("/nonexistent"),
+				 .folder = xasprintf("%s/.payload", folder),
 				 .pause_image = xstrdup("pause") };
-	return 0;
+	if (file_make_dirs(bin, 0755, err) < 0)
+		return -EIO;
+	return file_put(kubeadm, "", 0, 0755, err);
 }
 
 static int fake_lock(int *ret_fd, arg_unused struct error *err)
@@ -441,6 +671,15 @@ static int fake_forget(arg_unused const struct node *node, arg_unused struct err
 	return 0;
 }
 
+static int fake_import(arg_unused const struct profile *profile, const struct node *node,
+		       const struct payload *payload, struct error *err)
+{
+	if (!is_awake(node->name))
+		return error_set(err, -ESRCH, "node '%s' does not run", node->name);
+	add_images(node->name, payload->version);
+	return 0;
+}
+
 static int fake_drain(arg_unused const struct profile *profile, const struct node *node,
 		      arg_unused unsigned seconds, arg_unused struct error *err)
 {
@@ -462,8 +701,46 @@ static int fake_door_down(arg_unused const struct profile *profile, arg_unused s
 
 static json_t *node_object(const char *name)
 {
-	return json_pack("{s:{s:s}, s:{s:s}, s:{s:[{s:s, s:s}]}}", "metadata", "name", name, "spec",
-			 "podCIDR", "x", "status", "conditions", "type", "Ready", "status", "True");
+	cleanup_free char *kind = xasprintf("kubelet-%s", name);
+	cleanup_free char *kubelet = remembered(kind);
+
+	return json_pack("{s:{s:s}, s:{s:s, s:b}, s:{s:[{s:s, s:s}], s:{s:s}}}", "metadata", "name",
+			 name, "spec", "podCIDR", "x", "unschedulable", has("drained", name),
+			 "status", "conditions", "type", "Ready", "status", "True", "nodeInfo",
+			 "kubeletVersion", kubelet);
+}
+
+/* The API servers of nodes that run, as pods. */
+static json_t *list_api_servers(const struct profile *profile)
+{
+	json_t *items = json_array();
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_free char *path = xasprintf("%s/nodes/%s", profile->folder, node->name);
+		cleanup_free char *version = api_server_of(path);
+		cleanup_free char *image = xasprintf("registry.k8s.io/kube-apiserver:%s", version);
+		cleanup_free char *name = xasprintf("kube-apiserver-%s", node->name);
+
+		if (*version && is_awake(node->name))
+			(void)json_array_append_new(
+				items, json_pack("{s:{s:s}, s:{s:[{s:s}]}}", "metadata", "name",
+						 name, "spec", "containers", "image", image));
+	}
+	return json_pack("{s:o}", "items", items);
+}
+
+static int fake_stored_config(enum kube_verb verb, const json_t *body, json_t **ret_answer)
+{
+	cleanup_free char *text = remembered("stored");
+	const char *changed = json_string_value(
+		json_object_get(json_object_get(body, "data"), "ClusterConfiguration"));
+
+	if (verb == KUBE_MERGE && changed)
+		remember("stored", changed);
+	else if (ret_answer)
+		*ret_answer = json_pack("{s:{s:s}}", "data", "ClusterConfiguration", text);
+	return 0;
 }
 
 static json_t *list_nodes(void)
@@ -496,7 +773,8 @@ static json_t *list_leases(void)
 	return json_pack("{s:o}", "items", items);
 }
 
-static int fake_node(enum kube_verb verb, const char *path, const json_t *body, struct error *err)
+static int fake_node(enum kube_verb verb, const char *path, const json_t *body, json_t **ret_answer,
+		     struct error *err)
 {
 	cleanup_free char *name = xstrndup(path, strcspn(path, "/"));
 
@@ -508,11 +786,13 @@ static int fake_node(enum kube_verb verb, const char *path, const json_t *body, 
 		add_about("disowned", name);
 	if (verb == KUBE_DELETE)
 		drop_about("member", name);
+	if (verb == KUBE_GET && ret_answer)
+		*ret_answer = node_object(name);
 	return 0;
 }
 
-static int fake_kube(arg_unused const struct profile *profile, enum kube_verb verb,
-		     const char *path, const json_t *body, json_t **ret_answer, struct error *err)
+static int fake_kube(const struct profile *profile, enum kube_verb verb, const char *path,
+		     const json_t *body, json_t **ret_answer, struct error *err)
 {
 	const char *secret = strstr(path, "/secrets");
 
@@ -528,7 +808,11 @@ static int fake_kube(arg_unused const struct profile *profile, enum kube_verb ve
 	if (verb == KUBE_GET && strstr(path, "/kube-node-lease/") && ret_answer)
 		*ret_answer = list_leases();
 	if (strncmp(path, "/api/v1/nodes/", 14) == 0)
-		return fake_node(verb, path + 14, body, err);
+		return fake_node(verb, path + 14, body, ret_answer, err);
+	if (strstr(path, "/configmaps/kubeadm-config"))
+		return fake_stored_config(verb, body, ret_answer);
+	if (verb == KUBE_GET && strstr(path, "component%3Dkube-apiserver"))
+		*ret_answer = list_api_servers(profile);
 	return 0;
 }
 
@@ -617,6 +901,7 @@ static const struct world fake_world = {
 	.api_is_ready = fake_api,
 	.etcd = fake_etcd,
 	.admin_is_ready = fake_admin,
+	.import_images = fake_import,
 	.drain = fake_drain,
 	.kubeconfig_add = fake_config_add,
 	.kubeconfig_remove = fake_config_remove,

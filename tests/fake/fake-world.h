@@ -31,5 +31,14 @@ void fake_world_lack(const char *version);
 /* How often etcd will not yet let a member go, since not all have been in touch for long. */
 extern unsigned fake_world_unsettled;
 
+/*
+ * What has happened to versions, in order, for the caller to free: "start node-1 v1.36.3" with the
+ * version of its kubelet, "prepare node-1 v1.36.3", "addons node-1 v1.36.3".
+ */
+char *fake_world_history(void) must_check;
+
+/* What kubeadm keeps in the cluster. */
+char *fake_world_stored_config(void) must_check;
+
 /* How often kubeadm init has finished in this world. */
 unsigned fake_world_inits(void);

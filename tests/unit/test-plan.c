@@ -190,6 +190,37 @@ TEST(a_kubelet_may_be_older_within_limits_but_not_newer)
 	}
 }
 
+TEST(a_cluster_goes_to_the_next_minor_version_at_most_and_never_back)
+{
+	static const struct {
+		const char *from;
+		const char *to;
+		const char *rule;
+		const char *hint;
+	} pairs[] = {
+		{ "v1.36.3", "v1.36.3", NULL, NULL },
+		{ "v1.36.3", "v1.36.10", NULL, NULL },
+		{ "v1.35.4", "v1.36.3", NULL, NULL },
+		{ "v1.35.9", "v1.36.0", NULL, NULL },
+		{ "v1.99.0", "v1.100.1", NULL, NULL },
+		{ "v1.36.10", "v1.36.9", "can't be downgraded", "--kubernetes-version=v1.36.9" },
+		{ "v1.36.3", "v1.35.4", "can't be downgraded", "start -p NAME" },
+		{ "v1.34.0", "v1.36.3", "no minor version may be skipped", "=v1.35.4' first" },
+		{ "v1.35.4", "v1.37.0", "no minor version may be skipped", "=v1.36.3' first" },
+		{ "v1.90.0", "v1.92.0", "no minor version may be skipped", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+		ASSERT_INT(skew_check_upgrade(pairs[i].from, pairs[i].to, &why),
+			   pairs[i].rule ? -EINVAL : 0);
+		ASSERT(!pairs[i].rule || why.reason == &reason_version_unsupported);
+		ASSERT(!pairs[i].rule || strstr(why.text, pairs[i].rule));
+		ASSERT(pairs[i].hint ? why.hint && strstr(why.hint, pairs[i].hint) : !why.hint);
+	}
+}
+
 TEST(a_node_has_the_clusters_version_or_an_older_one)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;

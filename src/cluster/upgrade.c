@@ -1,0 +1,423 @@
+/*
+ * Upgrading a cluster.
+ *
+ * How it works:
+ *
+ *  1. everything is brought up, and all nodes get the images of the new version: nothing else is
+ *     different yet;
+ *  2. the profile becomes one of the new version, with the old one noted.  From now on a node that
+ *     starts has the new payload, but, until its own turn has come, its old kubelet;
+ *  3. control planes one after another: kubeadm prepares what the node will be, its pods are moved
+ *     away, and it is restarted with the new static pods and the new kubelet, which asks the API
+ *     server beside it only and so never one that is older than itself;
+ *  4. what the whole cluster has: kubeadm's notes, DNS, kube-proxy;
+ *  5. workers one after another, in the same way;
+ *  6. the note is taken away.
+ *
+ * How far each node is can be seen from its own version and its manifests.
+ */
+
+#include "cluster/upgrade.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "cluster/skew.h"
+#include "cluster/start.h"
+
+#define POLL_MS 100
+
+/* What the new images take on a node's disk, packed and unpacked. */
+#define CONTROL_PLANE_BYTES (UINT64_C(1000) << 20)
+#define WORKER_BYTES        (UINT64_C(320) << 20)
+
+struct upgrade {
+	struct profile *profile;
+	const struct upgrade_options *options;
+	struct observer *observer;
+	struct payload payload;
+	struct upgrade_plan plan;
+};
+
+static void release_upgrade(struct upgrade *upgrade)
+{
+	payload_release(&upgrade->payload);
+	upgrade_plan_release(&upgrade->plan);
+}
+
+void upgrade_plan_release(struct upgrade_plan *plan)
+{
+	free(plan->from);
+	free(plan->to);
+	*plan = UPGRADE_PLAN_INIT;
+}
+
+bool upgrade_is_due(const struct profile *profile, const struct node *node, const char *version)
+{
+	const char *has = node->kubernetes_version ? node->kubernetes_version
+						   : profile->kubernetes_version;
+
+	return node->phase != NODE_LEAVING &&
+	       (strcmp(has, version) != 0 || (node->control_plane && profile->upgrading_from &&
+					      !upgrade_has_manifests(profile, node, version)));
+}
+
+/* A worker that is older than its cluster may be too old for the next one. */
+static int check_workers(const struct profile *profile, const char *to, struct error *err)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		int r = cluster_node_differs(profile, node)
+				? skew_check(to, node->kubernetes_version, false, err)
+				: 0;
+
+		if (r < 0)
+			return error_hint(err, r, "'manykube node delete %s' lets it go",
+					  node->name);
+	}
+	return 0;
+}
+
+int upgrade_plan(const struct profile *profile, const char *version, struct upgrade_plan *ret,
+		 struct error *err)
+{
+	const char *has = profile->kubernetes_version;
+	const char *from = profile->upgrading_from ? profile->upgrading_from : has;
+	const char *usual = profile->upgrading_from ? has : payload_versions()[0];
+	const char *to = version ? version : usual;
+	const struct node *node;
+	bool is_due = profile->upgrading_from || strcmp(has, to) != 0;
+	int r;
+
+	if (profile->upgrading_from && strcmp(has, to) != 0) {
+		(void)error_because(err, &reason_control_plane, -EBUSY,
+				    "an upgrade of cluster '%s' from %s to %s has begun and can "
+				    "only be finished",
+				    profile->name, from, has);
+		return error_hint(err, -EBUSY, "'manykube upgrade -p %s' does that", profile->name);
+	}
+	r = skew_check_upgrade(from, to, err);
+	if (r == 0)
+		r = check_workers(profile, to, err);
+	if (r < 0)
+		return r;
+	profile_for_each_node(node, profile)
+		is_due |= upgrade_is_due(profile, node, to);
+	*ret = (struct upgrade_plan){ .from = xstrdup(from),
+				      .to = xstrdup(to),
+				      .is_begun = profile->upgrading_from,
+				      .is_done = !is_due };
+	return 0;
+}
+
+static int64_t deadline_of(const struct upgrade *upgrade)
+{
+	return clock_now_ms() + (int64_t)upgrade->options->wait_seconds * 1000;
+}
+
+/* Start the node called NAME (NULL: all), and see what that has made of the profile. */
+static int bring_up(struct upgrade *upgrade, const char *name, struct error *err)
+{
+	cleanup_with(profile_release) struct profile fresh = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	struct cluster_options options = {
+		.only = name ? &names : NULL,
+		.force = name,
+		.binary_mirror = upgrade->options->binary_mirror,
+		.wait = WAIT_API | WAIT_NODES,
+		.wait_seconds = upgrade->options->wait_seconds,
+	};
+	struct cluster_outcome outcome;
+	int r;
+
+	if (name)
+		strlist_add(&names, name);
+	r = cluster_start(upgrade->profile->name, &options, upgrade->observer, &outcome, err);
+	if (r == 0)
+		r = profile_load(upgrade->profile->name, &fresh, err);
+	if (r < 0)
+		return r;
+	profile_release(upgrade->profile);
+	*upgrade->profile = fresh;
+	fresh = PROFILE_INIT;
+	return 0;
+}
+
+static int check_disk(const struct upgrade *upgrade, struct error *err)
+{
+	const struct node *node;
+	uint64_t bytes = 0;
+
+	profile_for_each_node(node, upgrade->profile)
+		if (upgrade_is_due(upgrade->profile, node, upgrade->plan.to))
+			bytes += node->control_plane ? CONTROL_PLANE_BYTES : WORKER_BYTES;
+	return world->room(0, bytes, err);
+}
+
+static int load_images(struct upgrade *upgrade, struct error *err)
+{
+	const struct node *node;
+	int r = check_disk(upgrade, err);
+
+	profile_for_each_node(node, upgrade->profile) {
+		if (r < 0)
+			return r;
+		if (upgrade_is_due(upgrade->profile, node, upgrade->plan.to))
+			r = STEP_SEEN_BY(upgrade->observer, "loading images", node->name,
+					 world->import_images(upgrade->profile, node,
+							      &upgrade->payload, err));
+	}
+	return r;
+}
+
+/* Nothing but the profile tells from now on that the cluster is between two versions. */
+static int note(struct upgrade *upgrade, struct error *err)
+{
+	struct profile *profile = upgrade->profile;
+	struct node *node;
+	int r;
+
+	if (strcmp(profile->kubernetes_version, upgrade->plan.to) == 0)
+		return 0;
+	profile_for_each_node(node, profile)
+		if (!node->kubernetes_version)
+			node->kubernetes_version = xstrdup(profile->kubernetes_version);
+	profile->upgrading_from = profile->kubernetes_version;
+	profile->kubernetes_version = xstrdup(upgrade->plan.to);
+	r = profile_save(profile, err);
+	if (r == 0)
+		world->after("note upgrade");
+	return r;
+}
+
+/* Whether people have set NODE aside themselves, so that it is to stay so. */
+static bool is_set_aside(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	json_auto_t *object = NULL;
+
+	return !strlist_has(&profile->drained, node->name) &&
+	       world->kube(profile, KUBE_GET, path, NULL, &object, NULL) == 0 &&
+	       json_is_true(json_object_get(json_object_get(object, "spec"), "unschedulable"));
+}
+
+/* Pods that can't be moved away end with the node, and begin again with it. */
+static void drain(struct upgrade *upgrade, struct node *node, const struct strlist *names)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	unsigned seconds = upgrade->options->drain_seconds;
+	int r;
+
+	if (!upgrade->options->drain || upgrade->profile->node_count == 1)
+		return;
+	if (is_set_aside(upgrade->profile, node))
+		r = STEP_SEEN_BY(upgrade->observer, "draining node", node->name,
+				 world->drain(upgrade->profile, node, seconds, &why));
+	else
+		r = cluster_drain_to_stop(upgrade->profile, names, seconds, upgrade->observer,
+					  &why);
+	if (r < 0)
+		log_warning("going on although not all pods could be moved away: %s", why.text);
+}
+
+/* Wait until the API knows NODE's new kubelet, which tells its version a moment after it is Ready.
+ */
+static int await_kubelet(const struct upgrade *upgrade, const struct node *node, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	int64_t deadline = deadline_of(upgrade);
+
+	if (node->kubelet_binary)
+		return 0;
+	for (;;) {
+		json_auto_t *object = NULL;
+		const char *version;
+
+		(void)world->kube(upgrade->profile, KUBE_GET, path, NULL, &object, NULL);
+		version = json_string_value(json_object_get(
+			json_object_get(json_object_get(object, "status"), "nodeInfo"),
+			"kubeletVersion"));
+		if (version && strcmp(version, upgrade->plan.to) == 0)
+			return 0;
+		if (clock_now_ms() > deadline)
+			return error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+					     "the kubelet of node '%s' is of %s still", node->name,
+					     version ? version : "an unknown version");
+		clock_rest_ms(POLL_MS);
+	}
+}
+
+/* Restart NODE as one of the new version, which it has been prepared for. */
+static int restart(struct upgrade *upgrade, struct node *node, struct error *err)
+{
+	struct profile *profile = upgrade->profile;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r;
+
+	strlist_add(&names, node->name);
+	drain(upgrade, node, &names);
+	r = cluster_stop_nodes(profile, &names, upgrade->observer, err);
+	if (r >= 0)
+		r = node->control_plane ? upgrade_replace_manifests(profile, node, err) : 0;
+	if (r < 0)
+		return r;
+	world->after("replace manifests");
+	free(node->kubernetes_version);
+	node->kubernetes_version = xstrdup(upgrade->plan.to);
+	r = profile_save(profile, err);
+	if (r < 0)
+		return r;
+	world->after("note version");
+	r = bring_up(upgrade, names.items[0], err);
+	return r < 0 ? r : await_kubelet(upgrade, profile_find_node(profile, names.items[0]), err);
+}
+
+static int upgrade_node(struct upgrade *upgrade, struct node *node, struct error *err)
+{
+	int r;
+
+	if (node->phase != NODE_JOINED || !upgrade_is_due(upgrade->profile, node, upgrade->plan.to))
+		return 0;
+	r = STEP_SEEN_BY(upgrade->observer, "preparing the upgrade", node->name,
+			 upgrade_prepare_node(upgrade->profile, node, &upgrade->payload,
+					      deadline_of(upgrade), err));
+	return r < 0 ? r : restart(upgrade, node, err);
+}
+
+/* Upgrade the nodes that are control planes, or those that are not; the primary comes first, since
+ * it makes what the others take over. */
+static int upgrade_nodes(struct upgrade *upgrade, bool control_planes, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct node *primary = profile_primary(upgrade->profile);
+	const struct node *node;
+	const char *name;
+	int r = 0;
+
+	if (control_planes && primary)
+		strlist_add(&names, primary->name);
+	profile_for_each_node(node, upgrade->profile)
+		if (node->control_plane == control_planes && !strlist_has(&names, node->name))
+			strlist_add(&names, node->name);
+	strlist_for_each(name, &names) {
+		struct node *next = profile_find_node(upgrade->profile, name);
+
+		if (r == 0 && next)
+			r = upgrade_node(upgrade, next, err);
+	}
+	return r;
+}
+
+/* The image of NODE's API server as the API knows it. */
+static const char *api_server_image(const json_t *pods, const struct node *node)
+{
+	cleanup_free char *name = xasprintf("kube-apiserver-%s", node->name);
+	const json_t *spec = json_object_get(kube_find_object(pods, name), "spec");
+	const json_t *container = json_array_get(json_object_get(spec, "containers"), 0);
+
+	return json_string_value(json_object_get(container, "image"));
+}
+
+/* Wait until the API knows that all of its servers are new: kubeadm would leave DNS and kube-proxy
+ * alone otherwise. */
+static int await_api_servers(const struct upgrade *upgrade, struct error *err)
+{
+	cleanup_free char *end = xasprintf(":%s", upgrade->plan.to);
+	int64_t deadline = deadline_of(upgrade);
+
+	for (;;) {
+		json_auto_t *pods = NULL;
+		const struct node *node;
+		const char *old = NULL;
+
+		(void)world->kube(
+			upgrade->profile, KUBE_GET,
+			"/api/v1/namespaces/kube-system/pods?labelSelector=component%3Dkube-apiserver",
+			NULL, &pods, NULL);
+		profile_for_each_node(node, upgrade->profile) {
+			const char *image = node->control_plane ? api_server_image(pods, node)
+								: end;
+
+			if (!image || !strstr(image, end))
+				old = node->name;
+		}
+		if (!old)
+			return 0;
+		if (clock_now_ms() > deadline)
+			return error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+					     "the API does not know that node '%s' has a new API "
+					     "server",
+					     old);
+		clock_rest_ms(POLL_MS);
+	}
+}
+
+static int upgrade_addons(struct upgrade *upgrade, struct error *err)
+{
+	int r = await_api_servers(upgrade, err);
+
+	return r < 0 ? r
+		     : upgrade_rest(upgrade->profile, profile_primary(upgrade->profile),
+				    upgrade->plan.to, deadline_of(upgrade), err);
+}
+
+static int forget(struct upgrade *upgrade, struct error *err)
+{
+	int r;
+
+	free(take_ptr(upgrade->profile->upgrading_from));
+	r = profile_save(upgrade->profile, err);
+	if (r == 0)
+		world->after("end upgrade");
+	return r;
+}
+
+static int work(struct upgrade *upgrade, struct error *err)
+{
+	int r = bring_up(upgrade, NULL, err);
+
+	if (r == 0)
+		r = load_images(upgrade, err);
+	if (r == 0)
+		r = note(upgrade, err);
+	if (r < 0)
+		return r;
+	if (upgrade->profile->upgrading_from) {
+		r = upgrade_nodes(upgrade, true, err);
+		if (r == 0)
+			r = STEP_SEEN_BY(upgrade->observer, "upgrading addons", NULL,
+					 upgrade_addons(upgrade, err));
+	}
+	if (r == 0)
+		r = upgrade_nodes(upgrade, false, err);
+	return r < 0 ? r : forget(upgrade, err);
+}
+
+int cluster_upgrade(struct profile *profile, const struct upgrade_options *options,
+		    struct observer *observer, struct error *err)
+{
+	cleanup_with(release_upgrade) struct upgrade upgrade = { .profile = profile,
+								 .options = options,
+								 .observer = observer };
+	int r = upgrade_plan(profile, options->version, &upgrade.plan, err);
+
+	if (r < 0 || upgrade.plan.is_done)
+		return r;
+	r = world->payload(upgrade.plan.to, options->binary_mirror, observer, &upgrade.payload,
+			   err);
+	if (r < 0)
+		return r;
+	r = work(&upgrade, err);
+	if (r < 0 && profile->upgrading_from)
+		return error_hint(
+			err, r,
+			"nothing was undone; 'manykube logs --problems' may say why; then run "
+			"'manykube upgrade -p %s' again, which goes on",
+			profile->name);
+	return r;
+}

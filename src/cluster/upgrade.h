@@ -1,0 +1,68 @@
+/*
+ * Upgrading a cluster to another version of Kubernetes.
+ *
+ * It can be cut short at any moment and gone on with, as everything in cluster.h.
+ */
+#pragma once
+
+#include "base/observer.h"
+#include "cluster/profile.h"
+#include "payload/payload.h"
+
+struct upgrade_options {
+	const char
+		*version; /* one of payload_versions(); NULL: the newest, or the one begun with */
+	bool drain;       /* move pods away before a node is restarted */
+	unsigned drain_seconds;
+	unsigned wait_seconds; /* for each thing that is waited for */
+	const char *binary_mirror;
+};
+
+/* What an upgrade is about. */
+struct upgrade_plan {
+	char *from;
+	char *to;
+	bool is_begun; /* it was cut short before */
+	bool is_done;  /* there is nothing to do */
+};
+
+#define UPGRADE_PLAN_INIT ((struct upgrade_plan){ NULL })
+
+/*
+ * What an upgrade of PROFILE to VERSION (may be NULL, as in the options) would be about.  -EINVAL
+ * with reason_version_unsupported for a step that Kubernetes does not allow, -EBUSY if another
+ * upgrade has begun.
+ */
+int upgrade_plan(const struct profile *profile, const char *version, struct upgrade_plan *ret,
+		 struct error *err);
+void upgrade_plan_release(struct upgrade_plan *plan);
+
+/* Whether NODE still has to become one of VERSION. */
+bool upgrade_is_due(const struct profile *profile, const struct node *node, const char *version);
+
+/* Make PROFILE, which is loaded again meanwhile, a cluster of the version that OPTIONS ask for. */
+int cluster_upgrade(struct profile *profile, const struct upgrade_options *options,
+		    struct observer *observer, struct error *err);
+
+/*
+ * The parts of it that kubeadm does on one node.
+ *
+ * Leave on NODE, which runs and goes on so, all that it will be as one of PAYLOAD's version: the
+ * configuration of its kubelet, and on a control plane new certificates and, beside the old ones,
+ * the manifests of the static pods.
+ */
+int upgrade_prepare_node(const struct profile *profile, struct node *node,
+			 const struct payload *payload, int64_t deadline_ms, struct error *err);
+
+/* Put these manifests in the place of the old ones on NODE, a control plane that does not run. */
+int upgrade_replace_manifests(const struct profile *profile, const struct node *node,
+			      struct error *err);
+
+/* Whether NODE, a control plane, has the manifests of VERSION. */
+bool upgrade_has_manifests(const struct profile *profile, const struct node *node,
+			   const char *version);
+
+/* Now that all control planes are of VERSION: what the whole cluster has, DNS and kube-proxy among
+ * it.  NODE is one of them. */
+int upgrade_rest(const struct profile *profile, struct node *node, const char *version,
+		 int64_t deadline_ms, struct error *err);

@@ -1,0 +1,105 @@
+/* `upgrade`: make a cluster one of a newer Kubernetes. */
+
+#include "cluster/upgrade.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/events.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cmd/command.h"
+
+static struct {
+	const char *version;
+	bool dry_run;
+	struct upgrade_options wanted;
+	const char *output;
+} arg = {
+	.wanted.drain = true,
+	.wanted.drain_seconds = 60,
+	.wanted.wait_seconds = 360,
+	.output = "text",
+};
+
+static const struct opt options[] = {
+	OPT_STRING(0, "kubernetes-version", &arg.version, "VERSION",
+		   "Kubernetes to have then, for instance v1.36; the newest unless given",
+		   .once = true, .complete = COMPLETE_VERSION),
+	OPT_FLAG(0, "drain", &arg.wanted.drain,
+		 "move a node's pods elsewhere before it is restarted, if there are other nodes"),
+	OPT_SECONDS(0, "drain-timeout", &arg.wanted.drain_seconds,
+		    "how long moving the pods of a node may take; what is left ends with it and "
+		    "begins again"),
+	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long each node may take"),
+	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
+		   "where to download Kubernetes from instead of the official places"),
+	OPT_FLAG(0, "dry-run", &arg.dry_run, "say what would be done, and change nothing",
+		 .once = true),
+	OPT_EVENTS(&arg.output),
+	OPT_END,
+};
+
+static void print_plan(const struct profile *profile, const struct upgrade_plan *plan)
+{
+	const struct node *node;
+
+	printf("Cluster \"%s\" would %s from Kubernetes %s to %s.\n", profile->name,
+	       plan->is_begun ? "go on" : "go", plan->from, plan->to);
+	profile_for_each_node(node, profile)
+		printf("Node %s: %s, %s\n", node->name,
+		       node->control_plane ? "control plane" : "worker",
+		       upgrade_is_due(profile, node, plan->to) ? "would be upgraded and restarted"
+							       : "has that version already");
+	printf("Nothing was changed.\n");
+}
+
+static int upgrade(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
+									      log_verbosity);
+
+	return cluster_upgrade(ctx->profile, &arg.wanted, progress_observer(progress), err);
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(upgrade_plan_release) struct upgrade_plan plan = UPGRADE_PLAN_INIT;
+	int r = arg.version ? payload_resolve_version(arg.version, &arg.wanted.version, err) : 0;
+
+	if (r == 0)
+		r = upgrade_plan(ctx->profile, arg.wanted.version, &plan, err);
+	if (r < 0)
+		return r;
+	if (arg.dry_run && !plan.is_done) {
+		print_plan(ctx->profile, &plan);
+		return 0;
+	}
+	if (!plan.is_done)
+		r = upgrade(ctx, err);
+	if (r == 0 && (!ctx->quiet || events_on_stdout()))
+		say_done(plan.is_done ? "Cluster \"%s\" has Kubernetes %s already."
+				      : "Done: cluster \"%s\" has Kubernetes %s now.",
+			 ctx->profile_name, plan.to);
+	return r;
+}
+
+const struct command cmd_upgrade = {
+	.name = "upgrade",
+	.elsewhere = "update",
+	.summary = "make a cluster one of a newer Kubernetes",
+	.description =
+		"Control planes come first, one after another, then workers: each is drained and "
+		"restarted with the new version. A cluster goes to a newer release of its minor "
+		"version or to the next minor version; no minor version can be skipped, and none "
+		"gone back to. Nodes that do not run are started. What was interrupted goes on when "
+		"it is run again; until then 'start' brings the cluster up as far as it got.",
+	.examples = "manykube upgrade\n"
+		    "manykube upgrade --kubernetes-version=v1.36 --dry-run\n"
+		    "manykube upgrade --drain=false\n",
+	.flags = COMMAND_CHANGES_NODES,
+	.options = options,
+	.events = &arg.output,
+	.run = run,
+};
