@@ -44,7 +44,6 @@
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
-#define KUBELET_PEM       "/var/lib/kubelet/pki/kubelet-client-current.pem"
 
 static int put_secret(const struct profile *profile, const struct node *node, const char *path,
 		      const char *text, struct error *err)
@@ -222,32 +221,42 @@ static int write_discovery(const struct profile *profile, const struct node *nod
 	return put_secret(profile, node, "manykube/discovery.conf", text, err);
 }
 
-/*
- * Sign the kubelet's first certificate ourselves and leave it where the kubelet would have put
- * what it got by bootstrapping: waiting for the controller-manager to approve its request
- * costs seconds.  The kubelet renews it by itself later.
- */
-static int write_kubelet_identity(const struct profile *profile, const struct node *node,
-				  const char *ca_base64, const char *ca, struct error *err)
+/* A node that has run may have left links there, which are not followed. */
+static int open_kubelet_folder(const struct profile *profile, const struct node *node, int *ret_fd,
+			       struct error *err)
 {
-	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
-	cleanup_free char *name = xasprintf("system:node:%s", node->name);
-	cleanup_free char *config = kubeadm_kubelet_config(ca_base64, node->name, KUBELET_PEM);
-	cleanup_free char *path = xasprintf("%s/nodes/%s%s", profile->folder, node->name,
-					    KUBELET_PEM);
-	cleanup_free char *folder = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-	cleanup_free char *pem = NULL;
-	int r = read_pki(profile, "ca.key", &key, err);
+	static const char below[] = "var/lib/kubelet/pki";
+	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *path = xasprintf("%s/%s", folder, below);
+	int r = file_open_below(folder, below, O_DIRECTORY, ret_fd, NULL);
 
 	if (r == 0)
-		r = pki_sign_client(ca, key.text, name, "system:nodes", 365, &pem, err);
+		return 0;
+	r = r == -ENOENT ? file_make_dirs(path, 0700, err) : 0;
+	return r < 0 ? r : file_open_below(folder, below, O_DIRECTORY, ret_fd, err);
+}
+
+int bootstrap_sign_kubelet(const struct profile *profile, const struct node *node,
+			   struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
+	cleanup_free char *name = xasprintf("system:node:%s", node->name);
+	cleanup_free char *path = NULL;
+	cleanup_free char *pem = NULL;
+	cleanup_fd int fd = -1;
+	int r = read_pki(profile, "ca.crt", &ca, err);
+
 	if (r == 0)
-		r = file_make_dirs(folder, 0700, err);
+		r = read_pki(profile, "ca.key", &key, err);
 	if (r == 0)
-		r = file_put(path, pem, strlen(pem), 0600, err);
+		r = pki_sign_client(ca.text, key.text, name, "system:nodes", 365, &pem, err);
 	if (r == 0)
-		r = put_secret(profile, node, "kubernetes/kubelet.conf", config, err);
-	return r;
+		r = open_kubelet_folder(profile, node, &fd, err);
+	if (r < 0)
+		return r;
+	path = xasprintf("/proc/self/fd/%d%s", fd, strrchr(BOOTSTRAP_KUBELET_PEM, '/'));
+	return file_put(path, pem, strlen(pem), 0600, err);
 }
 
 static int write_identity(const struct profile *profile, const struct node *node, const char *token,
@@ -255,15 +264,19 @@ static int write_identity(const struct profile *profile, const struct node *node
 {
 	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
 	cleanup_free char *base64 = NULL;
+	cleanup_free char *config = NULL;
 	int r = read_pki(profile, "ca.crt", &ca, err);
 
 	if (r < 0)
 		return r;
 	base64 = xcalloc(ca.len / 3 * 4 + 8, 1);
 	(void)EVP_EncodeBlock((unsigned char *)base64, (const unsigned char *)ca.text, (int)ca.len);
+	config = kubeadm_kubelet_config(base64, node->name, BOOTSTRAP_KUBELET_PEM);
 	r = write_discovery(profile, node, token, base64, err);
 	if (r == 0)
-		r = write_kubelet_identity(profile, node, base64, ca.text, err);
+		r = bootstrap_sign_kubelet(profile, node, err);
+	if (r == 0)
+		r = put_secret(profile, node, "kubernetes/kubelet.conf", config, err);
 	return r;
 }
 

@@ -43,6 +43,17 @@ int bootstrap_controllers(const struct profile *profile, struct node *node, stru
 int bootstrap_addons(const struct profile *profile, struct node *node, struct bootstrap *ret,
 		     struct error *err);
 
+/* Where a kubelet has what it shows to the API. */
+#define BOOTSTRAP_KUBELET_PEM "/var/lib/kubelet/pki/kubelet-client-current.pem"
+
+/*
+ * Sign the certificate of NODE's kubelet ourselves and leave it where the kubelet would have put
+ * what it got by bootstrapping: waiting for the controller-manager to approve its request costs
+ * seconds.  The kubelet renews it by itself later.
+ */
+int bootstrap_sign_kubelet(const struct profile *profile, const struct node *node,
+			   struct error *err);
+
 /* Begin `kubeadm join` of NODE with TOKEN, as a control plane if it is one. */
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err);

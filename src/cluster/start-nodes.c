@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cluster/certificates.h"
 #include "cluster/node-files.h"
 #include "cluster/start.h"
 #include "data/inet.h"
@@ -99,11 +100,27 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 	return 0;
 }
 
+/* See that NODE, about to start or running, has certificates to go on with; RET_WHICH are new. */
+static int renew_certificates(struct start *start, struct node *node, bool runs,
+			      unsigned *ret_which, struct error *err)
+{
+	*ret_which = node->phase == NODE_JOINED ? certificates_ending(&start->profile, node, runs)
+						: 0;
+	if (!*ret_which)
+		return 0;
+	return STEP(start, "renewing certificates", node->name,
+		    certificates_renew(&start->profile, node, *ret_which, &start->payload, err));
+}
+
 static int bring_up(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	unsigned renewed = 0;
+	bool runs = false;
 	int r = cluster_node_open(&start->profile, node, &at, err);
 
+	if (r == 0)
+		runs = at.driver->query(&at.spec) == NODE_RUNNING;
 	if (r == 0 && node->phase == NODE_JOINED && !start_ran_before(start, node))
 		start->restarted[node - start->profile.nodes] = true;
 	if (r == 0)
@@ -113,9 +130,15 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 	if (r == 0)
 		world->after("create node");
 	if (r == 0)
+		r = renew_certificates(start, node, runs, &renewed, err);
+	if (r == 0)
 		r = at.driver->start(&at.spec, err);
 	if (r == 0)
 		r = at.driver->freeze(&at.spec, false, err);
+	if (r == 0 && renewed && runs)
+		r = certificates_put_to_use(&start->profile, node, renewed, start->deadline, err);
+	if (r == 0 && renewed)
+		certificates_settle(&start->profile, node);
 	if (r == 0)
 		r = add_routes(&start->profile, &at, node, err);
 	if (r == 0)

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "cluster/certificates.h"
 #include "cluster/context.h"
 #include "cluster/images.h"
 #include "cluster/kubeadm.h"
@@ -258,6 +259,30 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 	return r < 0 ? r : 0;
 }
 
+/*
+ * On this host, with the node's folder as its root: so it needs neither a node that runs nor an
+ * API, which may be unable to come up because of these very certificates.
+ */
+static int renew(const struct profile *profile, const struct node *node,
+		 const struct payload *payload, struct error *err)
+{
+	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *root = xasprintf("--rootfs=%s", folder);
+	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
+	cleanup_free char *log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
+	struct process_options options = { .no_stdin = true, .dies_with_us = true, .output = log };
+	int r = process_run(
+		ARGV(kubeadm, root, "certs", "renew", "all", "--config=/etc/" CERTIFICATES_CONFIG),
+		&options, err);
+
+	if (r > 0)
+		return error_because(err, &reason_control_plane, -EIO,
+				     "kubeadm could not renew the certificates of node '%s'; see "
+				     "'%s'",
+				     node->name, log);
+	return r;
+}
+
 /* kubectl knows best what drain means. */
 static int drain(const struct profile *profile, const struct node *node, unsigned seconds,
 		 struct error *err)
@@ -302,6 +327,7 @@ const struct world world_real = {
 	.api_is_ready = api_is_ready,
 	.etcd = ask_etcd,
 	.admin_is_ready = admin_is_ready,
+	.renew = renew,
 	.import_images = images_import,
 	.drain = drain,
 	.kubeconfig_add = kubeconfig_add,

@@ -59,6 +59,10 @@ struct world {
 	 */
 	bool (*admin_is_ready)(const struct profile *profile);
 
+	/* Have kubeadm of PAYLOAD renew all certificates of NODE, a control plane. */
+	int (*renew)(const struct profile *profile, const struct node *node,
+		     const struct payload *payload, struct error *err);
+
 	/* See that NODE has the images of PAYLOAD; see images_import(). */
 	int (*import_images)(const struct profile *profile, const struct node *node,
 			     const struct payload *payload, struct error *err);

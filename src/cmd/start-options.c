@@ -149,8 +149,11 @@ const struct opt start_options[] = {
 		  "a further name in the API's certificate", .when_made = true),
 	OPT_WORDS(0, "apiserver-ips", &start_arguments.wanted.api_ips, "ADDRESS",
 		  "a further address in the API's certificate", .when_made = true),
-	OPT_SECONDS(0, "cert-expiration", &start_arguments.wanted.cert_seconds,
-		    "how long certificates are good for; a year unless given", .when_made = true),
+	OPT_SECONDS(
+		0, "cert-expiration", &start_arguments.wanted.cert_seconds,
+		"how long certificates are good for; a year unless given; every start renews those that "
+		"are close to their end",
+		.when_made = true),
 	OPT_LIST(0, "extra-config", &start_arguments.wanted.extra_config, "COMPONENT.KEY=VALUE",
 		 "an argument or field of the configuration of apiserver, controller-manager, "
 		 "scheduler, etcd, kubelet, proxy or kubeadm",

@@ -1,4 +1,4 @@
-/* Certificates: signing one with a cluster's own authority. */
+/* Certificates: signing one with a cluster's own authority, and when they end. */
 
 #include "data/pki.h"
 
@@ -9,6 +9,7 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -121,4 +122,33 @@ int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char 
 		return fail(err, "sign a certificate");
 	*ret_pem = print(cert, key);
 	return *ret_pem ? 0 : fail(err, "write a certificate");
+}
+
+static bool read_time(const ASN1_TIME *time, int64_t *ret)
+{
+	struct tm moment;
+
+	if (!time || ASN1_TIME_to_tm(time, &moment) != 1)
+		return false;
+	*ret = timegm(&moment);
+	return true;
+}
+
+int pki_read_times(const char *pem, struct pki_times *ret_times, struct error *err)
+{
+	cleanup_with(X509_freep) X509 *cert = read_cert(pem);
+	struct pki_times times;
+
+	if (!cert || !read_time(X509_get0_notBefore(cert), &times.begin) ||
+	    !read_time(X509_get0_notAfter(cert), &times.end))
+		return fail(err, "read a certificate");
+	*ret_times = times;
+	return 0;
+}
+
+bool pki_is_ending(const struct pki_times *times, int64_t now)
+{
+	int64_t month = INT64_C(30) * 24 * 3600;
+
+	return times->end - now < MIN(month, (times->end - times->begin) / 3);
 }

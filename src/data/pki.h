@@ -1,4 +1,4 @@
-/* Certificates: signing one with a cluster's own authority. */
+/* Certificates: signing one with a cluster's own authority, and when they end. */
 #pragma once
 
 #include "base/error.h"
@@ -10,3 +10,16 @@
  */
 int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char *common_name,
 		    const char *organization, unsigned days, char **ret_pem, struct error *err);
+
+/* When a certificate is good, in seconds since 1970. */
+struct pki_times {
+	int64_t begin;
+	int64_t end;
+};
+
+/* Those of the first certificate in PEM; -EBADMSG if there is none. */
+int pki_read_times(const char *pem, struct pki_times *ret_times, struct error *err);
+
+/* Whether at NOW so little of that time is left that the certificate should be renewed: less than
+ * 30 days, or than a third of all of it if that is shorter. */
+bool pki_is_ending(const struct pki_times *times, int64_t now);

@@ -561,6 +561,8 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		r = kubeadm_reset(spec, err);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "upgrade") == 0)
 		r = kubeadm_prepare_upgrade(spec, argv[4], argv[5], err);
+	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "restart") == 0)
+		happen("restart programs of", spec->name, payload_of(spec));
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "upgrade") == 0)
 		r = kubeadm_upgrade(spec, argv[3], err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
@@ -669,6 +671,28 @@ static int fake_network_down(const struct profile *profile, arg_unused struct er
 static int fake_forget(arg_unused const struct node *node, arg_unused struct error *err)
 {
 	return 0;
+}
+
+/* kubeadm does one after another, and may be ended in between. */
+static int fake_renew(const struct profile *profile, const struct node *node,
+		      const struct payload *payload, struct error *err)
+{
+	static const char *const names[] = { "apiserver.crt", "front-proxy-client.crt" };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *path = xasprintf("%s/nodes/%s/etc/kubernetes/pki/%s",
+						    profile->folder, node->name, names[i]);
+		cleanup_free char *cert = NULL;
+		cleanup_free char *key = NULL;
+
+		authority_make(&cert, &key);
+		if (file_exists(path))
+			r = file_put(path, cert, strlen(cert), 0644, err);
+		after("renew one");
+	}
+	happen("renew", node->name, payload->version);
+	return r;
 }
 
 static int fake_import(arg_unused const struct profile *profile, const struct node *node,
@@ -901,6 +925,7 @@ static const struct world fake_world = {
 	.api_is_ready = fake_api,
 	.etcd = fake_etcd,
 	.admin_is_ready = fake_admin,
+	.renew = fake_renew,
 	.import_images = fake_import,
 	.drain = fake_drain,
 	.kubeconfig_add = fake_config_add,

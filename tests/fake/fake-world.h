@@ -32,8 +32,9 @@ void fake_world_lack(const char *version);
 extern unsigned fake_world_unsettled;
 
 /*
- * What has happened to versions, in order, for the caller to free: "start node-1 v1.36.3" with the
- * version of its kubelet, "prepare node-1 v1.36.3", "addons node-1 v1.36.3".
+ * What has happened to nodes, in order and with versions, for the caller to free: "start node-1
+ * v1.36.3" with that of its kubelet, "prepare node-1 v1.36.3", "addons node-1 v1.36.3", "renew
+ * node-1 v1.36.3", "restart programs of node-1 v1.36.3".
  */
 char *fake_world_history(void) must_check;
 

@@ -9,6 +9,11 @@
 
 void authority_make(char **ret_cert, char **ret_key)
 {
+	authority_make_for(-60, 3600, ret_cert, ret_key);
+}
+
+void authority_make_for(long begin, long end, char **ret_cert, char **ret_key)
+{
 	EVP_PKEY *key = EVP_EC_gen("P-256");
 	BIO *cert_out = BIO_new(BIO_s_mem());
 	BIO *key_out = BIO_new(BIO_s_mem());
@@ -19,8 +24,8 @@ void authority_make(char **ret_cert, char **ret_key)
 
 	X509_set_version(cert, X509_VERSION_3);
 	ASN1_INTEGER_set(X509_get_serialNumber(cert), 1);
-	X509_gmtime_adj(X509_getm_notBefore(cert), -60);
-	X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
+	X509_gmtime_adj(X509_getm_notBefore(cert), begin);
+	X509_gmtime_adj(X509_getm_notAfter(cert), end);
 	X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
 				   (const unsigned char *)"test", -1, -1, 0);
 	X509_set_issuer_name(cert, X509_get_subject_name(cert));

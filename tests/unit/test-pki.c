@@ -2,6 +2,7 @@
 #include <openssl/x509v3.h>
 
 #include "authority.h"
+#include "base/clock.h"
 #include "data/pki.h"
 #include "test.h"
 
@@ -46,4 +47,51 @@ TEST(refuses_an_authority_that_is_none)
 
 	ASSERT_INT(pki_sign_client("x", "y", "a", "b", 1, &pem, &err), -EBADMSG);
 	ASSERT(strncmp(err.text, "cannot read the certificate authority", 37) == 0);
+}
+
+TEST(tells_when_a_certificate_is_good)
+{
+	cleanup_free char *cert = NULL;
+	cleanup_free char *key = NULL;
+	int64_t now = clock_wall_seconds();
+	struct pki_times times;
+
+	authority_make_for(-1000, 2000, &cert, &key);
+	ASSERT_OK(pki_read_times(cert, &times, &err));
+	ASSERT(times.begin >= now - 1000 && times.begin <= now - 990);
+	ASSERT_INT(times.end - times.begin, 3000);
+	ASSERT_INT(pki_read_times(key, &times, NULL), -EBADMSG);
+	ASSERT_INT(pki_read_times("", &times, NULL), -EBADMSG);
+}
+
+#define DAY INT64_C(86400)
+
+TEST(a_certificate_ends_with_its_last_month_or_its_last_third)
+{
+	static const struct {
+		int64_t life;
+		int64_t left;
+		bool is_ending;
+	} cases[] = {
+		{ 365 * DAY, 31 * DAY, false },
+		{ 365 * DAY, 30 * DAY, false },
+		{ 365 * DAY, 30 * DAY - 1, true },
+		{ 365 * DAY, 0, true },
+		{ 365 * DAY, -100 * DAY, true },
+		{ 3650 * DAY, 31 * DAY, false },
+		{ 3650 * DAY, 29 * DAY, true },
+		{ 60 * DAY, 21 * DAY, false },
+		{ 60 * DAY, 19 * DAY, true },
+		{ 3600, 1200, false },
+		{ 3600, 1199, true },
+		/* What ends before it begins has ended. */
+		{ -1 * DAY, -1 * DAY, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct pki_times times = { 1000000 - cases[i].life + cases[i].left,
+					   1000000 + cases[i].left };
+
+		ASSERT_INT(pki_is_ending(&times, 1000000), cases[i].is_ending);
+	}
 }
