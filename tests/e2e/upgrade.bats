@@ -151,14 +151,12 @@ kept() {
 	within 30 kubectl exec "$pod" -- wget -q -O - http://web.default.svc.cluster.local
 }
 
-@test "the upgraded cluster grows, stops and starts, and does not go back" {
+@test "the upgraded cluster grows, and does not go back" {
 	run -0 manykube upgrade
 	assert_output_has "has Kubernetes $NEW already"
 	run manykube upgrade --kubernetes-version=$OLD
 	assert_status 106
 	assert_output_has "Kubernetes can't be downgraded"
-	run -0 manykube stop
-	run -0 manykube start
 	run -0 manykube node add
 	assert_all_ready
 	assert_equal "$(nodes | cut -d' ' -f2 | sort -u)" $NEW
