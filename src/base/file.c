@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -78,58 +77,65 @@ static int sync_folder_of(const char *path, struct error *err)
 	return 0;
 }
 
-int file_check_replaceable(const char *path, struct error *err)
+static int check_replaceable(int folder, const char *name, const char *shown, struct error *err)
 {
 	struct stat st;
 
 	/* Folders are refused by rename(). */
-	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+	if (fstatat(folder, name, &st, 0) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
 		return 0;
-	return error_set(err, -EINVAL, "'%s' is not a file", path);
+	return error_set(err, -EINVAL, "'%s' is not a file", shown);
 }
 
-static int replace(const char *path, const void *data, size_t len, mode_t mode, bool durable,
-		   struct error *err)
+int file_check_replaceable(const char *path, struct error *err)
 {
-	cleanup_free char *temp = xasprintf("%s.new", path);
+	return check_replaceable(AT_FDCWD, path, path, err);
+}
+
+int file_put_at(int folder, const char *name, const char *shown, const void *data, size_t len,
+		mode_t mode, bool durable, struct error *err)
+{
+	cleanup_free char *temp = xasprintf("%s.new", name);
 	cleanup_fd int fd = -1;
-	int r = file_check_replaceable(path, err);
+	int r = check_replaceable(folder, name, shown, err);
 
 	if (r < 0)
 		return r;
-	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
-		return error_sys(err, "cannot create '%s'", temp);
+		return error_sys(err, "cannot create '%s.new'", shown);
 
 	r = file_write_all(fd, data, len);
 	if (r < 0) {
 		errno = -r;
-		r = error_sys(err, "cannot write '%s'", temp);
+		r = error_sys(err, "cannot write '%s.new'", shown);
 		goto discard;
 	}
 	if (fchmod(fd, mode) < 0 || (durable && fsync(fd) < 0)) {
-		r = error_sys(err, "cannot write '%s'", temp);
+		r = error_sys(err, "cannot write '%s.new'", shown);
 		goto discard;
 	}
-	if (rename(temp, path) < 0) {
-		r = error_sys(err, "cannot replace '%s'", path);
+	if (renameat(folder, temp, folder, name) < 0) {
+		r = error_sys(err, "cannot replace '%s'", shown);
 		goto discard;
 	}
-	return durable ? sync_folder_of(path, err) : 0;
+	return 0;
 
 discard:
-	(void)unlink(temp);
+	(void)unlinkat(folder, temp, 0);
 	return r;
 }
 
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct error *err)
 {
-	return replace(path, data, len, mode, true, err);
+	int r = file_put_at(AT_FDCWD, path, path, data, len, mode, true, err);
+
+	return r < 0 ? r : sync_folder_of(path, err);
 }
 
 int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err)
 {
-	return replace(path, data, len, mode, false, err);
+	return file_put_at(AT_FDCWD, path, path, data, len, mode, false, err);
 }
 
 int file_poke(const char *path, const char *text, struct error *err)
@@ -447,69 +453,4 @@ pid_t file_lock_holder(const char *path)
 	if (parse_number(holder.text, 1, INT_MAX, &pid, NULL) < 0)
 		return 0;
 	return (pid_t)pid;
-}
-
-static int open_from(const char *folder, const char *path, struct open_how *how)
-{
-	cleanup_fd int top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	return top < 0 ? -1 : (int)syscall(SYS_openat2, top, path, how, sizeof(*how));
-}
-
-int file_find_in_root(const char *folder, const char *path, int *ret_fd, char **ret_path,
-		      struct error *err)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT,
-	};
-	cleanup_fd int fd = open_from(folder, path, &how);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, "cannot find '%s' in '%s'", path, folder);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, -EINVAL, "'%s' in '%s' is not a file", path, folder);
-	*ret_path = xasprintf("/proc/self/fd/%d", fd);
-	*ret_fd = take_fd(fd);
-	return 0;
-}
-
-int file_open_below(const char *folder, const char *path, int flags, int *ret_fd, struct error *err)
-{
-	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
-	struct open_how how = {
-		.flags = (unsigned)(O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	cleanup_fd int fd = open_from(folder, path, &how);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, "cannot open '%s/%s'", folder, path);
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return error_set(err, -EINVAL, "'%s/%s' is not a file", folder, path);
-	*ret_fd = take_fd(fd);
-	return 0;
-}
-
-int file_list_below(const char *folder, const char *path, struct strlist *ret, struct error *err)
-{
-	cleanup_dir DIR *dir = NULL;
-	struct dirent *entry;
-	int fd = -1;
-	int r = file_open_below(folder, path, O_DIRECTORY, &fd, err);
-
-	if (r < 0)
-		return r;
-	dir = fdopendir(fd);
-	if (!dir) {
-		(void)close(fd);
-		return error_sys(err, "cannot list '%s/%s'", folder, path);
-	}
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			strlist_add(ret, entry->d_name);
-	strlist_sort(ret);
-	return 0;
 }

@@ -27,6 +27,11 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode, st
 /* Like file_replace() without waiting for the disk: for what can be made again. */
 int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err);
 
+/* Likewise NAME in the opened FOLDER, which errors call SHOWN; with DURABLE the file's contents,
+ * not its name, are on the disk afterwards. */
+int file_put_at(int folder, const char *name, const char *shown, const void *data, size_t len,
+		mode_t mode, bool durable, struct error *err);
+
 /* Write TEXT into the existing file PATH in one write() call, as the kernel's control files want
  * it. */
 int file_poke(const char *path, const char *text, struct error *err);
@@ -36,24 +41,6 @@ int file_poke(const char *path, const char *text, struct error *err);
 int file_copy(const char *from, const char *to, struct error *err);
 
 bool file_exists(const char *path);
-
-/*
- * Open the file PATH in FOLDER for reading (with O_DIRECTORY in FLAGS: the folder), following no
- * links and never leaving FOLDER: for what somebody else may write to.  -ELOOP for a link, -EINVAL
- * for what is neither a file nor a folder.
- */
-int file_open_below(const char *folder, const char *path, int flags, int *ret_fd,
-		    struct error *err);
-
-/*
- * Find the file PATH as a process would whose root is FOLDER: links, also absolute ones, stay in
- * it. RET_PATH, for the caller to free, names it as long as RET_FD is open.
- */
-int file_find_in_root(const char *folder, const char *path, int *ret_fd, char **ret_path,
-		      struct error *err);
-
-/* Add the names in the folder PATH of FOLDER, opened likewise, to RET, sorted. */
-int file_list_below(const char *folder, const char *path, struct strlist *ret, struct error *err);
 
 /* Make the folder PATH and those above it; succeeds if it is there. */
 int file_make_dirs(const char *path, mode_t mode, struct error *err);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
@@ -16,7 +17,7 @@
 int tail_open(const char *folder, const char *path, struct tail *ret, struct error *err)
 {
 	int fd = -1;
-	int r = file_open_below(folder, path, 0, &fd, err);
+	int r = below_open(folder, path, 0, &fd, err);
 
 	if (r == 0)
 		*ret = (struct tail){ xstrdup(folder), xstrdup(path), .fd = fd };
@@ -98,8 +99,8 @@ int tail_more(struct tail *tail, struct strbuf *out, struct error *err)
 	r = read_up_to(tail, MIN(now.st_size, tail->offset + MOST), out, err);
 	if (r < 0)
 		return r;
-	if (file_open_below(tail->folder, tail->path, 0, &fd, NULL) == 0 &&
-	    fstat(fd, &named) == 0 && (named.st_ino != now.st_ino || named.st_dev != now.st_dev)) {
+	if (below_open(tail->folder, tail->path, 0, &fd, NULL) == 0 && fstat(fd, &named) == 0 &&
+	    (named.st_ino != now.st_ino || named.st_dev != now.st_dev)) {
 		(void)close(tail->fd);
 		tail->fd = take_fd(fd);
 		tail->offset = 0;

@@ -13,7 +13,7 @@ struct tail {
 	off_t offset; /* what was read up to here */
 };
 
-/* Open the file PATH in FOLDER as file_open_below() does; -ENOENT if there is none. */
+/* Open the file PATH in FOLDER as below_open() does; -ENOENT if there is none. */
 int tail_open(const char *folder, const char *path, struct tail *ret, struct error *err);
 
 /* Add the last LINES lines to OUT, at most 16 MiB of them. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/process.h"
@@ -51,7 +52,7 @@ static bool has(const struct base *base, const char *path)
 
 	if (!base->folder)
 		return strlist_has(&base->names, path);
-	return file_find_in_root(base->folder, path, &fd, &found, NULL) == 0;
+	return below_find(base->folder, path, &fd, &found, NULL) == 0;
 }
 
 static bool has_program(const char *program, const void *data)
@@ -99,7 +100,7 @@ static bool is_for_other_machine(const struct base *base)
 	cleanup_fd int fd = -1;
 	unsigned machine;
 
-	if (!base->folder || file_find_in_root(base->folder, "usr/bin/sh", &fd, &shell, NULL) < 0)
+	if (!base->folder || below_find(base->folder, "usr/bin/sh", &fd, &shell, NULL) < 0)
 		return false;
 	machine = machine_of(shell);
 	return machine && machine != machine_of("/proc/self/exe");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -48,9 +49,7 @@
 static int put_secret(const struct profile *profile, const struct node *node, const char *path,
 		      const char *text, struct error *err)
 {
-	cleanup_free char *full = node_etc(profile, node, path);
-
-	return file_put(full, text, strlen(text), 0600, err);
+	return node_put(profile, node, path, text, 0600, err);
 }
 
 /* Run kubeadm with ARGV on NODE, which reads the file INPUT (may be NULL), its output in the
@@ -204,13 +203,11 @@ static int read_pki(const struct profile *profile, const char *name, struct strb
 		    struct error *err)
 {
 	cleanup_free char *relative = xasprintf("kubernetes/pki/%s", name);
-	cleanup_free char *path = NULL;
 	const struct node *primary = profile_primary(profile);
 
 	if (!primary)
 		return error_set(err, -ENOENT, "the cluster has no primary control plane");
-	path = node_etc(profile, primary, relative);
-	return file_read(path, 1 << 20, ret, err);
+	return node_read(profile, primary, relative, ret, err);
 }
 
 static int write_discovery(const struct profile *profile, const struct node *node,
@@ -221,30 +218,14 @@ static int write_discovery(const struct profile *profile, const struct node *nod
 	return put_secret(profile, node, "manykube/discovery.conf", text, err);
 }
 
-/* A node that has run may have left links there, which are not followed. */
-static int open_kubelet_folder(const struct profile *profile, const struct node *node, int *ret_fd,
-			       struct error *err)
-{
-	static const char below[] = "var/lib/kubelet/pki";
-	cleanup_free char *folder = node_folder(profile, node);
-	cleanup_free char *path = xasprintf("%s/%s", folder, below);
-	int r = file_open_below(folder, below, O_DIRECTORY, ret_fd, NULL);
-
-	if (r == 0)
-		return 0;
-	r = r == -ENOENT ? file_make_dirs(path, 0700, err) : 0;
-	return r < 0 ? r : file_open_below(folder, below, O_DIRECTORY, ret_fd, err);
-}
-
 int bootstrap_sign_kubelet(const struct profile *profile, const struct node *node,
 			   struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
 	cleanup_free char *name = xasprintf("system:node:%s", node->name);
-	cleanup_free char *path = NULL;
+	cleanup_free char *folder = node_folder(profile, node);
 	cleanup_free char *pem = NULL;
-	cleanup_fd int fd = -1;
 	int r = read_pki(profile, "ca.crt", &ca, err);
 
 	if (r == 0)
@@ -252,11 +233,8 @@ int bootstrap_sign_kubelet(const struct profile *profile, const struct node *nod
 	if (r == 0)
 		r = pki_sign_client(ca.text, key.text, name, "system:nodes", 365, &pem, err);
 	if (r == 0)
-		r = open_kubelet_folder(profile, node, &fd, err);
-	if (r < 0)
-		return r;
-	path = xasprintf("/proc/self/fd/%d%s", fd, strrchr(BOOTSTRAP_KUBELET_PEM, '/'));
-	return file_put(path, pem, strlen(pem), 0600, err);
+		r = below_make_folder(folder, "var/lib/kubelet/pki", 0700, NULL, err);
+	return r < 0 ? r : below_put(folder, BOOTSTRAP_KUBELET_PEM, pem, 0600, err);
 }
 
 static int write_identity(const struct profile *profile, const struct node *node, const char *token,
@@ -291,8 +269,7 @@ static int copy_authorities(const struct profile *profile, const struct node *no
 		"ca.crt", "ca.key", "front-proxy-ca.crt", "front-proxy-ca.key",
 		"sa.pub", "sa.key", "etcd/ca.crt",        "etcd/ca.key",
 	};
-	cleanup_free char *folder = node_etc(profile, node, "kubernetes/pki/etcd");
-	int r = file_make_dirs(folder, 0755, err);
+	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
 		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -355,21 +332,22 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 		r = copy_authorities(profile, node, err);
 	if (r < 0)
 		return r;
-	return bootstrap_run(
-		profile, node,
-		ARGV("sh", "-c", node->control_plane ? join_member : "exec \"$@\"", "join",
-		     "kubeadm", "join", "--config", CONFIG_IN_NODE,
-		     node->control_plane ? JOIN_CONTROL_PLANE_SKIPS : "--skip-phases=preflight",
-		     "--v=1"),
-		NULL, ret, err);
+	if (node->control_plane)
+		return bootstrap_run(profile, node,
+				     ARGV("sh", "-c", join_member, "join", "kubeadm", "join",
+					  "--config", CONFIG_IN_NODE, JOIN_CONTROL_PLANE_SKIPS,
+					  "--v=1"),
+				     NULL, ret, err);
+	return bootstrap_run(profile, node,
+			     ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
+				  "--skip-phases=preflight", "--v=1"),
+			     NULL, ret, err);
 }
 
 /* What kubeadm would do next once the kubelet has no more use for it. */
 static void remove_bootstrap_kubeconfig(const struct profile *profile, const struct node *node)
 {
-	cleanup_free char *path = node_etc(profile, node, "kubernetes/bootstrap-kubelet.conf");
-
-	(void)unlink(path);
+	node_unlink(profile, node, "kubernetes/bootstrap-kubelet.conf");
 }
 
 int bootstrap_await_member(const struct profile *profile, struct bootstrap *join,

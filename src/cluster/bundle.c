@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -84,7 +85,7 @@ static int add_file(struct bundle *bundle, const char *name, const char *folder,
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_fd int fd = -1;
-	int r = file_open_below(folder, path, 0, &fd, &why);
+	int r = below_open(folder, path, 0, &fd, &why);
 
 	if (r == -ENOENT)
 		return 0;
@@ -137,7 +138,7 @@ static int add_matching(struct bundle *bundle, const char *at, const char *patte
 		return add_file(bundle, path, folder, path, LOG_BYTES, err);
 	slash = strrchr(path, '/');
 	*slash = '\0';
-	(void)file_list_below(folder, path, &names, NULL);
+	(void)below_list(folder, path, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
@@ -168,7 +169,7 @@ static int add_pod_logs(struct bundle *bundle, const char *path, unsigned level,
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
 
-	(void)file_list_below(folder, path, &names, NULL);
+	(void)below_list(folder, path, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;

@@ -7,6 +7,7 @@
 
 #include "api/kube.h"
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -27,9 +28,8 @@ static bool read_file(const struct profile *profile, const struct node *node, co
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *relative = xasprintf("kubernetes/%s", path);
-	cleanup_free char *full = node_etc(profile, node, relative);
 
-	return file_read(full, 1 << 20, &text, NULL) == 0 &&
+	return node_read(profile, node, relative, &text, NULL) == 0 &&
 	       pki_read_times(text.text, ret, NULL) == 0;
 }
 
@@ -39,9 +39,9 @@ static bool read_config(const struct profile *profile, const struct node *node, 
 {
 	cleanup_with(kube_freep) struct kube *kube = NULL;
 	cleanup_free char *relative = xasprintf("kubernetes/%s", path);
-	cleanup_free char *full = node_etc(profile, node, relative);
 
-	return kube_open(full, &kube, NULL) == 0 && pki_read_times(kube_cert(kube), ret, NULL) == 0;
+	return node_open_kube(profile, node, relative, &kube, NULL) == 0 &&
+	       pki_read_times(kube_cert(kube), ret, NULL) == 0;
 }
 
 /* Likewise what the kubelet shows; the file is a link once it has renewed it. */
@@ -53,7 +53,7 @@ static bool read_kubelet(const struct profile *profile, const struct node *node,
 	cleanup_free char *path = NULL;
 	cleanup_fd int fd = -1;
 
-	return file_find_in_root(folder, BOOTSTRAP_KUBELET_PEM, &fd, &path, NULL) == 0 &&
+	return below_find(folder, BOOTSTRAP_KUBELET_PEM, &fd, &path, NULL) == 0 &&
 	       file_read(path, 1 << 20, &text, NULL) == 0 &&
 	       pki_read_times(text.text, ret, NULL) == 0;
 }
@@ -112,13 +112,12 @@ static void warn_of_authorities(const struct profile *profile, const struct node
 
 unsigned certificates_ending(const struct profile *profile, const struct node *node, bool runs)
 {
-	cleanup_free char *begun = node_etc(profile, node, CERTIFICATES_CONFIG);
 	int64_t now = clock_wall_seconds();
 
 	if (node->primary)
 		warn_of_authorities(profile, node, now);
 	/* Who was cut short may have left new ones that nobody uses yet. */
-	if (file_exists(begun))
+	if (node_has(profile, node, CERTIFICATES_CONFIG))
 		return CERTIFICATES_OF_KUBELET |
 		       (node->control_plane ? CERTIFICATES_OF_KUBEADM : 0);
 	return (kubeadm_is_due(profile, node, now) ? CERTIFICATES_OF_KUBEADM : 0) |
@@ -130,9 +129,8 @@ static int begin(const struct profile *profile, const struct node *node, struct 
 {
 	json_auto_t *cluster = kubeadm_cluster_config(profile, node);
 	cleanup_free char *text = kubeadm_local_config(node, cluster);
-	cleanup_free char *path = node_etc(profile, node, CERTIFICATES_CONFIG);
 
-	return file_put(path, text, strlen(text), 0600, err);
+	return node_put(profile, node, CERTIFICATES_CONFIG, text, 0600, err);
 }
 
 int certificates_renew(const struct profile *profile, const struct node *node, unsigned which,
@@ -155,9 +153,7 @@ int certificates_renew(const struct profile *profile, const struct node *node, u
 
 void certificates_settle(const struct profile *profile, const struct node *node)
 {
-	cleanup_free char *path = node_etc(profile, node, CERTIFICATES_CONFIG);
-
-	(void)unlink(path);
+	node_unlink(profile, node, CERTIFICATES_CONFIG);
 }
 
 /* etcd looks at its files for every connection; the others have to be restarted.  An API server

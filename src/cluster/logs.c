@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -79,14 +80,14 @@ static char *newest_pod(const char *folder, const char *pods, const char *prefix
 	struct timespec best_time = { 0 };
 	const char *name;
 
-	(void)file_list_below(folder, pods, &names, NULL);
+	(void)below_list(folder, pods, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *path = xasprintf("%s/%s", pods, name);
 		cleanup_fd int fd = -1;
 		struct stat st;
 
 		if (strncmp(name, prefix, strlen(prefix)) != 0 ||
-		    file_open_below(folder, path, O_DIRECTORY, &fd, NULL) < 0 || fstat(fd, &st) < 0)
+		    below_open(folder, path, O_DIRECTORY, &fd, NULL) < 0 || fstat(fd, &st) < 0)
 			continue;
 		if (best && (st.st_mtim.tv_sec < best_time.tv_sec ||
 			     (st.st_mtim.tv_sec == best_time.tv_sec &&
@@ -107,7 +108,7 @@ static char *last_run(const char *folder, const char *container)
 	bool found = false;
 	const char *name;
 
-	(void)file_list_below(folder, container, &names, NULL);
+	(void)below_list(folder, container, &names, NULL);
 	strlist_for_each(name, &names) {
 		const char *dot = strchr(name, '.');
 		cleanup_free char *number = dot ? xstrndup(name, (size_t)(dot - name)) : NULL;

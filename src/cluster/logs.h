@@ -2,7 +2,7 @@
  * Which logs a cluster has, and where.
  *
  * Paths are below the profile's folder.  What a node wrote is not to be trusted: open it with
- * file_open_below() only, since the node's root may have put links there.
+ * below_open() only, since the node's root may have put links there.
  */
 #pragma once
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -20,17 +21,81 @@ char *node_folder(const struct profile *profile, const struct node *node)
 	return xasprintf("%s/nodes/%s", profile->folder, node->name);
 }
 
-char *node_etc(const struct profile *profile, const struct node *node, const char *path)
+/* NODE's /etc as the host sees it. */
+static char *etc_of(const struct profile *profile, const struct node *node)
 {
-	return xasprintf("%s/nodes/%s/etc/%s", profile->folder, node->name, path);
+	return xasprintf("%s/nodes/%s/etc", profile->folder, node->name);
+}
+
+int node_read(const struct profile *profile, const struct node *node, const char *path,
+	      struct strbuf *ret, struct error *err)
+{
+	cleanup_free char *etc = etc_of(profile, node);
+
+	return below_read(etc, path, 1 << 20, ret, err);
+}
+
+int node_put(const struct profile *profile, const struct node *node, const char *path,
+	     const char *text, mode_t mode, struct error *err)
+{
+	cleanup_free char *etc = etc_of(profile, node);
+
+	return below_put(etc, path, text, mode, err);
+}
+
+bool node_has(const struct profile *profile, const struct node *node, const char *path)
+{
+	cleanup_free char *etc = etc_of(profile, node);
+	cleanup_fd int fd = -1;
+
+	return below_open(etc, path, 0, &fd, NULL) == 0;
+}
+
+int node_rename(const struct profile *profile, const struct node *node, const char *from,
+		const char *to, struct error *err)
+{
+	cleanup_free char *etc = etc_of(profile, node);
+	cleanup_fd int from_fd = -1;
+	cleanup_fd int to_fd = -1;
+	const char *from_name;
+	const char *to_name;
+	int r = below_open_parent(etc, from, &from_fd, &from_name, err);
+
+	if (r == 0)
+		r = below_open_parent(etc, to, &to_fd, &to_name, err);
+	if (r == 0 && renameat(from_fd, from_name, to_fd, to_name) < 0)
+		r = error_sys(err, "cannot replace '%s/%s'", etc, to);
+	return r;
+}
+
+void node_unlink(const struct profile *profile, const struct node *node, const char *path)
+{
+	cleanup_free char *etc = etc_of(profile, node);
+	cleanup_fd int fd = -1;
+	const char *name;
+
+	if (below_open_parent(etc, path, &fd, &name, NULL) == 0)
+		(void)unlinkat(fd, name, 0);
+}
+
+int node_open_kube(const struct profile *profile, const struct node *node, const char *path,
+		   struct kube **ret_kube, struct error *err)
+{
+	cleanup_free char *etc = etc_of(profile, node);
+	cleanup_free char *opened = NULL;
+	cleanup_fd int fd = -1;
+	int r = below_open(etc, path, 0, &fd, err);
+
+	if (r < 0)
+		return r;
+	opened = xasprintf("/proc/self/fd/%d", fd);
+	return kube_open(opened, ret_kube, err);
 }
 
 static int put(const struct profile *profile, const struct node *node, const char *path,
 	       const char *text, struct error *err)
 {
-	cleanup_free char *full = node_etc(profile, node, path);
-
-	return file_put(full, text, strlen(text), 0644, err);
+	return node_put(profile, node, path, text, 0644, err);
 }
 
 static int make_folders(const struct profile *profile, const struct node *node, struct error *err)
@@ -38,22 +103,12 @@ static int make_folders(const struct profile *profile, const struct node *node, 
 	/* Without kubernetes/manifests a worker's kubelet complains every second. */
 	static const char *const folders[] = { "manykube", "containerd", "cni/net.d",
 					       "alternatives", "kubernetes/manifests" };
+	cleanup_free char *etc = etc_of(profile, node);
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
-		cleanup_free char *path = node_etc(profile, node, folders[i]);
-
-		r = file_make_dirs(path, 0755, err);
-	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++)
+		r = below_make_folder(etc, folders[i], 0755, NULL, err);
 	return r;
-}
-
-/* The folder that PATH is in, made if missing. */
-static int make_parent(const char *path, struct error *err)
-{
-	cleanup_free char *parent = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-
-	return file_make_dirs(parent, 0755, err);
 }
 
 /* What the node's /usr needs of the /etc beside it to work: the loader's cache, certificates,
@@ -76,22 +131,27 @@ static int copy_from_base(const struct profile *profile, const struct node *node
 		"ssl/openssl.cnf",
 		"pki/tls/certs/ca-bundle.crt",
 	};
+	cleanup_free char *etc = etc_of(profile, node);
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		cleanup_free char *name = xasprintf("etc/%s", files[i]);
-		cleanup_free char *to = node_etc(profile, node, files[i]);
 		cleanup_free char *from = NULL;
+		cleanup_free char *to = NULL;
 		cleanup_fd int fd = -1;
+		cleanup_fd int parent = -1;
+		const char *last;
 		int r;
 
 		/* Whoever made the base is not to have files of this host copied by links. */
-		if (file_find_in_root(*base ? base : "/", name, &fd, &from, NULL) < 0)
+		if (below_find(*base ? base : "/", name, &fd, &from, NULL) < 0)
 			continue;
-		r = make_parent(to, err);
-		if (r == 0)
-			r = file_copy(from, to, err);
+		r = below_open_parent(etc, files[i], &parent, &last, err);
 		if (r < 0)
 			return r;
+		to = xasprintf("/proc/self/fd/%d/%s", parent, last);
+		r = file_copy(from, to, err);
+		if (r < 0)
+			return error_prefix(err, r, "in '%s'", etc);
 	}
 	return 0;
 }
@@ -116,19 +176,23 @@ static int copy_alternatives(const struct profile *profile, const struct node *n
 		"editor",
 		"vi",
 	};
+	cleanup_free char *etc = etc_of(profile, node);
+	cleanup_fd int folder = -1;
+	int r = below_make_folder(etc, "alternatives", 0755, &folder, err);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		cleanup_free char *from = xasprintf("%s/etc/alternatives/%s", base, names[i]);
-		cleanup_free char *relative = xasprintf("alternatives/%s", names[i]);
-		cleanup_free char *to = node_etc(profile, node, relative);
 		char target[PATH_MAX];
 		ssize_t len = readlink(from, target, sizeof(target) - 1);
 
 		if (len < 0)
 			continue;
 		target[len] = '\0';
-		if (symlink(target, to) < 0 && errno != EEXIST)
-			return error_sys(err, "cannot make the link '%s'", to);
+		if (symlinkat(target, folder, names[i]) < 0 && errno != EEXIST)
+			return error_sys(err, "cannot make the link 'alternatives/%s' in '%s'",
+					 names[i], etc);
 	}
 	return 0;
 }
@@ -149,9 +213,7 @@ static int write_people(const struct profile *profile, const struct node *node, 
 static int write_protocols(const struct profile *profile, const struct node *node,
 			   struct error *err)
 {
-	cleanup_free char *path = node_etc(profile, node, "protocols");
-
-	if (file_exists(path))
+	if (node_has(profile, node, "protocols"))
 		return 0;
 	return put(profile, node, "protocols",
 		   "icmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\n", err);
@@ -160,11 +222,10 @@ static int write_protocols(const struct profile *profile, const struct node *nod
 static int write_machine_id(const struct profile *profile, const struct node *node,
 			    struct error *err)
 {
-	cleanup_free char *path = node_etc(profile, node, "machine-id");
 	unsigned char random[16];
 	char text[34];
 
-	if (file_exists(path))
+	if (node_has(profile, node, "machine-id"))
 		return 0;
 	while (getrandom(random, sizeof(random), 0) != sizeof(random))
 		;

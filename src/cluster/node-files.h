@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "api/kube.h"
+#include "base/strbuf.h"
 #include "cluster/profile.h"
 #include "payload/payload.h"
 
@@ -15,8 +17,19 @@
 /* The folder of NODE in PROFILE's, for the caller to free. */
 char *node_folder(const struct profile *profile, const struct node *node) must_check;
 
-/* A path in NODE's /etc as the host sees it, for the caller to free. */
-char *node_etc(const struct profile *profile, const struct node *node, const char *path) must_check;
+/* The file PATH in NODE's /etc, none of these following links that its root may have made. */
+int node_read(const struct profile *profile, const struct node *node, const char *path,
+	      struct strbuf *ret, struct error *err);
+int node_put(const struct profile *profile, const struct node *node, const char *path,
+	     const char *text, mode_t mode, struct error *err);
+bool node_has(const struct profile *profile, const struct node *node, const char *path);
+int node_rename(const struct profile *profile, const struct node *node, const char *from,
+		const char *to, struct error *err);
+void node_unlink(const struct profile *profile, const struct node *node, const char *path);
+
+/* Open the kubeconfig PATH in NODE's /etc. */
+int node_open_kube(const struct profile *profile, const struct node *node, const char *path,
+		   struct kube **ret_kube, struct error *err);
 
 int node_files_write(const struct profile *profile, const struct node *node,
 		     const struct payload *payload, struct error *err);

@@ -22,6 +22,10 @@
 #include "cluster/node-files.h"
 #include "cluster/world.h"
 
+#define MANIFEST "kubernetes/manifests/etcd.yaml"
+/* Not beside it: the kubelet takes every file there for a pod. */
+#define MAKING   "kubernetes/etcd.yaml"
+
 #define FIRST_WORD "    - etcd\n"
 #define ALONE      "    - --force-new-cluster\n"
 
@@ -31,19 +35,16 @@ static int change_manifest(const struct profile *profile, const struct node *nod
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf changed = STRBUF_INIT;
-	cleanup_free char *path = node_etc(profile, node, "kubernetes/manifests/etcd.yaml");
-	/* Not beside it: the kubelet takes every file there for a pod. */
-	cleanup_free char *making = node_etc(profile, node, "kubernetes/etcd.yaml");
 	const char *argument;
 	const char *command;
-	int r = file_read(path, 1 << 20, &text, err);
+	int r = node_read(profile, node, MANIFEST, &text, err);
 
 	if (r < 0)
 		return error_prefix(err, r, "'%s' has no member of etcd", node->name);
 	argument = strstr(text.text, ALONE);
 	command = strstr(text.text, FIRST_WORD);
 	if (!command)
-		return error_set(err, -EBADMSG, "'%s' does not run etcd", path);
+		return error_set(err, -EBADMSG, "'%s' does not run etcd", node->name);
 	if (alone == (argument != NULL))
 		return 0;
 	command += strlen(FIRST_WORD);
@@ -53,10 +54,8 @@ static int change_manifest(const struct profile *profile, const struct node *nod
 	else
 		strbuf_addf(&changed, "%.*s%s", (int)(argument - text.text), text.text,
 			    argument + strlen(ALONE));
-	r = file_put(making, changed.text, changed.len, 0600, err);
-	if (r == 0 && rename(making, path) < 0)
-		r = error_sys(err, "cannot replace '%s'", path);
-	return r;
+	r = node_put(profile, node, MAKING, changed.text, 0600, err);
+	return r < 0 ? r : node_rename(profile, node, MAKING, MANIFEST, err);
 }
 
 /* Have etcd of SURVIVOR started anew, ALONE or as ever, and wait for the API. */

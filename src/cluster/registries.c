@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
@@ -13,7 +14,8 @@
 #include "cluster/spec.h"
 
 /* How a file of ours begins; others are left alone. */
-#define OURS "# Written by manykube at every start.\n"
+#define FOLDER "etc/containerd/certs.d"
+#define OURS   "# Written by manykube at every start.\n"
 
 void registries_list(const struct profile *profile, struct strlist *ret_names)
 {
@@ -71,20 +73,25 @@ char *registries_text(const struct profile *profile, const char *name)
 /* Remove what an earlier start wrote about registries that PROFILE no longer names. */
 static int remove_old(const char *folder, const struct strlist *names, struct error *err)
 {
-	cleanup_dir DIR *dir = opendir(folder);
-	struct dirent *entry;
+	cleanup_with(strlist_release) struct strlist there = STRLIST_INIT;
+	const char *name;
 	int r = 0;
 
-	while (dir && r == 0 && (entry = readdir(dir))) {
+	(void)below_list(folder, FOLDER, &there, NULL);
+	strlist_for_each(name, &there) {
 		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-		cleanup_free char *below = xasprintf("%s/%s", folder, entry->d_name);
-		cleanup_free char *file = xasprintf("%s/hosts.toml", below);
+		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);
+		cleanup_fd int fd = -1;
+		const char *last;
 
-		if (entry->d_name[0] == '.' || strlist_has(names, entry->d_name))
+		if (r < 0 || strlist_has(names, name) ||
+		    below_read(folder, file, 65536, &text, NULL) < 0 ||
+		    strncmp(text.text, OURS, strlen(OURS)) != 0)
 			continue;
-		if (file_read(file, 65536, &text, NULL) == 0 &&
-		    strncmp(text.text, OURS, strlen(OURS)) == 0)
-			r = file_remove_tree(below, err);
+		/* Without it the folder says nothing. */
+		r = below_open_parent(folder, file, &fd, &last, err);
+		if (r == 0 && unlinkat(fd, last, 0) < 0)
+			r = error_sys(err, "cannot remove '%s/%s'", folder, file);
 	}
 	return r;
 }
@@ -92,21 +99,18 @@ static int remove_old(const char *folder, const struct strlist *names, struct er
 int registries_write(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *folder = node_etc(profile, node, "containerd/certs.d");
+	cleanup_free char *folder = node_folder(profile, node);
 	const char *name;
 	int r;
 
 	registries_list(profile, &names);
 	r = remove_old(folder, &names, err);
 	strlist_for_each(name, &names) {
-		cleanup_free char *below = xasprintf("%s/%s", folder, name);
-		cleanup_free char *file = xasprintf("%s/hosts.toml", below);
+		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);
 		cleanup_free char *text = registries_text(profile, name);
 
 		if (r == 0)
-			r = file_make_dirs(below, 0755, err);
-		if (r == 0)
-			r = file_put(file, text, strlen(text), 0644, err);
+			r = below_put(folder, file, text, 0644, err);
 	}
 	return r;
 }

@@ -25,10 +25,9 @@ int start_mark_joined(struct start *start, struct node *node, struct error *err)
  */
 static bool has_joined_unseen(struct start *start, const struct node *node)
 {
-	cleanup_free char *kubelet = node_etc(&start->profile, node, "kubernetes/kubelet.conf");
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
 
-	return file_exists(kubelet) &&
+	return node_has(&start->profile, node, "kubernetes/kubelet.conf") &&
 	       world->kube(&start->profile, KUBE_GET, path, NULL, NULL, NULL) == 0;
 }
 
@@ -136,10 +135,8 @@ int start_begin_joins(struct start *start, bool needs_token, struct error *err)
 /* Whether kubeadm has been at work on NODE before. */
 static bool has_traces(const struct start *start, const struct node *node)
 {
-	cleanup_free char *kubelet = node_etc(&start->profile, node, "kubernetes/kubelet.conf");
-	cleanup_free char *etcd = node_etc(&start->profile, node, "kubernetes/manifests/etcd.yaml");
-
-	return file_exists(kubelet) || file_exists(etcd);
+	return node_has(&start->profile, node, "kubernetes/kubelet.conf") ||
+	       node_has(&start->profile, node, "kubernetes/manifests/etcd.yaml");
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -65,7 +66,7 @@ static void read_log(const char *folder, struct strbuf *out)
 	cleanup_fd int fd = -1;
 	struct stat st;
 
-	if (file_open_below(folder, "var/log/kubelet.log", O_RDONLY, &fd, NULL) < 0 ||
+	if (below_open(folder, "var/log/kubelet.log", O_RDONLY, &fd, NULL) < 0 ||
 	    fstat(fd, &st) < 0)
 		return;
 	if (st.st_size > LOG_BYTES)
@@ -85,7 +86,7 @@ int trouble_check(const struct profile *profile, struct error *err)
 		cleanup_fd int fd = -1;
 
 		/* What a node that does not run has left behind says nothing of now. */
-		if (file_open_below(folder, "run/state", O_RDONLY, &fd, NULL) < 0 ||
+		if (below_open(folder, "run/state", O_RDONLY, &fd, NULL) < 0 ||
 		    file_read_fd(fd, 65536, &state, NULL) < 0 ||
 		    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST ||
 		    cluster_node_state(profile, node) != NODE_RUNNING)

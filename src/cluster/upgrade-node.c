@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "cluster/bootstrap.h"
@@ -22,12 +23,11 @@
 static char *patches_of(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = node_etc(profile, node, "manykube/kubeadm.yaml");
 	json_auto_t *first = NULL;
 	const char *folder;
 
 	/* The first of its documents is the one about the node. */
-	if (file_read(path, 1 << 20, &text, NULL) == 0)
+	if (node_read(profile, node, "manykube/kubeadm.yaml", &text, NULL) == 0)
 		first = json_loadb(text.text, text.len, JSON_DISABLE_EOF_CHECK, NULL);
 	folder = json_string_value(json_object_get(json_object_get(first, "patches"), "directory"));
 	return xasprintf("%s%s", folder ? "--patches=" : "", folder ? folder : "");
@@ -37,7 +37,6 @@ static char *patches_of(const struct profile *profile, const struct node *node)
 static int write_config(const struct profile *profile, const struct node *node, const char *version,
 			struct error *err)
 {
-	cleanup_free char *path = node_etc(profile, node, CONFIG);
 	cleanup_free char *text = NULL;
 	json_auto_t *config = NULL;
 	int r = stored_config_read(profile, &config, err);
@@ -46,7 +45,7 @@ static int write_config(const struct profile *profile, const struct node *node, 
 		return r;
 	(void)json_object_set_new(config, "kubernetesVersion", json_string(version));
 	text = kubeadm_local_config(node, config);
-	return file_put(path, text, strlen(text), 0600, err);
+	return node_put(profile, node, CONFIG, text, 0600, err);
 }
 
 int upgrade_prepare_node(const struct profile *profile, struct node *node,
@@ -102,12 +101,12 @@ int upgrade_replace_manifests(const struct profile *profile, const struct node *
 	cleanup_fd int parent = -1;
 	cleanup_fd int from = -1;
 	cleanup_fd int to = -1;
-	int r = file_open_below(folder, BELOW, O_RDONLY | O_DIRECTORY, &parent, err);
+	int r = below_open(folder, BELOW, O_RDONLY | O_DIRECTORY, &parent, err);
 
 	if (r == 0)
-		r = file_open_below(folder, BELOW "/" NEW_ONES, O_RDONLY | O_DIRECTORY, &from, err);
+		r = below_open(folder, BELOW "/" NEW_ONES, O_RDONLY | O_DIRECTORY, &from, err);
 	if (r == 0)
-		r = file_open_below(folder, BELOW "/manifests", O_RDONLY | O_DIRECTORY, &to, err);
+		r = below_open(folder, BELOW "/manifests", O_RDONLY | O_DIRECTORY, &to, err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
 		if (renameat(from, names[i], to, names[i]) < 0)
 			r = error_sys(err, "cannot replace '%s' of node '%s'", names[i],
@@ -121,11 +120,11 @@ bool upgrade_has_manifests(const struct profile *profile, const struct node *nod
 			   const char *version)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = node_etc(profile, node,
-					   "kubernetes/manifests/kube-apiserver.yaml");
 	cleanup_free char *image = xasprintf("/kube-apiserver:%s\n", version);
 
-	return file_read(path, 1 << 20, &text, NULL) == 0 && strstr(text.text, image);
+	return node_read(profile, node, "kubernetes/manifests/kube-apiserver.yaml", &text, NULL) ==
+		       0 &&
+	       strstr(text.text, image);
 }
 
 int upgrade_rest(const struct profile *profile, struct node *node, const char *version,

@@ -148,9 +148,8 @@ static int read_pki(const struct profile *profile, const struct node *node, cons
 		    struct strbuf *ret, struct error *err)
 {
 	cleanup_free char *relative = xasprintf("kubernetes/pki/%s", name);
-	cleanup_free char *path = node_etc(profile, node, relative);
 
-	return file_read(path, 1 << 20, ret, err);
+	return node_read(profile, node, relative, ret, err);
 }
 
 /* As the API server does, in JSON. */
@@ -178,15 +177,13 @@ static int ask_etcd(const struct profile *profile, const struct node *node, cons
 static int open_on_primary(const struct profile *profile, const char *name, struct kube **ret_kube)
 {
 	const struct node *primary = profile_primary(profile);
-	cleanup_free char *path = NULL;
 	cleanup_free char *server = NULL;
 	int r;
 
 	if (!primary)
 		return -ENOENT;
-	path = node_etc(profile, primary, name);
 	server = xasprintf("https://%s:%d", primary->address, API_SERVER_PORT);
-	r = kube_open(path, ret_kube, NULL);
+	r = node_open_kube(profile, primary, name, ret_kube, NULL);
 	if (r == 0)
 		kube_set_server(*ret_kube, server);
 	return r;
@@ -236,7 +233,6 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->folder);
 	cleanup_free char *server = context_server(profile);
 	cleanup_with(kube_freep) struct kube *admin = NULL;
-	cleanup_free char *admin_conf = NULL;
 	const struct node *primary = profile_primary(profile);
 	struct kubeconfig_entry entry;
 	int r;
@@ -244,8 +240,7 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 	if (!primary)
 		return error_because(err, &reason_control_plane, -ENOENT,
 				     "the cluster has no primary control plane");
-	admin_conf = node_etc(profile, primary, "kubernetes/admin.conf");
-	r = kube_open(admin_conf, &admin, err);
+	r = node_open_kube(profile, primary, "kubernetes/admin.conf", &admin, err);
 	if (r < 0)
 		return r;
 	entry = (struct kubeconfig_entry){ profile->name, server, kube_ca(admin), kube_cert(admin),

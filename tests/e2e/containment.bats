@@ -90,6 +90,20 @@ assert_refused() {
 	rm "$file"
 }
 
+# Starts write into the /etc of nodes, as the host's root.
+@test "a link in a node's /etc leads the host's root nowhere" {
+	local outside=$BATS_TEST_TMPDIR/outside
+
+	mkdir "$outside"
+	in_place node "mv /etc/cni /etc/cni.kept && ln -s '$outside' /etc/cni"
+	run manykube start --offline
+	assert_status 80
+	assert_output_has "Not a directory"
+	assert_equal "$(ls -A "$outside")" ""
+	in_place node 'rm /etc/cni && mv /etc/cni.kept /etc/cni'
+	manykube start --offline
+}
+
 @test "it can't load a kernel module" {
 	local before
 

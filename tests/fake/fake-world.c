@@ -565,6 +565,8 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		happen("restart programs of", spec->name, payload_of(spec));
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "upgrade") == 0)
 		r = kubeadm_upgrade(spec, argv[3], err);
+	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "join") == 0)
+		r = kubeadm_join(spec, err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
 		r = kubeadm_join(spec, err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strstr(argv[4], "upload-config"))

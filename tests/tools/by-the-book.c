@@ -227,9 +227,7 @@ static void add_registration(struct strbuf *out, const struct node *node)
 static int put_config(struct book *book, const struct node *node, const char *text,
 		      struct error *err)
 {
-	cleanup_free char *path = node_etc(&book->profile, node, "manykube/kubeadm.yaml");
-
-	return file_put(path, text, strlen(text), 0600, err);
+	return node_put(&book->profile, node, "manykube/kubeadm.yaml", text, 0600, err);
 }
 
 /* Nothing but what such nodes need: the kubelet's and kube-proxy's settings are our own clusters'.
@@ -397,13 +395,11 @@ static int connect_until(struct book *book, size_t count, bool all_ready, struct
 
 static int open_kube(struct book *book, struct error *err)
 {
-	cleanup_free char *path = node_etc(&book->profile, &book->profile.nodes[0],
-					   "kubernetes/admin.conf");
-
 	/* From now on every node gets a CNI when its files are written. */
 	free(book->profile.cni);
 	book->profile.cni = xstrdup("auto");
-	return kube_open(path, &book->kube, err);
+	return node_open_kube(&book->profile, &book->profile.nodes[0], "kubernetes/admin.conf",
+			      &book->kube, err);
 }
 
 static int join_workers(struct book *book, struct error *err)

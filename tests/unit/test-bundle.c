@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/below.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "cluster/bundle.h"
@@ -154,7 +155,7 @@ TEST(a_bundle_that_fails_leaves_no_file)
 	ASSERT_INT(setenv("PATH", search, 1), 0);
 	ASSERT_INT(bundle_write(&profile, path, &why), -EIO);
 	ASSERT_STR(why.text, "gzip failed with status 3");
-	ASSERT_OK(file_list_below(test_folder(), ".", &names, &err));
+	ASSERT_OK(below_list(test_folder(), ".", &names, &err));
 	strlist_for_each(name, &names)
 		ASSERT(strncmp(name, "out", 3) != 0);
 }

@@ -1,0 +1,138 @@
+/* Files in a folder that somebody else may write to. */
+
+#include "base/below.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+
+static int open_from(const char *folder, const char *path, struct open_how *how)
+{
+	cleanup_fd int top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return top < 0 ? -1 : (int)syscall(SYS_openat2, top, path, how, sizeof(*how));
+}
+
+int below_find(const char *folder, const char *path, int *ret_fd, char **ret_path,
+	       struct error *err)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT,
+	};
+	cleanup_fd int fd = open_from(folder, path, &how);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot find '%s' in '%s'", path, folder);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EINVAL, "'%s' in '%s' is not a file", path, folder);
+	*ret_path = xasprintf("/proc/self/fd/%d", fd);
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+int below_open(const char *folder, const char *path, int flags, int *ret_fd, struct error *err)
+{
+	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
+	struct open_how how = {
+		.flags = (unsigned)(O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	cleanup_fd int fd = open_from(folder, path, &how);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open '%s/%s'", folder, path);
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return error_set(err, -EINVAL, "'%s/%s' is not a file", folder, path);
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+int below_list(const char *folder, const char *path, struct strlist *ret, struct error *err)
+{
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+	int fd = -1;
+	int r = below_open(folder, path, O_DIRECTORY, &fd, err);
+
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	if (!dir) {
+		(void)close(fd);
+		return error_sys(err, "cannot list '%s/%s'", folder, path);
+	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			strlist_add(ret, entry->d_name);
+	strlist_sort(ret);
+	return 0;
+}
+
+int below_read(const char *folder, const char *path, size_t limit, struct strbuf *buf,
+	       struct error *err)
+{
+	cleanup_fd int fd = -1;
+	int r = below_open(folder, path, 0, &fd, err);
+
+	return r < 0 ? r : file_read_fd(fd, limit, buf, err);
+}
+
+int below_make_folder(const char *folder, const char *path, mode_t mode, int *ret_fd,
+		      struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *name;
+
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", folder);
+	strlist_split(&names, path, '/');
+	strlist_for_each(name, &names) {
+		int next;
+
+		if (!*name)
+			continue;
+		if (mkdirat(fd, name, mode) < 0 && errno != EEXIST)
+			return error_sys(err, "cannot make the folder '%s/%s'", folder, path);
+		next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0)
+			return error_sys(err, "cannot open the folder '%s/%s'", folder, path);
+		(void)close(fd);
+		fd = next;
+	}
+	if (ret_fd)
+		*ret_fd = take_fd(fd);
+	return 0;
+}
+
+int below_open_parent(const char *folder, const char *path, int *ret_fd, const char **ret_name,
+		      struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	cleanup_free char *parent = xstrndup(path, slash ? (size_t)(slash - path) : 0);
+
+	*ret_name = slash ? slash + 1 : path;
+	return below_make_folder(folder, parent, 0755, ret_fd, err);
+}
+
+int below_put(const char *folder, const char *path, const char *text, mode_t mode,
+	      struct error *err)
+{
+	cleanup_free char *shown = xasprintf("%s/%s", folder, path);
+	cleanup_fd int fd = -1;
+	const char *name;
+	int r = below_open_parent(folder, path, &fd, &name, err);
+
+	return r < 0 ? r : file_put_at(fd, name, shown, text, strlen(text), mode, false, err);
+}

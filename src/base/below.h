@@ -1,0 +1,44 @@
+/*
+ * Files in a folder that somebody else may write to, a node's root above all: links that they made
+ * lead nowhere else.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+/*
+ * Open the file PATH in FOLDER for reading (with O_DIRECTORY in FLAGS: the folder), following no
+ * links and never leaving FOLDER: for what somebody else may write to.  -ELOOP for a link, -EINVAL
+ * for what is neither a file nor a folder.
+ */
+int below_open(const char *folder, const char *path, int flags, int *ret_fd, struct error *err);
+
+/*
+ * Find the file PATH as a process would whose root is FOLDER: links, also absolute ones, stay in
+ * it. RET_PATH, for the caller to free, names it as long as RET_FD is open.
+ */
+int below_find(const char *folder, const char *path, int *ret_fd, char **ret_path,
+	       struct error *err);
+
+/* Add the names in the folder PATH of FOLDER, opened likewise, to RET, sorted. */
+int below_list(const char *folder, const char *path, struct strlist *ret, struct error *err);
+
+/* Read the file PATH in FOLDER, opened likewise, as file_read() does. */
+int below_read(const char *folder, const char *path, size_t limit, struct strbuf *buf,
+	       struct error *err);
+
+/* Make the folder PATH in FOLDER and those between them, following no links; RET_FD may be NULL. */
+int below_make_folder(const char *folder, const char *path, mode_t mode, int *ret_fd,
+		      struct error *err);
+
+/* Open the folder that PATH in FOLDER is in, made if missing; RET_NAME is PATH's last part. */
+int below_open_parent(const char *folder, const char *path, int *ret_fd, const char **ret_name,
+		      struct error *err);
+
+/* Make the file PATH in FOLDER hold TEXT, as file_put() does, and the folders above it. */
+int below_put(const char *folder, const char *path, const char *text, mode_t mode,
+	      struct error *err);

@@ -1,0 +1,71 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/below.h"
+#include "base/file.h"
+#include "test.h"
+
+/* A folder that somebody else writes to, and a file outside of it. */
+static char *make_theirs(char **ret_outside)
+{
+	char *theirs = xasprintf("%s/theirs", test_folder());
+
+	*ret_outside = xasprintf("%s/outside", test_folder());
+	ASSERT_OK(file_make_dirs(theirs, 0755, &err));
+	ASSERT_OK(file_make_dirs(*ret_outside, 0755, &err));
+	return theirs;
+}
+
+TEST(puts_and_reads_and_makes_the_folders_between)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *path = xasprintf("%s/etc/a/b", theirs);
+	struct stat st;
+
+	ASSERT_OK(below_put(theirs, "etc/a/b", "one", 0600, &err));
+	ASSERT_OK(below_put(theirs, "/etc/a/b", "two", 0640, &err));
+	ASSERT_OK(below_read(theirs, "etc/a/b", 100, &text, &err));
+	ASSERT_STR(text.text, "two");
+	ASSERT_INT(stat(path, &st), 0);
+	ASSERT_INT(st.st_mode & 07777, 0640);
+	ASSERT_INT(below_read(theirs, "etc/a/c", 100, &text, NULL), -ENOENT);
+}
+
+TEST(a_link_in_the_way_is_not_followed)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *link = xasprintf("%s/etc", theirs);
+	cleanup_free char *secret = xasprintf("%s/secret", outside);
+	cleanup_free char *victim = xasprintf("%s/file", outside);
+
+	ASSERT_OK(file_put(secret, "s", 1, 0600, &err));
+	ASSERT_INT(symlink(outside, link), 0);
+	ASSERT_INT(below_put(theirs, "etc/file", "x", 0600, NULL), -ENOTDIR);
+	ASSERT_INT(below_make_folder(theirs, "etc/deep/er", 0755, NULL, NULL), -ENOTDIR);
+	ASSERT_INT(below_read(theirs, "etc/secret", 100, &text, NULL), -ELOOP);
+	ASSERT(!file_exists(victim));
+}
+
+/* Replaced, for what is there is theirs; but not what it leads to. */
+TEST(a_link_in_the_place_of_the_file_is_replaced)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf there = STRBUF_INIT;
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *link = xasprintf("%s/file", theirs);
+	cleanup_free char *secret = xasprintf("%s/secret", outside);
+
+	ASSERT_OK(file_put(secret, "s", 1, 0600, &err));
+	ASSERT_INT(symlink(secret, link), 0);
+	ASSERT_INT(below_read(theirs, "file", 100, &text, NULL), -ELOOP);
+	ASSERT_OK(below_put(theirs, "file", "x", 0600, &err));
+	ASSERT_OK(below_read(theirs, "file", 100, &text, &err));
+	ASSERT_STR(text.text, "x");
+	ASSERT_OK(file_read(secret, 100, &there, &err));
+	ASSERT_STR(there.text, "s");
+}
