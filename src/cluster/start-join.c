@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/log.h"
 #include "cluster/members.h"
 #include "cluster/node-files.h"
 #include "cluster/start.h"
@@ -166,6 +166,21 @@ static int join_control_plane(struct start *start, struct node *node, struct err
 	return r < 0 ? r : bootstrap_await_member(&start->profile, join, start->deadline, err);
 }
 
+/* kubeadm gives etcd 2 s to answer some of its questions, which a busy machine may take. */
+static int try_to_join(struct start *start, struct node *node, struct error *err)
+{
+	struct bootstrap *join = &start->joins[node - start->profile.nodes];
+	int r = join_control_plane(start, node, err);
+
+	if (r != -EIO)
+		return r;
+	log_debug("'%s' joins once more: %s", node->name, err ? err->text : "kubeadm failed");
+	if (err)
+		error_clear(err);
+	bootstrap_release(join);
+	return join_control_plane(start, node, err);
+}
+
 static int join_control_planes(struct start *start, struct error *err)
 {
 	struct node *node;
@@ -177,7 +192,7 @@ static int join_control_planes(struct start *start, struct error *err)
 		    !start_takes_part(start, node))
 			continue;
 		observe_begin(start->observer, "joining control plane", node->name);
-		r = join_control_plane(start, node, err);
+		r = try_to_join(start, node, err);
 		if (r == 0)
 			r = bootstrap_mark_control_plane(&start->profile, node, start->deadline,
 							 err);

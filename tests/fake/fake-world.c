@@ -466,6 +466,8 @@ static bool is_control_plane(const struct node_spec *spec)
 	return file_read(path, 1 << 20, &text, NULL) == 0 && strstr(text.text, "controlPlane");
 }
 
+unsigned fake_world_failing_joins;
+
 /* etcd has a member before it has a vote, and it may all end in between. */
 static int join_etcd(const struct node_spec *spec, struct error *err)
 {
@@ -482,6 +484,10 @@ static int join_etcd(const struct node_spec *spec, struct error *err)
 	add_about("learner", spec->name);
 	after("add learner");
 	r = put_manifests(spec, "manifests", version, err);
+	if (fake_world_failing_joins > 0) {
+		fake_world_failing_joins--;
+		return error_set(err, -EIO, "context deadline exceeded");
+	}
 	if (r == 0)
 		r = put(spec, "admin.conf", "server: x\n", err);
 	drop_about("learner", spec->name);

@@ -41,5 +41,8 @@ char *fake_world_history(void) must_check;
 /* What kubeadm keeps in the cluster. */
 char *fake_world_stored_config(void) must_check;
 
+/* How often kubeadm join will fail on a control plane, after etcd was told of it. */
+extern unsigned fake_world_failing_joins;
+
 /* How often kubeadm init has finished in this world. */
 unsigned fake_world_inits(void);

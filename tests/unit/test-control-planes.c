@@ -275,6 +275,18 @@ TEST(the_primary_deleted_and_cut_short_is_deleted_by_the_next)
 	cut_short(three_planes, delete_first, check_deleted_first, 6);
 }
 
+TEST(one_that_fails_to_join_is_tried_once_more)
+{
+	free(begin_round(1));
+	fake_world_failing_joins = 1;
+	ASSERT_INT(two_planes(), 0);
+	assert_two();
+	fake_world_failing_joins = 2;
+	ASSERT_INT(add_plane(), -EIO);
+	ASSERT_INT(start_all(), 0);
+	assert_three();
+}
+
 TEST(one_leaves_when_etcd_lets_it_go)
 {
 	free(begin_round(1));
