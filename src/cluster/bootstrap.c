@@ -287,7 +287,8 @@ static int copy_authorities(const struct profile *profile, const struct node *no
  * comes back in the snapshot that brings all the rest, where it isn't noticed, and the member
  * serves nobody until it has waited for 7 s and announced itself again.  One that is started anew
  * once it has the snapshot gets no other, and serves at once.  Meanwhile kubeadm is held, so that
- * the member has no vote while it is away; all is bounded, for one that is slow joins as well.
+ * the member has no vote while it is away; but not before etcd begins, for some of its questions
+ * must be answered within 2 s.  All is bounded, for one that is slow joins as well.
  */
 static char join_member[] =
 	"etcd() {\n"
@@ -303,7 +304,7 @@ static char join_member[] =
 	"	until \"$@\"; do\n"
 	"		left=$((left - 1))\n"
 	"		[ $left -gt 0 ] && kill -0 $$ || return 1\n"
-	"		sleep 0.05\n"
+	"		sleep 0.02\n"
 	"	done\n"
 	"}\n"
 	"exists() { [ -e \"$1\" ]; }\n"
@@ -311,11 +312,12 @@ static char join_member[] =
 	"is_back() { pid=$(etcd); [ -n \"$pid\" ] && [ \"$pid\" != \"$old\" ]; }\n"
 	"snap=/var/lib/etcd/member/snap\n"
 	"(\n"
-	"	within 1200 exists /etc/kubernetes/manifests/etcd.yaml || exit\n"
+	"	within 3000 exists /etc/kubernetes/manifests/etcd.yaml &&\n"
+	"		within 3000 exists $snap || exit\n"
 	"	kill -STOP $$\n"
-	"	within 200 has_snapshot\n"
+	"	within 500 has_snapshot\n"
 	"	old=$(etcd)\n"
-	"	has_snapshot && kill -9 $old && within 100 is_back\n"
+	"	has_snapshot && kill -9 $old && within 250 is_back\n"
 	"	kill -CONT $$\n"
 	") &\n"
 	"exec \"$@\"\n";
