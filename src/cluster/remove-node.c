@@ -110,7 +110,7 @@ static int destroy(struct profile *profile, const struct node *node, struct erro
 	return r < 0 ? r : at.driver->destroy(&at.spec, err);
 }
 
-static int take_out(struct profile *profile, struct node *node, bool api_is_up, struct error *err)
+static int take_out(struct profile *profile, struct node *node, bool *api_is_up, struct error *err)
 {
 	int r = destroy(profile, node, err);
 
@@ -120,19 +120,19 @@ static int take_out(struct profile *profile, struct node *node, bool api_is_up, 
 	r = tell_others(profile, node, err);
 	/* Only now: a kubelet that still ran would register it again.  It may have joined without
 	 * our having seen it, so also one that is only planned is asked for. */
-	if (r == 0 && api_is_up)
-		r = cluster_forget_node(profile, node->name, err);
-	else if (r == 0 && !strlist_has(&profile->orphans, node->name))
-		strlist_add(&profile->orphans, node->name);
 	if (r < 0)
 		return r;
+	/* An API that has just lost etcd says that it is up, and answers nothing else. */
+	*api_is_up = *api_is_up && cluster_forget_node(profile, node->name, NULL) == 0;
+	if (!*api_is_up && !strlist_has(&profile->orphans, node->name))
+		strlist_add(&profile->orphans, node->name);
 	profile_remove_node(profile, node);
 	r = profile_save(profile, err);
 	if (r == 0)
 		world->after("forget node");
 	if (r == 0)
 		r = rewrite_hosts(profile, err);
-	if (r == 0 && api_is_up)
+	if (r == 0 && *api_is_up)
 		r = world->front_door_up(profile, err);
 	return r;
 }
@@ -209,9 +209,9 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 	if (r < 0)
 		return r;
 	world->after("mark node");
-	*ret_api_knows = was_member && !api_is_up;
 	observe_begin(observer, "removing node", name);
-	r = take_out(profile, node, api_is_up, err);
+	r = take_out(profile, node, &api_is_up, err);
+	*ret_api_knows = was_member && !api_is_up;
 	observe_end(observer, "removing node", name, r == 0);
 	return r;
 }
