@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cluster/choices.h"
+#include "cluster/plan.h"
 #include "cluster/spec.h"
 #include "cluster/world.h"
 
@@ -108,8 +109,20 @@ static json_t *label_patch(const struct strlist *changes)
 	return labels;
 }
 
-/* The taints that the Node object has, those of others among them, as words of ours. */
-static void read_taints(const json_t *object, struct strlist *ret)
+void node_read_labels(const json_t *object, struct strlist *ret)
+{
+	json_t *labels = json_object_get(json_object_get(object, "metadata"), "labels");
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(labels, key, value)
+	{
+		if (json_is_string(value))
+			strlist_addf(ret, "%s=%s", key, json_string_value(value));
+	}
+}
+
+void node_read_taints(const json_t *object, struct strlist *ret)
 {
 	const json_t *taints = json_object_get(json_object_get(object, "spec"), "taints");
 
@@ -160,7 +173,7 @@ static int tell_api(const struct profile *profile, const struct node *node,
 	}
 	(void)json_object_set_new(patch, "metadata",
 				  json_pack("{s:o}", "labels", label_patch(&changes->labels)));
-	read_taints(object, &taints);
+	node_read_taints(object, &taints);
 	r = node_change_taints(&taints, &changes->taints, err);
 	if (r < 0)
 		return r;
@@ -231,12 +244,15 @@ int cluster_change_node(struct profile *profile, const char *name,
 		node->memory_bytes = changes->memory_bytes;
 	if (changes->disk_bytes)
 		node->disk_bytes = changes->disk_bytes;
+	if (node->control_plane)
+		node->worker = !strlist_has(&node->taints, CONTROL_PLANE_TAINT);
 	if (limits)
 		r = limit(profile, node, err);
+	*ret_needs_restart = limits && cluster_node_state(profile, node) == NODE_RUNNING;
+	node->outdated = node->outdated || *ret_needs_restart;
 	if (r == 0)
 		r = profile_save(profile, err);
 	if (r == 0)
 		world->after("change node");
-	*ret_needs_restart = limits && cluster_node_state(profile, node) == NODE_RUNNING;
 	return r;
 }

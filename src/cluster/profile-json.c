@@ -113,6 +113,7 @@ static const struct field node_fields[] = {
 	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
 	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
 	{ "baseImage",         FIELD_STRING,   AT(base_image) },
+	{ "outdated",          FIELD_FLAG,     AT(outdated) },
 };
 #undef AT
 /* clang-format on */

@@ -118,6 +118,7 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 	unsigned renewed = 0;
 	bool runs = false;
 	int r = cluster_node_open(&start->profile, node, &at, err);
+	bool ran = r == 0 && at.driver->query(&at.spec) == NODE_RUNNING;
 
 	if (r == 0)
 		runs = at.driver->query(&at.spec) == NODE_RUNNING;
@@ -133,6 +134,10 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 		r = renew_certificates(start, node, runs, &renewed, err);
 	if (r == 0)
 		r = at.driver->start(&at.spec, err);
+	if (r == 0 && node->outdated && !ran) {
+		node->outdated = false;
+		r = profile_save(&start->profile, err);
+	}
 	if (r == 0)
 		r = at.driver->freeze(&at.spec, false, err);
 	if (r == 0 && renewed && runs)

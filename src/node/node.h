@@ -35,6 +35,7 @@ struct node {
 	unsigned max_pods;              /* 0: Kubernetes' own limit */
 	char *kubelet_binary; /* a kubelet of this host instead of the payload's, or NULL */
 	char *base_image;     /* where its /usr is from, see cluster/base.h; NULL: the host's */
+	bool outdated;        /* settings have changed that it takes up when it is started */
 };
 
 /* "planned", "joined", "leaving"; and back, -EINVAL for another word. */

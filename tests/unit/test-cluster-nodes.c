@@ -397,6 +397,32 @@ TEST(a_disk_can_only_grow_and_only_where_there_is_one)
 	ASSERT_INT(set_disk("node-3", 20, &needs_restart), -EINVAL);
 }
 
+static bool is_outdated(const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	return profile_find_node(&profile, name)->outdated;
+}
+
+TEST(a_node_is_outdated_until_it_is_started_again)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node_changes changes = { .cpus = 1 };
+	bool needs_restart = false;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_change_node(&profile, "node-2", &changes, &needs_restart, &err));
+	ASSERT(needs_restart && is_outdated("node-2") && !is_outdated("node-3"));
+	ASSERT_INT(start_all(), 0);
+	ASSERT(is_outdated("node-2"));
+	ASSERT_INT(stop_named("node-2"), 0);
+	ASSERT_INT(start_second(), 0);
+	ASSERT(!is_outdated("node-2"));
+}
+
 /* Starting and stopping. */
 
 static void only_second_comes(void)
