@@ -17,43 +17,70 @@ static const void *at(const void *base, size_t offset)
 	return (const char *)base + offset;
 }
 
-static struct apply_step *add_step(struct apply_plan *plan, enum apply_action action,
-				   const char *node)
+struct apply_step *apply_plan_add(struct apply_plan *plan, enum apply_action action,
+				  const char *node)
 {
 	plan->steps = xrealloc(plan->steps, plan->count + 1, sizeof(*plan->steps));
 	plan->steps[plan->count] = (struct apply_step){ .action = action, .node = node };
 	return &plan->steps[plan->count++];
 }
 
-/* "+new -old", for the caller to free; NULL if both have the same, in whichever order. */
-static char *compare_lists(const struct strlist *has, const struct strlist *wanted)
+static struct apply_change *add_change(struct apply_step *step, const char *prefix,
+				       const char *field)
 {
-	struct strbuf out = STRBUF_INIT;
+	step->changes = xrealloc(step->changes, step->change_count + 1, sizeof(*step->changes));
+	step->changes[step->change_count] = (struct apply_change){
+		.field = xasprintf("%s%s", prefix, field),
+	};
+	return &step->changes[step->change_count++];
+}
+
+static void release_change(struct apply_change *change)
+{
+	free(change->field);
+	free(change->before);
+	free(change->after);
+	strlist_release(&change->gained);
+	strlist_release(&change->lost);
+}
+
+static void release_step(struct apply_step *step)
+{
+	for (size_t i = 0; i < step->change_count; i++)
+		release_change(&step->changes[i]);
+	free(step->changes);
+}
+
+/* What of WANTED the list HAS not; the order does not matter. */
+static void subtract(const struct strlist *wanted, const struct strlist *has, struct strlist *ret)
+{
 	const char *word;
 
 	strlist_for_each(word, wanted)
 		if (!strlist_has(has, word))
-			strbuf_addf(&out, " +%s", word);
-	strlist_for_each(word, has)
-		if (!strlist_has(wanted, word))
-			strbuf_addf(&out, " -%s", word);
-	return out.len ? strbuf_take(&out) : NULL;
+			strlist_add(ret, word);
 }
 
-/* What differs between two members of FIELD, for the caller to free; NULL if nothing does. */
-static char *compare_members(const struct file_field *field, const void *has, const void *wanted)
+/* Note in STEP what differs between two members of FIELD; returns whether something does. */
+static bool compare_members(const struct file_field *field, const void *has, const void *wanted,
+			    const char *prefix, struct apply_step *step)
 {
+	struct apply_change *change = add_change(step, prefix, field->name);
 	cleanup_free char *usual = file_field_usual(field);
-	cleanup_free char *before = NULL;
-	cleanup_free char *after = NULL;
 
-	if (field->type >= FILE_WORDS)
-		return compare_lists(has, wanted);
-	before = file_member_text(field, has);
-	after = file_member_text(field, wanted);
-	if (strcmp(before ? before : usual, after ? after : usual) == 0)
-		return NULL;
-	return xasprintf(" %s -> %s", before ? before : usual, after ? after : usual);
+	if (field->type >= FILE_WORDS) {
+		subtract(wanted, has, &change->gained);
+		subtract(has, wanted, &change->lost);
+		if (change->gained.count > 0 || change->lost.count > 0)
+			return true;
+	} else {
+		change->before = file_member_text(field, has) ?: xstrdup(usual);
+		change->after = file_member_text(field, wanted) ?: xstrdup(usual);
+		if (strcmp(change->before, change->after) != 0)
+			return true;
+	}
+	release_change(&step->changes[--step->change_count]);
+	return false;
 }
 
 /* What stays as it is unless the file says otherwise. */
@@ -72,31 +99,49 @@ static bool is_said(const struct file_field *field, const struct cluster_file *f
 	return !field->option || strlist_has(&file->given, field->option);
 }
 
+/* Whether FIELD is about the cluster, and FILE says what it is to be. */
+static bool is_of_cluster(const struct file_field *field, const struct cluster_file *file)
+{
+	return field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS) && field->has_member &&
+	       !is_left_open(field, at(&file->options, field->wanted));
+}
+
+bool apply_may_change(const struct file_field *field)
+{
+	return field->places & FILE_OF_DEFAULTS || field->type == FILE_FLAG ||
+	       choices_may_change(field->option ?: "");
+}
+
 static void compare_cluster(const struct profile *profile, const struct cluster_file *file,
 			    bool unsaid_stays, struct apply_plan *plan)
 {
 	const struct file_field *field;
 
 	file_for_each_field(field) {
-		const void *wanted = at(&file->options, field->wanted);
-		bool is_default = field->places & FILE_OF_DEFAULTS;
-		cleanup_free char *difference = NULL;
 		struct apply_step *step;
 
-		if (!(field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS)) || !field->has_member ||
-		    is_left_open(field, wanted) || (unsaid_stays && !is_said(field, file)))
+		if (!is_of_cluster(field, file) || (unsaid_stays && !is_said(field, file)))
 			continue;
-		difference = compare_members(field, at(profile, field->kept), wanted);
-		if (!difference)
+		step = apply_plan_add(plan, apply_may_change(field) ? APPLY_SET : APPLY_REFUSED,
+				      NULL);
+		if (!compare_members(field, at(profile, field->kept),
+				     at(&file->options, field->wanted),
+				     field->places & FILE_OF_DEFAULTS ? "defaults." : "", step))
+			release_step(&plan->steps[--plan->count]);
+	}
+}
+
+void apply_plan_take(const struct cluster_file *file, struct profile *profile)
+{
+	const struct file_field *field;
+
+	file_for_each_field(field) {
+		if (!is_of_cluster(field, file) || !apply_may_change(field))
 			continue;
-		step = add_step(plan,
-				is_default || field->type == FILE_FLAG ||
-						choices_may_change(field->option ?: "")
-					? APPLY_SET
-					: APPLY_REFUSED,
-				NULL);
-		strlist_addf(&step->changes, "%s%s%s", is_default ? "defaults." : "", field->name,
-			     difference);
+		file_own_member(field, at(&file->options, field->wanted),
+				(char *)profile + field->kept);
+		if (field->chosen_for_you && !strlist_has(&profile->asked, field->name))
+			strlist_add(&profile->asked, field->name);
 	}
 }
 
@@ -150,7 +195,6 @@ static void compare_settings(const struct node *node, const struct node *wanted,
 	const struct file_field *field;
 
 	file_for_each_field(field) {
-		cleanup_free char *difference = NULL;
 		const void *has;
 		const void *next;
 
@@ -162,40 +206,51 @@ static void compare_settings(const struct node *node, const struct node *wanted,
 		next = field->type == FILE_VERSION || field->chosen_for_you
 			       ? at(options, field->node_wanted)
 			       : at(wanted, field->node_kept);
-		difference = compare_members(field, has, next);
-		if (!difference)
-			continue;
-		strlist_addf(&step->changes, "%s%s", field->name, difference);
-		step->action = MAX(step->action, action_of(field, has, next));
+		if (compare_members(field, has, next, "", step))
+			step->action = MAX(step->action, action_of(field, has, next));
 	}
+}
+
+static const char *role_word(bool control_plane)
+{
+	return control_plane ? "control-plane" : "worker";
 }
 
 static void compare_node(const struct node *node, const struct node_options *options,
 			 const struct profile *defaults, struct apply_plan *plan)
 {
-	struct apply_step *step = add_step(plan, APPLY_CHANGE, options->name);
+	struct apply_step *step = apply_plan_add(plan, APPLY_CHANGE, options->name);
 	struct node wanted = { .control_plane = options->control_plane };
 
 	plan_settings(defaults, options, &wanted);
 	compare_settings(node, &wanted, options, step);
 	if (node->control_plane != options->control_plane) {
-		strlist_addf(&step->changes, "role %s -> %s",
-			     node->control_plane ? "control-plane" : "worker",
-			     options->control_plane ? "control-plane" : "worker");
+		struct apply_change *change = add_change(step, "", "role");
+
+		change->before = xstrdup(role_word(node->control_plane));
+		change->after = xstrdup(role_word(options->control_plane));
 		step->action = APPLY_REPLACE;
 	}
 	node_release(&wanted);
 	/* Nothing differs. */
-	if (step->changes.count == 0)
-		plan->count--;
+	if (step->change_count == 0)
+		release_step(&plan->steps[--plan->count]);
 }
 
-static bool file_has(const struct cluster_file *file, const char *name)
+static void plan_addition(const struct node_options *options, struct apply_plan *plan)
 {
+	struct apply_change *change = add_change(apply_plan_add(plan, APPLY_ADD, options->name), "",
+						 "role");
+
+	change->after = xstrdup(role_word(options->control_plane));
+}
+
+void apply_plan_make_new(const struct cluster_file *file, struct apply_plan *ret)
+{
+	*ret = APPLY_PLAN_INIT;
+	(void)apply_plan_add(ret, APPLY_ADD, NULL);
 	for (size_t i = 0; i < file->node_count; i++)
-		if (strcmp(file->nodes[i].name, name) == 0)
-			return true;
-	return false;
+		plan_addition(&file->nodes[i], ret);
 }
 
 void apply_plan_make(const struct profile *profile, const struct cluster_file *file,
@@ -212,13 +267,12 @@ void apply_plan_make(const struct profile *profile, const struct cluster_file *f
 		if (node && node->phase != NODE_LEAVING)
 			compare_node(node, &file->nodes[i], &defaults, ret);
 		else
-			strlist_addf(&add_step(ret, APPLY_ADD, file->nodes[i].name)->changes, "%s",
-				     file->nodes[i].control_plane ? "a control plane" : "a worker");
+			plan_addition(&file->nodes[i], ret);
 	}
 	/* A file that names no nodes leaves those there are alone. */
 	profile_for_each_node(node, profile)
-		if (file->node_count > 0 && !file_has(file, node->name))
-			(void)add_step(ret, APPLY_DELETE, node->name);
+		if (file->node_count > 0 && !cluster_file_node(file, node->name))
+			(void)apply_plan_add(ret, APPLY_DELETE, node->name);
 }
 
 bool apply_plan_has(const struct apply_plan *plan, enum apply_action action)
@@ -229,25 +283,77 @@ bool apply_plan_has(const struct apply_plan *plan, enum apply_action action)
 	return false;
 }
 
-char *apply_step_words(const struct apply_step *step)
+struct apply_step *apply_plan_find(const struct apply_plan *plan, const char *name)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].node && strcmp(plan->steps[i].node, name) == 0)
+			return &plan->steps[i];
+	return NULL;
+}
+
+bool apply_step_disturbs(const struct apply_step *step)
+{
+	return step->action == APPLY_REPLACE || step->action == APPLY_DELETE ||
+	       (step->action == APPLY_RESTART && !step->is_down);
+}
+
+const char *apply_action_words(enum apply_action action)
 {
 	static const char *const words[] = {
-		[APPLY_SET] = "changes",          [APPLY_REFUSED] = "can't be changed",
-		[APPLY_ADD] = "is added",         [APPLY_CHANGE] = "changes",
-		[APPLY_RESTART] = "is restarted", [APPLY_REPLACE] = "is deleted and made anew",
+		[APPLY_SET] = "changes",
+		[APPLY_REFUSED] = "can't be changed",
+		[APPLY_ADD] = "is added",
+		[APPLY_START] = "is started",
+		[APPLY_CHANGE] = "changes",
+		[APPLY_RESTART] = "is restarted",
+		[APPLY_REPLACE] = "is deleted and made anew",
 		[APPLY_DELETE] = "is deleted",
 	};
-	cleanup_free char *changes = strlist_join(&step->changes, ", ");
+
+	return words[action];
+}
+
+char *apply_change_words(const struct apply_change *change)
+{
+	struct strbuf out = STRBUF_INIT;
+	const char *word;
+
+	strbuf_add(&out, change->field);
+	if (change->after)
+		strbuf_addf(&out, " %s%s%s", change->before ? change->before : "",
+			    change->before ? " -> " : "", change->after);
+	strlist_for_each(word, &change->gained)
+		strbuf_addf(&out, " +%s", word);
+	strlist_for_each(word, &change->lost)
+		strbuf_addf(&out, " -%s", word);
+	return strbuf_take(&out);
+}
+
+char *apply_step_changes(const struct apply_step *step)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	for (size_t i = 0; i < step->change_count; i++) {
+		cleanup_free char *words = apply_change_words(&step->changes[i]);
+
+		strlist_add(&all, words);
+	}
+	return strlist_join(&all, ", ");
+}
+
+char *apply_step_words(const struct apply_step *step)
+{
+	cleanup_free char *changes = apply_step_changes(step);
 
 	return xasprintf("%s%s%s %s%s%s", step->node ? "node '" : "the cluster",
-			 step->node ? step->node : "", step->node ? "'" : "", words[step->action],
-			 *changes ? ": " : "", changes);
+			 step->node ? step->node : "", step->node ? "'" : "",
+			 apply_action_words(step->action), *changes ? ": " : "", changes);
 }
 
 void apply_plan_release(struct apply_plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++)
-		strlist_release(&plan->steps[i].changes);
+		release_step(&plan->steps[i]);
 	free(plan->steps);
 	*plan = APPLY_PLAN_INIT;
 }

@@ -3,6 +3,7 @@
 #include "cluster/file-fields.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -172,6 +173,19 @@ void file_copy_member(const struct file_field *field, const void *from, void *to
 	} else {
 		*(const char **)to = *(const char *const *)from;
 	}
+}
+
+void file_own_member(const struct file_field *field, const void *from, void *to)
+{
+	const char *word;
+
+	if (field->type == FILE_FLAG || field->type >= FILE_NUMBER) {
+		file_copy_member(field, from, to);
+		return;
+	}
+	word = *(const char *const *)from;
+	free(*(char **)to);
+	*(char **)to = word ? xstrdup(word) : NULL;
 }
 
 char *file_field_type_words(const struct file_field *field)

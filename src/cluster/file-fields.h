@@ -89,6 +89,9 @@ char *file_member_text(const struct file_field *field, const void *member) must_
 /* Copy the member of FIELD; a word is still the same one, a list is another. */
 void file_copy_member(const struct file_field *field, const void *from, void *to);
 
+/* The same, where words belong to what they are in: what was in TO is released. */
+void file_own_member(const struct file_field *field, const void *from, void *to);
+
 /* FIELD as it is called in the whole file: "nodes[].memory", for the caller to free. */
 char *file_field_path(const struct file_field *field, enum file_place place) must_check;
 

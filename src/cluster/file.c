@@ -99,12 +99,12 @@ static void put_primary_first(struct cluster_file *file)
 	file->nodes[0] = primary;
 }
 
-static bool has_node(const struct cluster_file *file, const char *name)
+const struct node_options *cluster_file_node(const struct cluster_file *file, const char *name)
 {
 	for (size_t i = 0; i < file->node_count; i++)
 		if (file->nodes[i].name && strcmp(file->nodes[i].name, name) == 0)
-			return true;
-	return false;
+			return &file->nodes[i];
+	return NULL;
 }
 
 /* The first free node-N for those that have no name, so that they can be found again. */
@@ -117,7 +117,7 @@ static void name_nodes(struct file_reader *reader)
 		while (!file->nodes[i].name) {
 			cleanup_free char *name = xasprintf("node-%u", n++);
 
-			if (!has_node(file, name))
+			if (!cluster_file_node(file, name))
 				file->nodes[i].name = file_keep(reader, take_ptr(name));
 		}
 }

@@ -49,6 +49,9 @@ int cluster_file_parse(const char *source, const char *text, size_t len,
 		       const struct cluster_file_before *before, struct cluster_file *ret,
 		       struct error *err);
 
+/* The node of FILE called NAME, or NULL. */
+const struct node_options *cluster_file_node(const struct cluster_file *file, const char *name);
+
 /*
  * Have OPTIONS be as FILE says, but for the options that are named in GIVEN; those that are taken
  * are added to it.  OPTIONS points into FILE then.

@@ -92,7 +92,7 @@ static void tell_differences(const struct profile *profile)
 	apply_plan_make(profile, &compared, true, &plan);
 	for (size_t i = 0; i < plan.count; i++) {
 		const struct apply_step *step = &plan.steps[i];
-		cleanup_free char *changes = strlist_join(&step->changes, ", ");
+		cleanup_free char *changes = apply_step_changes(step);
 
 		if (step->action == APPLY_DELETE)
 			log_warning("node '%s' is not in '%s', and stays", step->node, file.source);

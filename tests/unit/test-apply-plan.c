@@ -108,8 +108,8 @@ TEST(nodes_are_added_changed_restarted_replaced_and_deleted)
 			 "node 'big' is restarted: memory 4g -> 3g, labels +tier=db -all=yes "
 			 "-tier=web\n"
 			 "node 'node-1' is deleted and made anew: env +A=b, maxPods 110 -> 5\n"
-			 "node 'new' is added: a worker\n"
-			 "node 'other' is added: a control plane\n"
+			 "node 'new' is added: role worker\n"
+			 "node 'other' is added: role control-plane\n"
 			 "node 'node-2' is deleted");
 }
 
