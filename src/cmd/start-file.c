@@ -18,6 +18,11 @@ static struct cluster_file file;
 /* What the file says otherwise than the command line. */
 static struct strlist overridden;
 
+const struct cluster_file *start_file(void)
+{
+	return &file;
+}
+
 /* --file can come from the environment, too, but is needed before all else of it. */
 static int find_path(struct strlist *given, const char **ret, struct error *err)
 {

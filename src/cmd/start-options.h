@@ -2,7 +2,8 @@
 #pragma once
 
 #include "cli/opt.h"
-#include "cluster/cluster.h"
+#include "cluster/file.h"
+#include "cmd/command.h"
 
 struct start_arguments {
 	struct cluster_options wanted;
@@ -29,6 +30,15 @@ int start_take_file(struct strlist *given, bool named, const char **profile_name
 /* See that the file's nodes go together with the options, and have those added that the cluster
  * NAME does not have yet; the caller holds its lock. */
 int start_settle_file(const char *name, struct error *err);
+
+/* What --file has brought; of no use unless it was given. */
+const struct cluster_file *start_file(void);
+
+/* See that what start_arguments say goes together, and make it what cluster/ understands. */
+int start_settle(struct command_context *ctx, struct error *err);
+
+/* Make the cluster, or bring it up, with progress, and say so. */
+int start_go(struct command_context *ctx, struct error *err);
 
 /* Print what `start` would make of the cluster NAME. */
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err);

@@ -21,14 +21,16 @@
 #define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
 #define MIN_CERT_SECONDS 3600
 
-static int download(const char *version, struct observer *observer, struct error *err)
+static int download(bool quiet, const char *version, struct error *err)
 {
+	cleanup_with(progress_freep) struct progress *progress = progress_new(quiet, log_verbosity);
 	const struct payload_source source = {
 		.binary_mirror = start_arguments.wanted.binary_mirror
 	};
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	int r = payload_ensure(version, &source, observer, &payload, err);
+	int r = payload_ensure(version, &source, progress_observer(progress), &payload, err);
 
+	progress_free(take_ptr(progress));
 	if (r < 0)
 		return r;
 	say_done("Kubernetes %s is in the cache; 'manykube start' needs no network now.", version);
@@ -150,33 +152,45 @@ static int start(const char *name, struct observer *observer, struct cluster_out
 	return r;
 }
 
-static int run(struct command_context *ctx, struct error *err)
+int start_settle(struct command_context *ctx, struct error *err)
 {
-	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
-									      log_verbosity);
-	const struct cluster_options *wanted = &start_arguments.wanted;
-	struct cluster_outcome outcome;
 	int r = check_name(ctx->profile_name, err);
 
 	if (r == 0)
 		r = start_settle_file(ctx->profile_name, err);
 	if (r == 0)
 		r = check_counts(err);
-	if (r == 0)
-		r = start_arguments_finish(&start_arguments, err);
+	return r < 0 ? r : start_arguments_finish(&start_arguments, err);
+}
+
+int start_go(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
+									      log_verbosity);
+	struct cluster_outcome outcome;
+	int r = start(ctx->profile_name, progress_observer(progress), &outcome, err);
+
+	progress_free(take_ptr(progress));
+	if (r == 0 && (!ctx->quiet || events_on_stdout()))
+		praise(ctx->profile_name, &outcome);
+	return r;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	const struct cluster_options *wanted = &start_arguments.wanted;
+	int r = start_settle(ctx, err);
+
 	if (r < 0)
 		return r;
 	if (start_arguments.dry_run)
 		return start_print_plan(ctx->profile_name, wanted, err);
 	if (start_arguments.download_only)
-		return download(wanted->kubernetes_version ? wanted->kubernetes_version
+		return download(ctx->quiet,
+				wanted->kubernetes_version ? wanted->kubernetes_version
 							   : payload_versions()[0],
-				progress_observer(progress), err);
-	r = start(ctx->profile_name, progress_observer(progress), &outcome, err);
-	progress_free(take_ptr(progress));
-	if (r == 0 && (!ctx->quiet || events_on_stdout()))
-		praise(ctx->profile_name, &outcome);
-	return r;
+				err);
+	return start_go(ctx, err);
 }
 
 const struct command cmd_start = {
