@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "cluster/spec.h"
 #include "cluster/world.h"
 #include "node/driver.h"
 
@@ -731,14 +732,34 @@ static int fake_door_down(arg_unused const struct profile *profile, arg_unused s
 	return 0;
 }
 
-static json_t *node_object(const char *name)
+/* The API has heard of all labels and taints that are on record. */
+static json_t *node_object(const struct profile *profile, const char *name)
 {
+	const struct node *node = profile_find_node(profile, name);
 	cleanup_free char *kind = xasprintf("kubelet-%s", name);
 	cleanup_free char *kubelet = remembered(kind);
+	json_t *labels = json_object();
+	json_t *taints = json_array();
 
-	return json_pack("{s:{s:s}, s:{s:s, s:b}, s:{s:[{s:s, s:s}], s:{s:s}}}", "metadata", "name",
-			 name, "spec", "podCIDR", "x", "unschedulable", has("drained", name),
-			 "status", "conditions", "type", "Ready", "status", "True", "nodeInfo",
+	for (size_t i = 0; node && i < node->labels.count; i++) {
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+		assert(spec_parse_label(node->labels.items[i], &label, NULL) == 0);
+		(void)json_object_set_new(labels, label.key, json_string(label.value));
+	}
+	for (size_t i = 0; node && i < node->taints.count; i++) {
+		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+		assert(spec_parse_taint(node->taints.items[i], &taint, NULL) == 0);
+		(void)json_array_append_new(
+			taints, json_pack("{s:s, s:s*, s:s}", "key", taint.label.key, "value",
+					  *taint.label.value ? taint.label.value : NULL, "effect",
+					  taint.effect));
+	}
+	return json_pack("{s:{s:s, s:o}, s:{s:s, s:o, s:b}, s:{s:[{s:s, s:s}], s:{s:s}}}",
+			 "metadata", "name", name, "labels", labels, "spec", "podCIDR", "x",
+			 "taints", taints, "unschedulable", has("drained", name), "status",
+			 "conditions", "type", "Ready", "status", "True", "nodeInfo",
 			 "kubeletVersion", kubelet);
 }
 
@@ -775,7 +796,7 @@ static int fake_stored_config(enum kube_verb verb, const json_t *body, json_t **
 	return 0;
 }
 
-static json_t *list_nodes(void)
+static json_t *list_nodes(const struct profile *profile)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	json_t *items = json_array();
@@ -784,7 +805,7 @@ static json_t *list_nodes(void)
 	fake_world_list(&all);
 	strlist_for_each(what, &all)
 		if (strncmp(what, "member:", 7) == 0)
-			(void)json_array_append_new(items, node_object(what + 7));
+			(void)json_array_append_new(items, node_object(profile, what + 7));
 	return json_pack("{s:o}", "items", items);
 }
 
@@ -805,8 +826,8 @@ static json_t *list_leases(void)
 	return json_pack("{s:o}", "items", items);
 }
 
-static int fake_node(enum kube_verb verb, const char *path, const json_t *body, json_t **ret_answer,
-		     struct error *err)
+static int fake_node(const struct profile *profile, enum kube_verb verb, const char *path,
+		     const json_t *body, json_t **ret_answer, struct error *err)
 {
 	cleanup_free char *name = xstrndup(path, strcspn(path, "/"));
 
@@ -819,7 +840,7 @@ static int fake_node(enum kube_verb verb, const char *path, const json_t *body, 
 	if (verb == KUBE_DELETE)
 		drop_about("member", name);
 	if (verb == KUBE_GET && ret_answer)
-		*ret_answer = node_object(name);
+		*ret_answer = node_object(profile, name);
 	return 0;
 }
 
@@ -836,11 +857,11 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 	if (secret && verb == KUBE_DELETE)
 		drop_about("token", secret + strlen("/secrets/"));
 	if (verb == KUBE_GET && strcmp(path, "/api/v1/nodes") == 0 && ret_answer)
-		*ret_answer = list_nodes();
+		*ret_answer = list_nodes(profile);
 	if (verb == KUBE_GET && strstr(path, "/kube-node-lease/") && ret_answer)
 		*ret_answer = list_leases();
 	if (strncmp(path, "/api/v1/nodes/", 14) == 0)
-		return fake_node(verb, path + 14, body, ret_answer, err);
+		return fake_node(profile, verb, path + 14, body, ret_answer, err);
 	if (strstr(path, "/configmaps/kubeadm-config"))
 		return fake_stored_config(verb, body, ret_answer);
 	if (verb == KUBE_GET && strstr(path, "component%3Dkube-apiserver"))

@@ -1,0 +1,234 @@
+/* Making a cluster what a file says it is: what there is, and whether all of it can be done. */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cluster/apply.h"
+#include "cluster/change-node.h"
+#include "cluster/kubeadm.h"
+#include "cluster/plan.h"
+#include "cluster/world.h"
+
+/* A frozen one does not run either. */
+static bool runs(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	return cluster_node_open(profile, node, &at, NULL) == 0 &&
+	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
+}
+
+static bool api_may_answer(const struct profile *profile)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->control_plane && node->phase == NODE_JOINED && runs(profile, node))
+			return true;
+	return false;
+}
+
+/* A label or taint as the API has it: "key=" for "key", "key:NoSchedule" for "key=:NoSchedule"; for
+ * the caller to free. */
+static char *as_api_has_it(const char *word)
+{
+	const char *empty = strstr(word, "=:");
+
+	if (empty)
+		return xasprintf("%.*s%s", (int)(empty - word), word, empty + 1);
+	return xasprintf("%s%s", word, strpbrk(word, "=:") ? "" : "=");
+}
+
+/* Leave in WORDS only what is in LIVE. */
+static void keep_common(struct strlist *words, const struct strlist *live)
+{
+	struct strlist left = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, words) {
+		cleanup_free char *there = as_api_has_it(word);
+
+		if (strlist_has(live, there))
+			strlist_add(&left, word);
+	}
+	strlist_release(words);
+	*words = left;
+}
+
+/* Somebody may have taken labels and taints away; what others have put there is theirs. */
+static void compare_with_api(struct profile *profile)
+{
+	json_auto_t *list = NULL;
+	const json_t *object;
+	size_t i;
+
+	if (!api_may_answer(profile) ||
+	    world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, NULL) < 0)
+		return;
+	json_array_foreach(json_object_get(list, "items"), i, object)
+	{
+		const char *name = json_string_value(
+			json_object_get(json_object_get(object, "metadata"), "name"));
+		struct node *node = name ? profile_find_node(profile, name) : NULL;
+		cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
+		cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
+
+		if (!node || node->phase != NODE_JOINED)
+			continue;
+		node_read_labels(object, &labels);
+		node_read_taints(object, &taints);
+		keep_common(&node->labels, &labels);
+		keep_common(&node->taints, &taints);
+	}
+}
+
+void apply_look(struct profile *profile, const struct cluster_file *file, struct apply_plan *ret)
+{
+	const struct node *node;
+
+	compare_with_api(profile);
+	apply_plan_make(profile, file, false, ret);
+	profile_for_each_node(node, profile) {
+		struct apply_step *step = apply_plan_find(ret, node->name);
+		bool is_down;
+
+		if (node->phase == NODE_LEAVING ||
+		    (file->node_count > 0 && !cluster_file_node(file, node->name)))
+			continue;
+		/* One that runs and is no member was cut short; a start goes on with it. */
+		is_down = !runs(profile, node);
+		if (!step && (is_down || node->outdated || node->phase != NODE_JOINED))
+			step = apply_plan_add(
+				ret, is_down || !node->outdated ? APPLY_START : APPLY_RESTART,
+				node->name);
+		if (!step)
+			continue;
+		step->is_down = is_down;
+		if (!is_down && node->outdated)
+			step->action = MAX(step->action, (enum apply_action)APPLY_RESTART);
+	}
+}
+
+bool apply_has_work(const struct apply_plan *plan, bool prune)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].action != APPLY_DELETE || prune)
+			return true;
+	return false;
+}
+
+static int check_refused(const struct cluster_file *file, const struct apply_plan *plan,
+			 struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_free char *words = NULL;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		cleanup_free char *changes = apply_step_changes(&plan->steps[i]);
+
+		if (plan->steps[i].action == APPLY_REFUSED)
+			strlist_add(&all, changes);
+	}
+	if (all.count == 0)
+		return 0;
+	words = strlist_join(&all, ", ");
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "'%s' wants what can't be changed on a cluster that exists: %s; "
+			    "nothing was done",
+			    file->source, words);
+	return error_hint(err, -EINVAL,
+			  "have the file say what is, as 'manykube config view' prints it, or "
+			  "'manykube delete' the cluster and apply the file to make it anew");
+}
+
+static unsigned count_control_planes(const struct profile *profile)
+{
+	const struct node *node;
+	unsigned count = 0;
+
+	profile_for_each_node(node, profile)
+		count += node->control_plane;
+	return count;
+}
+
+static int try_removal(struct profile *twin, const struct apply_step *step, struct error *err)
+{
+	struct node *node = profile_find_node(twin, step->node);
+	cleanup_free char *changes = NULL;
+
+	if (node->control_plane && node->phase != NODE_LEAVING && count_control_planes(twin) == 1) {
+		changes = apply_step_changes(step);
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"node '%s' is the only control plane, so it can't be deleted%s%s%s; "
+			"nothing was done",
+			step->node, *changes ? " and made anew (" : "", changes,
+			*changes ? ")" : "");
+		return error_hint(
+			err, -EINVAL,
+			"have another control plane in the file, too; or 'manykube delete' the "
+			"cluster and apply the file to make it anew");
+	}
+	profile_remove_node(twin, node);
+	return 0;
+}
+
+static int try_addition(struct profile *twin, const struct node_options *options, struct error *err)
+{
+	struct node *node;
+	int r = plan_node(twin, options, &node, err);
+
+	if (r == 0)
+		r = kubeadm_check_patches(twin, node, err);
+	return r < 0 ? error_prefix(err, r, "node '%s'", options->name) : 0;
+}
+
+/* What of PLAN adds nodes, done to TWIN in the order in which it will be done; those with addresses
+ * of their own first, since the others get what is free then. */
+static int try_additions(struct profile *twin, const struct cluster_file *file,
+			 const struct apply_plan *plan, struct error *err)
+{
+	for (int asked = 1; asked >= 0; asked--)
+		for (size_t i = 0; i < plan->count; i++) {
+			const struct apply_step *step = &plan->steps[i];
+			const struct node_options *options;
+			int r = 0;
+
+			if (step->action != APPLY_ADD)
+				continue;
+			options = cluster_file_node(file, step->node);
+			if (asked != (options->address != NULL))
+				continue;
+			if (profile_find_node(twin, step->node))
+				r = try_removal(twin, step, err);
+			if (r == 0)
+				r = try_addition(twin, options, err);
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+int apply_check(const struct profile *profile, const struct cluster_file *file,
+		const struct apply_plan *plan, bool prune, struct error *err)
+{
+	cleanup_with(profile_release) struct profile twin = PROFILE_INIT;
+	int r = check_refused(file, plan, err);
+
+	if (r == 0)
+		r = profile_load(profile->name, &twin, err);
+	if (r < 0)
+		return r;
+	apply_plan_take(file, &twin);
+	r = try_additions(&twin, file, plan, err);
+	for (size_t i = 0; r == 0 && i < plan->count; i++) {
+		const struct apply_step *step = &plan->steps[i];
+
+		if (step->action == APPLY_REPLACE || (step->action == APPLY_DELETE && prune))
+			r = try_removal(&twin, step, err);
+		if (r == 0 && step->action == APPLY_REPLACE)
+			r = try_addition(&twin, cluster_file_node(file, step->node), err);
+	}
+	return r;
+}

@@ -1,0 +1,310 @@
+/*
+ * Making a cluster what a file says it is.
+ *
+ * How it works:
+ *
+ *  1. what the cluster itself has, and settings of nodes that do not run, are written down;
+ *  2. one start adds the nodes that are missing, brings up what is down, and takes up what was
+ *     written down;
+ *  3. labels and taints change;
+ *  4. nodes are restarted, then others deleted and made anew, one after another;
+ *  5. nodes go that the file does not have, if that was asked for.
+ *
+ * So there are never fewer control planes than in the beginning, but for the one at work.
+ */
+
+#include "cluster/apply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cluster/change-node.h"
+#include "cluster/file-fields.h"
+#include "cluster/plan.h"
+#include "cluster/world.h"
+
+struct applying {
+	const char *name;
+	const struct cluster_file *file;
+	const struct apply_plan *plan;
+	const struct apply_options *options;
+	struct observer *observer;
+};
+
+/* A node that is gone is not to wait for what it becomes of: get that first. */
+static int get_payloads(const struct applying *applying, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < applying->plan->count; i++) {
+		const struct apply_step *step = &applying->plan->steps[i];
+		cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+		const struct node_options *options;
+
+		if (step->action != APPLY_REPLACE)
+			continue;
+		options = cluster_file_node(applying->file, step->node);
+		if (options->kubernetes_version)
+			r = world->payload(options->kubernetes_version, NULL, applying->observer,
+					   &payload, err);
+	}
+	return r;
+}
+
+/* Have NODE of PROFILE be as the file says in all that it takes up when it is started. */
+static void take_settings(const struct applying *applying, const struct profile *profile,
+			  struct node *node)
+{
+	const struct node_options *options = cluster_file_node(applying->file, node->name);
+	struct node wanted = { .control_plane = node->control_plane };
+	const struct file_field *field;
+
+	/* A file without nodes: it is only outdated. */
+	if (!options)
+		return;
+	plan_settings(profile, options, &wanted);
+	file_for_each_field(field)
+		if (field->places & FILE_OF_NODE && field->has_member &&
+		    (field->effect == FILE_ON_RESTART || field->effect == FILE_GROWING))
+			file_own_member(field, (const char *)&wanted + field->node_kept,
+					(char *)node + field->node_kept);
+	node_release(&wanted);
+}
+
+static int write_down(const struct applying *applying, struct error *err)
+{
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_fd int lock = -1;
+	int r = world->network_lock(&lock, err);
+
+	if (r == 0)
+		r = profile_load(applying->name, &before, err);
+	if (r == 0)
+		r = profile_load(applying->name, &profile, err);
+	if (r < 0)
+		return r;
+	apply_plan_take(applying->file, &profile);
+	for (size_t i = 0; i < applying->plan->count; i++) {
+		const struct apply_step *step = &applying->plan->steps[i];
+
+		if (step->action == APPLY_RESTART && step->is_down)
+			take_settings(applying, &profile, profile_find_node(&profile, step->node));
+	}
+	r = world->ports_are_free(&profile, &before, err);
+	if (r == 0)
+		r = profile_save(&profile, err);
+	if (r == 0)
+		world->after("write down");
+	return r;
+}
+
+/* Start the nodes called ONLY (NULL: all) after the COUNT nodes ADD were added. */
+static int start(const struct applying *applying, const struct node_options *add, size_t count,
+		 struct strlist *only, struct error *err)
+{
+	const struct cluster_options options = {
+		.add = add,
+		.add_count = count,
+		.only = only,
+		.force = applying->options->force,
+		.wait = WAIT_API | WAIT_NODES,
+		.wait_seconds = applying->options->wait_seconds,
+	};
+	struct cluster_outcome outcome;
+	int r = cluster_start(applying->name, &options, applying->observer, &outcome, err);
+
+	if (r < 0 || !outcome.only_registered)
+		return r;
+	(void)error_because(err, &reason_api_not_running, -ESRCH,
+			    "no control plane of cluster '%s' runs, and '%s' has none of them",
+			    applying->name, applying->file->source);
+	return error_hint(err, -ESRCH, "'manykube start -p %s' brings all up", applying->name);
+}
+
+static int remove_node(const struct applying *applying, const char *name, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	bool api_knows;
+	int r = profile_load(applying->name, &profile, err);
+
+	return r < 0 ? r
+		     : cluster_remove_node(&profile, name, false, applying->options->drain_seconds,
+					   applying->observer, &api_knows, err);
+}
+
+/* Nodes that are to be added may be half deleted. */
+static int finish_deletions(const struct applying *applying, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	int r = profile_load(applying->name, &profile, err);
+
+	for (size_t i = 0; r == 0 && i < applying->plan->count; i++) {
+		const struct apply_step *step = &applying->plan->steps[i];
+
+		if (step->action == APPLY_ADD && profile_find_node(&profile, step->node))
+			r = remove_node(applying, step->node, err);
+	}
+	return r;
+}
+
+static int bring_up(const struct applying *applying, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct cluster_file *file = applying->file;
+	cleanup_free struct node_options *missing = xcalloc(file->node_count + 1, sizeof(*missing));
+	size_t count = 0;
+
+	for (size_t i = 0; i < file->node_count; i++) {
+		const struct apply_step *step = apply_plan_find(applying->plan,
+								file->nodes[i].name);
+
+		if (step && step->action == APPLY_ADD)
+			missing[count++] = file->nodes[i];
+		else
+			strlist_add(&names, file->nodes[i].name);
+	}
+	return start(applying, missing, count, file->node_count > 0 ? &names : NULL, err);
+}
+
+/* What of CHANGE goes and comes, as cluster_change_node() wants it; a taint is known by its effect,
+ * too. */
+static void take_words(const struct apply_change *change, struct strlist *ret)
+{
+	const char *word;
+
+	strlist_for_each(word, &change->lost) {
+		const char *effect = strcmp(change->field, "taints") == 0 ? strrchr(word, ':')
+									  : NULL;
+
+		strlist_addf(ret, "%.*s%s-", (int)strcspn(word, "=:"), word, effect ? effect : "");
+	}
+	if (change->gained.count > 0)
+		strlist_add_all(ret, change->gained.items);
+}
+
+static int change_at_once(const struct applying *applying, const struct apply_step *step,
+			  struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct node_changes changes = { .cpus = 0 };
+	bool needs_restart;
+	int r = 0;
+
+	for (size_t i = 0; i < step->change_count; i++) {
+		if (strcmp(step->changes[i].field, "labels") == 0)
+			take_words(&step->changes[i], &changes.labels);
+		if (strcmp(step->changes[i].field, "taints") == 0)
+			take_words(&step->changes[i], &changes.taints);
+	}
+	if (changes.labels.count > 0 || changes.taints.count > 0) {
+		r = profile_load(applying->name, &profile, err);
+		observe_begin(applying->observer, "changing node", step->node);
+		if (r == 0)
+			r = cluster_change_node(&profile, step->node, &changes, &needs_restart,
+						err);
+		observe_end(applying->observer, "changing node", step->node, r == 0);
+	}
+	strlist_release(&changes.labels);
+	strlist_release(&changes.taints);
+	return r;
+}
+
+/* Stop the node called ONLY; a control plane stays a member of etcd if the others are enough. */
+static int stop(const struct applying *applying, struct profile *profile,
+		const struct strlist *only, struct error *err)
+{
+	int r = cluster_leave_to_stop(profile, only, true, applying->observer, NULL);
+
+	if (r < 0)
+		r = cluster_leave_to_stop(profile, only, false, applying->observer, err);
+	if (r == 0)
+		r = cluster_stop_nodes(profile, only, applying->observer, err);
+	return MIN(r, 0);
+}
+
+static int restart(const struct applying *applying, const struct apply_step *step,
+		   struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
+	struct node *node = NULL;
+	int r = profile_load(applying->name, &profile, err);
+
+	if (r == 0)
+		r = profile_need_node(&profile, step->node, &node, err);
+	if (r < 0)
+		return r;
+	take_settings(applying, &profile, node);
+	node->outdated = true;
+	r = profile_save(&profile, err);
+	if (r < 0)
+		return r;
+	world->after("note restart");
+	strlist_add(&only, step->node);
+	r = stop(applying, &profile, &only, err);
+	return r < 0 ? r : start(applying, NULL, 0, &only, err);
+}
+
+static int replace(const struct applying *applying, const struct apply_step *step,
+		   struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
+	int r = remove_node(applying, step->node, err);
+
+	return r < 0 ? r
+		     : start(applying, cluster_file_node(applying->file, step->node), 1, &only,
+			     err);
+}
+
+static int change(const struct applying *applying, const struct apply_step *step, struct error *err)
+{
+	return step->action == APPLY_CHANGE || step->action == APPLY_RESTART
+		       ? change_at_once(applying, step, err)
+		       : 0;
+}
+
+static int disturb(const struct applying *applying, const struct apply_step *step,
+		   struct error *err)
+{
+	if (step->action == APPLY_RESTART && !step->is_down)
+		return restart(applying, step, err);
+	return 0;
+}
+
+static int make_anew(const struct applying *applying, const struct apply_step *step,
+		     struct error *err)
+{
+	return step->action == APPLY_REPLACE ? replace(applying, step, err) : 0;
+}
+
+static int delete (const struct applying *applying, const struct apply_step *step,
+		   struct error *err)
+{
+	return step->action == APPLY_DELETE && applying->options->prune
+		       ? remove_node(applying, step->node, err)
+		       : 0;
+}
+
+int apply_carry_out(const char *name, const struct cluster_file *file,
+		    const struct apply_plan *plan, const struct apply_options *options,
+		    struct observer *observer, struct error *err)
+{
+	static int (*const rounds[])(const struct applying *, const struct apply_step *,
+				     struct error *) = { change, disturb, make_anew, delete };
+	const struct applying applying = { name, file, plan, options, observer };
+	int r = get_payloads(&applying, err);
+
+	if (r == 0)
+		r = write_down(&applying, err);
+	if (r == 0)
+		r = finish_deletions(&applying, err);
+	if (r == 0)
+		r = bring_up(&applying, err);
+	for (size_t round = 0; round < ARRAY_SIZE(rounds); round++)
+		for (size_t i = 0; r == 0 && i < plan->count; i++)
+			r = rounds[round](&applying, &plan->steps[i], err);
+	return r;
+}

@@ -1,0 +1,300 @@
+/* Making a cluster what a file says it is, in a fake world: whole, and ended after every single
+ * step.
+ */
+
+#include "cluster/apply.h"
+#include "cluster/change-node.h"
+#include "fake-world.h"
+#include "rounds.h"
+#include "test.h"
+
+#define HEAD "apiVersion: manykube/v1\nkind: Cluster\nname: test\nkubernetesVersion: v1.36.3\n"
+
+static const char before_text[] = HEAD
+	"nodes:\n"
+	"- {role: control-plane, name: a}\n"
+	"- {role: control-plane, name: b}\n"
+	"- {role: worker, name: w1, memory: 1g, labels: {tier: web}}\n"
+	"- {role: worker, name: w2}\n"
+	"- {role: worker, name: w3}\n";
+
+/* Of everything something: set, changed, restarted, made anew, added, deleted. */
+static const char after_text[] = HEAD
+	"network: {ports: [\"8080:30080\"]}\n"
+	"defaults: {env: {A: b}}\n"
+	"nodes:\n"
+	"- {role: control-plane, name: a, cpus: 1, noSchedule: true}\n"
+	"- {role: control-plane, name: b, maxPods: 20}\n"
+	"- {role: worker, name: w1, memory: 2g, labels: {tier: db}}\n"
+	"- {role: worker, name: w2, taints: [\"x=y:NoExecute\"]}\n"
+	"- {role: worker, name: w4}\n";
+
+static const struct apply_options usual = { .prune = true, .wait_seconds = 20 };
+
+static void read_text(const char *text, struct cluster_file *ret)
+{
+	static const struct cluster_file_before name = { .usual_name = "test" };
+
+	ASSERT_OK(cluster_file_parse("f.yaml", text, strlen(text), &name, ret, &err));
+}
+
+static int make_cluster_of(const char *text)
+{
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(strlist_release) struct strlist given = STRLIST_INIT;
+	struct cluster_options options = { .wait = WAIT_API | WAIT_NODES, .wait_seconds = 20 };
+	struct cluster_outcome outcome;
+
+	read_text(text, &file);
+	cluster_file_take(&file, &options, &given);
+	return cluster_start("test", &options, NULL, &outcome, NULL);
+}
+
+static int make_cluster(void)
+{
+	return make_cluster_of(before_text);
+}
+
+/* What is to be done for the file TEXT, a line for each step. */
+static char *plan_of(const char *text)
+{
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+
+	read_text(text, &file);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	apply_look(&profile, &file, &plan);
+	for (size_t i = 0; i < plan.count; i++) {
+		cleanup_free char *words = apply_step_words(&plan.steps[i]);
+
+		strlist_add(&lines, words);
+	}
+	return strlist_join(&lines, "\n");
+}
+
+static int apply_text(const char *text, const struct apply_options *how, struct error *err)
+{
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
+	int r;
+
+	read_text(text, &file);
+	r = profile_load("test", &profile, err);
+	if (r < 0)
+		return r;
+	apply_look(&profile, &file, &plan);
+	r = apply_check(&profile, &file, &plan, how->prune, err);
+	return r < 0 ? r : apply_carry_out("test", &file, &plan, how, NULL, err);
+}
+
+static int apply_after(void)
+{
+	return apply_text(after_text, &usual, NULL);
+}
+
+static const struct node *node_of(const struct profile *profile, const char *name)
+{
+	const struct node *node = profile_find_node(profile, name);
+
+	ASSERT(node && node->phase == NODE_JOINED && !node->outdated);
+	return node;
+}
+
+static void assert_applied(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *left = NULL;
+
+	ASSERT_OK(apply_text(after_text, &usual, &err));
+	left = plan_of(after_text);
+	ASSERT_STR(left, "");
+	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig "
+		     "member:a member:b member:w1 member:w2 member:w4 "
+		     "running:a running:b running:w1 running:w2 running:w4");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(profile.node_count, 5);
+	ASSERT_INT(profile.orphans.count + profile.drained.count, 0);
+	ASSERT(strlist_has(&profile.ports, "8080:30080"));
+	ASSERT_INT(node_of(&profile, "a")->cpus, 1);
+	ASSERT(!node_of(&profile, "a")->worker && node_of(&profile, "b")->worker);
+	ASSERT_INT(node_of(&profile, "b")->max_pods, 20);
+	ASSERT_STR(node_of(&profile, "b")->env.items[0], "A=b");
+	ASSERT_INT(node_of(&profile, "w1")->memory_bytes, UINT64_C(2) << 30);
+	ASSERT_STR(node_of(&profile, "w1")->labels.items[0], "tier=db");
+	ASSERT_STR(node_of(&profile, "w2")->taints.items[0], "x=y:NoExecute");
+	/* Those that stayed kept what they were given once. */
+	ASSERT_STR(node_of(&profile, "w2")->address, "192.168.39.5");
+}
+
+TEST(a_plan_is_carried_out_also_cut_short)
+{
+	cut_short(make_cluster, apply_after, assert_applied, 30);
+}
+
+TEST(nothing_is_to_be_done_for_what_there_is)
+{
+	cleanup_free char *plan = NULL;
+	cleanup_free char *same = NULL;
+
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	plan = plan_of(before_text);
+	ASSERT_STR(plan, "");
+	same = plan_of(after_text);
+	ASSERT_STR(same, "the cluster changes: network.ports +8080:30080\n"
+			 "the cluster changes: defaults.env +A=b\n"
+			 "node 'a' is restarted: cpus the host's -> 1, taints "
+			 "+node-role.kubernetes.io/control-plane:NoSchedule, env +A=b\n"
+			 "node 'b' is deleted and made anew: env +A=b, maxPods 110 -> 20\n"
+			 "node 'w1' is restarted: memory 1g -> 2g, labels +tier=db -tier=web, env "
+			 "+A=b\n"
+			 "node 'w2' is restarted: taints +x=y:NoExecute, env +A=b\n"
+			 "node 'w4' is added: role worker\n"
+			 "node 'w3' is deleted");
+}
+
+static const char other_text[] = HEAD "nodes:\n"
+				      "- {role: control-plane, name: a, cpus: 1}\n"
+				      "- {role: worker, name: w1, labels: {tier: db}}\n"
+				      "- {role: worker, name: w2}\n";
+
+static int make_stopped(void)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	int r = make_cluster_of(HEAD "nodes:\n"
+				     "- {role: control-plane, name: a}\n"
+				     "- {role: worker, name: w1}\n");
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	return r < 0 ? r : MIN(cluster_stop(&profile, false, NULL, NULL), 0);
+}
+
+static int apply_other(void)
+{
+	return apply_text(other_text, &usual, NULL);
+}
+
+static void assert_other(void)
+{
+	cleanup_free char *left = NULL;
+
+	ASSERT_OK(apply_text(other_text, &usual, &err));
+	left = plan_of(other_text);
+	ASSERT_STR(left, "");
+	assert_world("bridge:mktest etcd:a front-door kubeconfig "
+		     "member:a member:w1 member:w2 running:a running:w1 running:w2");
+}
+
+TEST(a_stopped_cluster_comes_up_as_the_file_says_also_cut_short)
+{
+	cut_short(make_stopped, apply_other, assert_other, 10);
+}
+
+TEST(nodes_that_do_not_run_are_started_and_outdated_ones_restarted)
+{
+	static const struct node_changes changes = { .cpus = 2 };
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *plan = NULL;
+	bool needs_restart;
+
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_add(&names, "w1");
+	ASSERT_INT(cluster_stop_nodes(&profile, &names, NULL, NULL), 1);
+	ASSERT_OK(cluster_change_node(&profile, "w2", &changes, &needs_restart, &err));
+	ASSERT_INT(cluster_pause(&profile, profile_find_node(&profile, "w3"), true, NULL, NULL), 1);
+	plan = plan_of(HEAD "nodes:\n"
+			    "- {role: control-plane, name: a}\n"
+			    "- {role: control-plane, name: b}\n"
+			    "- {role: worker, name: w1, memory: 1g, labels: {tier: web}}\n"
+			    "- {role: worker, name: w2, cpus: 2}\n"
+			    "- {role: worker, name: w3}\n");
+	ASSERT_STR(plan, "node 'w1' is started\nnode 'w2' is restarted\nnode 'w3' is started");
+	ASSERT_OK(apply_text(before_text, &usual, &err));
+	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig limited:w2 "
+		     "member:a member:b member:w1 member:w2 member:w3 "
+		     "running:a running:b running:w1 running:w2 running:w3");
+}
+
+TEST(nodes_that_are_not_in_the_file_stay_unless_pruned)
+{
+	static const char text[] = HEAD "nodes:\n"
+					"- {role: control-plane, name: a}\n"
+					"- {role: control-plane, name: b}\n"
+					"- {role: worker, name: w2}\n";
+	static const struct apply_options careful = { .wait_seconds = 20 };
+
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	ASSERT_OK(apply_text(text, &careful, &err));
+	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig "
+		     "member:a member:b member:w1 member:w2 member:w3 "
+		     "running:a running:b running:w1 running:w2 running:w3");
+	ASSERT_OK(apply_text(text, &usual, &err));
+	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig "
+		     "member:a member:b member:w2 running:a running:b running:w2");
+}
+
+/* What can't be done is said before anything is. */
+static void assert_refused(const char *text, const char *words)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *before = NULL;
+	cleanup_free char *after = NULL;
+	cleanup_with(profile_release) struct profile one = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile other = PROFILE_INIT;
+
+	ASSERT_INT(profile_load("test", &one, NULL), 0);
+	before = profile_print(&one);
+	ASSERT(apply_text(text, &usual, &err) < 0);
+	ASSERT(err.reason == &reason_usage);
+	if (!strstr(err.text, words))
+		ASSERT_STR(err.text, words);
+	ASSERT_INT(profile_load("test", &other, NULL), 0);
+	after = profile_print(&other);
+	ASSERT_STR(after, before);
+}
+
+TEST(what_can_not_be_done_as_a_whole_is_not_begun)
+{
+	static const char only[] = HEAD "nodes:\n- {role: control-plane, name: %s}\n"
+					"- {role: worker, name: w9}\n";
+	cleanup_free char *anew = xasprintf(only, "a, maxPods: 5");
+	cleanup_free char *same = xasprintf(only, "a");
+
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	assert_refused(HEAD "cni: none\nnetwork: {dnsDomain: x.y}\n",
+		       "can't be changed on a cluster that exists: cni auto -> none, "
+		       "network.dnsDomain cluster.local -> x.y; nothing was done");
+	assert_refused(HEAD "nodes:\n- {role: control-plane, name: a}\n"
+			    "- {role: worker, name: w1, staticIP: 10.9.9.9}\n",
+		       "node 'w1': --static-ip: '10.9.9.9' is not an address for a node");
+	assert_refused(HEAD "nodes:\n- {role: control-plane, name: a}\n"
+			    "- {role: control-plane, name: b}\n"
+			    "- {role: worker, name: w2, staticIP: 192.168.39.6}\n"
+			    "- {role: worker, name: w3, staticIP: 192.168.39.5}\n",
+		       "another node has '192.168.39.6'");
+	/* Of two control planes one may be made anew, but not the last one. */
+	ASSERT_OK(apply_text(same, &usual, &err));
+	assert_refused(anew, "node 'a' is the only control plane, so it can't be deleted and made "
+			     "anew (maxPods 110 -> 5)");
+}
+
+TEST(control_planes_can_be_others_than_before)
+{
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	ASSERT_OK(apply_text(HEAD "nodes:\n"
+				  "- {role: worker, name: a}\n"
+				  "- {role: control-plane, name: w1}\n"
+				  "- {role: control-plane, name: new}\n",
+			     &usual, &err));
+	assert_world("bridge:mktest etcd:new etcd:w1 front-door kubeconfig "
+		     "member:a member:new member:w1 running:a running:new running:w1");
+}
