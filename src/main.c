@@ -15,6 +15,7 @@
 /* clang-format off */
 const struct command *const commands[] = {
 	&cmd_start,
+	&cmd_apply,
 	&cmd_stop,
 	&cmd_status,
 	&cmd_node,

@@ -71,10 +71,8 @@ void events_begin(const char *command, bool to_stdout)
 		const char *command;
 		const char *const *steps;
 	} known[] = {
-		{ "start", start_steps },
-		{ "delete", delete_steps },
-		{ "pause", pause_steps },
-		{ "unpause", unpause_steps },
+		{ "start", start_steps }, { "apply", start_steps },     { "delete", delete_steps },
+		{ "pause", pause_steps }, { "unpause", unpause_steps },
 	};
 
 	events.steps = other_steps;

@@ -1,7 +1,12 @@
 /* The documentation of the file that describes a cluster. */
 
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "base/strlist.h"
+#include "cluster/apply-plan.h"
 #include "cluster/file-fields.h"
 #include "cluster/file-schema.h"
 #include "cmd/reference.h"
@@ -19,6 +24,77 @@ static void write_fields(const struct document_format *format, enum file_place p
 	}
 }
 
+/* The names of the fields of which IS_ONE says so, for the caller to free. */
+static char *join_fields(bool (*is_one)(const struct file_field *field))
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct file_field *field;
+
+	file_for_each_field(field)
+		if (is_one(field))
+			strlist_add(&names, field->name);
+	return strlist_join(&names, ", ");
+}
+
+static bool is_set(const struct file_field *field)
+{
+	return field->has_member && field->places == FILE_OF_CLUSTER && apply_may_change(field);
+}
+
+static bool is_refused(const struct file_field *field)
+{
+	return field->has_member && field->places & FILE_OF_CLUSTER && !apply_may_change(field);
+}
+
+static bool is_at_once(const struct file_field *field)
+{
+	return field->places & FILE_OF_NODE &&
+	       (field->effect == FILE_AT_ONCE || field->type == FILE_FLAG);
+}
+
+static bool is_restarted(const struct file_field *field)
+{
+	return field->effect == FILE_ON_RESTART || field->effect == FILE_GROWING;
+}
+
+static bool is_anew(const struct file_field *field)
+{
+	return field->places & FILE_OF_NODE && field->has_member && field->effect == FILE_ANEW &&
+	       field->type != FILE_FLAG && strcmp(field->name, "name") != 0;
+}
+
+static void write_changes(const struct document_format *format, FILE *out)
+{
+	cleanup_free char *set = join_fields(is_set);
+	cleanup_free char *at_once = join_fields(is_at_once);
+	cleanup_free char *restarted = join_fields(is_restarted);
+	cleanup_free char *replaced = join_fields(is_anew);
+	cleanup_free char *anew = xasprintf("role, %s; a smaller diskSize, or a first one",
+					    replaced);
+	cleanup_free char *refused = join_fields(is_refused);
+
+	format->section(out, 1, "Changing it");
+	format->paragraph(
+		out,
+		"'manykube apply -f FILE' prints what differs before it does anything: '+' is added "
+		"or started, '~' changes at once, '!' is restarted or deleted and made anew, '-' is "
+		"deleted, which takes --prune. What '!' and '-' are before disturbs what runs there, "
+		"so it is asked for, or takes --yes; where nobody can be asked, nothing at all is "
+		"done without that. A field that is not in the file is as usual, so have the file say "
+		"what you gave 'start' as options; 'manykube config view' prints all of it. Nodes "
+		"without a name are counted: with one more in front of others, these are called "
+		"otherwise.");
+	format->begin_items(out, "it takes", "to change");
+	format->item(out, "nothing", set);
+	format->item(out, "nothing, of a node", at_once);
+	format->item(out, "a restart of the node", restarted);
+	format->item(out, "another node in its place", anew);
+	format->item(out, "another cluster", refused);
+	format->paragraph(
+		out, "'manykube apply --dry-run' ends with 2 if something would be done, and with "
+		     "0 if nothing would.");
+}
+
 void reference_write_file(const struct document_format *format, FILE *out)
 {
 	cleanup_with(strbuf_release) struct strbuf names = STRBUF_INIT;
@@ -27,7 +103,8 @@ void reference_write_file(const struct document_format *format, FILE *out)
 	format->section(out, 1, "The cluster");
 	format->paragraph(out,
 			  "YAML that says what a cluster is; 'manykube start -f FILE' makes it, "
-			  "and 'manykube config view' prints a cluster as such a file. "
+			  "'manykube apply -f FILE' makes one that exists what the file says, and "
+			  "'manykube config view' prints a cluster as such a file. "
 			  "'manykube config init' writes one to begin with.");
 	format->code(out, "apiVersion: " FILE_API_VERSION "\nkind: " FILE_KIND "\n"
 			  "name: dev\n"
@@ -52,6 +129,7 @@ void reference_write_file(const struct document_format *format, FILE *out)
 				names.len ? ", " : "In 'defaults', for all nodes: ", field->name);
 	strbuf_add(&names, ".");
 	format->paragraph(out, names.text);
+	write_changes(format, out);
 }
 
 void reference_cluster_file(arg_unused const struct command *const *list, FILE *out)

@@ -136,7 +136,7 @@ static void write_codes(const struct page *page, const struct command *const *li
 		page->out,
 		"The word stands in the message: 'Exiting due to MK_USAGE: ...'. "
 		"'manykube ssh' and 'manykube kubectl' pass on the exit code of what they "
-		"run.");
+		"run. 'manykube apply --dry-run' ends with 2 if something would be done.");
 	while (*list && strcmp((*list)->name, "status") != 0)
 		list++;
 	if (*list && (*list)->description) {

@@ -1,0 +1,223 @@
+/* `apply`: make a cluster what a file says it is. */
+
+#include "cluster/apply.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cli/events.h"
+#include "cli/progress.h"
+#include "cli/say.h"
+#include "cmd/apply-print.h"
+#include "cmd/node-change.h"
+#include "cmd/start-options.h"
+
+/* What a check ends with that finds something to do. */
+#define EXIT_WORK 2
+
+static struct {
+	struct apply_options how;
+	bool dry_run;
+	bool yes;
+	const char *output;
+} arg = {
+	.how.drain_seconds = 30,
+	.how.wait_seconds = 360,
+	.output = "text",
+};
+
+static const struct opt options[] = {
+	OPT_STRING('f', "file", &start_arguments.file, "FILE",
+		   "the file that describes the cluster; - is what comes in", .once = true,
+		   .complete = COMPLETE_FILE),
+	OPT_FLAG(0, "dry-run", &arg.dry_run,
+		 "only say what would be done; ends with 2 if that is something", .once = true),
+	OPT_FLAG(0, "prune", &arg.how.prune, "delete nodes that the file does not have",
+		 .once = true),
+	OPT_FLAG('y', "yes", &arg.yes, "don't ask before nodes are restarted or deleted",
+		 .once = true),
+	OPT_SECONDS(0, "wait-timeout", &arg.how.wait_seconds, "how long each start may take",
+		    .once = true),
+	OPT_SECONDS(0, "drain-timeout", &arg.how.drain_seconds,
+		    "how long moving pods off a node that goes may take; it goes all the same then",
+		    .once = true),
+	OPT_FLAG(0, "force", &arg.how.force, "go on although this host lacks something",
+		 .once = true),
+	OPT_CHOICE(
+		'o', "output", &arg.output, "text|json",
+		"the plan and progress for people; or for programs the plan of --dry-run as JSON, "
+		"else an event per line",
+		.once = true),
+	OPT_END,
+};
+
+/* See that no node is to have less memory than it needs, its own or all nodes'. */
+static int check_sizes(const struct cluster_file *file, struct error *err)
+{
+	cleanup_free struct node_options *nodes = xcalloc(file->node_count + 1, sizeof(*nodes));
+	struct cluster_options wanted = { .add = nodes,
+					  .add_count = file->node_count,
+					  .force = arg.how.force };
+
+	for (size_t i = 0; i < file->node_count; i++) {
+		nodes[i] = file->nodes[i];
+		if (!nodes[i].memory_bytes)
+			nodes[i].memory_bytes = file->options.memory_bytes;
+	}
+	return node_check_size(&wanted, err);
+}
+
+static void show(const char *name, bool exists, const struct apply_plan *plan)
+{
+	const char *source = start_file()->source;
+
+	if (arg.dry_run && strcmp(arg.output, "json") == 0) {
+		apply_print_json(name, source, exists, plan, arg.how.prune);
+		return;
+	}
+	if (apply_has_work(plan, arg.how.prune))
+		apply_print_plan(name, plan, arg.how.prune);
+	for (size_t i = 0; i < plan->count && !arg.how.prune; i++)
+		if (plan->steps[i].action == APPLY_DELETE)
+			log_warning("node '%s' is not in '%s', and stays; --prune deletes it",
+				    plan->steps[i].node, source);
+}
+
+/* Disturb nothing unless the person wants it. */
+static int ask(const struct apply_plan *plan, struct error *err)
+{
+	cleanup_free char *names = apply_disturbed(plan, arg.how.prune);
+	char answer[16] = "";
+
+	if (!names || arg.yes)
+		return 0;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || events_on_stdout()) {
+		(void)error_because(err, &reason_usage, -EPERM,
+				    "this would disturb what runs on %s, and nobody can be asked; "
+				    "nothing was done",
+				    names);
+		return error_hint(err, -EPERM, "give --yes if that is all right");
+	}
+	fprintf(stderr, "This disturbs what runs on %s. Go on? [y/N] ", names);
+	if (fgets(answer, sizeof(answer), stdin) &&
+	    (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0))
+		return 0;
+	(void)error_because(err, &reason_interrupted, -ECANCELED,
+			    "it was not confirmed; nothing was done");
+	return error_hint(err, -ECANCELED, "answer y, or give --yes, if that is all right");
+}
+
+/* There is no such cluster yet. */
+static int make(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	bool is_new;
+	int r;
+
+	start_arguments.wanted.wait_seconds = arg.how.wait_seconds;
+	start_arguments.wanted.force = arg.how.force;
+	r = start_settle(ctx, err);
+	if (r == 0)
+		r = cluster_plan(ctx->profile_name, &start_arguments.wanted, &profile, &is_new,
+				 err);
+	if (r < 0)
+		return r;
+	apply_plan_make_new(start_file(), &plan);
+	if (!ctx->quiet || arg.dry_run)
+		show(ctx->profile_name, false, &plan);
+	return arg.dry_run ? EXIT_WORK : start_go(ctx, err);
+}
+
+static void say_result(const char *name, const struct apply_plan *plan)
+{
+	bool more = apply_plan_has(plan, APPLY_DELETE) && !arg.how.prune;
+
+	say_done("%s cluster \"%s\" %s '%s' says%s.",
+		 apply_has_work(plan, arg.how.prune) && !arg.dry_run ? "Done:" : "Nothing to do:",
+		 name, more ? "has what" : "is what", start_file()->source,
+		 more ? ", and more" : "");
+}
+
+static int carry_out(struct command_context *ctx, const struct apply_plan *plan, struct error *err)
+{
+	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
+									      log_verbosity);
+	int r = apply_carry_out(ctx->profile_name, start_file(), plan, &arg.how,
+				progress_observer(progress), err);
+
+	progress_free(take_ptr(progress));
+	if (r == 0 && (!ctx->quiet || events_on_stdout()))
+		say_result(ctx->profile_name, plan);
+	return r;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	bool has_work;
+	int r;
+
+	if (!start_arguments.file) {
+		(void)error_because(err, &reason_usage, -EINVAL, "no file is given");
+		return error_hint(
+			err, -EINVAL,
+			"give one with -f; 'manykube config view' prints a cluster that "
+			"exists as such a file, 'manykube config init' one to begin with");
+	}
+	/* Then stdout has the plan, and nothing else. */
+	if (arg.dry_run)
+		events_begin("apply", false);
+	r = profile_load(ctx->profile_name, &profile, err);
+	if (r == -ENOENT) {
+		error_clear(err);
+		return make(ctx, err);
+	}
+	if (r == 0)
+		r = check_sizes(start_file(), err);
+	if (r < 0)
+		return r;
+	apply_look(&profile, start_file(), &plan);
+	has_work = apply_has_work(&plan, arg.how.prune);
+	if (!ctx->quiet || arg.dry_run || !arg.yes)
+		show(ctx->profile_name, true, &plan);
+	r = apply_check(&profile, start_file(), &plan, arg.how.prune, err);
+	if (r < 0)
+		return r;
+	if (arg.dry_run && !has_work && strcmp(arg.output, "text") == 0)
+		say_result(ctx->profile_name, &plan);
+	if (arg.dry_run)
+		return has_work ? EXIT_WORK : 0;
+	r = ask(&plan, err);
+	return r < 0 ? r : carry_out(ctx, &plan, err);
+}
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.elsewhere = "update|sync|reconcile",
+	.summary = "make a cluster what a file says it is",
+	.description =
+		"Compares the cluster with the file that describes it, prints what is to be done, "
+		"and does it: nodes are added, started, changed; after a question (or with --yes) "
+		"restarted, or deleted and made anew, one after another, so that never all control "
+		"planes are at work at once; and with --prune those deleted that the file does not "
+		"have. What the file does not say is as usual, but for the version and what was "
+		"found free; neither settings nor environment add to it. A cluster that does not "
+		"exist is made, and what does not run is started. If something can't be changed, or "
+		"nobody can be asked, nothing is done at all. It can be interrupted and run again at "
+		"any moment.",
+	.examples = "manykube apply -f cluster.yaml\n"
+		    "manykube apply -f cluster.yaml --dry-run\n"
+		    "manykube apply -f cluster.yaml --prune --yes\n"
+		    "manykube config view | sed s/2g/4g/ | manykube apply -f - --yes\n",
+	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.events = &arg.output,
+	.take_file = start_take_file,
+	.run = run,
+};
