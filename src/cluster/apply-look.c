@@ -83,12 +83,34 @@ static void compare_with_api(struct profile *profile)
 	}
 }
 
+/* Where STEP stands: the cluster first, then the nodes in the file's order, then the others. */
+static size_t place_of(const struct cluster_file *file, const struct apply_step *step)
+{
+	const struct node_options *node = step->node ? cluster_file_node(file, step->node) : NULL;
+
+	if (!step->node)
+		return 0;
+	return node ? (size_t)(node - file->nodes) + 1 : SIZE_MAX;
+}
+
+static void sort(const struct cluster_file *file, struct apply_plan *plan)
+{
+	for (size_t i = 1; i < plan->count; i++) {
+		struct apply_step step = plan->steps[i];
+		size_t at = i;
+
+		for (; at > 0 && place_of(file, &plan->steps[at - 1]) > place_of(file, &step); at--)
+			plan->steps[at] = plan->steps[at - 1];
+		plan->steps[at] = step;
+	}
+}
+
 void apply_look(struct profile *profile, const struct cluster_file *file, struct apply_plan *ret)
 {
 	const struct node *node;
 
 	compare_with_api(profile);
-	apply_plan_make(profile, file, false, ret);
+	apply_plan_make(profile, file, file->foreign, ret);
 	profile_for_each_node(node, profile) {
 		struct apply_step *step = apply_plan_find(ret, node->name);
 		bool is_down;
@@ -108,6 +130,7 @@ void apply_look(struct profile *profile, const struct cluster_file *file, struct
 		if (!is_down && node->outdated)
 			step->action = MAX(step->action, (enum apply_action)APPLY_RESTART);
 	}
+	sort(file, ret);
 }
 
 bool apply_has_work(const struct apply_plan *plan, bool prune)

@@ -94,9 +94,27 @@ static bool is_left_open(const struct file_field *field, const void *wanted)
 	return !text;
 }
 
+/* What a file of kind's says even if that is nothing. */
+static bool kind_says(const char *option)
+{
+	static const char *const options[] = { "cni",
+					       "service-cluster-ip-range",
+					       "ports",
+					       "feature-gates",
+					       "extra-config",
+					       "registry-mirror",
+					       "insecure-registry" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (strcmp(options[i], option) == 0)
+			return true;
+	return false;
+}
+
 static bool is_said(const struct file_field *field, const struct cluster_file *file)
 {
-	return !field->option || strlist_has(&file->given, field->option);
+	return !field->option || strlist_has(&file->given, field->option) ||
+	       (file->foreign && kind_says(field->option));
 }
 
 /* Whether FIELD is about the cluster, and FILE says what it is to be. */
@@ -136,7 +154,8 @@ void apply_plan_take(const struct cluster_file *file, struct profile *profile)
 	const struct file_field *field;
 
 	file_for_each_field(field) {
-		if (!is_of_cluster(field, file) || !apply_may_change(field))
+		if (!is_of_cluster(field, file) || !apply_may_change(field) ||
+		    (file->foreign && !is_said(field, file)))
 			continue;
 		file_own_member(field, at(&file->options, field->wanted),
 				(char *)profile + field->kept);

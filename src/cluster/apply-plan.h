@@ -57,7 +57,8 @@ void apply_plan_make_new(const struct cluster_file *file, struct apply_plan *ret
 /* Whether FIELD of a cluster that exists, or of the defaults of its nodes, may change. */
 bool apply_may_change(const struct file_field *field);
 
-/* Have PROFILE itself, not its nodes, be as FILE says, as far as that may change. */
+/* Have PROFILE itself, not its nodes, be as FILE says, as far as that may change; what a file of
+ * kind's does not say stays. */
 void apply_plan_take(const struct cluster_file *file, struct profile *profile);
 
 /* Whether some step of PLAN is ACTION. */

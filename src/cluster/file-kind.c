@@ -551,6 +551,7 @@ int file_read_kind(struct file_reader *reader, const struct yaml_value *root)
 	int r = kind_check_keys(reader, root, "a cluster", keys);
 	char *here = getcwd(NULL, 0);
 
+	reader->file->foreign = true;
 	/* So does kind. */
 	if (here) {
 		free(reader->file->folder);

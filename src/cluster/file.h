@@ -27,6 +27,8 @@ struct cluster_file {
 	size_t node_count;
 	struct strlist given; /* the options of `start` that the file has values for */
 
+	bool foreign; /* it is of kind's: what such a file can't say is left open */
+
 	/* What of a file of kind's can't be had here, a sentence each. */
 	struct strlist warnings;
 };

@@ -28,10 +28,12 @@ static const struct {
 	[APPLY_DELETE] = { "delete", '-', "\033[31m" },
 };
 
-/* A node that does not run is not restarted: it is started with what changes. */
+/* A node that does not run is started with what changes. */
 static enum apply_action shown_action(const struct apply_step *step)
 {
-	return step->action == APPLY_RESTART && step->is_down ? APPLY_START : step->action;
+	bool changes = step->action == APPLY_CHANGE || step->action == APPLY_RESTART;
+
+	return changes && step->is_down ? APPLY_START : step->action;
 }
 
 static bool is_shown(const struct apply_step *step, bool prune)
@@ -50,8 +52,6 @@ static char *words_of(const struct apply_step *step)
 		return xstrdup("is started: it is not up");
 	if (action == APPLY_RESTART && step->change_count == 0)
 		return xstrdup("is restarted: its settings were changed since it was started");
-	if (action == APPLY_CHANGE && step->is_down)
-		return xasprintf("is started: %s", changes);
 	if (action == APPLY_DELETE)
 		return xstrdup("is deleted, with all its data: the file does not have it");
 	return xasprintf("%s%s%s", apply_action_words(action), colon, changes);

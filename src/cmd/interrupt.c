@@ -37,7 +37,9 @@ void interrupt_explain(const char *profile_name, const char *resume)
 
 	owner = getpid();
 	error_because(&err, &reason_interrupted, -EINTR, "interrupted by a signal");
-	if (resume)
+	if (resume && !*resume)
+		error_hint(&err, -EINTR, "nothing is lost: run the same command again to go on");
+	else if (resume)
 		error_hint(&err, -EINTR, "nothing is lost: '%s -p %s' goes on", resume,
 			   profile_name);
 	else if (profile_name)

@@ -9,6 +9,7 @@
 /*
  * From now on, end with reason_interrupted when a signal asks us to.  PROFILE_NAME is the cluster
  * that can be removed instead of going on; NULL: that is what is being done.  RESUME is the command
- * that goes on with it ("manykube start"), NULL if it is the same one.
+ * that goes on with it ("manykube start"), NULL if it is the same one,
+ * "" if there is no other choice either.
  */
 void interrupt_explain(const char *profile_name, const char *resume);

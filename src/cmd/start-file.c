@@ -88,6 +88,7 @@ static void tell_differences(const struct profile *profile)
 	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
 	struct strlist said = STRLIST_INIT;
 	struct cluster_file compared = file;
+	bool differs = false;
 	const char *option;
 
 	strlist_for_each(option, &file.given)
@@ -104,7 +105,11 @@ static void tell_differences(const struct profile *profile)
 		else if (step->node && step->action != APPLY_ADD)
 			log_warning("node '%s' is not as '%s' says, and stays so: %s", step->node,
 				    file.source, changes);
+		differs |= step->node && step->action != APPLY_ADD;
 	}
+	if (differs)
+		log_warning("'manykube apply -f %s' makes the cluster what it says",
+			    start_arguments.file);
 	strlist_release(&said);
 }
 

@@ -202,3 +202,47 @@ TEST(what_a_file_does_not_say_can_stay)
 
 	ASSERT_STR(plan, "node 'big' is restarted: memory 4g -> 3g, labels -tier=web");
 }
+
+TEST(what_a_file_of_kinds_can_not_say_stays)
+{
+	static const char before[] = HEAD "network: {ports: [80]}\n"
+					  "defaults: {memory: 2g, labels: {all: \"yes\"}}\n"
+					  "nodes:\n"
+					  "- {role: control-plane, name: test-control-plane}\n";
+	static const char kind[] = "kind: Cluster\n"
+				   "apiVersion: kind.x-k8s.io/v1alpha4\n"
+				   "name: test\n"
+				   "nodes: [{role: control-plane}]\n";
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *plan = make_plan(before, kind, true);
+
+	ASSERT_STR(plan, "the cluster changes: network.ports -80");
+	make_cluster(before, &profile);
+	read_text(kind, &file);
+	ASSERT(file.foreign);
+	apply_plan_take(&file, &profile);
+	ASSERT_INT(profile.ports.count, 0);
+	ASSERT_INT(profile.memory_bytes, UINT64_C(2) << 30);
+	ASSERT_STR(profile.labels.items[0], "all=yes");
+}
+
+TEST(a_cluster_becomes_what_its_file_says_as_far_as_that_may_change)
+{
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	make_cluster(BEFORE, &profile);
+	read_text(HEAD "cni: none\noffline: true\nnetwork: {apiPort: 7000}\n"
+		       "defaults: {cpus: 2, baseImage: /}\n",
+		  &file);
+	apply_plan_take(&file, &profile);
+	ASSERT_STR(profile.cni, "auto");
+	ASSERT(profile.offline);
+	ASSERT_INT(profile.api_port, 7000);
+	ASSERT(strlist_has(&profile.asked, "network.apiPort"));
+	ASSERT_INT(profile.cpus, 2);
+	ASSERT_INT(profile.memory_bytes, 0);
+	ASSERT_INT(profile.ports.count + profile.labels.count, 0);
+	ASSERT_STR(profile.base_image, "/");
+}
