@@ -21,7 +21,6 @@ static const char before_text[] = HEAD
 /* Of everything something: set, changed, restarted, made anew, added, deleted. */
 static const char after_text[] = HEAD
 	"network: {ports: [\"8080:30080\"]}\n"
-	"defaults: {env: {A: b}}\n"
 	"nodes:\n"
 	"- {role: control-plane, name: a, cpus: 1, noSchedule: true}\n"
 	"- {role: control-plane, name: b, maxPods: 20}\n"
@@ -121,7 +120,6 @@ static void assert_applied(void)
 	ASSERT_INT(node_of(&profile, "a")->cpus, 1);
 	ASSERT(!node_of(&profile, "a")->worker && node_of(&profile, "b")->worker);
 	ASSERT_INT(node_of(&profile, "b")->max_pods, 20);
-	ASSERT_STR(node_of(&profile, "b")->env.items[0], "A=b");
 	ASSERT_INT(node_of(&profile, "w1")->memory_bytes, UINT64_C(2) << 30);
 	ASSERT_STR(node_of(&profile, "w1")->labels.items[0], "tier=db");
 	ASSERT_STR(node_of(&profile, "w2")->taints.items[0], "x=y:NoExecute");
@@ -145,13 +143,11 @@ TEST(nothing_is_to_be_done_for_what_there_is)
 	ASSERT_STR(plan, "");
 	same = plan_of(after_text);
 	ASSERT_STR(same, "the cluster changes: network.ports +8080:30080\n"
-			 "the cluster changes: defaults.env +A=b\n"
 			 "node 'a' is restarted: cpus the host's -> 1, taints "
-			 "+node-role.kubernetes.io/control-plane:NoSchedule, env +A=b\n"
-			 "node 'b' is deleted and made anew: env +A=b, maxPods 110 -> 20\n"
-			 "node 'w1' is restarted: memory 1g -> 2g, labels +tier=db -tier=web, env "
-			 "+A=b\n"
-			 "node 'w2' is restarted: taints +x=y:NoExecute, env +A=b\n"
+			 "+node-role.kubernetes.io/control-plane:NoSchedule\n"
+			 "node 'b' is deleted and made anew: maxPods 110 -> 20\n"
+			 "node 'w1' is restarted: memory 1g -> 2g, labels +tier=db -tier=web\n"
+			 "node 'w2' changes: taints +x=y:NoExecute\n"
 			 "node 'w4' is added: role worker\n"
 			 "node 'w3' is deleted");
 }
