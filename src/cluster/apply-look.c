@@ -146,6 +146,7 @@ static int check_refused(const struct cluster_file *file, const struct apply_pla
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	cleanup_free char *words = NULL;
+	bool upgrade;
 
 	for (size_t i = 0; i < plan->count; i++) {
 		cleanup_free char *changes = apply_step_changes(&plan->steps[i]);
@@ -156,10 +157,15 @@ static int check_refused(const struct cluster_file *file, const struct apply_pla
 	if (all.count == 0)
 		return 0;
 	words = strlist_join(&all, ", ");
+	upgrade = strncmp(words, "kubernetesVersion ", strlen("kubernetesVersion ")) == 0;
 	(void)error_because(err, &reason_usage, -EINVAL,
 			    "'%s' wants what can't be changed on a cluster that exists: %s; "
 			    "nothing was done",
 			    file->source, words);
+	if (upgrade)
+		return error_hint(err, -EINVAL,
+				  "'manykube upgrade' takes a cluster to a newer Kubernetes; then "
+				  "apply the file again");
 	return error_hint(err, -EINVAL,
 			  "have the file say what is, as 'manykube config view' prints it, or "
 			  "'manykube delete' the cluster and apply the file to make it anew");
