@@ -36,6 +36,7 @@ static const char *const start_steps[] = {
 	"waiting for nodes",
 	"waiting for the default service account",
 	"waiting for system pods",
+	"loading images",
 	"done",
 	NULL,
 };

@@ -11,6 +11,7 @@
 #include "cluster/base.h"
 #include "cluster/change-node.h"
 #include "cluster/kubeadm-patch.h"
+#include "cluster/own-images.h"
 #include "cluster/spec.h"
 #include "data/inet.h"
 
@@ -209,6 +210,7 @@ static const struct choice choices[] = {
 	{ "--ports",                    CHOICE_LIST,   true,  SAME(ports), check_port },
 	{ "--insecure-registry",        CHOICE_LIST,   true,  SAME(insecure_registries), spec_check_registry },
 	{ "--registry-mirror",          CHOICE_LIST,   true,  SAME(registry_mirrors), check_mirror },
+	{ "--load-images",              CHOICE_LIST,   true,  SAME(images), own_images_check },
 	{ "--label",                    CHOICE_LIST,   false, SAME(labels), check_label },
 	{ "--taint",                    CHOICE_LIST,   false, SAME(taints), check_taint },
 	{ "--mount",                    CHOICE_LIST,   false, SAME(mounts), check_mount },

@@ -74,6 +74,7 @@ struct cluster_options {
 	struct strlist ports;
 	struct strlist insecure_registries;
 	struct strlist registry_mirrors;
+	struct strlist images; /* archives; see cluster/own-images.h */
 	struct strlist labels;
 	struct strlist taints;
 	struct strlist mounts;

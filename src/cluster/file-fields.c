@@ -73,8 +73,8 @@ const struct file_field file_fields[] = {
 	  "how long certificates are good for", CLUSTER(cert_seconds) },
 	{ "imageRepository", FILE_WORD, FILE_OF_CLUSTER, "image-repository", "(the usual one)", "registry.local:5000/kubernetes",
 	  "where Kubernetes' own images are said to come from", CLUSTER(image_repository) },
-	{ "images", FILE_WORDS, FILE_OF_CLUSTER, NULL, NULL, "[]",
-	  "images to load; can't be done yet, so it must be empty" },
+	{ "images", FILE_MOUNTS, FILE_OF_CLUSTER, "load-images", NULL, "[app.tar]",
+	  "archives of images that every node loads, as 'docker save' writes them; relative ones are beside this file", CLUSTER(images) },
 
 	{ "registries", FILE_MAP, FILE_OF_CLUSTER, NULL, NULL, NULL, "where nodes get images from" },
 	{ "registries.insecure", FILE_WORDS, FILE_OF_CLUSTER, "insecure-registry", NULL, "[\"registry.local:5000\"]",

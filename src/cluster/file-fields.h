@@ -24,7 +24,7 @@ enum file_type {
 	FILE_SIZE,    /* uint64_t, bytes */
 	FILE_SECONDS, /* unsigned */
 	FILE_WORDS,   /* struct strlist, as are the next: a list of words */
-	FILE_MOUNTS,  /* the same, each beginning with a path of this host */
+	FILE_MOUNTS,  /* the same, each a path of this host, or beginning with one */
 	FILE_PAIRS,   /* {KEY: VALUE}: words KEY=VALUE */
 	FILE_GATES,   /* {NAME: true}: words NAME=true */
 	FILE_EXTRA,   /* {COMPONENT: {KEY: VALUE}}: words COMPONENT.KEY=VALUE */

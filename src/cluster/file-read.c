@@ -406,15 +406,6 @@ static int read_special(struct file_reader *reader, const struct file_field *fie
 	/* It is known by now what a proper one is. */
 	if (strcmp(field->name, "name") == 0 && value->type != YAML_WORD)
 		return wrong_type(reader, field, value);
-	if (strcmp(field->name, "images") == 0) {
-		if (value->type != YAML_LIST)
-			return wrong_type(reader, field, value);
-		if (value->count > 0)
-			return file_wrong(
-				reader, value->items[0].place,
-				"images can't be loaded by a file yet, so 'images' must be "
-				"empty");
-	}
 	return 0;
 }
 

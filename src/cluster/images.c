@@ -25,6 +25,25 @@ static bool is_for_control_planes(const char *name)
 	return false;
 }
 
+int images_feed(const struct cluster_node *at, char *const *argv, const char *archive,
+		const char *log, struct error *err)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	cleanup_fd int fd = open(archive, O_RDONLY | O_CLOEXEC);
+	struct process_options options = { .stdin_fd = fd, .output = log };
+	int r;
+
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", archive);
+	r = at->driver->spawn(&at->spec, argv, &options, &process, err);
+	if (r == 0)
+		r = process_wait(&process, clock_now_ms() + IMPORT_SECONDS * 1000, err);
+	return r > 0 ? error_because(err, &reason_node_failed, -EIO,
+				     "node '%s' cannot import '%s'; see '%s'", at->spec.name,
+				     archive, log)
+		     : r;
+}
+
 /* Have containerd on NODE import what comes in, with the labels that its images have. */
 static int import(const struct cluster_node *at, const char *name, const char *archive,
 		  const char *log, struct error *err)
@@ -33,23 +52,11 @@ static int import(const struct cluster_node *at, const char *name, const char *a
 	static char script[] = "[ -z \"$(ctr -n k8s.io images ls -q \"name==$1\")\" ] || exit 0\n"
 			       "exec ctr -n k8s.io images import --local --snapshotter overlayfs"
 			       " --label io.cri-containerd.image=managed ${2:+--label \"$2\"} -\n";
-	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	cleanup_fd int fd = open(archive, O_RDONLY | O_CLOEXEC);
 	cleanup_free char *word = xstrdup(name);
 	char *pinned = strstr(name, "/pause:") ? "io.cri-containerd.pinned=pinned" : "";
-	struct process_options options = { .stdin_fd = fd, .output = log };
-	int r;
 
-	if (fd < 0)
-		return error_sys(err, "cannot open '%s'", archive);
-	r = at->driver->spawn(&at->spec, ARGV("sh", "-ec", script, "import", word, pinned),
-			      &options, &process, err);
-	if (r == 0)
-		r = process_wait(&process, clock_now_ms() + IMPORT_SECONDS * 1000, err);
-	return r > 0 ? error_because(err, &reason_node_failed, -EIO,
-				     "node '%s' cannot import '%s'; see '%s'", at->spec.name, name,
-				     log)
-		     : r;
+	return images_feed(at, ARGV("sh", "-ec", script, "import", word, pinned), archive, log,
+			   err);
 }
 
 int images_import(const struct profile *profile, const struct node *node,

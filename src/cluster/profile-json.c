@@ -72,6 +72,7 @@ static const struct field profile_fields[] = {
 	{ "ports",             FIELD_LIST,     AT(ports) },
 	{ "insecureRegistries", FIELD_LIST,    AT(insecure_registries) },
 	{ "registryMirrors",   FIELD_LIST,     AT(registry_mirrors) },
+	{ "images",            FIELD_LIST,     AT(images) },
 	{ "labels",            FIELD_LIST,     AT(labels) },
 	{ "taints",            FIELD_LIST,     AT(taints) },
 	{ "mounts",            FIELD_LIST,     AT(mounts) },

@@ -359,6 +359,7 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->ports);
 	strlist_release(&profile->insecure_registries);
 	strlist_release(&profile->registry_mirrors);
+	strlist_release(&profile->images);
 	strlist_release(&profile->labels);
 	strlist_release(&profile->taints);
 	strlist_release(&profile->mounts);

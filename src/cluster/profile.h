@@ -52,6 +52,7 @@ struct profile {
 	struct strlist ports;
 	struct strlist insecure_registries;
 	struct strlist registry_mirrors;
+	struct strlist images; /* archives of this host that nodes load */
 	struct strlist labels; /* for new nodes, as are the next */
 	struct strlist taints;
 	struct strlist mounts;

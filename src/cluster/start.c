@@ -26,6 +26,7 @@
 #include "base/path.h"
 #include "cluster/kubeadm.h"
 #include "cluster/members.h"
+#include "cluster/own-images.h"
 #include "cluster/plan.h"
 #include "cluster/start.h"
 #include "cluster/stored-config.h"
@@ -338,6 +339,18 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 	return r;
 }
 
+/* Only nodes that are up for sure can. */
+static int load_images(const struct start *start, struct error *err)
+{
+	const struct node *node;
+	int r = 0;
+
+	profile_for_each_node(node, &start->profile)
+		if (r == 0 && start_takes_part(start, node))
+			r = own_images_load(&start->profile, node, start->observer, err);
+	return r;
+}
+
 int cluster_start(const char *name, const struct cluster_options *options,
 		  struct observer *observer, struct cluster_outcome *ret_outcome, struct error *err)
 {
@@ -373,6 +386,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	if (r < 0)
 		return r;
 	restart = (struct cluster_restart){ start.restarted, start.part, start.began_ms };
-	return cluster_wait(&start.profile, options->wait, &restart,
-			    (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
+	r = cluster_wait(&start.profile, options->wait, &restart,
+			 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
+	return r < 0 ? r : load_images(&start, err);
 }

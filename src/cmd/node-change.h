@@ -66,6 +66,9 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 /* Paths may be written as the person sees them; a profile is read elsewhere, too. */
 void node_make_absolute(struct strlist *mounts, const char **base_image);
 
+/* The same for WORDS that begin with a path. */
+void node_make_list_absolute(struct strlist *words);
+
 /* See that what OPTIONS add can work at all. */
 int node_check_size(const struct cluster_options *options, struct error *err);
 

@@ -164,6 +164,9 @@ const struct opt start_options[] = {
 		  "HOST[:PORT]", "a registry that has no proper certificate"),
 	OPT_LIST(0, "registry-mirror", &start_arguments.wanted.registry_mirrors, "[REGISTRY=]URL",
 		 "where to get images of a registry (docker.io unless named) from"),
+	OPT_LIST(0, "load-images", &start_arguments.wanted.images, "FILE",
+		 "an archive of images, as 'docker save' writes it, that every node loads",
+		 .once = true, .complete = COMPLETE_FILE),
 	OPT_STRING(0, "image-repository", &start_arguments.wanted.image_repository, "REPOSITORY",
 		   "where Kubernetes' own images are said to come from", .when_made = true),
 	OPT_STRING(0, "binary-mirror", &start_arguments.wanted.binary_mirror, "URL",
@@ -199,5 +202,6 @@ int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 		r = payload_resolve_version(arguments->kubernetes_version,
 					    &arguments->wanted.kubernetes_version, err);
 	node_make_absolute(&arguments->wanted.mounts, &arguments->wanted.base_image);
+	node_make_list_absolute(&arguments->wanted.images);
 	return r;
 }

@@ -144,6 +144,28 @@ apply() {
 	assert_equal "$(node web '.spec.taints[0].key')" dedicated
 }
 
+# An archive with the image example.org/mine:v1, which is busybox.
+make_archive() {
+	local folder=$SHARED/archive image=("$MANYKUBE_CACHE"/v*/images/busybox*.tar)
+
+	mkdir "$folder"
+	tar -xf "${image[0]}" -C "$folder"
+	sed -i 's,docker.io/library/busybox:latest,example.org/mine:v1,' "$folder/index.json"
+	tar -cf "$SHARED/mine.tar" -C "$folder" .
+}
+
+@test "images of one's own are loaded" {
+	make_archive
+	sed -i 's/^offline/images: [mine.tar]\noffline/' "$SHARED/edited.yaml"
+	run -0 apply -f "$SHARED/edited.yaml"
+	assert_output_has "~ cluster  changes: images +$SHARED/mine.tar"
+	run -0 apply -f "$SHARED/edited.yaml"
+	[[ $output != *"Loading images"* ]]
+	kubectl run mine --image=example.org/mine:v1 --image-pull-policy=Never --restart=Never \
+		--overrides='{"spec": {"nodeName": "new"}}' -- true
+	kubectl wait --timeout=60s --for=jsonpath='{.status.phase}'=Succeeded pod/mine
+}
+
 @test "an interrupted restart of a control plane is gone on with" {
 	local before
 

@@ -3,6 +3,11 @@
  */
 
 #include "cluster/apply.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
 #include "cluster/change-node.h"
 #include "fake-world.h"
 #include "rounds.h"
@@ -293,4 +298,44 @@ TEST(control_planes_can_be_others_than_before)
 			     &usual, &err));
 	assert_world("bridge:mktest etcd:new etcd:w1 front-door kubeconfig "
 		     "member:a member:new member:w1 running:a running:new running:w1");
+}
+
+/* How many archives the node called NAME has loaded, each as often as it has. */
+static size_t loads_of(const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	cleanup_free char *path = xasprintf("%s/profiles/test/nodes/%s/images",
+					    getenv("MANYKUBE_HOME"), name);
+
+	(void)file_read(path, 4096, &text, NULL);
+	strlist_split(&lines, text.text, '\n');
+	return lines.count;
+}
+
+TEST(nodes_load_images_once_and_again_when_these_change)
+{
+	cleanup_free char *archive = xasprintf("%s/app.tar", test_folder());
+	cleanup_free char *with = xasprintf("%simages: [%s]\n", before_text, archive);
+	const struct cluster_options again = { .wait = WAIT_NODES, .wait_seconds = 20 };
+	struct cluster_outcome outcome;
+	char head[512] = "";
+
+	memcpy(head + 257, "ustar", 5);
+	ASSERT_OK(file_put(archive, head, sizeof(head), 0644, &err));
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	ASSERT_INT(loads_of("w1"), 0);
+	for (int i = 0; i < 2; i++) {
+		ASSERT_OK(apply_text(with, &usual, &err));
+		ASSERT_INT(loads_of("a"), 1);
+		ASSERT_INT(loads_of("w1"), 1);
+	}
+	ASSERT_OK(file_put(archive, head, sizeof(head) - 1, 0644, &err));
+	ASSERT_OK(apply_text(with, &usual, &err));
+	ASSERT_INT(loads_of("w1"), 2);
+	/* Those that have it can do without. */
+	ASSERT(unlink(archive) == 0);
+	ASSERT_OK(cluster_start("test", &again, NULL, &outcome, &err));
+	ASSERT_INT(loads_of("w1"), 2);
 }
