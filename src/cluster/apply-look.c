@@ -171,22 +171,13 @@ static int check_refused(const struct cluster_file *file, const struct apply_pla
 			  "'manykube delete' the cluster and apply the file to make it anew");
 }
 
-static unsigned count_control_planes(const struct profile *profile)
-{
-	const struct node *node;
-	unsigned count = 0;
-
-	profile_for_each_node(node, profile)
-		count += node->control_plane;
-	return count;
-}
-
 static int try_removal(struct profile *twin, const struct apply_step *step, struct error *err)
 {
 	struct node *node = profile_find_node(twin, step->node);
 	cleanup_free char *changes = NULL;
 
-	if (node->control_plane && node->phase != NODE_LEAVING && count_control_planes(twin) == 1) {
+	if (node->control_plane && node->phase != NODE_LEAVING &&
+	    profile_control_planes(twin) == 1) {
 		changes = apply_step_changes(step);
 		(void)error_because(
 			err, &reason_usage, -EINVAL,

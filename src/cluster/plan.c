@@ -307,16 +307,6 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
 }
 
-static unsigned count_control_planes(const struct profile *profile)
-{
-	const struct node *node;
-	unsigned count = 0;
-
-	profile_for_each_node(node, profile)
-		count += node->control_plane;
-	return count;
-}
-
 /* An existing cluster keeps what its addresses and certificates were made for. */
 static int plan_changes(struct profile *profile, const struct cluster_options *options,
 			struct error *err)
@@ -342,11 +332,11 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 			"leave them out to bring the cluster up as it is; 'manykube node set "
 			"NAME' changes a node");
 	}
-	if (options->control_planes && options->control_planes < count_control_planes(profile)) {
+	if (options->control_planes && options->control_planes < profile_control_planes(profile)) {
 		(void)error_because(
 			err, &reason_usage, -EINVAL,
 			"cluster '%s' has %u control planes, and --control-planes=%u is fewer",
-			profile->name, count_control_planes(profile), options->control_planes);
+			profile->name, profile_control_planes(profile), options->control_planes);
 		return error_hint(err, -EINVAL,
 				  "'start' never removes nodes: 'manykube node delete NAME' does");
 	}
@@ -419,7 +409,7 @@ static void take_flag(bool *kept, bool wanted, bool given)
 static int plan_counts(struct profile *profile, const struct cluster_options *options,
 		       struct error *err)
 {
-	unsigned present = count_control_planes(profile);
+	unsigned present = profile_control_planes(profile);
 	unsigned wanted = options->control_planes ? options->control_planes : MAX(present, 1u);
 	unsigned least = (unsigned)profile->node_count + wanted - present;
 	unsigned nodes = MAX(options->nodes, least);
@@ -438,12 +428,12 @@ static int plan_counts(struct profile *profile, const struct cluster_options *op
 
 static int check_control_planes(const struct profile *profile, struct error *err)
 {
-	if (count_control_planes(profile) <= CONTROL_PLANES_MOST)
+	if (profile_control_planes(profile) <= CONTROL_PLANES_MOST)
 		return 0;
 	(void)error_because(err, &reason_usage, -ERANGE,
 			    "%u control planes are more than the %d that etcd advises: each write "
 			    "waits for a majority of them",
-			    count_control_planes(profile), CONTROL_PLANES_MOST);
+			    profile_control_planes(profile), CONTROL_PLANES_MOST);
 	return error_hint(err, -ERANGE, "want fewer, or give --force");
 }
 
@@ -490,11 +480,11 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 		  options->no_schedule_control_planes_given);
 	note_asked(&profile, options);
 	nodes_before = profile.node_count;
-	before = count_control_planes(&profile);
+	before = profile_control_planes(&profile);
 	r = plan_additions(&profile, options, err);
 	if (r == 0)
 		r = plan_counts(&profile, options, err);
-	if (r == 0 && count_control_planes(&profile) > before && !options->force)
+	if (r == 0 && profile_control_planes(&profile) > before && !options->force)
 		r = check_control_planes(&profile, err);
 	if (r == 0)
 		r = check_upgrade(&profile, nodes_before, err);

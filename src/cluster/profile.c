@@ -305,6 +305,16 @@ struct node *profile_add_node(struct profile *profile, const char *name)
 	return node;
 }
 
+unsigned profile_control_planes(const struct profile *profile)
+{
+	const struct node *node;
+	unsigned count = 0;
+
+	profile_for_each_node(node, profile)
+		count += node->control_plane;
+	return count;
+}
+
 void profile_remove_node(struct profile *profile, struct node *node)
 {
 	size_t i = (size_t)(node - profile->nodes);

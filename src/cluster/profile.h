@@ -128,6 +128,9 @@ struct node *profile_find_node(const struct profile *profile, const char *name);
 /* The primary control plane, or NULL. */
 struct node *profile_primary(const struct profile *profile);
 
+/* How many nodes are control planes, whether they have joined or not. */
+unsigned profile_control_planes(const struct profile *profile);
+
 /* Add a zeroed node called NAME and return it; earlier pointers to nodes are no longer valid. */
 struct node *profile_add_node(struct profile *profile, const char *name);
 

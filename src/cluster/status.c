@@ -127,13 +127,11 @@ int cluster_status_collect(const struct profile *profile, struct cluster_status 
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
 	const struct node *node;
-	int unasked = 0;
+	int unasked = (int)profile_control_planes(profile);
 	int r = check_may_look(profile, err);
 
 	if (r < 0)
 		return r;
-	profile_for_each_node(node, profile)
-		unasked += node->control_plane;
 	status.deadline_ms = clock_now_ms() + PATIENCE_MS;
 	status.nodes = xcalloc(profile->node_count, sizeof(*status.nodes));
 	profile_for_each_node(node, profile) {

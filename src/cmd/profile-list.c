@@ -48,16 +48,6 @@ struct active {
 	const char *context; /* the one that kubectl works on, or NULL */
 };
 
-static size_t count_control_planes(const struct profile *profile)
-{
-	const struct node *node;
-	size_t count = 0;
-
-	profile_for_each_node(node, profile)
-		count += node->control_plane;
-	return count;
-}
-
 /* One word; what keeps us from finding it is said beside the list. */
 static const char *status_of(const struct profile *profile)
 {
@@ -81,7 +71,7 @@ static const char *address_of(const struct profile *profile)
 	const struct node *primary = profile_primary(profile);
 	const char *address = primary ? primary->address : NULL;
 
-	if (count_control_planes(profile) > 1)
+	if (profile_control_planes(profile) > 1)
 		address = profile->gateway;
 	return address ? address : "";
 }

@@ -317,3 +317,15 @@ as_nobody() {
 	[ -z "${E2E_TMP:-}" ] || chmod o+x "$E2E_TMP"
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
+
+# Lines of "STATUS|WORDS|PART": manykube with WORDS ends with STATUS, and its output has PART.
+assert_each() {
+	local want words part
+
+	while IFS='|' read -r want words part; do
+		read -ra words <<<"$words"
+		run manykube "${words[@]}"
+		assert_status "$want"
+		assert_output_has "$part"
+	done
+}

@@ -152,12 +152,7 @@ teardown_file() {
 	local before
 
 	before=$(profile_get .)
-	while IFS='|' read -r want words part; do
-		read -ra words <<<"$words"
-		run manykube "${words[@]}"
-		assert_status "$want"
-		assert_output_has "$part"
-	done <<-EOF
+	assert_each <<-EOF
 		85|node delete node-9|it has node-1, node-2
 		85|node start node-9|it has node-1, node-2
 		85|node stop node-9|it has node-1, node-2

@@ -40,15 +40,10 @@ kept() {
 }
 
 @test "what can't be is refused by its rule, and nothing is changed" {
-	local before words part want
+	local before
 
 	before=$(profile_get .)
-	while IFS='|' read -r want words part; do
-		read -ra words <<<"$words"
-		run manykube "${words[@]}"
-		assert_status "$want"
-		assert_output_has "$part"
-	done <<-EOF
+	assert_each <<-EOF
 		106|upgrade --kubernetes-version=v1.2.3|supported: $NEW, $OLD
 		14|start --kubernetes-version=$NEW|'manykube upgrade' is for newer versions
 		85|upgrade -p nowhere|'nowhere'
