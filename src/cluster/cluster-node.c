@@ -82,6 +82,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 	ret->payload = xasprintf("%s/%s", cache, profile->kubernetes_version);
 	ret->spec = (struct node_spec){
 		.cluster = profile->bridge,
+		.profile = profile->name,
 		.name = node->name,
 		.folder = ret->folder,
 		.payload = ret->payload,

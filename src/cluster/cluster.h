@@ -231,6 +231,9 @@ int cluster_wait(const struct profile *profile, unsigned what,
 		 const struct cluster_restart *restart, unsigned seconds, struct observer *observer,
 		 struct error *err);
 
+/* Start the front door unless it runs, in a place where it outlives the person's login. */
+int cluster_run_front_door(const struct profile *profile, struct error *err);
+
 /*
  * See that something listens at the API's address; costs next to nothing if it does.  With
  * reason_api_not_running: -ESRCH if the cluster does not run, -EPERM if only root could mend it.

@@ -4,6 +4,16 @@
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
 #include "cluster/members.h"
+#include "host/scope.h"
+
+int cluster_run_front_door(const struct profile *profile, struct error *err)
+{
+	int r = balancer_ensure(profile->folder, err);
+
+	return r < 0 ? r
+		     : scope_adopt(profile->bridge, profile->name, "front-door",
+				   balancer_pid(profile->folder), err);
+}
 
 static bool has_running_control_plane(const struct profile *profile)
 {
@@ -34,7 +44,7 @@ int cluster_open_front_door(const struct profile *profile, struct error *err)
 		return error_hint(err, -EPERM, "'sudo manykube start -p %s' mends it",
 				  profile->name);
 	}
-	return balancer_ensure(profile->folder, err);
+	return cluster_run_front_door(profile, err);
 }
 
 /* Whether so many control planes are paused that the others have no majority. */

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "cluster/certificates.h"
+#include "cluster/cluster.h"
 #include "cluster/context.h"
 #include "cluster/images.h"
 #include "cluster/kubeadm.h"
@@ -101,7 +102,7 @@ static int front_door_up(const struct profile *profile, struct error *err)
 		return r;
 	r = balancer_configure(profile->folder, &config, err);
 	if (r == 0)
-		r = balancer_ensure(profile->folder, err);
+		r = cluster_run_front_door(profile, err);
 	return r < 0 ? error_prefix(err, r, "cannot open the front door") : 0;
 }
 

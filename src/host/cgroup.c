@@ -147,7 +147,21 @@ static void fill_cpuset(const char *parent, const char *folder)
 	(void)file_poke(clone, "1", NULL);
 }
 
-/* Make controllers usable in the groups below FOLDER; those that can't be are left out. */
+/* Whether processes are in the v2 group FOLDER itself; in the root they may be. */
+static bool is_inhabited(const char *folder)
+{
+	cleanup_with(strbuf_release) struct strbuf pids = STRBUF_INIT;
+	cleanup_free char *type = xasprintf("%s/cgroup.type", folder);
+	cleanup_free char *procs = xasprintf("%s/cgroup.procs", folder);
+
+	return file_exists(type) && file_read(procs, 1 << 20, &pids, NULL) == 0 && pids.len > 0;
+}
+
+/*
+ * Make controllers usable in the groups below FOLDER; those that can't be are left out.  With
+ * processes in FOLDER the kernel would take some of them and have the groups below hold threads
+ * only.
+ */
 static void enable_controllers(const char *folder)
 {
 	cleanup_with(strbuf_release) struct strbuf have = STRBUF_INIT;
@@ -156,7 +170,7 @@ static void enable_controllers(const char *folder)
 	cleanup_free char *to = xasprintf("%s/cgroup.subtree_control", folder);
 	const char *name;
 
-	if (file_read(from, 4096, &have, NULL) < 0)
+	if (is_inhabited(folder) || file_read(from, 4096, &have, NULL) < 0)
 		return;
 	strbuf_trim_end(&have);
 	strlist_split(&names, have.text, ' ');

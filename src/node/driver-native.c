@@ -40,6 +40,7 @@
 #include "host/link.h"
 #include "host/namespace.h"
 #include "host/probe.h"
+#include "host/scope.h"
 #include "node/native-create.h"
 #include "node/native-disk.h"
 #include "node/native-root.h"
@@ -52,7 +53,9 @@
 
 static char *group_of(const struct node_spec *spec)
 {
-	return xasprintf("manykube/%s/%s", spec->cluster, spec->name);
+	cleanup_free char *cluster = scope_group(spec->cluster);
+
+	return xasprintf("%s/%s", cluster, spec->name);
 }
 
 /* A link's name has 15 characters: the bridge's own name tells the cluster, the slot the node. */
@@ -375,6 +378,7 @@ static bool is_whole(pid_t pid)
 
 static int start(const struct node_spec *spec, struct error *err)
 {
+	cleanup_with(scope_release) struct scope scope = SCOPE_INIT;
 	cleanup_free char *group = group_of(spec);
 	pid_t pid = running_pid(spec);
 	int r;
@@ -384,6 +388,8 @@ static int start(const struct node_spec *spec, struct error *err)
 	r = cgroup_kill(group, err);
 	if (r == 0)
 		r = cgroup_remove(group, err);
+	if (r == 0)
+		r = scope_open(spec->cluster, spec->profile, &scope, err);
 	if (r == 0)
 		r = start_in_group(spec, group, err);
 	return r < 0 ? error_reason(err, error_prefix(err, r, "cannot start node '%s'", spec->name),
@@ -440,18 +446,6 @@ static int destroy(const struct node_spec *spec, struct error *err)
 	native_disk_abandon(spec);
 	r = stop(spec, 0, err);
 	return r < 0 ? r : file_remove_tree(spec->folder, err);
-}
-
-static int destroy_cluster(const char *cluster, struct error *err)
-{
-	cleanup_free char *group = xasprintf("manykube/%s", cluster);
-	int r = cgroup_kill(group, err);
-
-	if (r == 0)
-		r = cgroup_remove(group, err);
-	if (r == 0)
-		cgroup_remove_if_empty("manykube");
-	return r;
 }
 
 static enum node_state query(const struct node_spec *spec)
@@ -556,7 +550,7 @@ const struct node_driver node_driver_native = {
 	.stop = stop,
 	.freeze = freeze,
 	.destroy = destroy,
-	.destroy_cluster = destroy_cluster,
+	.destroy_cluster = scope_destroy,
 	.query = query,
 	.show = native_disk_show,
 	.measure = measure,

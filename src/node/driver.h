@@ -30,6 +30,7 @@ struct node_mount {
 /* All that a driver needs to know about one node. */
 struct node_spec {
 	const char *cluster;
+	const char *profile; /* what people call the cluster */
 	const char *name;
 	const char *folder;  /* the driver's own place for it; etc/ in it becomes the node's /etc */
 	const char *payload; /* folder of the payload that it runs */

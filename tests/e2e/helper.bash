@@ -105,7 +105,8 @@ only_ours() {
 
 # The groups of clusters, and the one that holds them if it holds none.
 list_groups() {
-	find /sys/fs/cgroup -maxdepth 4 -type d -path '*/manykube/*' | sed 's/^/group /'
+	find /sys/fs/cgroup -maxdepth 4 -type d \( -path '*/manykube/*' -o -path '*/manykube-mk*' \) |
+		sed 's/^/group /'
 	find /sys/fs/cgroup -maxdepth 2 -type d -name manykube -links -3 -print | sed 's/^/group /'
 }
 
@@ -114,7 +115,7 @@ list_groups() {
 list_processes() {
 	ps -ewwo pid=,uid=,rss=,cgroup:800=,args= | HOME_OF_TEST=$MANYKUBE_HOME awk '
 		$3 == 0 { next }
-		{ group = match($4, /\/manykube\/mk[0-9a-f]+/) ? substr($4, RSTART + 10, RLENGTH - 10) : "" }
+		{ group = match($4, /\/manykube[\/-]mk[0-9a-f]+/) ? substr($4, RSTART + 10, RLENGTH - 10) : "" }
 		group || $2 >= 268435456 || index($0, ENVIRON["HOME_OF_TEST"]) {
 			pid = $1
 			$1 = $2 = $3 = $4 = ""
@@ -173,9 +174,10 @@ free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# Repeat a command until it succeeds: within SECONDS COMMAND...
+# Repeat a command until it succeeds: within SECONDS COMMAND...  A host that is known to be slow has
+# a multiple of them, E2E_PATIENCE.
 within() {
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + $1 * ${E2E_PATIENCE:-1}))
 
 	shift
 	until "$@" >"$BATS_TEST_TMPDIR/within" 2>&1; do
