@@ -27,6 +27,8 @@
 #include "host/probe.h"
 
 #define REQUEST_TIMEOUT_MS 10000
+/* What is asked only once is given longer: a busy host's API may need it while it is made. */
+#define ANSWER_TIMEOUT_MS  30000
 
 static int get_payload(const char *version, const char *mirror, struct observer *observer,
 		       struct payload *ret, struct error *err)
@@ -137,7 +139,7 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 	int r = get_client(profile, err);
 
 	return r < 0 ? r
-		     : kube_request(client, verb, path, body, REQUEST_TIMEOUT_MS, ret_answer, err);
+		     : kube_request(client, verb, path, body, ANSWER_TIMEOUT_MS, ret_answer, err);
 }
 
 static bool api_is_ready(const struct profile *profile, const struct node *node)
