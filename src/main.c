@@ -30,6 +30,7 @@ const struct command *const commands[] = {
 	&cmd_logs,
 	&cmd_pause,
 	&cmd_unpause,
+	&cmd_autostart,
 	&cmd_delete,
 	&cmd_config,
 	&cmd_doctor,

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "cluster/autostart.h"
 #include "cluster/cluster.h"
 #include "cluster/network.h"
 #include "cluster/world.h"
@@ -84,7 +85,9 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 	}
 	cluster_forget_context(name);
 	world->after("remove kubeconfig");
-	r = world->front_door_down(&profile, err);
+	r = autostart_disable(&profile, err);
+	if (r == 0)
+		r = world->front_door_down(&profile, err);
 	if (r == 0)
 		r = destroy_nodes(&profile, observer, err);
 	if (r == 0)

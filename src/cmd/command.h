@@ -120,6 +120,7 @@ void command_print_options(FILE *out);
 extern const struct command *const commands[];
 
 extern const struct command cmd_apply;
+extern const struct command cmd_autostart;
 extern const struct command cmd_complete;
 extern const struct command cmd_completion;
 extern const struct command cmd_config;
