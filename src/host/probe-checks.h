@@ -42,6 +42,7 @@ enum probe_state probe_check_overlay(const struct probe *probe, struct strbuf *t
 enum probe_state probe_check_namespaces(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_loop(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_cgroups(const struct probe *probe, struct strbuf *text);
+enum probe_state probe_check_systemd(const struct probe *probe, struct strbuf *text);
 
 /* The network. */
 enum probe_state probe_check_links(const struct probe *probe, struct strbuf *text);

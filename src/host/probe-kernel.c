@@ -11,9 +11,11 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/process.h"
 #include "base/strlist.h"
 #include "host/namespace.h"
 #include "host/probe-checks.h"
+#include "host/scope.h"
 
 /* A uid that nobody has, as the nodes' own. */
 #define TRIAL_UID 0x6fff0000u
@@ -218,5 +220,22 @@ enum probe_state probe_check_cgroups(const struct probe *probe arg_unused, struc
 		return PROBE_MISSING;
 	}
 	strbuf_addf(text, "cgroup v%d", is_v2 ? 2 : 1);
+	return PROBE_OK;
+}
+
+enum probe_state probe_check_systemd(const struct probe *probe arg_unused, struct strbuf *text)
+{
+	cleanup_free char *path = NULL;
+
+	if (!scope_is_used()) {
+		strbuf_add(text, "not in charge of control groups here; those of nodes are ours");
+		return PROBE_OK;
+	}
+	path = process_find("systemd-run");
+	if (!path) {
+		strbuf_add(text, "there is no program 'systemd-run'");
+		return PROBE_MISSING;
+	}
+	strbuf_add(text, "runs this host; clusters have scopes of it");
 	return PROBE_OK;
 }

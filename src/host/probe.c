@@ -63,6 +63,8 @@ static const struct probe probes[] = {
 	{ "cgroups", "limits of nodes and pods", probe_check_cgroups,
 	  "boot with these controllers enabled, and see that they are mounted below /sys/fs/cgroup",
 	  NULL, &reason_host_unsupported, 0 },
+	{ "systemd", "clusters outlive the login that they are started from", probe_check_systemd,
+	  NULL, "systemd", &reason_host_missing_tool, 0 },
 	{ "namespaces", "nodes are made of them", probe_check_namespaces,
 	  "use a kernel with CONFIG_NAMESPACES and all kinds of them", NULL, &reason_host_unsupported, 0 },
 	{ "links", "the network between nodes", probe_check_links,
