@@ -4,6 +4,7 @@
 #	make up         install what is missing, build, and start a cluster of three nodes
 #	make test       all tests, the end-to-end ones on real clusters included
 #	make test ONLY=e2e/network   only what matches
+#	make test-hosts tests on other kinds of hosts, guests of QEMU; ONLY=short for a part
 #	make bench      measure starts, memory and disk, beside the by-the-book way
 #	make docs       write docs/commands.md, docs/exit-codes.md and those of a cluster's file
 #	make install    PREFIX=/usr/local DESTDIR=; make uninstall removes it again
@@ -39,6 +40,12 @@ up: deps
 test: deps
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/run.sh $(ONLY)
+
+# Apart from the others: what is emulated takes its time.  The log is what docs/hosts.md tells.
+test-hosts:
+	@tools/deps.sh hosts
+	@$(MAKE) --no-print-directory all
+	@$(SUDO) tests/hosts/run.sh $(ONLY)
 
 bench: deps
 	@$(MAKE) --no-print-directory all
@@ -90,4 +97,4 @@ deb:
 clean:
 	rm -rf build build-asan build-clang
 
-.PHONY: all deps up test bench asan clang format docs installable install uninstall deb clean
+.PHONY: all deps up test test-hosts bench asan clang format docs installable install uninstall deb clean

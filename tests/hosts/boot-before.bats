@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# In a guest, before it is booted again: a cluster of a person who is not root, made from a login that
+# ends, and told to start at boot.  boot-after.bats has what must be true then.
+
+load ../e2e/helper
+
+setup_file() {
+	export KEPT=/home/person/kept
+}
+
+# As the person, in a login of their own.
+login() {
+	systemd-run --quiet --pipe --wait --uid=person --property=PAMName=login \
+		--setenv=MANYKUBE_CACHE="$MANYKUBE_CACHE" --setenv=MANYKUBE_WAIT_TIMEOUT="$MANYKUBE_WAIT_TIMEOUT" \
+		bash -c "$*" </dev/null
+}
+
+@test "a person starts a cluster with sudo, and the login ends" {
+	# Whatever a login leaves behind is killed with it on such hosts.
+	mkdir -p /etc/systemd/logind.conf.d
+	printf '[Login]\nKillUserProcesses=yes\n' >/etc/systemd/logind.conf.d/kill.conf
+	systemctl reload-or-restart systemd-logind
+	login sudo --preserve-env=MANYKUBE_CACHE,MANYKUBE_WAIT_TIMEOUT \
+		/checkout/build/manykube start --nodes=2 --offline
+}
+
+@test "the cluster outlives the login, and the person looks at it without sudo" {
+	run login /checkout/build/manykube status
+	assert_status 0
+	login "$MANYKUBE_CACHE/v1.36.3/bin/kubectl get nodes" | tee "$KEPT"
+	assert_equal "$(grep -c ' Ready ' "$KEPT")" 2
+}
+
+@test "the person's files are the person's" {
+	assert_equal "$(stat -c %U /home/person/.manykube /home/person/.kube/config | sort -u)" person
+	assert_equal "$(stat -c %U /home/person/.manykube/profiles/manykube/profile.json)" person
+}
+
+@test "it is to start at boot" {
+	login sudo --preserve-env=MANYKUBE_CACHE /checkout/build/manykube autostart enable
+	assert_equal "$(login /checkout/build/manykube autostart status)" enabled
+}

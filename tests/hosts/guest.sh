@@ -1,0 +1,120 @@
+#!/bin/bash
+# A QEMU guest as a host for clusters, in a folder of its own:
+#
+#	guest.sh up FOLDER             make its disks, boot it, wait until it answers
+#	guest.sh run FOLDER COMMAND    as root, or as GUEST_USER, in a shell of its own
+#	guest.sh await FOLDER [BOOT]   wait until it answers, and not from the boot of that id
+#	guest.sh down FOLDER           end it; its disks go, its console's log stays
+#
+# It has this checkout's build and tests at /checkout, the payload in /home/cache, and no network
+# but the one way in.  GUEST_KERNEL (the beginning of a version), GUEST_CPUS, GUEST_MEMORY (MiB) and
+# GUEST_APPEND (to the kernel's command line) say what kind of host it is.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+checkout=$(cd "$here/../.." && pwd)
+
+# All the guest needs of the checkout; nothing is compiled there.
+make_checkout() {
+	local tree=$1/checkout.tree
+
+	mkdir -p "$tree/build/tests/unit" "$tree/docs"
+	cp "$checkout"/build/tests/unit/test-{cgroup,scope} "$tree/build/tests/unit/"
+	cp "$checkout"/build/manykube{,-agent,-pause} "$tree/build/"
+	cp -r "$checkout/tests" "$checkout/README.md" "$tree/"
+	cp -r "$checkout/docs/schema" "$tree/docs/"
+	mke2fs -q -F -t ext4 -L checkout -d "$tree" "$1/checkout.ext4" 128M >/dev/null
+	rm -rf "$tree"
+}
+
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+boot() {
+	local folder=$1 base kernel
+
+	base=$(cat "$folder/base")
+	kernel=$(find "$base" -name "vmlinuz-${GUEST_KERNEL:-6.1.}*" | sort -V | tail -n 1)
+	[ -n "$kernel" ] || { echo "there is no kernel ${GUEST_KERNEL:-6.1.}" >&2; return 1; }
+	free_port >"$folder/port"
+	# With one CPU, emulated by one thread, a program costs half of what it does with two: nobody
+	# waits for a lock whose holder the host has put aside.  It is also steady, where several
+	# threads have locked up.  The guest reaches nothing outside.
+	setsid qemu-system-x86_64 -M q35 -accel tcg,thread=single,tb-size=512 -cpu max \
+		-smp "${GUEST_CPUS:-1}" -m "${GUEST_MEMORY:-4096}" -nodefaults -no-user-config -display none \
+		-kernel "$kernel" -initrd "${kernel/vmlinuz/initrd.img}" \
+		-append "root=LABEL=base rw console=ttyS0 loglevel=4 mitigations=off random.trust_cpu=on ${GUEST_APPEND:-}" \
+		-drive "if=virtio,file=$folder/base.qcow2,format=qcow2,cache=unsafe,discard=unmap" \
+		-drive "if=virtio,file=$folder/home.qcow2,format=qcow2,cache=unsafe,discard=unmap" \
+		-drive "if=virtio,file=$folder/checkout.ext4,format=raw,read-only=on" \
+		-netdev "user,id=lan,restrict=on,hostfwd=tcp:127.0.0.1:$(cat "$folder/port")-:22" \
+		-device virtio-net-pci,netdev=lan,romfile= -device virtio-rng-pci \
+		-serial "file:$folder/console.log" -pidfile "$folder/pid" \
+		>"$folder/qemu.log" 2>&1 </dev/null &
+}
+
+is_up() {
+	[ -s "$1/pid" ] && kill -0 "$(cat "$1/pid")" 2>/dev/null
+}
+
+# Does the guest of $1 answer, from another boot than $2?
+answers() {
+	local boot
+
+	boot=$(GUEST_USER=root timeout 40 "$0" run "$1" cat /proc/sys/kernel/random/boot_id 2>/dev/null) &&
+		[ "$boot" != "${2:-}" ]
+}
+
+await() {
+	local deadline=$((SECONDS + ${GUEST_BOOT_SECONDS:-240}))
+
+	until answers "$@"; do
+		if [ "$SECONDS" -ge "$deadline" ]; then
+			echo "the guest does not answer; its console ends with:" >&2
+			tail -n 15 "$1/console.log" >&2
+			return 1
+		fi
+		sleep 1
+	done
+}
+
+up() {
+	local folder=$1 base home
+
+	base=$("$here/image.sh" base)
+	home=$("$here/image.sh" payload "${GUEST_KUBERNETES:-v1.36.3}")
+	rm -rf "$folder"
+	mkdir -p "$folder"
+	echo "$base" >"$folder/base"
+	install -m 600 "$base/key" "$folder/key"
+	qemu-img create -q -f qcow2 -F raw -b "$base/base.ext4" "$folder/base.qcow2"
+	qemu-img create -q -f qcow2 -F raw -b "$home/home.ext4" "$folder/home.qcow2"
+	make_checkout "$folder"
+	boot "$folder"
+	await "$folder"
+}
+
+run() {
+	local folder=$1
+
+	shift
+	ssh -q -i "$folder/key" -p "$(cat "$folder/port")" -o StrictHostKeyChecking=no \
+		-o UserKnownHostsFile=/dev/null -o BatchMode=yes -o ConnectTimeout=30 \
+		-o ServerAliveInterval=20 -o ServerAliveCountMax=6 -o LogLevel=ERROR \
+		"${GUEST_USER:-root}@127.0.0.1" "$@"
+}
+
+down() {
+	local folder=$1
+
+	if is_up "$folder"; then
+		kill "$(cat "$folder/pid")" || true
+		timeout 20 tail --pid="$(cat "$folder/pid")" -f /dev/null || kill -9 "$(cat "$folder/pid")"
+	fi
+	rm -f "$folder"/*.qcow2 "$folder/checkout.ext4" "$folder/key" "$folder/pid"
+}
+
+command=$1
+shift
+"$command" "$@"

@@ -1,0 +1,129 @@
+#!/bin/bash
+# Make the disks that guests begin with, unless they are there already:
+#
+#	image.sh base               a Debian with systemd, two kernels and what people run beside us
+#	image.sh payload VERSION    a /home that has the payload of that Kubernetes in cache/
+#
+# and print the folder that holds them.  Each is named by what it is made of, complete or absent, and
+# never changed afterwards: guests write into overlays of their own.
+set -eu
+
+cd "$(dirname "$0")/../.."
+cache=${MANYKUBE_CACHE:-$HOME/.manykube/cache}
+images=${MANYKUBE_HOSTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/manykube-hosts}
+
+# Debian 12's own kernel and a newer one.
+kernels='linux-image-cloud-amd64 linux-image-6.12-cloud-amd64'
+system='systemd-sysv dbus libpam-systemd udev initramfs-tools openssh-server sudo iproute2 kmod procps
+	ca-certificates less'
+# What nodes and the program itself want, as the README has it; the libraries are the program's.
+ours='mount nftables iptables conntrack util-linux e2fsprogs
+	libcurl4 libssl3 libyaml-0-2 libjansson4 libmnl0 libnftables1 libseccomp2'
+tests='bats jq curl python3-minimal python3-jsonschema'
+# Neighbours; each test turns on the one it is about.
+neighbours='apparmor ufw firewalld docker.io quota selinux-utils'
+
+# This machine's own sources of Debian, whatever mirror they name.
+sources() {
+	# shellcheck disable=SC2016 # apt's variables
+	apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN) $(CREATED_BY)' |
+		awk '$5 == "Debian" && $6 == "Packages" { print $1, $2, $3, $4 }' | sort -u
+}
+
+suite() {
+	sources | awk '{ print $3 }' | sort | head -n 1
+}
+
+proxies() {
+	apt-config dump | sed -n 's/^\(Acquire::https\?::[Pp]roxy.*\);$/--aptopt=\1/p'
+}
+
+# What is asked for in the new system, before its disk is made.
+customise() {
+	local root=$1
+
+	echo host >"$root/etc/hostname"
+	printf '127.0.0.1 localhost host\n::1 localhost\n' >"$root/etc/hosts"
+	cat >"$root/etc/fstab" <<-'FSTAB'
+		LABEL=base / ext4 noatime 0 0
+		LABEL=home /home ext4 noatime 0 0
+		LABEL=checkout /checkout ext4 ro,nofail 0 0
+	FSTAB
+	mkdir -p "$root/checkout"
+	cat >"$root/etc/systemd/network/lan.network" <<-'NETWORK'
+		[Match]
+		Name=en*
+		[Network]
+		Address=10.0.2.15/24
+		Gateway=10.0.2.2
+	NETWORK
+	echo 'nameserver 10.0.2.3' >"$root/etc/resolv.conf"
+	mkdir -p "$root/etc/systemd/journald.conf.d"
+	printf '[Journal]\nStorage=persistent\n' >"$root/etc/systemd/journald.conf.d/keep.conf"
+	echo 'person ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/person"
+	for who in root person; do
+		install -d -m 700 "$root/etc/ssh/keys"
+		cp "$2" "$root/etc/ssh/keys/$who"
+		chmod 644 "$root/etc/ssh/keys/$who"
+	done
+	chmod 755 "$root/etc/ssh/keys"
+	printf 'AuthorizedKeysFile /etc/ssh/keys/%%u\nUseDNS no\nMaxSessions 50\n' \
+		>"$root/etc/ssh/sshd_config.d/keys.conf"
+}
+
+make_base() {
+	local tree=$1/tree
+
+	ssh-keygen -q -t ed25519 -N '' -C manykube-tests -f "$1/key"
+	# shellcheck disable=SC2016,SC2046,SC2086 # hooks are for a shell of their own; words
+	sources | mmdebstrap --variant=apt --mode=root $(proxies) \
+		--include="$(echo $kernels $system $ours $tests $neighbours | tr ' ' ',')" \
+		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--essential-hook='mkdir -p "$1/etc/initramfs-tools/conf.d" && printf "MODULES=list\nCOMPRESS=lz4\nFSTYPE=ext4\n" >"$1/etc/initramfs-tools/conf.d/small" && printf "virtio_pci\nvirtio_blk\next4\n" >"$1/etc/initramfs-tools/modules"' \
+		--include=lz4 \
+		--customize-hook='chroot "$1" useradd -m -u 1000 -s /bin/bash person' \
+		--customize-hook='chroot "$1" systemctl enable systemd-networkd' \
+		--customize-hook='chroot "$1" systemctl disable docker.service docker.socket containerd.service firewalld.service ufw.service apt-daily.timer apt-daily-upgrade.timer' \
+		"$(suite)" "$tree" -
+	customise "$tree" "$1/key.pub"
+	for kernel in "$tree"/boot/vmlinuz-*; do
+		cp "$kernel" "$1/"
+		cp "${kernel/vmlinuz/initrd.img}" "$1/"
+	done
+	rm -rf "$tree"/var/cache/apt/* "$tree"/var/lib/apt/lists/*
+	mke2fs -q -F -t ext4 -L base -m 0 -d "$tree" "$1/base.ext4" 12G
+	rm -rf "$tree"
+}
+
+# The cache's files have to be on the file system of the clusters: nodes get links to them.
+make_payload() {
+	local tree=$1/tree
+
+	mkdir -p "$tree/cache/$version" "$tree/person"
+	chown 1000:1000 "$tree/person"
+	# shellcheck disable=SC2016 # for that shell
+	unshare --mount sh -eu -c '
+		mount --bind "$1" "$2/cache/$3"
+		mke2fs -q -F -t ext4 -L home -m 0 -d "$2" "$4" 24G' sh \
+		"$cache/$version" "$tree" "$version" "$1/home.ext4"
+	rm -rf "$tree"
+}
+
+kind=$1 version=${2:-}
+case $kind in
+base) recipe=$({ declare -f make_base customise; echo "$kernels $system $ours $tests $neighbours"; suite; } | sha256sum) ;;
+payload) recipe=$({ declare -f make_payload; cat "$cache/$version/payload.json"; } | sha256sum) ;;
+esac
+folder=$images/$kind${version:+-$version}-${recipe:0:12}
+mkdir -p "$images"
+exec 9>"$images/lock"
+flock 9
+if [ ! -d "$folder" ]; then
+	echo "making the guests' $kind ${version:+of $version }in $images, once" >&2
+	rm -rf "$folder.new"
+	mkdir -p "$folder.new"
+	"make_$kind" "$folder.new" >&2
+	mv "$folder.new" "$folder"
+fi
+echo "$folder"

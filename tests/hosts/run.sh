@@ -1,0 +1,142 @@
+#!/bin/bash
+# Run tests on other kinds of hosts than this one, each a guest of its own (guest.sh):
+#
+#	run.sh [SCENARIO...]     those of the list below, or all; results are TAP
+#
+# Nothing of the guest's is trusted to end: every step has a limit, and a guest that locks up, as
+# emulators do, is made anew.  What it printed, its journal and its console are in
+# build/test-logs/hosts/SCENARIO/.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+here=tests/hosts
+logs=$PWD/build/test-logs/hosts
+attempts=${HOSTS_ATTEMPTS:-2}
+number=0
+
+# "SCENARIO|the guest's settings|the files that are run in it, and when it is booted again|what it is"
+scenarios='
+short|HOSTS_NODES=2|cluster|1+1 nodes, Debian 12, Linux 6.1, systemd, cgroup v2
+cluster|HOSTS_NODES=3|cluster|1+2 nodes and all that can be done with them, the same host
+boot||boot-before reboot boot-after|sudo, a login that ends, autostart, a reboot, the same host
+newer|GUEST_KERNEL=6.12 HOSTS_NODES=2|cluster|1+1 nodes, Linux 6.12
+'
+
+# For the guest of $folder.
+guest() {
+	local command=$1
+
+	shift
+	"$here/guest.sh" "$command" "$folder" "$@"
+}
+
+# bats file $1 in the guest; its TAP is what comes out, 124 is for one that takes too long.
+run_bats() {
+	timeout "${HOSTS_SECONDS:-3000}" "$here/guest.sh" run "$folder" "
+		mkdir -p /home/tmp
+		export MANYKUBE_CACHE=/home/cache E2E_TMP=/home/tmp MANYKUBE_WAIT_TIMEOUT=20m E2E_PATIENCE=10
+		export HOSTS_NODES=${HOSTS_NODES:-3}
+		exec bats --tap /checkout/tests/hosts/$1.bats" </dev/null
+}
+
+# The guest goes down in order, which takes the cluster's time, and comes up.
+reboot() {
+	local boot
+
+	boot=$(guest run cat /proc/sys/kernel/random/boot_id) || return
+	guest run systemctl reboot
+	GUEST_BOOT_SECONDS=900 guest await "$boot"
+}
+
+# Whether what is in $1 ended by itself: all tests that were announced are there.
+is_complete() {
+	local plan
+
+	plan=$(sed -n 's/^1\.\.//p' "$1" | head -n 1)
+	[ -n "$plan" ] && [ "$(grep -cE '^(not )?ok ' "$1")" -eq "$plan" ]
+}
+
+gather() {
+	timeout 120 "$here/guest.sh" run "$folder" 'journalctl -b --no-pager | tail -n 5000' \
+		</dev/null >"$logs/$1/journal.log" 2>&1
+	cp "$folder/console.log" "$logs/$1/" 2>/dev/null
+}
+
+# The scenario $1 with the settings $2: the steps $3.
+attempt() {
+	local name=$1 log=$logs/$1/tap step
+
+	# shellcheck disable=SC2086,SC2163 # words
+	(
+		[ -z "$2" ] || export $2
+		guest up >"$logs/$name/boot.log" 2>&1 || exit 1
+		for step in $3; do
+			if [ "$step" = reboot ]; then
+				reboot >>"$logs/$name/boot.log" 2>&1 || exit 1
+				continue
+			fi
+			run_bats "$step" >"$logs/$name/$step.tap" 2>&1
+			cat "$logs/$name/$step.tap" >>"$log"
+			is_complete "$logs/$name/$step.tap" || exit 1
+		done
+	)
+}
+
+run_scenario() {
+	local name=$1 i line seconds=$SECONDS finished=0
+
+	mkdir -p "$logs/$name"
+	folder=$(mktemp -d /var/tmp/manykube-guest.XXXXXX)
+	for ((i = 1; i <= attempts && !finished; i++)); do
+		rm -f "$logs/$name/tap"
+		attempt "$name" "$2" "$3" && finished=1
+		gather "$name"
+		guest down
+		[ "$finished" = 1 ] || echo "# $name: the guest did not get to the end in attempt $i"
+	done
+	rm -rf "$folder"
+	if [ "$finished" = 0 ]; then
+		number=$((number + 1))
+		echo "not ok $number $name: the guest does not get to the end; see $logs/$name"
+		[ ! -e "$logs/$name/tap" ] || sed 's/^/# /' "$logs/$name/tap" | tail -n 30
+		return
+	fi
+	while IFS= read -r line; do
+		case $line in
+		'ok '* | 'not ok '*)
+			number=$((number + 1))
+			echo "${line%%ok *}ok $number $name: $(sed -E 's/^(not )?ok [0-9]+ //' <<<"$line")"
+			;;
+		'#'*) echo "$line" ;;
+		esac
+	done <"$logs/$name/tap"
+	echo "# $name: $4 ($((SECONDS - seconds)) s)"
+}
+
+# Is the scenario $1 asked for?
+wanted() {
+	local word
+
+	[ ${#only[@]} -gt 0 ] || return 0
+	for word in "${only[@]}"; do
+		[ "$word" != "$1" ] || return 0
+	done
+	return 1
+}
+
+only=("$@")
+if [ "$(id -u)" != 0 ]; then
+	echo "1..0 # SKIP needs root"
+	exit 0
+fi
+if ! command -v qemu-system-x86_64 >/dev/null || ! command -v mmdebstrap >/dev/null; then
+	echo "1..0 # SKIP needs QEMU and mmdebstrap: tools/deps.sh hosts"
+	exit 0
+fi
+trap 'guest down; rm -rf "$folder"; exit 130' INT TERM
+while IFS='|' read -r name settings file shows <&3; do
+	if [ -n "$name" ] && wanted "$name"; then
+		run_scenario "$name" "$settings" "$file" "$shows"
+	fi
+done 3<<<"$scenarios"
+echo "1..$number"
