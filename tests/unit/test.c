@@ -3,15 +3,18 @@
 #include "test.h"
 
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
 
-#define EXIT_SKIPPED 77
+#define EXIT_SKIPPED     77
+#define SKIP_REASON_SIZE 256
 
 static struct test *tests;
 static struct test **last = &tests;
 static char *folder;
+static char *skip_reason; /* shared with the child that runs a test */
 
 void test_add(struct test *test)
 {
@@ -34,7 +37,7 @@ void test_fail(const char *file, int line, const char *fmt, ...)
 
 void test_skip(const char *reason)
 {
-	printf("# SKIP %s\n", reason);
+	(void)snprintf(skip_reason, SKIP_REASON_SIZE, "%s", reason);
 	fflush(stdout);
 	_exit(EXIT_SKIPPED);
 }
@@ -73,6 +76,12 @@ int main(void)
 	unsigned count = 0;
 	unsigned failed = 0;
 
+	skip_reason = mmap(NULL, SKIP_REASON_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (skip_reason == MAP_FAILED) {
+		perror("mmap");
+		return EXIT_FAILURE;
+	}
 	for (struct test *test = tests; test; test = test->next) {
 		char in_memory[] = "/dev/shm/manykube-test-XXXXXX";
 		char on_disk[] = "/tmp/manykube-test-XXXXXX";
@@ -90,7 +99,7 @@ int main(void)
 		(void)file_remove_tree(folder, NULL);
 		count++;
 		if (status == EXIT_SKIPPED) {
-			printf("ok %u %s # SKIP\n", count, test->name);
+			printf("ok %u %s # SKIP %s\n", count, test->name, skip_reason);
 		} else if (status == 0) {
 			printf("ok %u %s\n", count, test->name);
 		} else {
