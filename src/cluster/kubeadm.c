@@ -283,10 +283,12 @@ static json_t *registration(const struct profile *profile, const struct node *no
 			 "kubeletExtraArgs", kubelet_arguments(profile, node));
 }
 
-/* A busy machine may take longer than kubeadm's minute until its API answers. */
+/* A busy machine may take longer than kubeadm's minute until its API answers, and longer than four
+ * until it is up, which is when the kubelet would kill it and begin anew, for ever. */
 static json_t *timeouts(void)
 {
-	return json_pack("{s:s}", "kubernetesAPICall", "5m0s");
+	return json_pack("{s:s, s:s}", "kubernetesAPICall", "5m0s",
+			 "controlPlaneComponentHealthCheck", "20m0s");
 }
 
 /* What the API's certificate is good for: the front door is reached by its name, by the
