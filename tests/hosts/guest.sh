@@ -106,11 +106,13 @@ run() {
 }
 
 down() {
-	local folder=$1
+	local folder=$1 pid
 
+	# It removes the file itself on its way out.
 	if is_up "$folder"; then
-		kill "$(cat "$folder/pid")" || true
-		timeout 20 tail --pid="$(cat "$folder/pid")" -f /dev/null || kill -9 "$(cat "$folder/pid")"
+		pid=$(cat "$folder/pid")
+		kill "$pid" || true
+		timeout 20 tail --pid="$pid" -f /dev/null || kill -9 "$pid" || true
 	fi
 	rm -f "$folder"/*.qcow2 "$folder/checkout.ext4" "$folder/key" "$folder/pid"
 }
