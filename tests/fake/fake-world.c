@@ -464,7 +464,7 @@ static bool is_control_plane(const struct node_spec *spec)
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *path = xasprintf("%s/etc/manykube/kubeadm.yaml", spec->folder);
 
-	return file_read(path, 1 << 20, &text, NULL) == 0 && strstr(text.text, "controlPlane");
+	return file_read(path, 1 << 20, &text, NULL) == 0 && strstr(text.text, "\"controlPlane\":");
 }
 
 unsigned fake_world_failing_joins;
