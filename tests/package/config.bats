@@ -92,6 +92,7 @@ dry_run() {
 	assert_equal "$(grep -c '^Node .*: control plane' <<<"$output")" 2
 	assert_equal "$(grep -c '^Node ' <<<"$output")" 4
 	sed -Ei 's/^#([^ ]|  )/\1/; s,: /usr/local/bin/kubelet,: /usr/bin/env,; /^  (count|baseImage): /d' "$file"
+	tar -cf "$BATS_TEST_TMPDIR/app.tar" -C "$BATS_TEST_TMPDIR" cluster.yaml
 	run -0 dry_run -f "$file"
 	assert_has "$output" "Node database: worker, 192.168.60.10"
 }
