@@ -18,6 +18,9 @@
 #include "cluster/world.h"
 #include "data/inet.h"
 
+#define API_PATIENCE_MS 15000
+#define API_POLL_MS     200
+
 int cluster_drain(const struct profile *profile, const struct node *node, unsigned seconds,
 		  struct error *err)
 {
@@ -61,9 +64,32 @@ int cluster_forget_node(const struct profile *profile, const char *name, struct 
 	return 0;
 }
 
-static bool api_answers(const struct profile *profile)
+static bool api_is_ready(const struct profile *profile, arg_unused const char *name)
 {
 	return world->kube(profile, KUBE_GET, "/readyz", NULL, NULL, NULL) == 0;
+}
+
+static bool api_forgets(const struct profile *profile, const char *name)
+{
+	return cluster_forget_node(profile, name, NULL) == 0;
+}
+
+/* While a majority of etcd's members runs, an API that does not answer is about to: its server died
+ * a moment ago, or etcd is choosing a leader. */
+static bool insist(bool (*attempt)(const struct profile *, const char *),
+		   const struct profile *profile, const char *name)
+{
+	struct members_tally tally = members_tally(profile, NULL);
+	int64_t deadline = clock_now_ms();
+
+	if (tally.running > 0 && tally.running >= members_majority(tally.count))
+		deadline += API_PATIENCE_MS;
+	while (!attempt(profile, name)) {
+		if (clock_now_ms() >= deadline)
+			return false;
+		clock_rest_ms(API_POLL_MS);
+	}
+	return true;
 }
 
 /* The other nodes lose their way to its pods and its name. */
@@ -123,7 +149,7 @@ static int take_out(struct profile *profile, struct node *node, bool *api_is_up,
 	if (r < 0)
 		return r;
 	/* An API that has just lost etcd says that it is up, and answers nothing else. */
-	*api_is_up = *api_is_up && cluster_forget_node(profile, node->name, NULL) == 0;
+	*api_is_up = *api_is_up && insist(api_forgets, profile, node->name);
 	if (!*api_is_up && !strlist_has(&profile->orphans, node->name))
 		strlist_add(&profile->orphans, node->name);
 	profile_remove_node(profile, node);
@@ -190,7 +216,7 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 	if (r < 0)
 		return r;
 	was_member = node->phase != NODE_PLANNED;
-	api_is_up = api_answers(profile);
+	api_is_up = insist(api_is_ready, profile, name);
 	/* Pods of a node that does not run would never be said to have ended. */
 	if (drain_seconds > 0 && api_is_up && node->phase == NODE_JOINED &&
 	    cluster_node_state(profile, node) == NODE_RUNNING) {
