@@ -41,7 +41,7 @@ test: deps
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/run.sh $(ONLY)
 
-# Apart from the others: what is emulated takes its time.  The log is what docs/hosts.md tells.
+# Apart from the others: what is emulated takes its time.
 test-hosts:
 	@tools/deps.sh hosts
 	@$(MAKE) --no-print-directory all

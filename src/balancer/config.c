@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "data/words.h"
 
 void balancer_config_add_backend(struct balancer_config *config, const char *name,
 				 const char *address)
@@ -177,24 +178,14 @@ int balancer_config_parse(const char *text, size_t len, struct balancer_config *
 	return 0;
 }
 
-static json_t *to_array(const struct strlist *list)
-{
-	json_t *array = json_array();
-	const char *item;
-
-	strlist_for_each(item, list)
-		(void)json_array_append_new(array, json_string(item));
-	return array;
-}
-
 int balancer_configure(const char *folder, const struct balancer_config *config, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
 	cleanup_free char *text = NULL;
 	json_auto_t *root = json_pack("{s:o, s:o, s:o, s:s*, s:o}", "listen",
-				      to_array(&config->listen), "backends", json_array(),
+				      words_to_json(&config->listen), "backends", json_array(),
 				      "forwards", json_array(), "dns_listen", config->dns_listen,
-				      "dns_upstream", to_array(&config->dns_upstream));
+				      "dns_upstream", words_to_json(&config->dns_upstream));
 	json_t *backends = json_object_get(root, "backends");
 	json_t *forwards = json_object_get(root, "forwards");
 
@@ -203,9 +194,9 @@ int balancer_configure(const char *folder, const struct balancer_config *config,
 								config->backends[i].name, "address",
 								config->backends[i].address));
 	for (size_t i = 0; i < config->forward_count; i++)
-		(void)json_array_append_new(forwards, json_pack("{s:s, s:o}", "listen",
-								config->forwards[i].listen, "to",
-								to_array(&config->forwards[i].to)));
+		(void)json_array_append_new(
+			forwards, json_pack("{s:s, s:o}", "listen", config->forwards[i].listen,
+					    "to", words_to_json(&config->forwards[i].to)));
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text)
 		return error_set(err, -EINVAL, "the front door's configuration is not text");

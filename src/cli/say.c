@@ -80,3 +80,12 @@ void say_done(const char *fmt, ...)
 	if (!events_on_stdout())
 		fprintf(stderr, "%s\n", text);
 }
+
+bool say_go_on(void)
+{
+	char answer[16] = "";
+
+	fputs("Go on? [y/N] ", stderr);
+	return fgets(answer, sizeof(answer), stdin) &&
+	       (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0);
+}

@@ -20,3 +20,6 @@ void say_done(const char *fmt, ...) printf_like(1, 2);
 
 /* Show a warning; for log_show_warnings_with(). */
 void say_warning(const char *text);
+
+/* Ask on the terminal whether to go on, after what that means was said; only a yes is one. */
+bool say_go_on(void);

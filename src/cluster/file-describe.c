@@ -10,6 +10,7 @@
 #include "cluster/file.h"
 #include "cluster/plan.h"
 #include "cluster/spec.h"
+#include "data/words.h"
 
 static void *at(const void *base, size_t offset)
 {
@@ -190,16 +191,6 @@ static json_t *value_of(const char *text)
 		return value;
 	json_decref(value);
 	return json_string(text);
-}
-
-static json_t *words_to_json(const struct strlist *words)
-{
-	json_t *list = json_array();
-	const char *word;
-
-	strlist_for_each(word, words)
-		(void)json_array_append_new(list, json_string(word));
-	return list;
 }
 
 static json_t *pairs_to_json(const struct file_field *field, const struct strlist *words)

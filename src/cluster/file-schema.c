@@ -10,6 +10,7 @@
 #include "cluster/file-fields.h"
 #include "cluster/kubeadm-patch.h"
 #include "cluster/spec.h"
+#include "data/words.h"
 
 /* What is a word to us may look like something else to YAML; nothing is as good as no line. */
 static json_t *word_schema(void)
@@ -31,13 +32,8 @@ static json_t *list_of(json_t *items)
 static json_t *choice_schema(const struct file_field *field)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
-	json_t *list = json_array();
-	const char *word;
-
 	strlist_split(&words, field->words, '|');
-	strlist_for_each(word, &words)
-		(void)json_array_append_new(list, json_string(word));
-	return json_pack("{s:o}", "enum", list);
+	return json_pack("{s:o}", "enum", words_to_json(&words));
 }
 
 static json_t *number_schema(const struct file_field *field)

@@ -25,6 +25,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "cluster/profile.h"
+#include "data/words.h"
 
 enum field_type {
 	FIELD_STRING,
@@ -354,15 +355,7 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 
 static json_t *print_list(const struct strlist *list)
 {
-	json_t *array;
-	const char *item;
-
-	if (list->count == 0)
-		return NULL;
-	array = json_array();
-	strlist_for_each(item, list)
-		(void)json_array_append_new(array, json_string(item));
-	return array;
+	return list->count > 0 ? words_to_json(list) : NULL;
 }
 
 static json_t *print_field(const struct field *field, const void *from)

@@ -116,12 +116,9 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	unsigned renewed = 0;
-	bool runs = false;
 	int r = cluster_node_open(&start->profile, node, &at, err);
-	bool ran = r == 0 && at.driver->query(&at.spec) == NODE_RUNNING;
+	bool runs = r == 0 && at.driver->query(&at.spec) == NODE_RUNNING;
 
-	if (r == 0)
-		runs = at.driver->query(&at.spec) == NODE_RUNNING;
 	if (r == 0 && node->phase == NODE_JOINED && !start_ran_before(start, node))
 		start->restarted[node - start->profile.nodes] = true;
 	if (r == 0)
@@ -134,7 +131,7 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 		r = renew_certificates(start, node, runs, &renewed, err);
 	if (r == 0)
 		r = at.driver->start(&at.spec, err);
-	if (r == 0 && node->outdated && !ran) {
+	if (r == 0 && node->outdated && !runs) {
 		node->outdated = false;
 		r = profile_save(&start->profile, err);
 	}

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "cli/events.h"
 #include "cli/text.h"
+#include "data/words.h"
 
 static const struct {
 	const char *word; /* for programs */
@@ -92,16 +93,6 @@ void apply_print_plan(const char *name, const struct apply_plan *plan, bool prun
 		if (is_shown(&plan->steps[i], prune))
 			print_step(&plan->steps[i], width);
 	(void)fflush(stdout);
-}
-
-static json_t *words_to_json(const struct strlist *words)
-{
-	json_t *list = json_array();
-	const char *word;
-
-	strlist_for_each(word, words)
-		(void)json_array_append_new(list, json_string(word));
-	return list;
 }
 
 static json_t *change_to_json(const struct apply_change *change)

@@ -91,7 +91,6 @@ static void show(const char *name, bool exists, const struct apply_plan *plan)
 static int ask(const struct apply_plan *plan, struct error *err)
 {
 	cleanup_free char *names = apply_disturbed(plan, arg.how.prune);
-	char answer[16] = "";
 
 	if (!names || arg.yes)
 		return 0;
@@ -102,9 +101,8 @@ static int ask(const struct apply_plan *plan, struct error *err)
 				    names);
 		return error_hint(err, -EPERM, "give --yes if that is all right");
 	}
-	fprintf(stderr, "This disturbs what runs on %s. Go on? [y/N] ", names);
-	if (fgets(answer, sizeof(answer), stdin) &&
-	    (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0))
+	fprintf(stderr, "This disturbs what runs on %s. ", names);
+	if (say_go_on())
 		return 0;
 	(void)error_because(err, &reason_interrupted, -ECANCELED,
 			    "it was not confirmed; nothing was done");

@@ -40,7 +40,6 @@ static int ask(const struct profile *profile, const struct node *survivor, struc
 {
 	struct members_tally tally = members_tally(profile, NULL);
 	cleanup_free char *others = others_of(profile, survivor);
-	char answer[16] = "";
 
 	fprintf(stderr,
 		"%u of %u members of etcd run, and %u are needed.\n"
@@ -55,8 +54,7 @@ static int ask(const struct profile *profile, const struct node *survivor, struc
 		(void)error_because(err, &reason_usage, -EINVAL, "there is nobody to ask");
 		return error_hint(err, -EINVAL, "give --yes to go on");
 	}
-	fprintf(stderr, "Go on? [y/N] ");
-	if (fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
+	if (say_go_on())
 		return 0;
 	return error_because(err, &reason_interrupted, -ECANCELED, "nothing was changed");
 }

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "data/tar.h"
+#include "data/words.h"
 
 #define TYPE_INDEX    "application/vnd.oci.image.index.v1+json"
 #define TYPE_MANIFEST "application/vnd.oci.image.manifest.v1+json"
@@ -158,16 +159,6 @@ static int write_json(struct tar_writer *archive, const json_t *json, const char
 	return tar_add_data(archive, path ? path : blob_path, text, (size_t)blob.size, 0644, err);
 }
 
-static json_t *json_from_list(const struct strlist *list)
-{
-	json_t *array = json_array();
-	const char *item;
-
-	strlist_for_each(item, list)
-		(void)json_array_append_new(array, json_string(item));
-	return array;
-}
-
 static json_t *json_from_blob(const char *type, const struct blob *blob)
 {
 	cleanup_free char *digest = xasprintf("sha256:%s", blob->digest);
@@ -182,10 +173,10 @@ static json_t *make_config(const struct oci_image *image, const struct blob *lay
 	json_t *run = json_object();
 
 	if (image->entrypoint.count)
-		(void)json_object_set_new(run, "Entrypoint", json_from_list(&image->entrypoint));
+		(void)json_object_set_new(run, "Entrypoint", words_to_json(&image->entrypoint));
 	if (image->command.count)
-		(void)json_object_set_new(run, "Cmd", json_from_list(&image->command));
-	(void)json_object_set_new(run, "Env", json_from_list(&image->environment));
+		(void)json_object_set_new(run, "Cmd", words_to_json(&image->command));
+	(void)json_object_set_new(run, "Env", words_to_json(&image->environment));
 	return json_pack("{s:s, s:s, s:s, s:o, s:{s:s, s:[s]}}", "created", "1970-01-01T00:00:00Z",
 			 "architecture", image->arch, "os", "linux", "config", run, "rootfs",
 			 "type", "layers", "diff_ids", diff);
