@@ -202,9 +202,9 @@ static enum apply_action action_of(const struct file_field *field, const void *h
 		return *(const uint64_t *)has && *(const uint64_t *)has < *(const uint64_t *)wanted
 			       ? APPLY_RESTART
 			       : APPLY_REPLACE;
-	return field->effect == FILE_AT_ONCE      ? APPLY_CHANGE
-	       : field->effect == FILE_ON_RESTART ? APPLY_RESTART
-						  : APPLY_REPLACE;
+	if (field->effect == FILE_AT_ONCE || field->effect == FILE_HELD_TO)
+		return APPLY_CHANGE;
+	return field->effect == FILE_ON_RESTART ? APPLY_RESTART : APPLY_REPLACE;
 }
 
 /* Note in STEP what of NODE would be another by WANTED, of which OPTIONS were made. */

@@ -6,7 +6,7 @@
  *  1. what the cluster itself has, and settings of nodes that do not run, are written down;
  *  2. one start adds the nodes that are missing, brings up what is down, and takes up what was
  *     written down;
- *  3. labels and taints change;
+ *  3. labels, taints and limits change;
  *  4. nodes are restarted, then others deleted and made anew, one after another;
  *  5. nodes go that the file does not have, if that was asked for.
  *
@@ -67,7 +67,8 @@ static void take_settings(const struct applying *applying, const struct profile 
 	plan_settings(profile, options, &wanted);
 	file_for_each_field(field)
 		if (field->places & FILE_OF_NODE && field->has_member &&
-		    (field->effect == FILE_ON_RESTART || field->effect == FILE_GROWING))
+		    (field->effect == FILE_ON_RESTART || field->effect == FILE_GROWING ||
+		     field->effect == FILE_HELD_TO))
 			file_own_member(field, (const char *)&wanted + field->node_kept,
 					(char *)node + field->node_kept);
 	node_release(&wanted);
@@ -90,7 +91,8 @@ static int write_down(const struct applying *applying, struct error *err)
 	for (size_t i = 0; i < applying->plan->count; i++) {
 		const struct apply_step *step = &applying->plan->steps[i];
 
-		if (step->action == APPLY_RESTART && step->is_down)
+		if ((step->action == APPLY_RESTART || step->action == APPLY_CHANGE) &&
+		    step->is_down)
 			take_settings(applying, &profile, profile_find_node(&profile, step->node));
 	}
 	r = world->ports_are_free(&profile, &before, err);
@@ -185,28 +187,49 @@ static void take_words(const struct apply_change *change, struct strlist *ret)
 		strlist_add_all(ret, change->gained.items);
 }
 
+/* What of STEP changes while the node runs, which is WANTED in the end. */
+static bool take_changes(const struct apply_step *step, const struct node *wanted,
+			 struct node_changes *ret)
+{
+	for (size_t i = 0; i < step->change_count; i++) {
+		const char *field = step->changes[i].field;
+
+		if (strcmp(field, "labels") == 0)
+			take_words(&step->changes[i], &ret->labels);
+		if (strcmp(field, "taints") == 0)
+			take_words(&step->changes[i], &ret->taints);
+		/* A node that is restarted takes them up then. */
+		if (step->action == APPLY_CHANGE && strcmp(field, "cpus") == 0) {
+			ret->cpus = wanted->cpus;
+			ret->all_cpus = !wanted->cpus;
+		}
+		if (step->action == APPLY_CHANGE && strcmp(field, "memory") == 0) {
+			ret->memory_bytes = wanted->memory_bytes;
+			ret->all_memory = !wanted->memory_bytes;
+		}
+	}
+	return ret->labels.count > 0 || ret->taints.count > 0 || ret->cpus || ret->all_cpus ||
+	       ret->memory_bytes || ret->all_memory;
+}
+
 static int change_at_once(const struct applying *applying, const struct apply_step *step,
 			  struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node_options *options = cluster_file_node(applying->file, step->node);
 	struct node_changes changes = { .cpus = 0 };
+	struct node wanted = { .control_plane = false };
 	bool needs_restart;
-	int r = 0;
+	int r = profile_load(applying->name, &profile, err);
 
-	for (size_t i = 0; i < step->change_count; i++) {
-		if (strcmp(step->changes[i].field, "labels") == 0)
-			take_words(&step->changes[i], &changes.labels);
-		if (strcmp(step->changes[i].field, "taints") == 0)
-			take_words(&step->changes[i], &changes.taints);
-	}
-	if (changes.labels.count > 0 || changes.taints.count > 0) {
-		r = profile_load(applying->name, &profile, err);
+	if (r == 0 && options)
+		plan_settings(&profile, options, &wanted);
+	if (r == 0 && take_changes(step, &wanted, &changes)) {
 		observe_begin(applying->observer, "changing node", step->node);
-		if (r == 0)
-			r = cluster_change_node(&profile, step->node, &changes, &needs_restart,
-						err);
+		r = cluster_change_node(&profile, step->node, &changes, &needs_restart, err);
 		observe_end(applying->observer, "changing node", step->node, r == 0);
 	}
+	node_release(&wanted);
 	strlist_release(&changes.labels);
 	strlist_release(&changes.taints);
 	return r;

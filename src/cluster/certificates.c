@@ -156,35 +156,18 @@ void certificates_settle(const struct profile *profile, const struct node *node)
 	node_unlink(profile, node, CERTIFICATES_CONFIG);
 }
 
-/* etcd looks at its files for every connection; the others have to be restarted.  An API server
- * that is asked to end takes a minute. */
+/* etcd looks at its files for every connection; the others have to be restarted. */
 static int restart_programs(const struct profile *profile, const struct node *node, unsigned which,
 			    int64_t deadline_ms, struct error *err)
 {
-	static char script[] =
-		"for process in /proc/[0-9]*; do\n"
-		"	for name; do\n"
-		"		[ \"$(cat $process/comm)\" = $name ] &&\n"
-		"			grep -q /etc/kubernetes/ $process/cmdline &&\n"
-		"			kill -KILL ${process#/proc/}\n"
-		"	done\n"
-		"done 2>/dev/null\n"
-		":\n";
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
-	struct process_options options = { .no_stdin = true };
-	int r = cluster_node_open(profile, node, &at, err);
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 
-	strlist_add_all(&argv, ARGV("sh", "-c", script, "restart"));
-	/* Names of processes have 15 characters. */
 	if (which & CERTIFICATES_OF_KUBEADM)
-		strlist_add_all(&argv, ARGV("kube-apiserver", "kube-controller", "kube-scheduler"));
+		strlist_add_all(&names, ARGV("kube-apiserver", "kube-controller-manager",
+					     "kube-scheduler"));
 	if (which & CERTIFICATES_OF_KUBELET)
-		strlist_add(&argv, "kubelet");
-	if (r == 0)
-		r = at.driver->spawn(&at.spec, argv.items, &options, &process, err);
-	return r < 0 ? r : process_wait(&process, deadline_ms, err);
+		strlist_add(&names, "kubelet");
+	return cluster_node_restart(profile, node, &names, deadline_ms, err);
 }
 
 int certificates_put_to_use(const struct profile *profile, const struct node *node, unsigned which,

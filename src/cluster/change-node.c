@@ -6,10 +6,16 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "cluster/choices.h"
+#include "cluster/cluster.h"
 #include "cluster/plan.h"
 #include "cluster/spec.h"
 #include "cluster/world.h"
+
+#define POLL_MS  200
+#define COUNT_MS 20000
 
 /* "KEY-": what is in front of the last '-', for the caller to free; NULL if there is none. */
 static char *what_goes(const char *word)
@@ -183,15 +189,58 @@ static int tell_api(const struct profile *profile, const struct node *node,
 	return world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
 }
 
-/* Hold the node to its new limits. */
-static int limit(const struct profile *profile, const struct node *node, struct error *err)
+/* What the API says that NODE has, for the caller to free; NULL if it does not answer. */
+static char *capacity_of(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	json_auto_t *object = NULL;
+
+	if (world->kube(profile, KUBE_GET, path, NULL, &object, NULL) < 0)
+		return NULL;
+	return json_dumps(json_object_get(json_object_get(object, "status"), "capacity"),
+			  JSON_SORT_KEYS | JSON_COMPACT);
+}
+
+/* Have the kubelet look at its machine again, and wait until it has told what it saw. */
+static int count_anew(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *before = capacity_of(profile, node);
+	int64_t deadline_ms = clock_now_ms() + COUNT_MS;
+	int r;
+
+	strlist_add(&names, "kubelet");
+	r = cluster_node_restart(profile, node, &names, deadline_ms, err);
+	while (r == 0 && before && clock_now_ms() < deadline_ms) {
+		cleanup_free char *now = capacity_of(profile, node);
+
+		if (!now || strcmp(now, before) != 0)
+			break;
+		clock_rest_ms(POLL_MS);
+	}
+	return r;
+}
+
+/* Hold the node to its new limits; RET_COUNTS: Kubernetes counts with them. */
+static int limit(const struct profile *profile, const struct node *node, bool *ret_counts,
+		 struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r = cluster_node_open(profile, node, &at, err);
 
-	if (r == 0 && at.driver->query(&at.spec) == NODE_RUNNING)
-		r = at.driver->limit(&at.spec, err);
-	return r;
+	*ret_counts = true;
+	if (r < 0 || at.driver->query(&at.spec) != NODE_RUNNING)
+		return r;
+	r = at.driver->limit(&at.spec, err);
+	if (r < 0)
+		return r;
+	world->after("limit node");
+	if (node->phase == NODE_JOINED && count_anew(profile, node, &why) < 0) {
+		log_debug("the kubelet of node '%s' runs on: %s", node->name, why.text);
+		*ret_counts = false;
+	}
+	return 0;
 }
 
 /* A disk can only grow, and only where there is one; a node that is yet to be made may get any. */
@@ -219,11 +268,25 @@ static int check_disk(const struct profile *profile, const struct node *node, ui
 	return 0;
 }
 
+/* Take up the limits of CHANGES; returns whether they are others. */
+static bool take_limits(const struct node_changes *changes, struct node *node)
+{
+	unsigned cpus = changes->all_cpus ? 0 : changes->cpus ?: node->cpus;
+	uint64_t memory_bytes = changes->all_memory ? 0
+						    : changes->memory_bytes ?: node->memory_bytes;
+	bool differ = cpus != node->cpus || memory_bytes != node->memory_bytes;
+
+	node->cpus = cpus;
+	node->memory_bytes = memory_bytes;
+	return differ;
+}
+
 int cluster_change_node(struct profile *profile, const char *name,
 			const struct node_changes *changes, bool *ret_needs_restart,
 			struct error *err)
 {
-	bool limits = changes->cpus || changes->memory_bytes || changes->disk_bytes;
+	bool counts = true;
+	bool grows;
 	struct node *node;
 	int r = profile_need_node(profile, name, &node, err);
 
@@ -238,17 +301,15 @@ int cluster_change_node(struct profile *profile, const char *name,
 		r = tell_api(profile, node, changes, err);
 	if (r < 0)
 		return r;
-	if (changes->cpus)
-		node->cpus = changes->cpus;
-	if (changes->memory_bytes)
-		node->memory_bytes = changes->memory_bytes;
+	grows = changes->disk_bytes && changes->disk_bytes != node->disk_bytes &&
+		cluster_node_state(profile, node) == NODE_RUNNING;
 	if (changes->disk_bytes)
 		node->disk_bytes = changes->disk_bytes;
 	if (node->control_plane)
 		node->worker = !strlist_has(&node->taints, CONTROL_PLANE_TAINT);
-	if (limits)
-		r = limit(profile, node, err);
-	*ret_needs_restart = limits && cluster_node_state(profile, node) == NODE_RUNNING;
+	if (take_limits(changes, node))
+		r = limit(profile, node, &counts, err);
+	*ret_needs_restart = grows || !counts;
 	node->outdated = node->outdated || *ret_needs_restart;
 	if (r == 0)
 		r = profile_save(profile, err);

@@ -11,12 +11,15 @@ struct node_changes {
 	unsigned cpus;         /* 0: as it is, as are the next */
 	uint64_t memory_bytes;
 	uint64_t disk_bytes; /* never less than it was */
+	bool all_cpus;       /* as many as the host has, and likewise */
+	bool all_memory;
 };
 
 /*
  * Change the node called NAME of PROFILE at once, as far as that goes: labels and taints, and the
- * limits that it is held to.  RET_NEEDS_RESTART: what its kubelet tells of cpus and memory, and its
- * disk, change when the node is started the next time.
+ * limits that it is held to, with which its kubelet, started again, counts soon after; pods stay.
+ * RET_NEEDS_RESTART: its disk changes when the node is started the next time, and what the kubelet
+ * tells if that could not be restarted, as in a node that is paused.
  */
 int cluster_change_node(struct profile *profile, const char *name,
 			const struct node_changes *changes, bool *ret_needs_restart,

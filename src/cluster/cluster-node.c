@@ -12,6 +12,9 @@
 #include "cluster/spec.h"
 #include "data/inet.h"
 
+/* As much of a program's name as the kernel tells. */
+#define NAME_OF_PROCESS 15
+
 bool cluster_node_differs(const struct profile *profile, const struct node *node)
 {
 	return !node->kubelet_binary && node->kubernetes_version && profile->kubernetes_version &&
@@ -128,4 +131,31 @@ enum node_state cluster_node_state(const struct profile *profile, const struct n
 	if (cluster_node_open(profile, node, &at, NULL) < 0)
 		return NODE_ABSENT;
 	return at.driver->query(&at.spec);
+}
+
+int cluster_node_restart(const struct profile *profile, const struct node *node,
+			 const struct strlist *names, int64_t deadline_ms, struct error *err)
+{
+	static char script[] =
+		"for process in /proc/[0-9]*; do\n"
+		"	for name; do\n"
+		"		[ \"$(cat $process/comm)\" = $name ] &&\n"
+		"			grep -q /etc/kubernetes/ $process/cmdline &&\n"
+		"			kill -KILL ${process#/proc/}\n"
+		"	done\n"
+		"done 2>/dev/null\n"
+		":\n";
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
+	struct process_options options = { .no_stdin = true };
+	const char *name;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	strlist_add_all(&argv, ARGV("sh", "-c", script, "restart"));
+	strlist_for_each(name, names)
+		strlist_addf(&argv, "%.*s", NAME_OF_PROCESS, name);
+	if (r == 0)
+		r = at.driver->spawn(&at.spec, argv.items, &options, &process, err);
+	return r < 0 ? r : MIN(process_wait(&process, deadline_ms, err), 0);
 }

@@ -266,6 +266,13 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 /* Whether it runs and is frozen. */
 bool cluster_node_is_paused(const struct cluster_node *node);
 
+/*
+ * Restart the programs of Kubernetes called NAMES in NODE, as far as they run, by killing them: an
+ * API server that is asked to end takes a minute.  Who keeps them running starts them again.
+ */
+int cluster_node_restart(const struct profile *profile, const struct node *node,
+			 const struct strlist *names, int64_t deadline_ms, struct error *err);
+
 void cluster_node_release(struct cluster_node *node);
 
 /* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */

@@ -37,6 +37,7 @@ enum file_effect {
 	FILE_ANEW,    /* another node in its place */
 	FILE_GROWING, /* a restart if there is more of it, else the same */
 	FILE_ON_RESTART,
+	FILE_HELD_TO, /* a limit: what is running is held to another at once */
 	FILE_AT_ONCE,
 };
 

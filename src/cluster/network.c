@@ -12,10 +12,12 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "cluster/kubeadm.h"
 #include "cluster/spec.h"
 #include "data/inet.h"
 #include "host/firewall.h"
 #include "host/link.h"
+#include "host/neighbours.h"
 
 /* The first port of 127.0.0.1 that a front door may get. */
 #define FIRST_PORT 16443
@@ -410,8 +412,16 @@ static int host_route(const struct node *node, struct link_socket *host, bool re
 	return link_replace_route(host, pods.address, pods.prefix, via, err);
 }
 
+/* What nodes want of the host itself: the API, and names. */
+static void list_own_ports(struct strlist *ret)
+{
+	strlist_addf(ret, "tcp %d", FRONT_DOOR_PORT);
+	strlist_add_all(ret, ARGV("udp 53", "tcp 53"));
+}
+
 int network_up(const struct profile *profile, struct error *err)
 {
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
 	cleanup_with(link_closep) struct link_socket *host = NULL;
 	const struct node *node;
 	int r = link_open(&host, err);
@@ -420,6 +430,9 @@ int network_up(const struct profile *profile, struct error *err)
 		r = make_bridge(profile, host, err);
 	if (r == 0)
 		r = profile->offline ? isolate(profile, err) : translate(profile, err);
+	list_own_ports(&ports);
+	if (r == 0)
+		neighbours_open(profile->bridge, &ports);
 	if (r == 0 && strcmp(profile->cni, "none") != 0)
 		profile_for_each_node(node, profile)
 			if (r == 0)
@@ -457,6 +470,7 @@ static int note_port(const char *name, void *data)
 int network_down(const struct profile *profile, struct error *err)
 {
 	cleanup_with(link_closep) struct link_socket *host = NULL;
+	cleanup_with(strlist_release) struct strlist own_ports = STRLIST_INIT;
 	struct port_search ports = { .prefix = profile->bridge };
 	const char *name;
 	int r = link_open(&host, err);
@@ -467,6 +481,9 @@ int network_down(const struct profile *profile, struct error *err)
 		if (r == 0)
 			r = link_delete(host, name, err);
 	strlist_release(&ports.found);
+	list_own_ports(&own_ports);
+	if (r == 0)
+		neighbours_close(profile->bridge, &own_ports);
 	/* The routes go with the bridge. */
 	if (r == 0)
 		r = link_delete(host, profile->bridge, err);

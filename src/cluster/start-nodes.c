@@ -5,9 +5,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cluster/certificates.h"
+#include "cluster/kubeadm.h"
 #include "cluster/node-files.h"
 #include "cluster/start.h"
 #include "data/inet.h"
+#include "host/neighbours.h"
+
+#define REACH_MS 5000
 
 /*
  * The way to what is neither node nor pod.  Without a default route a node's own programs could not
@@ -112,6 +116,29 @@ static int renew_certificates(struct start *start, struct node *node, bool runs,
 		    certificates_renew(&start->profile, node, *ret_which, &start->payload, err));
 }
 
+/* Nodes talk to the API at an address of this host, which has rules of its own for whom it hears.
+ */
+static int reaches_us(const struct profile *profile, const struct cluster_node *at,
+		      struct error *err)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *remedy = NULL;
+	struct in_addr gateway;
+	int r = inet_parse_address(profile->gateway, &gateway, err);
+
+	if (r < 0)
+		return r;
+	r = at->driver->reach(&at->spec, gateway, FRONT_DOOR_PORT, REACH_MS, &why);
+	if (r == 0)
+		return 0;
+	(void)error_because(err, &reason_network, r,
+			    "node '%s' does not reach this host at %s:%d: %s; a firewall may keep "
+			    "it from doing so",
+			    at->spec.name, profile->gateway, FRONT_DOOR_PORT, why.text);
+	remedy = neighbours_remedy(profile->subnet);
+	return error_hint(err, r, "%s", remedy);
+}
+
 static int bring_up(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
@@ -137,6 +164,8 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 	}
 	if (r == 0)
 		r = at.driver->freeze(&at.spec, false, err);
+	if (r == 0)
+		r = reaches_us(&start->profile, &at, err);
 	if (r == 0 && renewed && runs)
 		r = certificates_put_to_use(&start->profile, node, renewed, start->deadline, err);
 	if (r == 0 && renewed)

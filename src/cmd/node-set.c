@@ -48,7 +48,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (needs_restart)
 		fprintf(stderr, "%s after 'manykube node stop %s' and 'manykube node start %s'.\n",
 			changes.disk_bytes
-				? "Its disk grows, and Kubernetes counts with all of that,"
+				? "Its disk grows"
 				: "It is held to its new limits; Kubernetes counts with them",
 			name, name);
 	return 0;
@@ -59,9 +59,10 @@ const struct command cmd_node_set = {
 	.operands = "NAME",
 	.summary = "change labels, taints, CPUs, memory and the disk of a node",
 	.description =
-		"Labels, taints and limits change at once; what Kubernetes counts with for "
-		"CPUs and memory, and the disk, when the node is started the next time. A disk "
-		"can only grow, and only a node that was made with --disk-size has one.",
+		"Labels, taints, CPUs and memory change at once: the kubelet is started again to "
+		"count with them, and pods run on. The disk changes when the node is started the "
+		"next time; it can only grow, and only a node that was made with --disk-size has "
+		"one.",
 	.examples = "manykube node set node-2 --label=tier=db --taint=dedicated=db:NoSchedule\n"
 		    "manykube node set node-2 --label=tier- --memory=4g\n",
 	.min_operands = 1,

@@ -49,7 +49,8 @@ static bool is_refused(const struct file_field *field)
 static bool is_at_once(const struct file_field *field)
 {
 	return field->places & FILE_OF_NODE &&
-	       (field->effect == FILE_AT_ONCE || field->type == FILE_FLAG);
+	       (field->effect == FILE_AT_ONCE || field->effect == FILE_HELD_TO ||
+		field->type == FILE_FLAG);
 }
 
 static bool is_restarted(const struct file_field *field)

@@ -18,6 +18,11 @@ int link_open(struct link_socket **ret_socket, struct error *err);
 
 /* Open a socket in the network namespace NETNS_FD, leaving the caller in its own. */
 int link_open_in(int netns_fd, struct link_socket **ret_socket, struct error *err);
+
+/* Whether a program in that namespace can connect to PORT of ADDRESS: 0, also if it is sent away
+ * then, -ETIMEDOUT, -ECONNREFUSED and what else the kernel says. */
+int link_try_in(int netns_fd, struct in_addr address, unsigned port, int timeout_ms,
+		struct error *err);
 void link_close(struct link_socket *socket);
 DEFINE_CLEANUP(struct link_socket *, link_close)
 

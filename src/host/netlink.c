@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,22 +33,77 @@ int link_open(struct link_socket **ret_socket, struct error *err)
 	return 0;
 }
 
-int link_open_in(int netns_fd, struct link_socket **ret_socket, struct error *err)
+/* Enter the network NETNS_FD; RET_OWN leads back. */
+static int enter(int netns_fd, int *ret_own, struct error *err)
 {
 	cleanup_fd int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	int r;
 
 	if (own < 0)
 		return error_sys(err, "cannot open '/proc/thread-self/ns/net'");
 	if (setns(netns_fd, CLONE_NEWNET) < 0)
 		return error_reason(err, error_sys(err, "cannot enter a network namespace"),
 				    &reason_network);
-	r = link_open(ret_socket, err);
+	*ret_own = take_fd(own);
+	return 0;
+}
 
+static void leave(int own)
+{
 	/* To go on in another's network would be worse than to end. */
 	if (setns(own, CLONE_NEWNET) < 0)
 		abort();
+}
+
+int link_open_in(int netns_fd, struct link_socket **ret_socket, struct error *err)
+{
+	cleanup_fd int own = -1;
+	int r = enter(netns_fd, &own, err);
+
+	if (r < 0)
+		return r;
+	r = link_open(ret_socket, err);
+	leave(own);
 	return r;
+}
+
+/* Wait until the connection that FD begins is there. */
+static int await_connection(int fd, int timeout_ms, struct error *err)
+{
+	struct pollfd poller = { .fd = fd, .events = POLLOUT };
+	socklen_t len = sizeof(errno);
+	int r = TEMP_FAILURE_RETRY(poll(&poller, 1, timeout_ms));
+
+	if (r == 0)
+		errno = ETIMEDOUT;
+	else if (r > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &errno, &len) == 0 &&
+		 (errno == 0 || errno == ECONNRESET))
+		return 0;
+	return error_sys(err, "cannot connect");
+}
+
+int link_try_in(int netns_fd, struct in_addr address, unsigned port, int timeout_ms,
+		struct error *err)
+{
+	const struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr = address,
+	};
+	cleanup_fd int own = -1;
+	cleanup_fd int fd = -1;
+	int r = enter(netns_fd, &own, err);
+
+	if (r < 0)
+		return r;
+	/* It stays one of that network. */
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	leave(own);
+	if (fd < 0)
+		return error_sys(err, "cannot make a socket");
+	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0)
+		return 0;
+	return errno == EINPROGRESS ? await_connection(fd, timeout_ms, err)
+				    : error_sys(err, "cannot connect");
 }
 
 void link_close(struct link_socket *socket)

@@ -40,6 +40,7 @@ enum probe_state probe_check_user_namespaces(const struct probe *probe, struct s
 enum probe_state probe_check_idmap(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_overlay(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_namespaces(const struct probe *probe, struct strbuf *text);
+enum probe_state probe_check_usr_merge(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_loop(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_cgroups(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_systemd(const struct probe *probe, struct strbuf *text);
@@ -48,7 +49,7 @@ enum probe_state probe_check_systemd(const struct probe *probe, struct strbuf *t
 enum probe_state probe_check_links(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_firewall(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_forwarding(const struct probe *probe, struct strbuf *text);
-enum probe_state probe_check_forward_policy(const struct probe *probe, struct strbuf *text);
+enum probe_state probe_check_firewalls(const struct probe *probe, struct strbuf *text);
 
 /* Room and limits. */
 enum probe_state probe_check_memory(const struct probe *probe, struct strbuf *text);

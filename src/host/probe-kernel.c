@@ -1,6 +1,7 @@
 /* What the host's kernel has of what nodes are made of. */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -130,6 +131,20 @@ enum probe_state probe_check_overlay(const struct probe *probe arg_unused, struc
 		}
 	}
 	strbuf_add(text, "in this kernel");
+	return PROBE_OK;
+}
+
+/* Nodes get the host's /usr, and links into it. */
+enum probe_state probe_check_usr_merge(const struct probe *probe arg_unused, struct strbuf *text)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlink("/bin", target, sizeof(target));
+
+	if (len < 0) {
+		strbuf_add(text, "'/bin' is a folder of its own, not one of '/usr'");
+		return PROBE_MISSING;
+	}
+	strbuf_addf(text, "'/bin' is '%.*s'", (int)len, target);
 	return PROBE_OK;
 }
 

@@ -9,9 +9,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/process.h"
 #include "base/strlist.h"
 #include "host/firewall.h"
 #include "host/link.h"
+#include "host/neighbours.h"
 #include "host/probe-checks.h"
 
 /* Make a bridge and a veth pair on it in the network namespace we are in. */
@@ -98,50 +100,41 @@ enum probe_state probe_check_forwarding(const struct probe *probe arg_unused, st
 	return PROBE_OK;
 }
 
-char *probe_dropping_tables(const char *chains)
+enum probe_state probe_judge_firewalls(const char *chains, bool has_iptables, struct strbuf *text)
 {
-	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist tables = STRLIST_INIT;
-	const char *table = NULL;
-	const char *line;
+	cleanup_with(strlist_release) struct strlist others = STRLIST_INIT;
+	cleanup_free char *names = NULL;
+	const char *table;
 
-	strlist_split(&lines, chains, '\n');
-	strlist_for_each(line, &lines) {
-		if (strncmp(line, "table ", 6) == 0)
-			table = line + 6;
-		else if (table && strstr(line, "hook forward ") && strstr(line, "policy drop") &&
-			 strncmp(table, "ip6 ", 4) != 0) {
-			cleanup_free char *name = xstrndup(table, strcspn(table, "{"));
-
-			name[strlen(name) - (*name && name[strlen(name) - 1] == ' ')] = '\0';
-			if (!strlist_has(&tables, name))
-				strlist_add(&tables, name);
-		}
+	neighbours_find_drops(chains, "forward", &tables);
+	neighbours_find_drops(chains, "input", &tables);
+	strlist_for_each(table, &tables)
+		if (!has_iptables || strcmp(table, NEIGHBOURS_IPTABLES) != 0)
+			strlist_add(&others, table);
+	names = strlist_join(&others, "', '");
+	if (others.count > 0) {
+		strbuf_addf(text,
+			    "'%s' of nftables drops what it does not know, so nodes may not reach "
+			    "this host or the outside",
+			    names);
+		return PROBE_WARNING;
 	}
-	return tables.count > 0 ? strlist_join(&tables, ", ") : NULL;
+	strbuf_add(text, strstr(chains, "table inet firewalld {")
+				 ? "firewalld is told to trust clusters' bridges"
+			 : tables.count > 0 ? "iptables is told to let pass what clusters need"
+					    : "nothing is dropped by default");
+	return PROBE_OK;
 }
 
-enum probe_state probe_check_forward_policy(const struct probe *probe arg_unused,
-					    struct strbuf *text)
+enum probe_state probe_check_firewalls(const struct probe *probe arg_unused, struct strbuf *text)
 {
 	cleanup_free char *chains = NULL;
-	cleanup_free char *tables = NULL;
-	unsigned long long bridged = 0;
+	cleanup_free char *iptables = process_find("iptables");
 
 	if (geteuid() != 0 || firewall_list_chains(&chains, NULL) < 0) {
 		strbuf_add(text, "only root can see what firewalls drop");
 		return PROBE_UNTRIED;
 	}
-	tables = probe_dropping_tables(chains);
-	if (!tables) {
-		strbuf_add(text, "nothing is dropped by default");
-		return PROBE_OK;
-	}
-	/* As Docker does it, together with a module that has bridges ask, too. */
-	(void)probe_read_number("/proc/sys/net/bridge/bridge-nf-call-iptables", &bridged, NULL);
-	strbuf_addf(text,
-		    "the nftables table '%s' drops what this host forwards, so nodes do not "
-		    "reach the outside%s",
-		    tables, bridged ? ", nor each other" : "");
-	return PROBE_WARNING;
+	return probe_judge_firewalls(chains, iptables != NULL, text);
 }

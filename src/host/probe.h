@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 
 enum probe_state {
@@ -92,10 +93,9 @@ bool probe_kernel_is_new(const char *release);
 /* Whether TEXT, that of /proc/PID/status, has the capability NUMBER in effect. */
 bool probe_has_capability(const char *text, unsigned number);
 
-/* The tables ("ip filter") of which TEXT, what `nft list chains` prints, says that they drop IPv4
- * packets that are forwarded unless told otherwise, separated by ", " and for the caller to free;
- * NULL if there are none. */
-char *probe_dropping_tables(const char *text) must_check;
+/* What CHAINS, printed by `nft list chains`, means for clusters, in words added to TEXT; those of
+ * iptables can be told what to let pass where there is the program. */
+enum probe_state probe_judge_firewalls(const char *chains, bool has_iptables, struct strbuf *text);
 
 /* Make the number in the file PATH at least WANTED; returns 1 if it was lower, 0 if not. */
 int probe_raise_number(const char *path, unsigned long long wanted, struct error *err);

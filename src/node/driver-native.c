@@ -353,20 +353,6 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	return give_birth(&birth, err);
 }
 
-static int limit(const struct node_spec *spec, struct error *err)
-{
-	cleanup_free char *group = group_of(spec);
-	int r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
-
-	if (r == -EBUSY) {
-		(void)error_because(err, &reason_resources, r,
-				    "node '%s' uses more memory than that just now", spec->name);
-		return error_hint(err, r, "give it more, or stop it first: 'manykube node stop %s'",
-				  spec->name);
-	}
-	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
-}
-
 /* Whether PID still has its namespaces: one that is being killed loses them before it is gone. */
 static bool is_whole(pid_t pid)
 {
@@ -518,26 +504,64 @@ static int open_terminal(const struct node_spec *spec, int *ret_ours, int *ret_t
 	return 0;
 }
 
+static int limit(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *group = group_of(spec);
+	cleanup_free char *run = below(spec, "run");
+	pid_t pid = running_pid(spec);
+	int r;
+
+	if (!pid)
+		return not_running(spec, err);
+	r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
+	if (r == -EBUSY) {
+		(void)error_because(err, &reason_resources, r,
+				    "node '%s' uses more memory than that just now", spec->name);
+		return error_hint(err, r, "give it more, or stop it first: 'manykube node stop %s'",
+				  spec->name);
+	}
+	if (r == 0)
+		r = native_views_renew(run, pid, spec->cpus, spec->memory_bytes, err);
+	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
+}
+
+/* The network of the node whose first process is PID. */
+static int open_network(const struct node_spec *spec, pid_t pid, int *ret_fd, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *ret_fd < 0 ? error_sys(err, "cannot open the network of node '%s'", spec->name) : 0;
+}
+
 static int route(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		 struct in_addr via, bool remove, struct error *err)
 {
 	cleanup_with(link_closep) struct link_socket *inside = NULL;
 	pid_t pid = running_pid(spec);
-	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
 	cleanup_fd int netns = -1;
 	int r;
 
 	if (!pid)
 		return 0;
-	netns = open(path, O_RDONLY | O_CLOEXEC);
-	if (netns < 0)
-		return error_sys(err, "cannot open the network of node '%s'", spec->name);
-	r = link_open_in(netns, &inside, err);
+	r = open_network(spec, pid, &netns, err);
+	if (r == 0)
+		r = link_open_in(netns, &inside, err);
 	if (r < 0)
 		return r;
 	if (remove)
 		return link_delete_route(inside, pods, prefix, via, err);
 	return link_replace_route(inside, pods, prefix, via, err);
+}
+
+static int reach(const struct node_spec *spec, struct in_addr address, unsigned port,
+		 int timeout_ms, struct error *err)
+{
+	pid_t pid = running_pid(spec);
+	cleanup_fd int netns = -1;
+	int r = pid ? open_network(spec, pid, &netns, err) : not_running(spec, err);
+
+	return r < 0 ? r : link_try_in(netns, address, port, timeout_ms, err);
 }
 
 const struct node_driver node_driver_native = {
@@ -556,5 +580,6 @@ const struct node_driver node_driver_native = {
 	.measure = measure,
 	.spawn = spawn,
 	.open_terminal = open_terminal,
+	.reach = reach,
 	.route = route,
 };

@@ -68,7 +68,8 @@ struct node_driver {
 	/* Bring it up unless it runs; returns when its PID 1 does. */
 	int (*start)(const struct node_spec *spec, struct error *err);
 
-	/* Hold a running node to the cpus and memory that SPEC has now. */
+	/* Hold a running node to the cpus and memory that SPEC has now, and show it these; what has
+	 * looked already, as its kubelet, does not look again. */
 	int (*limit)(const struct node_spec *spec, struct error *err);
 
 	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files. */
@@ -103,6 +104,10 @@ struct node_driver {
 	/* Open a pseudo-terminal of the node: our side, and the side for a program in it. */
 	int (*open_terminal)(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
 			     struct error *err);
+
+	/* Whether a program in it can connect to PORT of ADDRESS within TIMEOUT_MS. */
+	int (*reach)(const struct node_spec *spec, struct in_addr address, unsigned port,
+		     int timeout_ms, struct error *err);
 
 	/* Set the route to another node's pods, or remove it. */
 	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,

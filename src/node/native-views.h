@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/error.h"
 
 /*
@@ -16,6 +18,13 @@ int native_views_write(const char *folder, unsigned cpus, uint64_t memory_bytes,
 /* In the node: put the files in FROM over those of the /proc below ROOT, and CPUS (0: all) into its
  * /sys. */
 int native_views_mount(const char *from, const char *root, unsigned cpus, struct error *err);
+
+/*
+ * The same for a node that runs, whose first process is PID: write the files into FOLDER, and put
+ * them in the place of those it has.  Programs that run already may have read the old ones.
+ */
+int native_views_renew(const char *folder, pid_t pid, unsigned cpus, uint64_t memory_bytes,
+		       struct error *err);
 
 /* TEXT, a /proc/cpuinfo, with just CPUS processors, for the caller to free. */
 char *native_views_cpuinfo(const char *text, unsigned cpus) must_check;

@@ -69,7 +69,7 @@ profile_get() {
 host_snapshot() {
 	{
 		ip -o link | awk '{ sub(/[@:].*/, "", $2); print "link " $2 }'
-		ip route show table all | sed 's/^/route /'
+		ip route show table all | sed -E 's,^,route ,; s, expires [0-9]+sec,,'
 		awk '{ print "mount " $5 }' /proc/self/mountinfo
 		nft list tables | sed 's/^/nft /'
 		cat /sys/block/loop*/loop/backing_file 2>/dev/null | sed 's/^/loop /'

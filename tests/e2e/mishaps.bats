@@ -10,6 +10,7 @@ setup_file() {
 }
 
 teardown_file() {
+	nft delete table inet strict-e2e-mishaps 2>/dev/null || true
 	end_file
 }
 
@@ -98,6 +99,28 @@ teardown_file() {
 	assert_equal "$(identities)" "$before"
 	assert_all_ready
 	assert_data_is_there
+}
+
+@test "a firewall that keeps nodes from the host is named, and nothing is lost by it" {
+	local before
+
+	before=$(identities)
+	manykube stop -q
+	nft -f - <<-RULES
+		table inet strict-e2e-mishaps {
+			chain input {
+				type filter hook input priority 10
+				iifname "$(profile_get .bridge)" drop
+			}
+		}
+	RULES
+	run -70 manykube start
+	nft delete table inet "strict-e2e-mishaps"
+	assert_output_has "node 'node-1' does not reach this host at $(profile_get .gateway):6443"
+	assert_output_has "accept what comes from $(profile_get .subnet)"
+	run -0 manykube start
+	assert_equal "$(identities)" "$before"
+	assert_all_ready
 }
 
 @test "delete with stopped and half made nodes leaves nothing, and the names are as new" {

@@ -588,6 +588,13 @@ static int fake_route(arg_unused const struct node_spec *spec, arg_unused struct
 	return 0;
 }
 
+static int fake_reach(arg_unused const struct node_spec *spec, arg_unused struct in_addr address,
+		      arg_unused unsigned port, arg_unused int timeout_ms,
+		      arg_unused struct error *err)
+{
+	return 0;
+}
+
 static int fake_limit(const struct node_spec *spec, arg_unused struct error *err)
 {
 	add_about("limited", spec->name);
@@ -609,6 +616,7 @@ static const struct node_driver fake_driver = {
 	.show = fake_show,
 	.measure = fake_measure,
 	.spawn = fake_spawn,
+	.reach = fake_reach,
 	.route = fake_route,
 };
 

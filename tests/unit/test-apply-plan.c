@@ -105,7 +105,7 @@ TEST(nodes_are_added_changed_restarted_replaced_and_deleted)
 			     "- {role: control-plane, name: other}\n");
 
 	ASSERT_STR(plan, "node 'main' changes: taints +a=b:NoSchedule\n"
-			 "node 'big' is restarted: memory 4g -> 3g, labels +tier=db -all=yes "
+			 "node 'big' changes: memory 4g -> 3g, labels +tier=db -all=yes "
 			 "-tier=web\n"
 			 "node 'node-1' is deleted and made anew: env +A=b, maxPods 110 -> 5\n"
 			 "node 'new' is added: role worker\n"
@@ -125,7 +125,7 @@ TEST(what_all_nodes_have_changes_those_that_have_not_their_own)
 
 	ASSERT_STR(plan, "the cluster changes: defaults.memory 2g -> 3g\n"
 			 "the cluster changes: defaults.labels +all=no -all=yes\n"
-			 "node 'main' is restarted: memory 2g -> 3g, labels +all=no -all=yes\n"
+			 "node 'main' changes: memory 2g -> 3g, labels +all=no -all=yes\n"
 			 "node 'big' changes: labels +all=no -all=yes");
 }
 
@@ -200,7 +200,7 @@ TEST(what_a_file_does_not_say_can_stay)
 					  "- {role: worker, count: 2}\n";
 	cleanup_free char *plan = make_plan(BEFORE, little, true);
 
-	ASSERT_STR(plan, "node 'big' is restarted: memory 4g -> 3g, labels -tier=web");
+	ASSERT_STR(plan, "node 'big' changes: memory 4g -> 3g, labels -tier=web");
 }
 
 TEST(what_a_file_of_kinds_can_not_say_stays)

@@ -20,14 +20,14 @@ static const char before_text[] = HEAD
 	"- {role: control-plane, name: a}\n"
 	"- {role: control-plane, name: b}\n"
 	"- {role: worker, name: w1, memory: 1g, labels: {tier: web}}\n"
-	"- {role: worker, name: w2}\n"
+	"- {role: worker, name: w2, cpus: 2}\n"
 	"- {role: worker, name: w3}\n";
 
 /* Of everything something: set, changed, restarted, made anew, added, deleted. */
 static const char after_text[] = HEAD
 	"network: {ports: [\"8080:30080\"]}\n"
 	"nodes:\n"
-	"- {role: control-plane, name: a, cpus: 1, noSchedule: true}\n"
+	"- {role: control-plane, name: a, cpus: 1, env: {A: b}, noSchedule: true}\n"
 	"- {role: control-plane, name: b, maxPods: 20}\n"
 	"- {role: worker, name: w1, memory: 2g, labels: {tier: db}}\n"
 	"- {role: worker, name: w2, taints: [\"x=y:NoExecute\"]}\n"
@@ -115,7 +115,7 @@ static void assert_applied(void)
 	ASSERT_OK(apply_text(after_text, &usual, &err));
 	left = plan_of(after_text);
 	ASSERT_STR(left, "");
-	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig "
+	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig limited:w1 limited:w2 "
 		     "member:a member:b member:w1 member:w2 member:w4 "
 		     "running:a running:b running:w1 running:w2 running:w4");
 	ASSERT_OK(profile_load("test", &profile, &err));
@@ -127,6 +127,7 @@ static void assert_applied(void)
 	ASSERT_INT(node_of(&profile, "b")->max_pods, 20);
 	ASSERT_INT(node_of(&profile, "w1")->memory_bytes, UINT64_C(2) << 30);
 	ASSERT_STR(node_of(&profile, "w1")->labels.items[0], "tier=db");
+	ASSERT_INT(node_of(&profile, "w2")->cpus, 0);
 	ASSERT_STR(node_of(&profile, "w2")->taints.items[0], "x=y:NoExecute");
 	/* Those that stayed kept what they were given once. */
 	ASSERT_STR(node_of(&profile, "w2")->address, "192.168.39.5");
@@ -149,10 +150,10 @@ TEST(nothing_is_to_be_done_for_what_there_is)
 	same = plan_of(after_text);
 	ASSERT_STR(same, "the cluster changes: network.ports +8080:30080\n"
 			 "node 'a' is restarted: cpus the host's -> 1, taints "
-			 "+node-role.kubernetes.io/control-plane:NoSchedule\n"
+			 "+node-role.kubernetes.io/control-plane:NoSchedule, env +A=b\n"
 			 "node 'b' is deleted and made anew: maxPods 110 -> 20\n"
-			 "node 'w1' is restarted: memory 1g -> 2g, labels +tier=db -tier=web\n"
-			 "node 'w2' changes: taints +x=y:NoExecute\n"
+			 "node 'w1' changes: memory 1g -> 2g, labels +tier=db -tier=web\n"
+			 "node 'w2' changes: cpus 2 -> the host's, taints +x=y:NoExecute\n"
 			 "node 'w4' is added: role worker\n"
 			 "node 'w3' is deleted");
 }
@@ -196,7 +197,7 @@ TEST(a_stopped_cluster_comes_up_as_the_file_says_also_cut_short)
 
 TEST(nodes_that_do_not_run_are_started_and_outdated_ones_restarted)
 {
-	static const struct node_changes changes = { .cpus = 2 };
+	static const struct node_changes changes = { .cpus = 1 };
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *plan = NULL;
@@ -207,13 +208,18 @@ TEST(nodes_that_do_not_run_are_started_and_outdated_ones_restarted)
 	ASSERT_OK(profile_load("test", &profile, &err));
 	strlist_add(&names, "w1");
 	ASSERT_INT(cluster_stop_nodes(&profile, &names, NULL, NULL), 1);
+	/* Its kubelet can't be restarted meanwhile. */
+	ASSERT_INT(cluster_pause(&profile, profile_find_node(&profile, "w2"), true, NULL, NULL), 1);
 	ASSERT_OK(cluster_change_node(&profile, "w2", &changes, &needs_restart, &err));
+	ASSERT(needs_restart);
+	ASSERT_INT(cluster_pause(&profile, profile_find_node(&profile, "w2"), false, NULL, NULL),
+		   1);
 	ASSERT_INT(cluster_pause(&profile, profile_find_node(&profile, "w3"), true, NULL, NULL), 1);
 	plan = plan_of(HEAD "nodes:\n"
 			    "- {role: control-plane, name: a}\n"
 			    "- {role: control-plane, name: b}\n"
 			    "- {role: worker, name: w1, memory: 1g, labels: {tier: web}}\n"
-			    "- {role: worker, name: w2, cpus: 2}\n"
+			    "- {role: worker, name: w2, cpus: 1}\n"
 			    "- {role: worker, name: w3}\n");
 	ASSERT_STR(plan, "node 'w1' is started\nnode 'w2' is restarted\nnode 'w3' is started");
 	ASSERT_OK(apply_text(before_text, &usual, &err));
@@ -227,7 +233,7 @@ TEST(nodes_that_are_not_in_the_file_stay_unless_pruned)
 	static const char text[] = HEAD "nodes:\n"
 					"- {role: control-plane, name: a}\n"
 					"- {role: control-plane, name: b}\n"
-					"- {role: worker, name: w2}\n";
+					"- {role: worker, name: w2, cpus: 2}\n";
 	static const struct apply_options careful = { .wait_seconds = 20 };
 
 	free(begin_round(0));

@@ -409,12 +409,19 @@ TEST(a_node_is_outdated_until_it_is_started_again)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	const struct node_changes changes = { .cpus = 1 };
+	const struct node *node;
 	bool needs_restart = false;
 
 	free(begin_round(0));
 	ASSERT_INT(three_nodes(), 0);
 	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_change_node(&profile, "node-3", &changes, &needs_restart, &err));
+	ASSERT(!needs_restart && !is_outdated("node-3"));
+	/* The kubelet of one that is paused can't be restarted. */
+	node = profile_find_node(&profile, "node-2");
+	ASSERT_INT(cluster_pause(&profile, node, true, NULL, NULL), 1);
 	ASSERT_OK(cluster_change_node(&profile, "node-2", &changes, &needs_restart, &err));
+	ASSERT_INT(cluster_pause(&profile, node, false, NULL, NULL), 1);
 	ASSERT(needs_restart && is_outdated("node-2") && !is_outdated("node-3"));
 	ASSERT_INT(start_all(), 0);
 	ASSERT(is_outdated("node-2"));

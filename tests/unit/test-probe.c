@@ -107,7 +107,19 @@ TEST(reads_the_capabilities_in_effect)
 	ASSERT(!probe_has_capability("", 0));
 }
 
-TEST(names_the_firewalls_that_drop_what_is_forwarded)
+static void assert_judged(const char *chains, enum probe_state state, const char *words)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf without = STRBUF_INIT;
+
+	ASSERT_INT(probe_judge_firewalls(chains, true, &text), state);
+	ASSERT_STR(text.text, words);
+	/* Without iptables its chains are like all others. */
+	ASSERT_INT(probe_judge_firewalls(chains, false, &without),
+		   strstr(chains, "policy drop") ? PROBE_WARNING : PROBE_OK);
+}
+
+TEST(names_the_firewalls_that_drop_what_they_do_not_know)
 {
 	static const char chains[] =
 		"table ip filter {\n"
@@ -120,13 +132,17 @@ TEST(names_the_firewalls_that_drop_what_is_forwarded)
 		"\t\ttype filter hook forward priority filter; policy accept;\n\t}\n}\n"
 		"table inet strict {\n\tchain a {\n"
 		"\t\ttype filter hook forward priority 10; policy drop;\n\t}\n}\n";
-	cleanup_free char *some = probe_dropping_tables(chains);
-	cleanup_free char *none = probe_dropping_tables("table ip nat {\n}\n");
-	cleanup_free char *garbage = probe_dropping_tables("table {\n hook forward policy drop");
+	static const char docker[] =
+		"table ip filter {\n\tchain FORWARD {\n"
+		"\t\ttype filter hook forward priority 0; policy drop;\n\t}\n}\n";
 
-	ASSERT_STR(some, "ip filter, inet strict");
-	ASSERT(!none);
-	(void)garbage;
+	assert_judged(chains, PROBE_WARNING,
+		      "'inet strict' of nftables drops what it does not know, so nodes may not "
+		      "reach this host or the outside");
+	assert_judged(docker, PROBE_OK, "iptables is told to let pass what clusters need");
+	assert_judged("table inet firewalld {\n}\n", PROBE_OK,
+		      "firewalld is told to trust clusters' bridges");
+	assert_judged("table ip nat {\n}\n", PROBE_OK, "nothing is dropped by default");
 }
 
 TEST(refuses_what_there_is_no_room_for)
