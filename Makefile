@@ -30,7 +30,7 @@ build-clang/build.ninja:
 	CC=clang meson setup build-clang
 
 deps:
-	@tools/deps.sh
+	@tools/deps.sh $(if $(MANYKUBE_TEST_HOSTS),hosts)
 
 up: deps
 	@$(MAKE) --no-print-directory all

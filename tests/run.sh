@@ -1,6 +1,6 @@
 #!/bin/bash
 # Run all tests, or those whose group the words given begin (unit, unit/opt, fuzz, style, asan,
-# clang, package, e2e, e2e/cluster), and end with one line: how many passed, failed and were skipped.
+# clang, package, e2e, e2e/cluster, hosts), and end with one line: how many passed, failed and were skipped.
 # What a test printed is in build/test-logs/.
 set -u
 
@@ -171,6 +171,14 @@ if wanted e2e; then
 		failed=$((failed + 1))
 		failures+=("e2e: there is no payload for clusters")
 	fi
+fi
+
+# Other kinds of hosts take long; CI has one of them.
+if [ ${#only[@]} -gt 0 ] && wanted hosts || [ -n "${MANYKUBE_TEST_HOSTS:-}" ]; then
+	mkdir -p "$logs/hosts"
+	run "$logs/hosts.log" env HOSTS_MAY_SKIP=1 timeout --kill-after=60 2400 \
+		tests/hosts/run.sh "${MANYKUBE_TEST_HOSTS:-short}"
+	count_tap hosts "$logs/hosts.log"
 fi
 
 if [ $((passed + failed + skipped)) -eq 0 ]; then

@@ -3,6 +3,7 @@
 # ends, and told to start at boot.  boot-after.bats has what must be true then.
 
 load ../e2e/helper
+load slow
 
 setup_file() {
 	export KEPT=/home/person/kept
@@ -21,7 +22,7 @@ login() {
 	printf '[Login]\nKillUserProcesses=yes\n' >/etc/systemd/logind.conf.d/kill.conf
 	systemctl reload-or-restart systemd-logind
 	login sudo --preserve-env=MANYKUBE_CACHE,MANYKUBE_WAIT_TIMEOUT \
-		/checkout/build/manykube start --nodes=2 --offline
+		/checkout/build/manykube start --nodes=2 --offline "$(slow_flags)"
 }
 
 @test "the cluster outlives the login, and the person looks at it without sudo" {

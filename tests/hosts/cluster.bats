@@ -4,10 +4,11 @@
 # the first tests are run.
 
 load ../e2e/helper
+load slow
 
 setup_file() {
 	begin_file hosts
-	manykube start --nodes="${HOSTS_NODES:-3}" --offline
+	make_cluster --nodes="${HOSTS_NODES:-3}"
 }
 
 teardown_file() {
@@ -70,9 +71,10 @@ group_of() {
 	manykube node add small --cpus=1 --memory=600m
 	assert_equal "$(cat "$(group_of small)/cpu.max")" "100000 100000"
 	assert_equal "$(cat "$(group_of small)/memory.max")" $((600 << 20))
-	assert_equal "$(on small nproc)" 1
+	assert_equal "$(on small grep -c ^processor /proc/cpuinfo)" 1
 	manykube node set small --memory=700m
 	assert_equal "$(cat "$(group_of small)/memory.max")" $((700 << 20))
+	assert_equal "$(kubectl get node small -o jsonpath='{.status.capacity.memory}')" 700Mi
 }
 
 @test "pods on all nodes reach each other" {

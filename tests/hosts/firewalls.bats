@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# In a guest: one cluster of two nodes beside the firewalls that people have.  Its worker joins, and
+# pods on both nodes reach each other, only if these let nodes talk to the host and to each other.
+
+load ../e2e/helper
+load slow
+
+setup_file() {
+	begin_file firewalls
+}
+
+teardown_file() {
+	systemctl stop docker docker.socket firewalld 2>/dev/null
+	ufw --force disable
+	nft delete table inet strict 2>/dev/null
+	end_file
+}
+
+bridge() {
+	profile_get .bridge
+}
+
+our_rules() {
+	iptables -S | grep -c -- "$(bridge)"
+}
+
+# Bring the cluster up, and pods to talk across nodes.
+assert_works() {
+	manykube start
+	assert_all_ready
+	assert_web_reaches_web
+}
+
+@test "ufw, which lets nobody in" {
+	ufw --force enable
+	make_cluster --nodes=2
+	assert_all_ready
+	[ "$(our_rules)" -gt 0 ]
+	run manykube doctor
+	assert_output_has "iptables is told to let pass what clusters need"
+	apply_web
+	assert_web_reaches_web
+	manykube stop
+	assert_equal "$(our_rules)" 0
+	ufw --force disable
+	# It leaves its policies behind.
+	iptables -P INPUT ACCEPT
+	iptables -P FORWARD ACCEPT
+}
+
+@test "a table of nftables that drops: the start says so, and what to do" {
+	nft -f - <<-'RULES'
+		table inet strict {
+			chain input { type filter hook input priority 10; policy drop; ct state established,related accept; iifname "lo" accept; iifname "en*" accept; }
+			chain forward { type filter hook forward priority 10; policy drop; }
+		}
+	RULES
+	run manykube doctor
+	assert_output_has "'inet strict' of nftables drops what it does not know"
+	run -70 manykube start
+	assert_output_has "does not reach this host at"
+	assert_output_has "nftables: inet strict"
+	nft add rule inet strict input iifname '"mk*"' accept
+	nft add rule inet strict forward iifname '"mk*"' accept
+	assert_works
+	manykube stop
+	nft delete table inet strict
+}
+
+@test "Docker beside us, which drops what is forwarded" {
+	systemctl start docker
+	iptables -S FORWARD | grep -q 'P FORWARD DROP'
+	modprobe br_netfilter
+	assert_equal "$(cat /proc/sys/net/bridge/bridge-nf-call-iptables)" 1
+	assert_works
+	docker info >/dev/null
+	manykube stop
+	assert_equal "$(our_rules)" 0
+	systemctl stop docker docker.socket
+	iptables -P FORWARD ACCEPT
+}
+
+@test "firewalld" {
+	systemctl start firewalld
+	assert_works
+	assert_equal "$(firewall-cmd --get-zone-of-interface="$(bridge)")" trusted
+	manykube delete
+	assert_equal "$(firewall-cmd --zone=trusted --list-interfaces)" ""
+	systemctl stop firewalld
+}
