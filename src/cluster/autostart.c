@@ -48,13 +48,17 @@ int autostart_text(const struct autostart *autostart, char **ret_text, struct er
 		r = check_path(autostart->cache, err);
 	if (r < 0)
 		return r;
-	/* Behind the scope when starting is before it when stopping: nodes end in order. */
+	/*
+	 * Behind the scope when starting is before it when stopping: nodes end in order.  Firewalls
+	 * that come up later would not know of what they were told to let pass.
+	 */
 	strbuf_addf(&text,
 		    "# Made by 'manykube autostart enable -p %s'.\n"
 		    "[Unit]\n"
 		    "Description=Start of the Kubernetes cluster '%s' of manykube\n"
 		    "After=network.target manykube-%s.scope\n"
-		    "RequiresMountsFor=%s %s\n"
+		    "After=nftables.service ufw.service firewalld.service docker.service\n"
+		    "RequiresMountsFor=%s %s %s\n"
 		    "\n"
 		    "[Service]\n"
 		    "Type=oneshot\n"
@@ -62,8 +66,8 @@ int autostart_text(const struct autostart *autostart, char **ret_text, struct er
 		    "TimeoutStartSec=infinity\n"
 		    "TimeoutStopSec=5min\n"
 		    "Environment=MANYKUBE_HOME=%s MANYKUBE_CACHE=%s\n",
-		    autostart->profile, autostart->profile, autostart->bridge, autostart->home,
-		    autostart->cache, autostart->home, autostart->cache);
+		    autostart->profile, autostart->profile, autostart->bridge, autostart->program,
+		    autostart->home, autostart->cache, autostart->home, autostart->cache);
 	/* As if they had typed it: files are theirs, and so is the kubeconfig. */
 	if (autostart->uid != 0)
 		strbuf_addf(&text, "Environment=SUDO_UID=%u SUDO_GID=%u\n", autostart->uid,

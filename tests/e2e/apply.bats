@@ -47,11 +47,11 @@ lives() {
 	done
 }
 
-# Of NODE: its UID, when its first process began, and when its containers did.
+# Of NODE: its UID, when its first process began, and when the container of a pod did that stays.
 ages() {
 	kubectl get node "$1" -o jsonpath='{.metadata.uid}{"\n"}'
 	on "$1" cat /proc/1/stat | cut -d' ' -f22
-	kubectl get pods -A --field-selector "spec.nodeName=$1" \
+	kubectl get pods -n kube-system -l k8s-app=kube-proxy --field-selector "spec.nodeName=$1" \
 		-o jsonpath='{.items[*].status.containerStatuses[*].state.running.startedAt}'
 }
 
