@@ -42,6 +42,8 @@
 	"--skip-phases=preflight,check-etcd,kubelet-wait-bootstrap,control-plane-join," \
 	"wait-control-plane"
 #define MEMBER_POLL_MS 100
+#define APPLY_TRIES    5
+#define APPLY_REST_MS  500
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
@@ -488,6 +490,22 @@ int bootstrap_mark_control_plane(const struct profile *profile, const struct nod
 	return label(profile, node, labels, deadline_ms, err);
 }
 
+/* The API of a slow machine may not manage it the first time; to apply is to be able to repeat. */
+static int apply(const struct profile *profile, const char *path, json_t *body, struct error *err)
+{
+	int r = 0;
+
+	for (unsigned left = APPLY_TRIES; left > 0; left--) {
+		r = world->kube(profile, KUBE_APPLY, path, body, NULL, err);
+		if ((r != -EAGAIN && r != -ETIMEDOUT) || left == 1)
+			break;
+		if (err)
+			error_clear(err);
+		clock_rest_ms(APPLY_REST_MS);
+	}
+	return r;
+}
+
 int bootstrap_quicken_dns(const struct profile *profile, struct error *err)
 {
 	json_auto_t *deployment = json_pack(
@@ -497,9 +515,8 @@ int bootstrap_quicken_dns(const struct profile *profile, struct error *err)
 		"periodSeconds", 1);
 
 	assert(deployment);
-	return world->kube(profile, KUBE_APPLY,
-			   "/apis/apps/v1/namespaces/kube-system/deployments/coredns", deployment,
-			   NULL, err);
+	return apply(profile, "/apis/apps/v1/namespaces/kube-system/deployments/coredns",
+		     deployment, err);
 }
 
 int bootstrap_name_protocols(const struct profile *profile, struct error *err)
@@ -513,9 +530,8 @@ int bootstrap_name_protocols(const struct profile *profile, struct error *err)
 		"readOnly", 1);
 
 	assert(set);
-	return world->kube(profile, KUBE_APPLY,
-			   "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy", set, NULL,
-			   err);
+	return apply(profile, "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy", set,
+		     err);
 }
 
 int bootstrap_storage(const struct profile *profile, struct error *err)
@@ -525,7 +541,7 @@ int bootstrap_storage(const struct profile *profile, struct error *err)
 		int r;
 
 		assert(body);
-		r = world->kube(profile, KUBE_APPLY, object->path, body, NULL, err);
+		r = apply(profile, object->path, body, err);
 		if (r < 0)
 			return error_prefix(err, r, "cannot set up storage");
 	}

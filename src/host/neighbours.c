@@ -91,14 +91,12 @@ static void change_input(const char *how, const char *bridge, const struct strli
 	}
 }
 
-static void change_firewalld(const char *how, const char *bridge)
+static bool change_firewalld(const char *how, const char *bridge)
 {
 	cleanup_free char *line = xasprintf("firewall-cmd --quiet --zone=trusted --%s-interface=%s",
 					    how, bridge);
 
-	if (!run(line))
-		log_warning("cannot have firewalld %s the interface '%s'",
-			    strcmp(how, "add") == 0 ? "trust" : "forget", bridge);
+	return run(line);
 }
 
 void neighbours_open(const char *bridge, const struct strlist *ports)
@@ -111,8 +109,8 @@ void neighbours_open(const char *bridge, const struct strlist *ports)
 		change_forward("-I", bridge);
 	if (drops(chains, "input"))
 		change_input("-I", bridge, ports);
-	if (has_table(chains, "inet firewalld"))
-		change_firewalld("add", bridge);
+	if (has_table(chains, "inet firewalld") && !change_firewalld("change", bridge))
+		log_warning("cannot have firewalld trust the interface '%s'", bridge);
 }
 
 void neighbours_close(const char *bridge, const struct strlist *ports)
@@ -126,8 +124,9 @@ void neighbours_close(const char *bridge, const struct strlist *ports)
 		change_forward("-D", bridge);
 		change_input("-D", bridge, ports);
 	}
+	/* It complains of what it does not have. */
 	if (has_table(chains, "inet firewalld"))
-		change_firewalld("remove", bridge);
+		(void)change_firewalld("remove", bridge);
 }
 
 char *neighbours_remedy(const char *subnet)

@@ -2,17 +2,7 @@
 # In the guest of boot-before.bats, booted again.
 
 load ../e2e/helper
-
-as_person() {
-	setpriv --reuid=person --regid=person --init-groups env HOME=/home/person "$@"
-}
-
-all_ready() {
-	local ready
-
-	ready=$(as_person /home/cache/v1.36.3/bin/kubectl get nodes --no-headers | grep -c ' Ready ')
-	[ "$ready" = 2 ]
-}
+load person
 
 started() {
 	[ "$(systemctl is-active 'manykube-mk*.service')" = active ]
@@ -22,13 +12,11 @@ started() {
 	within 120 started
 	within 60 all_ready
 	as_person /checkout/build/manykube status
+	assert_equal "$(identities_of_person)" "$(cat /home/person/kept)"
 }
 
-@test "delete leaves neither the cluster nor its service" {
-	SUDO_UID=1000 SUDO_GID=1000 /checkout/build/manykube delete
+@test "it is not to start at boot any more" {
+	as_root_of_person autostart disable
+	assert_equal "$(as_person /checkout/build/manykube autostart status)" disabled
 	assert_equal "$(find /etc/systemd/system -name 'manykube*')" ""
-	assert_equal "$(systemctl list-units --all --plain --no-legend 'manykube*')" ""
-	assert_equal "$(find /home/person/.manykube/profiles -mindepth 1)" ""
-	assert_equal "$(ip -o link | grep -c ' mk')" 0
-	assert_equal "$(nft list tables | grep -c ' mk')" 0
 }

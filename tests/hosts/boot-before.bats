@@ -4,10 +4,7 @@
 
 load ../e2e/helper
 load slow
-
-setup_file() {
-	export KEPT=/home/person/kept
-}
+load person
 
 # As the person, in a login of their own.
 login() {
@@ -28,8 +25,8 @@ login() {
 @test "the cluster outlives the login, and the person looks at it without sudo" {
 	run login /checkout/build/manykube status
 	assert_status 0
-	login "$MANYKUBE_CACHE/v1.36.3/bin/kubectl get nodes" | tee "$KEPT"
-	assert_equal "$(grep -c ' Ready ' "$KEPT")" 2
+	assert_equal "$(login "$MANYKUBE_CACHE/v1.36.3/bin/kubectl get nodes" | grep -c ' Ready ')" 2
+	identities_of_person >/home/person/kept
 }
 
 @test "the person's files are the person's" {

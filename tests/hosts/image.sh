@@ -30,8 +30,10 @@ sources() {
 		awk '$5 == "Debian" && $6 == "Packages" { print $1, $2, $3, $4 }' | sort -u
 }
 
+# The same release as this machine's.
 suite() {
-	sources | awk '{ print $3 }' | sort | head -n 1
+	# shellcheck source=/dev/null # of every system
+	(. /etc/os-release && echo "$VERSION_CODENAME")
 }
 
 proxies() {
@@ -123,6 +125,8 @@ if [ ! -d "$folder" ]; then
 	echo "making the guests' $kind ${version:+of $version }in $images, once" >&2
 	rm -rf "$folder.new"
 	mkdir -p "$folder.new"
+	# Images of containers come without lists.
+	[ "$kind" != base ] || [ -n "$(sources)" ] || apt-get update >&2
 	"make_$kind" "$folder.new" >&2
 	mv "$folder.new" "$folder"
 fi
