@@ -149,7 +149,11 @@ int autostart_disable(const struct profile *profile, struct error *err)
 	r = systemctl("disable", unit, err);
 	if (r == 0 && unlink(file) < 0 && errno != ENOENT)
 		r = error_sys(err, "cannot remove '%s'", file);
-	return r < 0 ? r : systemctl("daemon-reload", NULL, err);
+	if (r == 0)
+		r = systemctl("daemon-reload", NULL, err);
+	/* Without its file it has no way to stop the cluster, which runs on; it is only forgotten.
+	 */
+	return r == 0 && systemctl("is-active", unit, NULL) == 0 ? systemctl("stop", unit, err) : r;
 }
 
 bool autostart_is_enabled(const struct profile *profile)

@@ -19,4 +19,6 @@ started() {
 	as_root_of_person autostart disable
 	assert_equal "$(as_person /checkout/build/manykube autostart status)" disabled
 	assert_equal "$(find /etc/systemd/system -name 'manykube*')" ""
+	assert_equal "$(systemctl list-units --all --plain --no-legend 'manykube*.service')" ""
+	all_ready
 }
