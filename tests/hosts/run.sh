@@ -22,10 +22,11 @@ number=0
 scenarios='
 short|HOSTS_NODES=2|cluster|1+1 nodes, Debian 12, Linux 6.1, systemd, cgroup v2
 cluster|HOSTS_NODES=3|cluster|1+2 nodes and all that can be done with them, the same host
-boot||boot-before reboot boot-after|sudo, a login that ends, autostart, a reboot, the same host
+boot||boot-before reboot boot-after reboot boot-again|sudo, a login that ends, autostart, reboots, the same host
 newer|GUEST_KERNEL=6.12 HOSTS_NODES=2|cluster|1+1 nodes, Linux 6.12
 firewalls||firewalls|ufw, a table that drops, Docker and firewalld beside 1+1 nodes, Linux 6.1
 odd|GUEST_MEMORY=2048 GUEST_APPEND=ipv6.disable=1|odd|no IPv6, swap, AppArmor, 2 GiB, homes on a quota and in memory, no /usr merge
+small|GUEST_CPUS=1 GUEST_MEMORY=2048|small|1 CPU, 2 GiB of memory
 '
 
 # For the guest of $folder.
