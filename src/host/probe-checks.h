@@ -41,6 +41,7 @@ enum probe_state probe_check_idmap(const struct probe *probe, struct strbuf *tex
 enum probe_state probe_check_overlay(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_namespaces(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_usr_merge(const struct probe *probe, struct strbuf *text);
+enum probe_state probe_check_confinement(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_loop(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_cgroups(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_systemd(const struct probe *probe, struct strbuf *text);

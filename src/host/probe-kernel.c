@@ -148,6 +148,24 @@ enum probe_state probe_check_usr_merge(const struct probe *probe arg_unused, str
 	return PROBE_OK;
 }
 
+/* Rules for programs that come from the host's administrator. */
+enum probe_state probe_check_confinement(const struct probe *probe arg_unused, struct strbuf *text)
+{
+	cleanup_with(strbuf_release) struct strbuf apparmor = STRBUF_INIT;
+	unsigned long long enforces = 0;
+
+	(void)probe_read_number("/sys/fs/selinux/enforce", &enforces, NULL);
+	if (enforces) {
+		strbuf_add(text, "SELinux enforces its rules; nobody has tried nodes there");
+		return PROBE_WARNING;
+	}
+	(void)file_read("/sys/module/apparmor/parameters/enabled", PROC_LIMIT, &apparmor, NULL);
+	strbuf_add(text, apparmor.len > 0 && apparmor.text[0] == 'Y'
+				 ? "AppArmor is on; containers in nodes have no profiles"
+				 : "neither SELinux nor AppArmor is on");
+	return PROBE_OK;
+}
+
 enum probe_state probe_check_loop(const struct probe *probe arg_unused, struct strbuf *text)
 {
 	if (!file_exists("/dev/loop-control")) {
