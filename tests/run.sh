@@ -176,7 +176,7 @@ fi
 # Other kinds of hosts take long; CI has one of them.
 if [ ${#only[@]} -gt 0 ] && wanted hosts || [ -n "${MANYKUBE_TEST_HOSTS:-}" ]; then
 	mkdir -p "$logs/hosts"
-	run "$logs/hosts.log" env HOSTS_MAY_SKIP=1 timeout --kill-after=60 2400 \
+	run "$logs/hosts.log" env HOSTS_MAY_SKIP=1 HOSTS_SECONDS=900 timeout --kill-after=60 2400 \
 		tests/hosts/run.sh "${MANYKUBE_TEST_HOSTS:-short}"
 	count_tap hosts "$logs/hosts.log"
 fi
