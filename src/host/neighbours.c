@@ -99,6 +99,15 @@ static bool change_firewalld(const char *how, const char *bridge)
 	return run(line);
 }
 
+/* It has its table only some time after it was started. */
+static bool firewalld_runs(const char *chains)
+{
+	cleanup_free char *program = process_find("firewall-cmd");
+
+	return has_table(chains, "inet firewalld") ||
+	       (program && run("systemctl is-active --quiet firewalld"));
+}
+
 void neighbours_open(const char *bridge, const struct strlist *ports)
 {
 	cleanup_free char *chains = NULL;
@@ -109,7 +118,7 @@ void neighbours_open(const char *bridge, const struct strlist *ports)
 		change_forward("-I", bridge);
 	if (drops(chains, "input"))
 		change_input("-I", bridge, ports);
-	if (has_table(chains, "inet firewalld") && !change_firewalld("change", bridge))
+	if (firewalld_runs(chains) && !change_firewalld("change", bridge))
 		log_warning("cannot have firewalld trust the interface '%s'", bridge);
 }
 
@@ -125,7 +134,7 @@ void neighbours_close(const char *bridge, const struct strlist *ports)
 		change_input("-D", bridge, ports);
 	}
 	/* It complains of what it does not have. */
-	if (has_table(chains, "inet firewalld"))
+	if (firewalld_runs(chains))
 		(void)change_firewalld("remove", bridge);
 }
 
