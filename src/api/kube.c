@@ -222,9 +222,11 @@ static int code_of(int status)
 		return -ENOENT;
 	case 409:
 		return -EEXIST;
+	/* Not -EACCES, which is for files. */
 	case 401:
+		return -EKEYREJECTED;
 	case 403:
-		return -EACCES;
+		return -EPERM;
 	case 429:
 		return -EAGAIN;
 	default:

@@ -46,7 +46,7 @@ enum kube_verb {
  * NULL where it is not JSON.  RET_ANSWER may be NULL.  The time for all of it is TIMEOUT_MS.
  *
  * -ECONNREFUSED or another network error: the API is not there; -ENOENT: no such object
- * (HTTP 404); -EEXIST: a conflict (409); -EACCES: 401 or 403; -EAGAIN: 429 or 5xx;
+ * (HTTP 404); -EEXIST: a conflict (409); -EKEYREJECTED: 401; -EPERM: 403; -EAGAIN: 429 or 5xx;
  * -EBADMSG: anything else that it refused.
  */
 int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const json_t *body,

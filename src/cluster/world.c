@@ -9,6 +9,7 @@
 #include "balancer/balancer.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
@@ -29,6 +30,8 @@
 #define REQUEST_TIMEOUT_MS 10000
 /* What is asked only once is given longer: a busy host's API may need it while it is made. */
 #define ANSWER_TIMEOUT_MS  30000
+#define RIGHTS_MS          5000
+#define RIGHTS_POLL_MS     100
 
 static int get_payload(const char *version, const char *mirror, struct observer *observer,
 		       struct payload *ret, struct error *err)
@@ -133,13 +136,23 @@ static int get_client(const struct profile *profile, struct error *err)
 	return r;
 }
 
+/* We may do everything; but a control plane that has just come up has yet to read that. */
 static int ask_kube(const struct profile *profile, enum kube_verb verb, const char *path,
 		    const json_t *body, json_t **ret_answer, struct error *err)
 {
+	int64_t deadline_ms = clock_now_ms() + RIGHTS_MS;
 	int r = get_client(profile, err);
 
-	return r < 0 ? r
-		     : kube_request(client, verb, path, body, ANSWER_TIMEOUT_MS, ret_answer, err);
+	if (r < 0)
+		return r;
+	while ((r = kube_request(client, verb, path, body, ANSWER_TIMEOUT_MS, ret_answer, err)) ==
+		       -EPERM &&
+	       clock_now_ms() < deadline_ms) {
+		if (err)
+			error_clear(err);
+		clock_rest_ms(RIGHTS_POLL_MS);
+	}
+	return r;
 }
 
 static bool api_is_ready(const struct profile *profile, const struct node *node)
