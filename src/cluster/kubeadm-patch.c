@@ -184,14 +184,14 @@ static json_t *argument_text(const json_t *value)
 	return json_string(text ? text : "");
 }
 
-/* Set the argument NAME in LIST to VALUE, or take it away if that is null. */
+/* Set the argument NAME in LIST to VALUE, or take it away if that is null or NULL. */
 static void set_argument(json_t *list, const char *name, const json_t *value)
 {
 	size_t at = find_argument(list, name);
 	json_t *there = json_array_get(list, at);
 	const char *before = json_string_value(json_object_get(there, "value"));
 
-	if (there && json_is_null(value)) {
+	if (there && (!value || json_is_null(value))) {
 		(void)json_array_remove(list, at);
 	} else if (there && strcmp(name, "node-labels") == 0 && json_is_string(value)) {
 		/* The node's own labels are among them. */
@@ -219,6 +219,11 @@ static void merge_arguments(json_t *list, const json_t *patch)
 		if (name)
 			set_argument(list, name, json_object_get(argument, "value"));
 	}
+}
+
+static bool holds_arguments(const char *key)
+{
+	return strcmp(key, "extraArgs") == 0 || strcmp(key, "kubeletExtraArgs") == 0;
 }
 
 static void merge_names(json_t *list, const json_t *patch)
@@ -258,7 +263,7 @@ static void merge_lists(json_t *target, json_t *patch)
 
 	json_object_foreach_safe(patch, next, key, value)
 	{
-		if (strcmp(key, "extraArgs") == 0 || strcmp(key, "kubeletExtraArgs") == 0) {
+		if (holds_arguments(key)) {
 			merge_arguments(list_of(target, key), value);
 			(void)json_object_del(patch, key);
 		} else if (strcmp(key, "certSANs") == 0) {
@@ -274,6 +279,44 @@ static void merge_lists(json_t *target, json_t *patch)
 			merge_lists(member, value);
 		}
 	}
+}
+
+/* Whether OPERATION was about an argument by its name, /apiServer/extraArgs/v, which it could be
+ * when kubeadm had mappings of them; it is done then. */
+static bool apply_to_argument(json_t *document, const json_t *operation)
+{
+	cleanup_with(strlist_release) struct strlist keys = STRLIST_INIT;
+	const char *op = json_string_value(json_object_get(operation, "op"));
+	bool removes = strcmp(op, "remove") == 0;
+	const char *name;
+
+	strlist_split(&keys, json_string_value(json_object_get(operation, "path")), '/');
+	name = keys.count >= 2 ? keys.items[keys.count - 1] : "";
+	if (!*name || strspn(name, "-0123456789") == strlen(name) ||
+	    !holds_arguments(keys.items[keys.count - 2]) ||
+	    (!removes && strcmp(op, "add") != 0 && strcmp(op, "replace") != 0))
+		return false;
+	for (size_t i = 0; i < keys.count - 2 && document; i++)
+		document = json_object_get(document, keys.items[i]);
+	if (!json_is_object(document))
+		return false;
+	set_argument(list_of(document, keys.items[keys.count - 2]), name,
+		     removes ? NULL : json_object_get(operation, "value"));
+	return true;
+}
+
+static int apply_operations(json_t **document, const json_t *operations, struct error *err)
+{
+	for (size_t i = 0; i < json_array_size(operations); i++) {
+		const json_t *operation = json_array_get(operations, i);
+		int r = apply_to_argument(*document, operation)
+				? 0
+				: json_patch_apply_one(document, operation, err);
+
+		if (r < 0)
+			return error_prefix(err, r, "operation %zu", i + 1);
+	}
+	return 0;
 }
 
 /* Make those of WORDS in *DOCUMENT that are merge patches, or those that are not. */
@@ -295,7 +338,7 @@ static int apply_words(json_t **document, const struct strlist *words, bool merg
 			merge_lists(*document, merge);
 			json_patch_merge(*document, merge);
 		} else {
-			r = json_patch_apply(document, json_object_get(change, "operations"), err);
+			r = apply_operations(document, json_object_get(change, "operations"), err);
 		}
 	}
 	if (r < 0) {

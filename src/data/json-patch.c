@@ -198,7 +198,7 @@ static const char *text_of(const json_t *operation, const char *key)
 	return json_string_value(json_object_get(operation, key));
 }
 
-static int apply_one(json_t **document, const json_t *operation, struct error *err)
+int json_patch_apply_one(json_t **document, const json_t *operation, struct error *err)
 {
 	const char *op = text_of(operation, "op");
 	const char *path = text_of(operation, "path");
@@ -273,7 +273,7 @@ int json_patch_apply(json_t **document, const json_t *operations, struct error *
 		return r;
 	changed = json_deep_copy(*document);
 	for (size_t i = 0; r == 0 && i < json_array_size(operations); i++) {
-		r = apply_one(&changed, json_array_get(operations, i), err);
+		r = json_patch_apply_one(&changed, json_array_get(operations, i), err);
 		if (r < 0)
 			(void)error_prefix(err, r, "operation %zu", i + 1);
 	}

@@ -18,3 +18,6 @@ int json_patch_check(const json_t *operations, struct error *err);
  * *DOCUMENT as it was; one whose `test` fails is -ECANCELED.
  */
 int json_patch_apply(json_t **document, const json_t *operations, struct error *err);
+
+/* Apply only OPERATION, which json_patch_check() has accepted. */
+int json_patch_apply_one(json_t **document, const json_t *operation, struct error *err);

@@ -348,6 +348,33 @@ TEST(what_kubeadm_is_told_can_be_changed)
 	assert_has(at(kubelet, "evictionHard"), "nodefs.inodesFree");
 }
 
+TEST(operations_find_arguments_by_their_names_too)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist none = STRLIST_INIT;
+	json_auto_t *cluster = NULL;
+	json_auto_t *init = NULL;
+
+	strlist_add(&all, "{\"kind\": \"ClusterConfiguration\", \"operations\": ["
+			  "{\"op\": \"add\", \"path\": \"/apiServer/extraArgs/v\", \"value\": 5},"
+			  "{\"op\": \"remove\", \"path\": "
+			  "\"/scheduler/extraArgs/leader-elect-lease-duration\"},"
+			  "{\"op\": \"add\", \"path\": \"/apiServer/extraArgs/-\", \"value\": "
+			  "{\"name\": \"profiling\", \"value\": \"false\"}},"
+			  "{\"op\": \"replace\", \"path\": \"/apiServer/extraArgs/v\","
+			  "\"value\": \"6\"}]}");
+	strlist_add(&all, "{\"kind\": \"InitConfiguration\", \"operations\": [{\"op\": \"add\","
+			  "\"path\": \"/nodeRegistration/kubeletExtraArgs/node-labels\","
+			  "\"value\": \"a=b\"}]}");
+	cluster = patched("ClusterConfiguration", &all, &none);
+	ASSERT_STR(at(cluster, "apiServer.extraArgs"),
+		   "[{\"name\":\"v\",\"value\":\"6\"},"
+		   "{\"name\":\"profiling\",\"value\":\"false\"}]");
+	ASSERT(!strstr(at(cluster, "scheduler.extraArgs"), "leader-elect-lease-duration"));
+	init = patched("InitConfiguration", &all, &none);
+	assert_has(at(init, "nodeRegistration.kubeletExtraArgs"), "tier=db,a=b");
+}
+
 TEST(changes_that_can_not_be_made_are_named)
 {
 	static const char *const wrong[][2] = {
