@@ -51,11 +51,12 @@ static int make_place(const char *path, bool is_folder, struct error *err)
 	return fd < 0 ? error_sys(err, "cannot make '%s'", path) : 0;
 }
 
-static bool is_folder(const char *path)
+/* Whether PATH below FD is a folder; FD itself if it is "". */
+static bool is_folder(int fd, const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	return fstatat(fd, path, &st, AT_EMPTY_PATH) == 0 && S_ISDIR(st.st_mode);
 }
 
 int native_mounts_stage(const struct native_mounts *mounts, const char *folder, struct error *err)
@@ -65,7 +66,9 @@ int native_mounts_stage(const struct native_mounts *mounts, const char *folder, 
 	for (size_t i = 0; r == 0 && i < mounts->count; i++) {
 		cleanup_free char *path = xasprintf("%s/%zu", folder, i);
 
-		r = make_place(path, is_folder(mounts->specs[i].host), err);
+		/* By its path it may not be found any more: the stage covers a folder of the host.
+		 */
+		r = make_place(path, is_folder(mounts->trees[i], ""), err);
 		if (r == 0 &&
 		    move_mount(mounts->trees[i], "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 			r = error_sys(err, "cannot attach '%s'", mounts->specs[i].host);
@@ -80,7 +83,7 @@ static int place_one(const struct node_mount *spec, const char *from, struct err
 	int r = *parent ? file_make_dirs(parent, 0755, err) : 0;
 
 	if (r == 0)
-		r = make_place(spec->node, is_folder(from), err);
+		r = make_place(spec->node, is_folder(AT_FDCWD, from), err);
 	if (r == 0 && mount(from, spec->node, NULL, MS_BIND, NULL) < 0)
 		r = error_sys(err, "cannot mount it");
 	return r < 0 ? error_prefix(err, r, "'%s' as the node's '%s'", spec->host, spec->node) : 0;

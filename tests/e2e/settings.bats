@@ -5,7 +5,8 @@ load helper
 
 setup_file() {
 	begin_file e2e-settings e2e-undo
-	SHARED=$(mktemp -d /var/tmp/manykube-e2e-shared.XXXXXX)
+	# What is below /tmp is covered while nodes are made.
+	SHARED=$(mktemp -d /tmp/manykube-e2e-shared.XXXXXX)
 	export SHARED
 	echo "from the host" >"$SHARED/file"
 	PORT=$(free_port)
