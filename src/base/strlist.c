@@ -63,6 +63,21 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+void strlist_remove(struct strlist *list, const char *item)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i], item) == 0)
+			free(list->items[i]);
+		else
+			list->items[left++] = list->items[i];
+	}
+	if (list->items)
+		list->items[left] = NULL;
+	list->count = left;
+}
+
 void strlist_sort(struct strlist *list)
 {
 	if (list->count > 1)

@@ -23,6 +23,7 @@ void strlist_add_all(struct strlist *list, char *const *items); /* ITEMS ends wi
 void strlist_split(struct strlist *list, const char *text, char separator);
 
 bool strlist_has(const struct strlist *list, const char *item);
+void strlist_remove(struct strlist *list, const char *item); /* wherever it is in it */
 void strlist_sort(struct strlist *list);
 
 /* The items with SEPARATOR between them, for the caller to free. */

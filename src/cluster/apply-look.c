@@ -118,9 +118,11 @@ void apply_look(struct profile *profile, const struct cluster_file *file, struct
 		if (node->phase == NODE_LEAVING ||
 		    (file->node_count > 0 && !cluster_file_node(file, node->name)))
 			continue;
-		/* One that runs and is no member was cut short; a start goes on with it. */
+		/* One that runs and is no member was cut short, as was one that was to be deleted
+		 * and gets no pods any more; a start goes on with it. */
 		is_down = !runs(profile, node);
-		if (!step && (is_down || node->outdated || node->phase != NODE_JOINED))
+		if (!step && (is_down || node->outdated || node->phase != NODE_JOINED ||
+			      strlist_has(&profile->drained, node->name)))
 			step = apply_plan_add(
 				ret, is_down || !node->outdated ? APPLY_START : APPLY_RESTART,
 				node->name);

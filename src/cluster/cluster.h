@@ -149,17 +149,14 @@ int cluster_stop(const struct profile *profile, bool keep_context, struct observ
 int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, bool keep_member,
 			  struct observer *observer, struct error *err);
 
-/* Drain the nodes called NAMES before they are stopped, SECONDS each; they get no new pods until
- * they are started. */
+/* Move the pods of the nodes called NAMES elsewhere before they are stopped or deleted, as far as
+ * that can be done within SECONDS each; they get no new ones until they are started, nor then if
+ * they got none before. */
 int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
 			  struct observer *observer, struct error *err);
 
 /* Give pods again to the drained nodes among those of which PART, by their place, is true. */
 int cluster_undrain(struct profile *profile, const bool *part, struct error *err);
-
-/* Move the pods of NODE elsewhere, as far as that can be done within SECONDS. */
-int cluster_drain(const struct profile *profile, const struct node *node, unsigned seconds,
-		  struct error *err);
 
 /*
  * Remove the node called NAME from PROFILE with every trace of it, also a dead or half made one,

@@ -21,12 +21,6 @@
 #define API_PATIENCE_MS 15000
 #define API_POLL_MS     200
 
-int cluster_drain(const struct profile *profile, const struct node *node, unsigned seconds,
-		  struct error *err)
-{
-	return world->drain(profile, node, seconds, err);
-}
-
 /*
  * The pods of a node that is gone are, too.  Kubernetes finds out by itself and then makes others
  * for them, but that takes it a minute; so this only hurries it, and may fail.
@@ -152,6 +146,7 @@ static int take_out(struct profile *profile, struct node *node, bool *api_is_up,
 	*api_is_up = *api_is_up && insist(api_forgets, profile, node->name);
 	if (!*api_is_up && !strlist_has(&profile->orphans, node->name))
 		strlist_add(&profile->orphans, node->name);
+	strlist_remove(&profile->drained, node->name);
 	profile_remove_node(profile, node);
 	r = profile_save(profile, err);
 	if (r == 0)
@@ -206,6 +201,7 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 			struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
 	bool api_is_up;
 	struct node *node;
 	bool was_member;
@@ -220,9 +216,8 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 	/* Pods of a node that does not run would never be said to have ended. */
 	if (drain_seconds > 0 && api_is_up && node->phase == NODE_JOINED &&
 	    cluster_node_state(profile, node) == NODE_RUNNING) {
-		observe_begin(observer, "draining node", name);
-		r = cluster_drain(profile, node, drain_seconds, &why);
-		observe_end(observer, "draining node", name, r == 0);
+		strlist_add(&only, name);
+		r = cluster_drain_to_stop(profile, &only, drain_seconds, observer, &why);
 		/* It goes all the same, and its pods with it. */
 		if (r < 0)
 			log_warning("not all pods could be moved away: %s", why.text);

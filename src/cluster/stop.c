@@ -124,6 +124,31 @@ static int stop_kind(const struct profile *profile, bool control_planes,
 	return result < 0 ? result : ran;
 }
 
+/* Whether people have set NODE aside themselves, so that it is to stay so. */
+static bool is_set_aside(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	json_auto_t *object = NULL;
+
+	return !strlist_has(&profile->drained, node->name) &&
+	       world->kube(profile, KUBE_GET, path, NULL, &object, NULL) == 0 &&
+	       json_is_true(json_object_get(json_object_get(object, "spec"), "unschedulable"));
+}
+
+/* Write down that NODE is to get pods again when it is started, unless it gets none now. */
+static int note_drain(struct profile *profile, const struct node *node, struct error *err)
+{
+	int r;
+
+	if (is_set_aside(profile, node) || strlist_has(&profile->drained, node->name))
+		return 0;
+	strlist_add(&profile->drained, node->name);
+	r = profile_save(profile, err);
+	if (r == 0)
+		world->after("note drain");
+	return r;
+}
+
 int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
 			  struct observer *observer, struct error *err)
 {
@@ -137,14 +162,11 @@ int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, 
 			r = profile_need_node(profile, name, &node, err);
 		if (r < 0)
 			break;
-		if (!strlist_has(&profile->drained, name))
-			strlist_add(&profile->drained, name);
-		r = profile_save(profile, err);
+		r = note_drain(profile, node, err);
 		if (r < 0)
 			break;
-		world->after("note drain");
 		observe_begin(observer, "draining node", name);
-		r = cluster_drain(profile, node, seconds, err);
+		r = world->drain(profile, node, seconds, err);
 		observe_end(observer, "draining node", name, r == 0);
 	}
 	return r;

@@ -195,19 +195,8 @@ static int note(struct upgrade *upgrade, struct error *err)
 	return r;
 }
 
-/* Whether people have set NODE aside themselves, so that it is to stay so. */
-static bool is_set_aside(const struct profile *profile, const struct node *node)
-{
-	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
-	json_auto_t *object = NULL;
-
-	return !strlist_has(&profile->drained, node->name) &&
-	       world->kube(profile, KUBE_GET, path, NULL, &object, NULL) == 0 &&
-	       json_is_true(json_object_get(json_object_get(object, "spec"), "unschedulable"));
-}
-
 /* Pods that can't be moved away end with the node, and begin again with it. */
-static void drain(struct upgrade *upgrade, struct node *node, const struct strlist *names)
+static void drain(struct upgrade *upgrade, const struct strlist *names)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	unsigned seconds = upgrade->options->drain_seconds;
@@ -215,12 +204,7 @@ static void drain(struct upgrade *upgrade, struct node *node, const struct strli
 
 	if (!upgrade->options->drain || upgrade->profile->node_count == 1)
 		return;
-	if (is_set_aside(upgrade->profile, node))
-		r = STEP_SEEN_BY(upgrade->observer, "draining node", node->name,
-				 world->drain(upgrade->profile, node, seconds, &why));
-	else
-		r = cluster_drain_to_stop(upgrade->profile, names, seconds, upgrade->observer,
-					  &why);
+	r = cluster_drain_to_stop(upgrade->profile, names, seconds, upgrade->observer, &why);
 	if (r < 0)
 		log_warning("going on although not all pods could be moved away: %s", why.text);
 }
@@ -260,7 +244,7 @@ static int restart(struct upgrade *upgrade, struct node *node, struct error *err
 	int r;
 
 	strlist_add(&names, node->name);
-	drain(upgrade, node, &names);
+	drain(upgrade, &names);
 	r = cluster_stop_nodes(profile, &names, upgrade->observer, err);
 	if (r >= 0)
 		r = node->control_plane ? upgrade_replace_manifests(profile, node, err) : 0;

@@ -153,6 +153,16 @@ apply() {
 	assert_equal "$(node web '.spec.taints[0].key')" dedicated
 }
 
+@test "a deletion that was interrupted can be thought better of" {
+	grep -v 'name: new' "$SHARED/edited.yaml" >"$SHARED/fewer.yaml"
+	interrupt "Draining node: new" apply -f "$SHARED/fewer.yaml" --prune --yes
+	run -2 apply -f "$SHARED/edited.yaml" --dry-run
+	assert_output_has "+ new  is started"
+	apply -q -f "$SHARED/edited.yaml"
+	assert_equal "$(node new '.spec.unschedulable')" null
+	run -0 apply -f "$SHARED/edited.yaml" --dry-run
+}
+
 # An archive with the image example.org/mine:v1, which is busybox.
 make_archive() {
 	local folder=$SHARED/archive image=("$MANYKUBE_CACHE"/v*/images/busybox*.tar)

@@ -53,6 +53,11 @@ teardown_file() {
 	interrupt "Starting node: late" node start late
 	run -0 manykube node start late
 	assert_all_ready
+	# Whoever thinks better of it has a node that gets pods as before.
+	interrupt "Draining node: late" node delete late
+	run -0 manykube start
+	assert_equal "$(kubectl get node late -o jsonpath='{.spec.unschedulable}')" ""
+	assert_equal "$(profile_get '.drained // [] | length')" 0
 	interrupt "Removing node: late" node delete late --force
 	run -0 manykube node delete late
 	assert_equal "$(node_names)" "node-1 node-2"

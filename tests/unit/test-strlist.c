@@ -15,3 +15,17 @@ TEST(splits_and_joins)
 	ASSERT_STR(joined, "a-b-c");
 	ASSERT(list.items[3] == NULL);
 }
+
+TEST(removes_what_is_there)
+{
+	cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+
+	strlist_remove(&list, "a");
+	strlist_split(&list, "a,b,a,c", ',');
+	strlist_remove(&list, "a");
+	strlist_remove(&list, "d");
+	joined = strlist_join(&list, " ");
+	ASSERT_STR(joined, "b c");
+	ASSERT(list.items[2] == NULL);
+}
