@@ -205,6 +205,38 @@ int cluster_file_read(const char *path, const struct cluster_file_before *before
 	return cluster_file_parse(source, text.text, text.len, before, ret, err);
 }
 
+/* Whether WORDS, each KEY=VALUE, have the key of WORD. */
+static bool has_key(const struct strlist *words, const char *word)
+{
+	size_t len = strcspn(word, "=");
+	const char *other;
+
+	strlist_for_each(other, words)
+		if (strcspn(other, "=") == len && strncmp(other, word, len) == 0)
+			return true;
+	return false;
+}
+
+/* Have TO, of the command line, be what FROM, of the file, says, but for the keys it has itself. */
+static void add_pairs(const struct strlist *from, struct strlist *to)
+{
+	struct strlist both = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, from)
+		if (!has_key(to, word))
+			strlist_add(&both, word);
+	if (to->count > 0)
+		strlist_add_all(&both, to->items);
+	strlist_release(to);
+	*to = both;
+}
+
+static bool is_mapping(const struct file_field *field)
+{
+	return field->type == FILE_PAIRS || field->type == FILE_GATES || field->type == FILE_EXTRA;
+}
+
 void cluster_file_take(const struct cluster_file *file, struct cluster_options *options,
 		       struct strlist *given)
 {
@@ -217,9 +249,15 @@ void cluster_file_take(const struct cluster_file *file, struct cluster_options *
 		bool is_of_all = field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS);
 
 		if (!is_of_all || !field->has_member ||
-		    strlist_has(&stronger, field->option ?: "") ||
 		    (field->option && !strlist_has(&file->given, field->option)))
 			continue;
+		if (strlist_has(&stronger, field->option ?: "")) {
+			if (is_mapping(field))
+				add_pairs((const void *)((const char *)&file->options +
+							 field->wanted),
+					  (void *)((char *)options + field->wanted));
+			continue;
+		}
 		file_copy_member(field, (const char *)&file->options + field->wanted,
 				 (char *)options + field->wanted);
 		if (field->type == FILE_FLAG)

@@ -55,8 +55,8 @@ int cluster_file_parse(const char *source, const char *text, size_t len,
 const struct node_options *cluster_file_node(const struct cluster_file *file, const char *name);
 
 /*
- * Have OPTIONS be as FILE says, but for the options that are named in GIVEN; those that are taken
- * are added to it.  OPTIONS points into FILE then.
+ * Have OPTIONS be as FILE says, but for the options that are named in GIVEN, of mappings but for
+ * the keys that these have; those that are taken are added to it.  OPTIONS points into FILE then.
  */
 void cluster_file_take(const struct cluster_file *file, struct cluster_options *options,
 		       struct strlist *given);

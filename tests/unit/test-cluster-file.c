@@ -269,6 +269,26 @@ TEST(options_that_were_given_are_stronger_than_the_file)
 	strlist_release(&options.labels);
 }
 
+TEST(of_mappings_only_the_keys_that_were_given_are_stronger)
+{
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(strlist_release) struct strlist given = STRLIST_INIT;
+	struct cluster_options options = { .cpus = 0 };
+
+	read_text(HEAD "extraConfig: {apiserver: {v: 4, vmodule: a}, kubelet: {v: 2}}\n"
+		       "featureGates: {One: true}\n",
+		  &file);
+	strlist_add(&given, "extra-config");
+	strlist_add(&given, "feature-gates");
+	strlist_add(&options.extra_config, "apiserver.v=5");
+	strlist_add(&options.feature_gates, "Two=false");
+	cluster_file_take(&file, &options, &given);
+	assert_words(&options.extra_config, "apiserver.vmodule=a kubelet.v=2 apiserver.v=5");
+	assert_words(&options.feature_gates, "One=true Two=false");
+	strlist_release(&options.extra_config);
+	strlist_release(&options.feature_gates);
+}
+
 /* What FILE says can be written and read again. */
 static void assert_lasting(const struct cluster_file *file)
 {
