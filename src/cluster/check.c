@@ -18,12 +18,29 @@ bool cluster_takes_part(const struct cluster_options *options, const struct node
 	return !options->only || strlist_has(options->only, node->name);
 }
 
+/* Nodes may promise more than there is, since how pods are placed is what people study. */
+static void warn_of_promises(unsigned cpus, uint64_t memory_bytes)
+{
+	long host_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long long host_bytes = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+	if (host_cpus > 0 && cpus > (unsigned)host_cpus)
+		log_warning(
+			"Kubernetes will count with %u CPUs of a node, but this host has %ld for "
+			"all of them",
+			cpus, host_cpus);
+	if (host_bytes > 0 && memory_bytes > (uint64_t)host_bytes)
+		log_warning("Kubernetes will count with %llu GiB of memory of a node, but this "
+			    "host has %lld for all of them",
+			    (unsigned long long)(memory_bytes >> 30), host_bytes >> 30);
+}
+
 /* See that the nodes that do not run yet will find memory, and new ones disk. */
 static int check_room(const struct profile *profile, const struct cluster_options *options,
 		      struct error *err)
 {
 	const struct node *node;
-	long host_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t promised = 0;
 	uint64_t memory = 0;
 	uint64_t disk = 0;
 	unsigned cpus = 0;
@@ -42,13 +59,10 @@ static int check_room(const struct profile *profile, const struct cluster_option
 			/* It has images of its own, while others share them. */
 			disk += node->disk_bytes ? PROBE_IMAGES_BYTES : 0;
 			cpus = MAX(cpus, node->cpus);
+			promised = MAX(promised, node->memory_bytes);
 		}
 	}
-	if (host_cpus > 0 && cpus > (unsigned)host_cpus)
-		log_warning(
-			"Kubernetes will count with %u CPUs of a node, but this host has %ld for "
-			"all of them",
-			cpus, host_cpus);
+	warn_of_promises(cpus, promised);
 	return world->room(memory, disk, err);
 }
 

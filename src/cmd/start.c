@@ -71,8 +71,6 @@ static void record_events(const char *name)
 static int check_counts(struct error *err)
 {
 	struct cluster_options *wanted = &start_arguments.wanted;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	long long memory = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 
 	if (start_arguments.ha && !wanted->control_planes)
 		wanted->control_planes = 3;
@@ -95,12 +93,6 @@ static int check_counts(struct error *err)
 				    "--cert-expiration: the cluster would not work for an hour");
 		return error_hint(err, -ERANGE, "give at least 1h, or --force to try");
 	}
-	if (cpus > 0 && wanted->cpus > (unsigned long)cpus)
-		log_warning("--cpus=%u: this host has %ld CPUs, so nodes will show and use %ld",
-			    wanted->cpus, cpus, cpus);
-	if (memory > 0 && wanted->memory_bytes > (uint64_t)memory)
-		log_warning(
-			"--memory: more than this host has; nodes will promise it all the same");
 	return 0;
 }
 
@@ -203,7 +195,8 @@ const struct command cmd_start = {
 		"It can be interrupted and run again at any moment; it never resets a cluster. A file "
 		"('manykube config init' writes one, 'manykube config explain' has its fields) can say "
 		"all of it; kind's files are understood, too. The command line is stronger than the "
-		"file, the file stronger than the environment and settings.",
+		"file, of mappings such as extraConfig key by key; the file is stronger than the "
+		"environment and settings.",
 	.examples = "manykube start --nodes=3\n"
 		    "manykube start --control-planes=3 --nodes=5\n"
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"
