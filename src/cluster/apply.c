@@ -268,7 +268,15 @@ static int restart(const struct applying *applying, const struct apply_step *ste
 	world->after("note restart");
 	strlist_add(&only, step->node);
 	r = stop(applying, &profile, &only, err);
-	return r < 0 ? r : start(applying, NULL, 0, &only, err);
+	if (r < 0)
+		return r;
+	r = start(applying, NULL, 0, &only, err);
+	if (r < 0 && err && !err->hint)
+		(void)error_hint(err, r,
+				 "apply the file with what '%s' had before to have it back, or "
+				 "again once what it lacks is there",
+				 step->node);
+	return r;
 }
 
 static int replace(const struct applying *applying, const struct apply_step *step,

@@ -213,7 +213,7 @@ const struct command cmd_apply = {
 		    "manykube apply -f cluster.yaml --dry-run\n"
 		    "manykube apply -f cluster.yaml --prune --yes\n"
 		    "manykube config view | sed s/2g/4g/ | manykube apply -f - --yes\n",
-	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
 	.resume = "", /* who wants a cluster changed does not want it deleted */
 	.events = &arg.output,
