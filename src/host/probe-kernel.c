@@ -156,7 +156,8 @@ enum probe_state probe_check_confinement(const struct probe *probe arg_unused, s
 
 	(void)probe_read_number("/sys/fs/selinux/enforce", &enforces, NULL);
 	if (enforces) {
-		strbuf_add(text, "SELinux enforces its rules; nobody has tried nodes there");
+		strbuf_add(text,
+			   "SELinux enforces its rules; nodes were tried with those of Debian");
 		return PROBE_WARNING;
 	}
 	(void)file_read("/sys/module/apparmor/parameters/enabled", PROC_LIMIT, &apparmor, NULL);

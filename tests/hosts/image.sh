@@ -21,7 +21,7 @@ ours='mount nftables iptables conntrack util-linux e2fsprogs
 	libcurl4 libssl3 libyaml-0-2 libjansson4 libmnl0 libnftables1 libseccomp2'
 tests='bats jq curl python3-minimal python3-jsonschema'
 # Neighbours; each test turns on the one it is about.
-neighbours='apparmor ufw firewalld docker.io quota selinux-utils'
+neighbours='apparmor ufw firewalld docker.io quota selinux-policy-default selinux-utils policycoreutils'
 
 # This machine's own sources of Debian, whatever mirror they name.
 sources() {

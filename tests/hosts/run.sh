@@ -26,6 +26,7 @@ boot||boot-before reboot boot-after reboot boot-again|sudo, a login that ends, a
 newer|GUEST_KERNEL=6.12 HOSTS_NODES=2|cluster|1+1 nodes, Linux 6.12
 firewalls||firewalls|ufw, a table that drops, Docker and firewalld beside 1+1 nodes, Linux 6.1
 odd|GUEST_MEMORY=2048 GUEST_APPEND=ipv6.disable=1|odd|no IPv6, swap, AppArmor, 2 GiB, homes on a quota and in memory, no /usr merge
+selinux|GUEST_APPEND=security=selinux|selinux-before reboot selinux|1+1 nodes under the rules of SELinux, as Debian has them, Linux 6.1
 small|GUEST_CPUS=1 GUEST_MEMORY=2048|small|1 CPU, 2 GiB of memory
 '
 
