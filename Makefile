@@ -5,6 +5,7 @@
 #	make test       all tests, the end-to-end ones on real clusters included
 #	make test ONLY=e2e/network   only what matches
 #	make test-hosts tests on other kinds of hosts, guests of QEMU; ONLY=short for a part
+#	make fuzz       have libFuzzer look for input that breaks parsers; ONLY=yaml SECONDS=600
 #	make bench      measure starts, memory and disk, beside the by-the-book way
 #	make docs       write docs/commands.md, docs/exit-codes.md and those of a cluster's file
 #	make install    PREFIX=/usr/local DESTDIR=; make uninstall removes it again
@@ -13,6 +14,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 ONLY ?=
+SECONDS ?= 60
 
 # Nodes need root.  PATH is kept for Go, which sudo would not find.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo 'sudo -E env "PATH=$$PATH"')
@@ -46,6 +48,12 @@ test-hosts:
 	@tools/deps.sh hosts
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/hosts/run.sh $(ONLY)
+
+fuzz:
+	@tools/deps.sh fuzz
+	@[ -d build-fuzz ] || CC=clang meson setup build-fuzz -Dfuzzer=true -Db_sanitize=address,undefined \
+		-Db_lundef=false -Dwerror=false
+	@tools/fuzz.sh $(SECONDS) $(ONLY)
 
 bench: deps
 	@$(MAKE) --no-print-directory all
@@ -95,6 +103,6 @@ deb:
 	@rm -rf build/deb
 
 clean:
-	rm -rf build build-asan build-clang
+	rm -rf build build-asan build-clang build-fuzz
 
-.PHONY: all deps up test test-hosts bench asan clang format docs installable install uninstall deb clean
+.PHONY: all deps up test test-hosts fuzz bench asan clang format docs installable install uninstall deb clean
