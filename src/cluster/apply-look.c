@@ -203,7 +203,7 @@ static int try_addition(struct profile *twin, const struct node_options *options
 
 	if (r == 0)
 		r = kubeadm_check_patches(twin, node, err);
-	return r < 0 ? error_prefix(err, r, "node '%s'", options->name) : 0;
+	return r < 0 ? plan_blame_file(options, r, err) : 0;
 }
 
 /* What of PLAN adds nodes, done to TWIN in the order in which it will be done; those with addresses

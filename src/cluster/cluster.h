@@ -42,6 +42,7 @@ struct node_options {
 	const char *kubelet_binary;
 	const char *kubernetes_version; /* as a person writes it: v1.35 */
 	const char *base_image;
+	const char *origin; /* where a file describes it, FILE:LINE:COLUMN; NULL: none does */
 };
 
 /* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */

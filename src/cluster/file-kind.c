@@ -430,7 +430,7 @@ static int read_roles(struct file_reader *reader, const struct yaml_value *list)
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct yaml_value *item = &list->items[i];
-		struct node_options *node = file_add_node(reader);
+		struct node_options *node = file_add_node(reader, item->place);
 		const char *role = NULL;
 		size_t n = 0;
 		int r = item->type == YAML_MAP ? kind_get_text(reader, item, "role", &role) : 0;
@@ -510,7 +510,7 @@ static int read_nodes(struct file_reader *reader, const struct yaml_value *root)
 	struct node_options *node;
 
 	if (r == 0 && !list) {
-		node = file_add_node(reader);
+		node = file_add_node(reader, root->place);
 		node->control_plane = true;
 		node->name = node_name(reader, "control-plane", 1);
 	}

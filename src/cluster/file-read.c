@@ -51,12 +51,15 @@ const char *file_keep(struct file_reader *reader, char *text)
 	return texts->items[texts->count - 1];
 }
 
-struct node_options *file_add_node(struct file_reader *reader)
+struct node_options *file_add_node(struct file_reader *reader, struct yaml_place place)
 {
 	struct cluster_file *file = reader->file;
+	char *origin = xasprintf("%s:%u:%u", file->source, place.line, place.column);
 
 	file->nodes = xrealloc(file->nodes, file->node_count + 1, sizeof(*file->nodes));
-	file->nodes[file->node_count] = (struct node_options){ NULL };
+	file->nodes[file->node_count] = (struct node_options){
+		.origin = file_keep(reader, origin),
+	};
 	return &file->nodes[file->node_count++];
 }
 
@@ -523,7 +526,7 @@ static int read_node(struct file_reader *reader, const struct yaml_value *item)
 		return file_wrong(reader, item->place, "a cluster has at most %d nodes",
 				  MOST_NODES);
 	for (unsigned i = 0; r == 0 && i < count; i++) {
-		struct node_options *node = file_add_node(reader);
+		struct node_options *node = file_add_node(reader, item->place);
 
 		node->control_plane = control_plane;
 		r = read_map(reader, item, FILE_OF_NODE, "", node);

@@ -27,5 +27,6 @@ int file_read_kind(struct file_reader *reader, const struct yaml_value *root);
 /* PATH of this host, taken to begin in the file's folder, for the caller to free. */
 char *file_absolute_path(const struct file_reader *reader, const char *path) must_check;
 
-/* Add a node without settings, and return it; earlier pointers to nodes are no longer valid. */
-struct node_options *file_add_node(struct file_reader *reader);
+/* Add a node without settings, which is described at PLACE, and return it; earlier pointers to
+ * nodes are no longer valid. */
+struct node_options *file_add_node(struct file_reader *reader, struct yaml_place place);

@@ -255,6 +255,17 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 	return 0;
 }
 
+int plan_blame_file(const struct node_options *options, int r, struct error *err)
+{
+	if (!options->origin)
+		return r;
+	(void)error_prefix(err, r, "%s: node '%s'", options->origin, options->name);
+	/* What is wrong is in the file, not in the command line. */
+	if (err && err->reason == &reason_usage)
+		err->reason = &reason_cluster_file;
+	return r;
+}
+
 int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
 	      struct error *err)
 {
@@ -392,7 +403,7 @@ static int plan_additions(struct profile *profile, const struct cluster_options 
 		if (!node || !was_begun_by(node, profile, add))
 			r = plan_beside(profile, add, &asked_for, &node, err);
 		if (r < 0)
-			return r;
+			return plan_blame_file(add, r, err);
 		if (options->only && !strlist_has(options->only, node->name))
 			strlist_add(options->only, node->name);
 	}

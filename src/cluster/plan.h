@@ -19,6 +19,10 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 void plan_settings(const struct profile *profile, const struct node_options *options,
 		   struct node *node);
 
+/* Have ERR say which node of a file OPTIONS are, and where; R is returned.  Of what no file
+ * describes, nothing is said. */
+int plan_blame_file(const struct node_options *options, int r, struct error *err);
+
 /* Give PROFILE one more node as OPTIONS say, with the next free address and podCIDR. */
 int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
 	      struct error *err);

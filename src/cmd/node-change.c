@@ -11,6 +11,7 @@
 #include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/say.h"
+#include "cluster/plan.h"
 
 #define MIN_WORKER_BYTES        (UINT64_C(512) << 20)
 #define MIN_CONTROL_PLANE_BYTES (UINT64_C(1) << 30)
@@ -88,7 +89,9 @@ int node_check_size(const struct cluster_options *options, struct error *err)
 				    "--memory: a %s needs at least %llu MiB",
 				    node->control_plane ? "control plane" : "worker",
 				    (unsigned long long)(least >> 20));
-		if (node->name)
+		if (node->origin)
+			(void)plan_blame_file(node, -ERANGE, err);
+		else if (node->name)
 			(void)error_prefix(err, -ERANGE, "node '%s'", node->name);
 		return error_hint(err, -ERANGE, "give more, or --force to try");
 	}

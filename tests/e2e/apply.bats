@@ -116,6 +116,9 @@ apply() {
 	sed 's/memory:/memroy:/' "$SHARED/edited.yaml" >"$SHARED/wrong.yaml"
 	run -18 apply -f "$SHARED/wrong.yaml" --yes
 	assert_output_has "wrong.yaml:9:28: there is no field 'memroy' here; did you mean 'memory'?"
+	sed 's/name: new/&, staticIP: 10.0.0.1/' "$SHARED/edited.yaml" >"$SHARED/wrong.yaml"
+	run -18 apply -f "$SHARED/wrong.yaml" --yes
+	assert_output_has "wrong.yaml:10:3: node 'new': --static-ip: '10.0.0.1' is not an address"
 	run -35 apply -f "$SHARED/none.yaml"
 	run -14 apply
 	assert_equal "$(profile_get tojson)" "$before"
