@@ -234,6 +234,17 @@ static json_t *extra_to_json(const struct strlist *words)
 	return map;
 }
 
+static bool has_string(const json_t *list, const char *text)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i,
+			   item) if (strcmp(json_string_value(item), text) == 0) return true;
+	return false;
+}
+
+/* URLs that differ by a slash at their end are the same. */
 static json_t *mirrors_to_json(const struct strlist *words)
 {
 	json_t *map = json_object();
@@ -250,7 +261,8 @@ static json_t *mirrors_to_json(const struct strlist *words)
 			urls = json_array();
 			(void)json_object_set_new(map, mirror.key, urls);
 		}
-		(void)json_array_append_new(urls, json_string(mirror.value));
+		if (!has_string(urls, mirror.value))
+			(void)json_array_append_new(urls, json_string(mirror.value));
 	}
 	return map;
 }

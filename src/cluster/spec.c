@@ -249,7 +249,9 @@ static bool has_host(const char *url)
 			   : strncmp(url, "http://", 7) == 0 ? url + 7
 							     : "";
 
-	return *host && *host != '/' && !strpbrk(host, "\"\\ \t\n");
+	/* With '=' in it, it is a registry that was written as a URL, and its mirror. */
+	return *host && *host != '/' && !strpbrk(host, "\"\\ \t\n") &&
+	       !memchr(host, '=', strcspn(host, "/"));
 }
 
 int spec_parse_mirror(const char *text, struct pair_spec *ret, struct error *err)
