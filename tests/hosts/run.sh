@@ -5,7 +5,8 @@
 #
 # Nothing of the guest's is trusted to end: every step has a limit, and a guest that locks up, as
 # emulators do, is made anew.  What it printed, its journal and its console are in
-# build/test-logs/hosts/SCENARIO/, and what docs/hosts.md shows in build/test-logs/hosts/table.md.
+# build/test-logs/hosts/SCENARIO/, those of an attempt that failed in SCENARIO.attempt-N/, and what
+# docs/hosts.md shows in build/test-logs/hosts/table.md.
 #
 # A cluster in a guest takes all of a machine.  With HOSTS_MAY_SKIP=1, for CI, a scenario is skipped
 # where the guest can't be made or is far slower than it is on a quiet machine of two CPUs; it is not
@@ -82,6 +83,12 @@ gather() {
 	cp "$folder/console.log" "$logs/$1/" 2>/dev/null
 }
 
+# What the attempt $2 at the scenario $1 left is not to be lost with the next one.
+keep() {
+	rm -rf "${logs:?}/$1.attempt-$2"
+	cp -r "$logs/$1" "$logs/$1.attempt-$2"
+}
+
 # The scenario $1 with the settings $2: the steps $3.
 attempt() {
 	local name=$1 log=$logs/$1/tap step
@@ -118,6 +125,7 @@ run_scenario() {
 		[ "$status" != 0 ] || finished=1
 		gather "$name"
 		guest down
+		[ "$status" = 0 ] || keep "$name" "$i"
 		case $status in
 		1 | 3) echo "# $name: the guest did not get to the end in attempt $i" ;;
 		2) echo "# $name: there were failures in attempt $i" ;;
