@@ -175,7 +175,7 @@ free_port() {
 }
 
 # Repeat a command until it succeeds: within SECONDS COMMAND...  A host that is known to be slow has
-# a multiple of them, E2E_PATIENCE.
+# a multiple of them, E2E_PATIENCE, and E2E_REST in between: there, asking is much of its work.
 within() {
 	local deadline=$((SECONDS + $1 * ${E2E_PATIENCE:-1}))
 
@@ -185,7 +185,7 @@ within() {
 			fail "in vain: $*: $(cat "$BATS_TEST_TMPDIR/within")"
 			return 1
 		fi
-		sleep 0.2
+		sleep "${E2E_REST:-0.2}"
 	done
 }
 

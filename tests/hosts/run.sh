@@ -43,7 +43,7 @@ guest() {
 run_bats() {
 	timeout "${HOSTS_SECONDS:-3000}" "$here/guest.sh" run "$folder" "
 		mkdir -p /home/tmp
-		export MANYKUBE_CACHE=/home/cache E2E_TMP=/home/tmp MANYKUBE_WAIT_TIMEOUT=20m E2E_PATIENCE=10
+		export MANYKUBE_CACHE=/home/cache E2E_TMP=/home/tmp MANYKUBE_WAIT_TIMEOUT=20m E2E_PATIENCE=10 E2E_REST=5
 		export HOSTS_NODES=${HOSTS_NODES:-3}
 		exec bats --tap /checkout/tests/hosts/$1.bats" </dev/null
 }
