@@ -4,6 +4,7 @@
 #	guest.sh up FOLDER             make its disks, boot it, wait until it answers
 #	guest.sh run FOLDER COMMAND    as root, or as GUEST_USER, in a shell of its own
 #	guest.sh await FOLDER [BOOT]   wait until it answers, and not from the boot of that id
+#	guest.sh is_stuck FOLDER       whether it has locked up, as emulated CPUs do at times
 #	guest.sh down FOLDER           end it; its disks go, its console's log stays
 #
 # It has this checkout's build and tests at /checkout, the payload in /home/cache, and no network
@@ -68,11 +69,16 @@ answers() {
 		[ "$boot" != "${2:-}" ]
 }
 
+# Its kernel says so; it never recovered from that.
+is_stuck() {
+	grep -qE 'soft lockup - CPU#[0-9]+ stuck for ([5-9][0-9]|[0-9]{3,})s' "$1/console.log" 2>/dev/null
+}
+
 await() {
 	local deadline=$((SECONDS + ${GUEST_BOOT_SECONDS:-240}))
 
 	until answers "$@"; do
-		if [ "$SECONDS" -ge "$deadline" ]; then
+		if [ "$SECONDS" -ge "$deadline" ] || is_stuck "$1"; then
 			echo "the guest does not answer; its console ends with:" >&2
 			tail -n 15 "$1/console.log" >&2
 			return 1

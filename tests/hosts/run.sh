@@ -16,7 +16,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/hosts
 logs=$PWD/build/test-logs/hosts
-attempts=${HOSTS_ATTEMPTS:-2}
+attempts=${HOSTS_ATTEMPTS:-3}
 number=0
 
 # "SCENARIO|the guest's settings|the files that are run in it, and when it is booted again|what it is"
@@ -39,13 +39,22 @@ guest() {
 	"$here/guest.sh" "$command" "$folder" "$@"
 }
 
-# bats file $1 in the guest; its TAP is what comes out, 124 is for one that takes too long.
+# bats file $1 in the guest; its TAP is what comes out.  Nobody waits for one that takes too long, or
+# for a guest that has locked up.
 run_bats() {
+	local pid
+
 	timeout "${HOSTS_SECONDS:-3000}" "$here/guest.sh" run "$folder" "
 		mkdir -p /home/tmp
 		export MANYKUBE_CACHE=/home/cache E2E_TMP=/home/tmp MANYKUBE_WAIT_TIMEOUT=20m E2E_PATIENCE=10 E2E_REST=5
 		export HOSTS_NODES=${HOSTS_NODES:-3}
-		exec bats --tap /checkout/tests/hosts/$1.bats" </dev/null
+		exec bats --tap /checkout/tests/hosts/$1.bats" </dev/null &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		! guest is_stuck || kill "$pid"
+		sleep 2
+	done
+	wait "$pid"
 }
 
 # The guest goes down in order, which takes the cluster's time, and comes up.
@@ -78,7 +87,7 @@ is_too_slow() {
 }
 
 gather() {
-	timeout 120 "$here/guest.sh" run "$folder" 'journalctl -b --no-pager | tail -n 5000' \
+	guest is_stuck || timeout 120 "$here/guest.sh" run "$folder" 'journalctl -b --no-pager | tail -n 5000' \
 		</dev/null >"$logs/$1/journal.log" 2>&1
 	cp "$folder/console.log" "$logs/$1/" 2>/dev/null
 }
@@ -105,7 +114,10 @@ attempt() {
 			fi
 			run_bats "$step" >"$logs/$name/$step.tap" 2>&1
 			cat "$logs/$name/$step.tap" >>"$log"
-			is_complete "$logs/$name/$step.tap" || exit 1
+			if ! is_complete "$logs/$name/$step.tap"; then
+				guest is_stuck && echo "the guest has locked up" >>"$logs/$name/boot.log" && exit 3
+				exit 1
+			fi
 		done
 		grep -q '^not ok' "$log" || exit 0
 		is_too_slow >>"$logs/$name/boot.log" 2>&1 && [ -n "${HOSTS_MAY_SKIP:-}" ] && exit 3
@@ -127,7 +139,7 @@ run_scenario() {
 		guest down
 		[ "$status" = 0 ] || keep "$name" "$i"
 		case $status in
-		1 | 3) echo "# $name: the guest did not get to the end in attempt $i" ;;
+		1 | 3) echo "# $name: the guest did not get to the end in attempt $i: $(tail -n 1 "$logs/$name/boot.log")" ;;
 		2) echo "# $name: there were failures in attempt $i" ;;
 		esac
 	done
