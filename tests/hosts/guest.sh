@@ -71,7 +71,7 @@ answers() {
 
 # Its kernel says so; it never recovered from that.
 is_stuck() {
-	grep -qE 'soft lockup - CPU#[0-9]+ stuck for ([5-9][0-9]|[0-9]{3,})s' "$1/console.log" 2>/dev/null
+	grep -qE 'Kernel panic|soft lockup - CPU#[0-9]+ stuck for ([5-9][0-9]|[0-9]{3,})s' "$1/console.log" 2>/dev/null
 }
 
 await() {
