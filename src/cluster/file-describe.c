@@ -236,11 +236,9 @@ static json_t *extra_to_json(const struct strlist *words)
 
 static bool has_string(const json_t *list, const char *text)
 {
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach(list, i,
-			   item) if (strcmp(json_string_value(item), text) == 0) return true;
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+			return true;
 	return false;
 }
 
