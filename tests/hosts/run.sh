@@ -3,8 +3,8 @@
 #
 #	run.sh [SCENARIO...]     those of the list below, or all; results are TAP
 #
-# Nothing of the guest's is trusted to end: every step has a limit, and a guest that locks up, as
-# emulators do, is made anew.  What it printed, its journal and its console are in
+# Nothing of the guest's is trusted to end: every step has a limit, all of them together have one of
+# three hours, and a guest that locks up, as emulators do, is made anew.  What it printed, its journal and its console are in
 # build/test-logs/hosts/SCENARIO/, those of an attempt that failed in SCENARIO.attempt-N/, and what
 # docs/hosts.md shows in build/test-logs/hosts/table.md.
 #
@@ -17,7 +17,10 @@ cd "$(dirname "$0")/../.." || exit 1
 here=tests/hosts
 logs=$PWD/build/test-logs/hosts
 attempts=${HOSTS_ATTEMPTS:-3} # of which a test may fail in one
+limit=${HOSTS_LIMIT:-10800}   # seconds, for all
 number=0
+failed=0
+skipped=0
 
 # "SCENARIO|the guest's settings|the files that are run in it, and when it is booted again|what it is"
 scenarios='
@@ -42,9 +45,10 @@ guest() {
 # bats file $1 in the guest; its TAP is what comes out.  Nobody waits for one that takes too long, or
 # for a guest that has locked up.
 run_bats() {
-	local pid
+	local pid seconds=${HOSTS_SECONDS:-3000} left=$((limit - SECONDS))
 
-	timeout "${HOSTS_SECONDS:-3000}" "$here/guest.sh" run "$folder" "
+	[ "$left" -gt "$seconds" ] || seconds=$((left > 0 ? left : 1))
+	timeout "$seconds" "$here/guest.sh" run "$folder" "
 		mkdir -p /home/tmp
 		export MANYKUBE_CACHE=/home/cache E2E_TMP=/home/tmp MANYKUBE_WAIT_TIMEOUT=20m E2E_PATIENCE=10 E2E_REST=5
 		export HOSTS_NODES=${HOSTS_NODES:-3}
@@ -130,7 +134,7 @@ run_scenario() {
 
 	mkdir -p "$logs/$name"
 	folder=$(mktemp -d /var/tmp/manykube-guest.XXXXXX)
-	for ((i = 1; i <= attempts && !finished; i++)); do
+	for ((i = 1; i <= attempts && !finished && (i == 1 || SECONDS < limit); i++)); do
 		rm -f "$logs/$name/tap"
 		attempt "$name" "$2" "$3"
 		status=$?
@@ -150,11 +154,13 @@ run_scenario() {
 	rm -rf "$folder"
 	if [ "$status" = 3 ] && [ -n "${HOSTS_MAY_SKIP:-}" ]; then
 		number=$((number + 1))
+		skipped=$((skipped + 1))
 		echo "ok $number $name # SKIP no guest that is fast enough: $(tail -n 1 "$logs/$name/boot.log")"
 		return
 	fi
 	if [ "$status" = 1 ] || [ "$status" = 3 ]; then
 		number=$((number + 1))
+		failed=$((failed + 1))
 		echo "not ok $number $name: the guest does not get to the end; see $logs/$name"
 		[ ! -e "$logs/$name/tap" ] || sed 's/^/# /' "$logs/$name/tap" | tail -n 30
 		return
@@ -165,8 +171,9 @@ run_scenario() {
 			number=$((number + 1))
 			words=$(sed -E 's/^(not )?ok [0-9]+ //' <<<"$line")
 			echo "${line%%ok *}ok $number $name: $words"
+			[ "${line%%ok *}" = '' ] || failed=$((failed + 1))
 			case $words in
-			*'# skip'*) ;;
+			*'# skip'*) skipped=$((skipped + 1)) ;;
 			*) echo "| $4 | $words | ${line%%ok *}ok$which |" >>"$logs/table.md" ;;
 			esac
 			;;
@@ -201,7 +208,15 @@ printf '| host | what | result |\n| --- | --- | --- |\n' >"$logs/table.md"
 trap 'guest down; rm -rf "$folder"; exit 130' INT TERM
 while IFS='|' read -r name settings file shows <&3; do
 	if [ -n "$name" ] && wanted "$name"; then
+		if [ "$SECONDS" -ge "$limit" ]; then
+			number=$((number + 1))
+			failed=$((failed + 1))
+			echo "not ok $number $name: not begun, the $limit s for all are over"
+			continue
+		fi
 		run_scenario "$name" "$settings" "$file" "$shows"
 	fi
 done 3<<<"$scenarios"
 echo "1..$number"
+echo "# $((number - failed - skipped)) passed, $failed failed, $skipped skipped; $SECONDS s"
+[ "$failed" = 0 ]
