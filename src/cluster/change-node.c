@@ -189,30 +189,34 @@ static int tell_api(const struct profile *profile, const struct node *node,
 	return world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
 }
 
-/* What the API says that NODE has, for the caller to free; NULL if it does not answer. */
-static char *capacity_of(const struct profile *profile, const struct node *node)
+/* What the kubelet of NODE told last, and when, for the caller to free; NULL if there is nothing.
+ */
+static char *last_report(const struct profile *profile, const struct node *node)
 {
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
 	json_auto_t *object = NULL;
+	json_t *status;
 
 	if (world->kube(profile, KUBE_GET, path, NULL, &object, NULL) < 0)
 		return NULL;
-	return json_dumps(json_object_get(json_object_get(object, "status"), "capacity"),
-			  JSON_SORT_KEYS | JSON_COMPACT);
+	status = json_object_get(object, "status");
+	/* It may have the same capacity with other limits: all CPUs, and as many as there are.  Its
+	 * conditions say when it told that. */
+	return json_object_get(status, "capacity") ? json_dumps(status, JSON_SORT_KEYS) : NULL;
 }
 
 /* Have the kubelet look at its machine again, and wait until it has told what it saw. */
 static int count_anew(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *before = capacity_of(profile, node);
+	cleanup_free char *before = last_report(profile, node);
 	int64_t deadline_ms = clock_now_ms() + COUNT_MS;
 	int r;
 
 	strlist_add(&names, "kubelet");
 	r = cluster_node_restart(profile, node, &names, deadline_ms, err);
 	while (r == 0 && before && clock_now_ms() < deadline_ms) {
-		cleanup_free char *now = capacity_of(profile, node);
+		cleanup_free char *now = last_report(profile, node);
 
 		if (!now || strcmp(now, before) != 0)
 			break;
