@@ -5,7 +5,8 @@
  * bridge's address and on a fixed loopback port, asks every control plane's /readyz
  * each second, and passes TCP connections on to a healthy one.  It also answers DNS for
  * the nodes on the bridge's address: relayed to the host's own servers, or "no such name"
- * at once when the cluster is offline.  And it passes on the host's ports that nodes were given.
+ * at once when the cluster is offline.  It passes on the host's ports that nodes were given, and
+ * keeps the cluster's rules among those of the host's firewalls.
  *
  * FOLDER is the profile's.  In it: front-door.json (written by balancer_configure(), read
  * again by the running process whenever it is replaced), front-door.lock (held by the
@@ -39,6 +40,11 @@ struct balancer_config {
 	size_t forward_count;
 	char *dns_listen;            /* "10.89.0.1:53", or NULL */
 	struct strlist dns_upstream; /* "192.0.2.53:53"; empty: no name exists */
+
+	/* What is kept among the host's rules: see guard.h. */
+	char *bridge;              /* its table is called like it; or NULL: nothing is */
+	char *rules;               /* of that table */
+	struct strlist host_ports; /* "tcp 6443": what nodes may reach on the host */
 };
 
 #define BALANCER_CONFIG_INIT ((struct balancer_config){ { NULL } })

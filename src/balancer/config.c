@@ -49,6 +49,9 @@ void balancer_config_release(struct balancer_config *config)
 	strlist_release(&config->listen);
 	strlist_release(&config->dns_upstream);
 	free(config->dns_listen);
+	strlist_release(&config->host_ports);
+	free(config->bridge);
+	free(config->rules);
 	*config = BALANCER_CONFIG_INIT;
 }
 
@@ -59,8 +62,8 @@ static int check_endpoint(const char *text, struct error *err)
 	return endpoint_parse(text, &endpoint, err);
 }
 
-/* Add the addresses of ARRAY, which may be missing, to LIST. */
-static int parse_addresses(json_t *array, const char *key, struct strlist *list, struct error *err)
+/* Add the words of ARRAY, which may be missing, to LIST. */
+static int parse_words(json_t *array, const char *key, struct strlist *list, struct error *err)
 {
 	json_t *item;
 	size_t i;
@@ -70,15 +73,26 @@ static int parse_addresses(json_t *array, const char *key, struct strlist *list,
 	json_array_foreach(array, i, item)
 	{
 		const char *text = json_string_value(item);
-		int r;
 
 		if (!text)
 			return error_set(err, -EINVAL, "'%s' holds something else than text", key);
+		if (!strlist_has(list, text))
+			strlist_add(list, text);
+	}
+	return 0;
+}
+
+static int parse_addresses(json_t *array, const char *key, struct strlist *list, struct error *err)
+{
+	int r = parse_words(array, key, list, err);
+	const char *text;
+
+	if (r < 0)
+		return r;
+	strlist_for_each(text, list) {
 		r = check_endpoint(text, err);
 		if (r < 0)
 			return error_prefix(err, r, "'%s'", key);
-		if (!strlist_has(list, text))
-			strlist_add(list, text);
 	}
 	return 0;
 }
@@ -133,6 +147,20 @@ static int parse_forwards(json_t *array, struct balancer_config *config, struct 
 	return 0;
 }
 
+static int parse_kept(json_t *kept, struct balancer_config *config, struct error *err)
+{
+	const char *bridge;
+	const char *rules;
+
+	if (!kept)
+		return 0;
+	if (json_unpack(kept, "{s:s, s:s}", "bridge", &bridge, "rules", &rules) < 0)
+		return error_set(err, -EINVAL, "'firewall' has no bridge or no rules");
+	config->bridge = xstrdup(bridge);
+	config->rules = xstrdup(rules);
+	return parse_words(json_object_get(kept, "ports"), "ports", &config->host_ports, err);
+}
+
 static int parse_root(json_t *root, struct balancer_config *config, struct error *err)
 {
 	const char *dns_listen = json_string_value(json_object_get(root, "dns_listen"));
@@ -154,6 +182,9 @@ static int parse_root(json_t *root, struct balancer_config *config, struct error
 			return error_prefix(err, r, "'dns_listen'");
 		config->dns_listen = xstrdup(dns_listen);
 	}
+	r = parse_kept(json_object_get(root, "firewall"), config, err);
+	if (r < 0)
+		return r;
 	return parse_backends(json_object_get(root, "backends"), config, err);
 }
 
@@ -197,6 +228,11 @@ int balancer_configure(const char *folder, const struct balancer_config *config,
 		(void)json_array_append_new(
 			forwards, json_pack("{s:s, s:o}", "listen", config->forwards[i].listen,
 					    "to", words_to_json(&config->forwards[i].to)));
+	if (config->bridge)
+		(void)json_object_set_new(root, "firewall",
+					  json_pack("{s:s, s:s, s:o}", "bridge", config->bridge,
+						    "rules", config->rules, "ports",
+						    words_to_json(&config->host_ports)));
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text)
 		return error_set(err, -EINVAL, "the front door's configuration is not text");

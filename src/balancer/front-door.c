@@ -9,6 +9,7 @@
 #include "balancer/dns.h"
 #include "balancer/files.h"
 #include "balancer/forward.h"
+#include "balancer/guard.h"
 #include "balancer/pool.h"
 #include "balancer/proxy.h"
 #include "base/alloc.h"
@@ -31,6 +32,7 @@ struct front_door {
 	struct proxy *proxy;
 	struct forwards *forwards;
 	struct dns *dns;
+	struct guard *guard;
 	int inotify;
 	bool listening; /* the status file may be written */
 };
@@ -101,6 +103,7 @@ static unsigned raise_limit(void)
 static int apply(struct front_door *door, struct error *err)
 {
 	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	int r = front_door_read_config(door->folder, &config, err);
 	int result;
 
@@ -111,6 +114,9 @@ static int apply(struct front_door *door, struct error *err)
 	result = result < 0 ? result : r;
 	r = forwards_set(door->forwards, &config, result == 0 ? err : NULL);
 	result = result < 0 ? result : r;
+	/* The API is open without it, too. */
+	if (guard_set(door->guard, &config, &problem) < 0)
+		log_warning("%s", problem.text);
 	r = pool_set(door->pool, &config, result == 0 ? err : NULL);
 	return result < 0 ? result : r;
 }
@@ -193,6 +199,7 @@ static int start(struct front_door *door, struct error *err)
 	/* The API comes first: others share what is left when descriptors are few. */
 	door->forwards = forwards_new(door->loop, forwarded_most);
 	door->dns = dns_new(door->loop);
+	door->guard = guard_new(door->loop);
 	/* Watch first: a configuration replaced while we read it is read again. */
 	r = watch_outside(door, err);
 	if (r < 0)
@@ -208,6 +215,8 @@ static void front_door_release(struct front_door *door)
 		forwards_free(door->forwards);
 	if (door->dns)
 		dns_free(door->dns);
+	if (door->guard)
+		guard_free(door->guard);
 	if (door->pool)
 		pool_free(door->pool);
 	if (door->loop)

@@ -358,9 +358,9 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
  * packet that comes here before kube-proxy has made its rules is refused at once, so that whoever
  * sent it tries again.
  */
-static int translate(const struct profile *profile, struct error *err)
+static char *open_rules(const struct profile *profile)
 {
-	cleanup_free char *rules = xasprintf(
+	return xasprintf(
 		"chain postrouting {\n"
 		"  type nat hook postrouting priority srcnat;\n"
 		"  ip saddr { %s, %s } ip daddr != { %s, %s } oifname != \"%s\" masquerade\n"
@@ -374,25 +374,28 @@ static int translate(const struct profile *profile, struct error *err)
 		profile->subnet, profile->pod_subnet, profile->subnet, profile->pod_subnet,
 		profile->bridge, profile->bridge, profile->bridge, profile->service_subnet,
 		profile->bridge, profile->bridge);
-	int r = file_poke("/proc/sys/net/ipv4/ip_forward", "1", err);
+}
+
+char *network_rules(const struct profile *profile)
+{
+	if (!profile->offline)
+		return open_rules(profile);
+	/* The host forwards nothing from it and nothing to it, whatever routes there are. */
+	return xasprintf("chain forward {\n"
+			 "  type filter hook forward priority filter;\n"
+			 "  iifname \"%s\" oifname != \"%s\" reject\n"
+			 "  oifname \"%s\" iifname != \"%s\" reject\n"
+			 "}\n",
+			 profile->bridge, profile->bridge, profile->bridge, profile->bridge);
+}
+
+static int make_rules(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *rules = network_rules(profile);
+	int r = profile->offline ? 0 : file_poke("/proc/sys/net/ipv4/ip_forward", "1", err);
 
 	if (r < 0)
 		return error_reason(err, r, &reason_network);
-	return firewall_replace_table(profile->bridge, rules, err);
-}
-
-/* An offline cluster: the host forwards nothing from it and nothing to it, whatever routes there
- * are. */
-static int isolate(const struct profile *profile, struct error *err)
-{
-	cleanup_free char *rules = xasprintf("chain forward {\n"
-					     "  type filter hook forward priority filter;\n"
-					     "  iifname \"%s\" oifname != \"%s\" reject\n"
-					     "  oifname \"%s\" iifname != \"%s\" reject\n"
-					     "}\n",
-					     profile->bridge, profile->bridge, profile->bridge,
-					     profile->bridge);
-
 	return firewall_replace_table(profile->bridge, rules, err);
 }
 
@@ -412,8 +415,7 @@ static int host_route(const struct node *node, struct link_socket *host, bool re
 	return link_replace_route(host, pods.address, pods.prefix, via, err);
 }
 
-/* What nodes want of the host itself: the API, and names. */
-static void list_own_ports(struct strlist *ret)
+void network_host_ports(struct strlist *ret)
 {
 	strlist_addf(ret, "tcp %d", FRONT_DOOR_PORT);
 	strlist_add_all(ret, ARGV("udp 53", "tcp 53"));
@@ -429,10 +431,10 @@ int network_up(const struct profile *profile, struct error *err)
 	if (r == 0)
 		r = make_bridge(profile, host, err);
 	if (r == 0)
-		r = profile->offline ? isolate(profile, err) : translate(profile, err);
-	list_own_ports(&ports);
+		r = make_rules(profile, err);
+	network_host_ports(&ports);
 	if (r == 0)
-		neighbours_open(profile->bridge, &ports);
+		(void)neighbours_open(profile->bridge, &ports);
 	if (r == 0 && strcmp(profile->cni, "none") != 0)
 		profile_for_each_node(node, profile)
 			if (r == 0)
@@ -481,7 +483,7 @@ int network_down(const struct profile *profile, struct error *err)
 		if (r == 0)
 			r = link_delete(host, name, err);
 	strlist_release(&ports.found);
-	list_own_ports(&own_ports);
+	network_host_ports(&own_ports);
 	if (r == 0)
 		neighbours_close(profile->bridge, &own_ports);
 	/* The routes go with the bridge. */

@@ -29,6 +29,12 @@ int network_lock(int *ret_fd, struct error *err);
 /* Make the bridge, the routes and the firewall table. */
 int network_up(const struct profile *profile, struct error *err);
 
+/* The rules of that table, for the caller to free. */
+char *network_rules(const struct profile *profile) must_check;
+
+/* What nodes want of the host itself ("tcp 6443"): the API, and names. */
+void network_host_ports(struct strlist *ret);
+
 /* Remove the way to the pods of NODE; succeeds if there is none. */
 int network_forget(const struct node *node, struct error *err);
 

@@ -102,6 +102,9 @@ static int front_door_up(const struct profile *profile, struct error *err)
 		balancer_config_add_backend(&config, node->name, address);
 	}
 	add_dns(profile, &config);
+	config.bridge = xstrdup(profile->bridge);
+	config.rules = network_rules(profile);
+	network_host_ports(&config.host_ports);
 	r = add_forwards(profile, &config, err);
 	if (r < 0)
 		return r;

@@ -2,6 +2,7 @@
 
 #include "host/firewall.h"
 
+#include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 #include <nftables/libnftables.h>
 #include <stdlib.h>
@@ -134,4 +135,26 @@ int firewall_list_chains(char **ret_text, struct error *err)
 	output = nft_ctx_get_output_buffer(context);
 	*ret_text = xstrdup(output ? output : "");
 	return 0;
+}
+
+int firewall_watch(int *ret_fd, struct error *err)
+{
+	const struct sockaddr_nl address = { .nl_family = AF_NETLINK,
+					     .nl_groups = 1U << (NFNLGRP_NFTABLES - 1) };
+	cleanup_fd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+				   NETLINK_NETFILTER);
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return error_sys(err, "cannot hear of changes to this host's nftables");
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+void firewall_pass_over(int fd)
+{
+	char word;
+
+	/* It is told once that there was more than it has room for. */
+	while (recv(fd, &word, sizeof(word), 0) >= 0 || errno == ENOBUFS)
+		;
 }

@@ -13,5 +13,11 @@ int firewall_delete_table(const char *name, struct error *err);
 /* Whether there is a table `inet NAME`. */
 bool firewall_has_table(const char *name);
 
+/* A descriptor that can be read whenever something of this host's nftables was changed. */
+int firewall_watch(int *ret_fd, struct error *err);
+
+/* Read all that FD, from firewall_watch(), has to tell. */
+void firewall_pass_over(int fd);
+
 /* What `nft list chains` prints, for the caller to free. */
 int firewall_list_chains(char **ret_text, struct error *err);

@@ -57,38 +57,42 @@ static bool run(const char *line)
 	return process_run(argv.items, &options, NULL) == 0;
 }
 
-static void change_rule(const char *how, const char *rule)
+static bool change_rule(const char *how, const char *rule)
 {
 	cleanup_free char *is_there = xasprintf("iptables -w 5 -C %s -j ACCEPT", rule);
 	cleanup_free char *change = xasprintf("iptables -w 5 %s %s -j ACCEPT", how, rule);
 	bool add = strcmp(how, "-I") == 0;
 
-	if (run(is_there) != add && !run(change))
-		log_warning("cannot have iptables %s '%s'", add ? "accept" : "forget", rule);
+	if (run(is_there) == add || run(change))
+		return true;
+	log_warning("cannot have iptables %s '%s'", add ? "accept" : "forget", rule);
+	return false;
 }
 
 /* Insert (-I) or delete (-D) the rules for what this host forwards, and for what comes to it. */
-static void change_forward(const char *how, const char *bridge)
+static bool change_forward(const char *how, const char *bridge)
 {
 	cleanup_free char *from = xasprintf("FORWARD -i %s", bridge);
 	cleanup_free char *back = xasprintf(
 		"FORWARD -o %s -m conntrack --ctstate ESTABLISHED,RELATED", bridge);
+	bool all = change_rule(how, from);
 
-	change_rule(how, from);
-	change_rule(how, back);
+	return change_rule(how, back) && all;
 }
 
-static void change_input(const char *how, const char *bridge, const struct strlist *ports)
+static bool change_input(const char *how, const char *bridge, const struct strlist *ports)
 {
 	const char *port;
+	bool all = true;
 
 	strlist_for_each(port, ports) {
 		int protocol = (int)strcspn(port, " ");
 		cleanup_free char *rule = xasprintf("INPUT -i %s -p %.*s --dport %s", bridge,
 						    protocol, port, port + protocol + 1);
 
-		change_rule(how, rule);
+		all &= change_rule(how, rule);
 	}
+	return all;
 }
 
 static bool change_firewalld(const char *how, const char *bridge)
@@ -108,18 +112,22 @@ static bool firewalld_runs(const char *chains)
 	       (program && run("systemctl is-active --quiet firewalld"));
 }
 
-void neighbours_open(const char *bridge, const struct strlist *ports)
+bool neighbours_open(const char *bridge, const struct strlist *ports)
 {
 	cleanup_free char *chains = NULL;
+	bool all = true;
 
 	if (firewall_list_chains(&chains, NULL) < 0)
-		return;
+		return false;
 	if (drops(chains, "forward"))
-		change_forward("-I", bridge);
+		all &= change_forward("-I", bridge);
 	if (drops(chains, "input"))
-		change_input("-I", bridge, ports);
-	if (firewalld_runs(chains) && !change_firewalld("change", bridge))
+		all &= change_input("-I", bridge, ports);
+	if (firewalld_runs(chains) && !change_firewalld("change", bridge)) {
 		log_warning("cannot have firewalld trust the interface '%s'", bridge);
+		all = false;
+	}
+	return all;
 }
 
 void neighbours_close(const char *bridge, const struct strlist *ports)
@@ -130,8 +138,8 @@ void neighbours_close(const char *bridge, const struct strlist *ports)
 		return;
 	/* iptables would make what it does not find. */
 	if (has_table(chains, NEIGHBOURS_IPTABLES)) {
-		change_forward("-D", bridge);
-		change_input("-D", bridge, ports);
+		(void)change_forward("-D", bridge);
+		(void)change_input("-D", bridge, ports);
 	}
 	/* It complains of what it does not have. */
 	if (firewalld_runs(chains))

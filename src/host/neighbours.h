@@ -21,9 +21,10 @@ void neighbours_find_drops(const char *chains, const char *hook, struct strlist 
 
 /*
  * Have those that drop let pass what comes from BRIDGE and what answers it, and let its nodes talk
- * to the ports of this host that PORTS names ("tcp 6443").  What can't be told is warned of.
+ * to the ports of this host that PORTS names ("tcp 6443").  What can't be told is warned of, and
+ * makes it false.
  */
-void neighbours_open(const char *bridge, const struct strlist *ports);
+bool neighbours_open(const char *bridge, const struct strlist *ports);
 
 /* Take that back. */
 void neighbours_close(const char *bridge, const struct strlist *ports);

@@ -43,6 +43,13 @@ teardown_file() {
 		fail "seen as: $(cat "$BATS_FILE_TMPDIR/httpd.log")"
 }
 
+@test "who loads the host's rules anew does not cut the cluster off" {
+	nft delete table inet "$(bridge_of e2e-nat)"
+	within 10 nft list table inet "$(bridge_of e2e-nat)"
+	nft list table inet "$(bridge_of e2e-nat)" | grep masquerade
+	on node-1 timeout 10 busybox wget -q -O - http://198.51.100.2/
+}
+
 @test "a start with --offline takes the way out away" {
 	manykube start --offline
 	! nft list table inet "$(bridge_of e2e-nat)" | grep masquerade

@@ -24,6 +24,14 @@ our_rules() {
 	iptables -S | grep -c -- "$(bridge)"
 }
 
+has_our_rules() {
+	[ "$(our_rules)" -gt 0 ]
+}
+
+trusts_us() {
+	[ "$(firewall-cmd --get-zone-of-interface="$(bridge)")" = trusted ]
+}
+
 # Bring the cluster up, and pods to talk across nodes.
 assert_works() {
 	manykube start
@@ -37,11 +45,22 @@ assert_works() {
 	ufw --force enable
 	make_cluster --nodes=2
 	assert_all_ready
-	[ "$(our_rules)" -gt 0 ]
+	has_our_rules
 	run manykube doctor
 	assert_output_has "iptables is told to let pass what clusters need"
 	apply_web
 	assert_web_reaches_web
+}
+
+@test "the host's rules are loaded anew beside a cluster that runs" {
+	# As nftables' service does; then ufw comes and drops again.
+	nft flush ruleset
+	ufw --force disable
+	ufw --force enable
+	within 10 nft list table inet "$(bridge)"
+	within 10 has_our_rules
+	assert_web_reaches_web
+	assert_all_ready
 	manykube stop
 	assert_equal "$(our_rules)" 0
 	ufw --force disable
@@ -85,7 +104,9 @@ assert_works() {
 @test "firewalld" {
 	systemctl start firewalld
 	assert_works
-	assert_equal "$(firewall-cmd --get-zone-of-interface="$(bridge)")" trusted
+	trusts_us
+	systemctl restart firewalld
+	within 20 trusts_us
 	manykube delete
 	assert_equal "$(firewall-cmd --zone=trusted --list-interfaces)" ""
 	systemctl stop firewalld

@@ -1,5 +1,6 @@
 /* The front door as its own process, with real sockets on the loopback. */
 #include <arpa/inet.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -10,7 +11,10 @@
 #include "balancer/probe.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "fake-backend.h"
+#include "host/firewall.h"
+#include "host/link.h"
 #include "test.h"
 
 /* balancer_ensure() starts this very program: be the front door then, before any test runs. */
@@ -121,6 +125,9 @@ TEST(configurations_survive_the_way_through_the_file)
 	balancer_config_add_backend(&in, "one", "10.89.0.2:6443");
 	in.dns_listen = xstrdup("10.89.0.1:53");
 	strlist_add(&in.dns_upstream, "[fd00::1]:53");
+	in.bridge = xstrdup("mktest");
+	in.rules = xstrdup("chain forward { }");
+	strlist_add(&in.host_ports, "tcp 6443");
 	ASSERT_OK(balancer_configure(test_folder(), &in, &err));
 	ASSERT_OK(file_read(path, 65536, &text, &err));
 	ASSERT_OK(balancer_config_parse(text.text, text.len, &out, &err));
@@ -131,6 +138,10 @@ TEST(configurations_survive_the_way_through_the_file)
 	ASSERT_STR(out.backends[0].address, "10.89.0.2:6443");
 	ASSERT_STR(out.dns_listen, "10.89.0.1:53");
 	ASSERT_STR(out.dns_upstream.items[0], "[fd00::1]:53");
+	ASSERT_STR(out.bridge, "mktest");
+	ASSERT_STR(out.rules, "chain forward { }");
+	ASSERT_INT(out.host_ports.count, 1);
+	ASSERT_STR(out.host_ports.items[0], "tcp 6443");
 }
 
 static struct balancer_forward *forward_to(int *ret_port)
@@ -751,4 +762,65 @@ TEST(dns_connections_are_passed_on)
 	ASSERT_STR(answer, "abc");
 	(void)close(fd);
 	close_door();
+}
+
+static int run(char *const *argv)
+{
+	const struct process_options quiet = { .output = "/dev/null" };
+
+	return process_run(argv, &quiet, NULL);
+}
+
+static bool table_is_there(void)
+{
+	return firewall_has_table("mktest");
+}
+
+static bool port_is_open(void)
+{
+	return run(ARGV("iptables", "-C", "INPUT", "-i", "mktest", "-p", "tcp", "--dport", "6443",
+			"-j", "ACCEPT")) == 0;
+}
+
+static void wait_until(bool (*is_so)(void))
+{
+	int64_t deadline_ms = clock_now_ms() + 10000;
+
+	while (!is_so()) {
+		ASSERT(clock_now_ms() < deadline_ms);
+		clock_rest_ms(20);
+	}
+}
+
+TEST(rules_that_others_take_away_come_back)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	cleanup_free char *iptables = process_find("iptables");
+	cleanup_free char *nft = process_find("nft");
+
+	if (!iptables || !nft || unshare(CLONE_NEWNET) < 0)
+		test_skip("needs iptables, nft and CAP_SYS_ADMIN");
+	ASSERT_OK(link_open(&host, &err));
+	ASSERT_OK(link_up(host, "lo", &err));
+	ASSERT_OK(link_add_bridge(host, "mktest", &err));
+	config.bridge = xstrdup("mktest");
+	config.rules = xstrdup("chain forward { type filter hook forward priority filter; }");
+	strlist_add(&config.host_ports, "tcp 6443");
+	ASSERT_OK(firewall_replace_table("mktest", config.rules, &err));
+	open_door();
+	ASSERT_INT(run(ARGV("nft", "flush", "ruleset")), 0);
+	wait_until(table_is_there);
+	ASSERT(!port_is_open());
+	ASSERT_INT(run(ARGV("iptables", "-P", "INPUT", "DROP")), 0);
+	wait_until(port_is_open);
+	ASSERT_INT(run(ARGV("iptables", "-F", "INPUT")), 0);
+	wait_until(port_is_open);
+	/* Not where the network itself goes, in the order in which it does. */
+	ASSERT_INT(run(ARGV("iptables", "-F", "INPUT")), 0);
+	ASSERT_OK(link_delete(host, "mktest", &err));
+	ASSERT_OK(firewall_delete_table("mktest", &err));
+	clock_rest_ms(1000);
+	close_door();
+	ASSERT(!table_is_there());
+	ASSERT(!port_is_open());
 }

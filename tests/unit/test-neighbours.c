@@ -39,14 +39,14 @@ TEST(iptables_lets_a_bridge_pass_for_as_long_as_it_is_there)
 	strict_host();
 	strlist_add_all(&ports, ARGV("tcp 6443", "udp 53"));
 	before = rules();
-	neighbours_open("mktest", &ports);
+	ASSERT(neighbours_open("mktest", &ports));
 	open = rules();
 	ASSERT(strstr(open, "-A FORWARD -i mktest -j ACCEPT\n"));
 	ASSERT(strstr(open, "-A FORWARD -o mktest -m conntrack --ctstate RELATED,ESTABLISHED"));
 	ASSERT(strstr(open, "-A INPUT -i mktest -p tcp -m tcp --dport 6443 -j ACCEPT\n"));
 	ASSERT(strstr(open, "-A INPUT -i mktest -p udp -m udp --dport 53 -j ACCEPT\n"));
 	/* Every start does it. */
-	neighbours_open("mktest", &ports);
+	ASSERT(neighbours_open("mktest", &ports));
 	again = rules();
 	ASSERT_STR(again, open);
 	neighbours_close("mktest", &ports);
