@@ -62,6 +62,10 @@ customise() {
 	echo 'nameserver 10.0.2.3' >"$root/etc/resolv.conf"
 	mkdir -p "$root/etc/systemd/journald.conf.d"
 	printf '[Journal]\nStorage=persistent\n' >"$root/etc/systemd/journald.conf.d/keep.conf"
+	# The first limit on CPU time, and the last one to go, have the kernel change its scheduler's code
+	# while other CPUs run it; emulated ones have died of that.  This one comes first and stays.
+	mkdir -p "$root/etc/systemd/system/ssh.service.d"
+	printf '[Service]\nCPUQuota=1000%%\n' >"$root/etc/systemd/system/ssh.service.d/limit.conf"
 	echo 'person ALL=(ALL) NOPASSWD: ALL' >"$root/etc/sudoers.d/person"
 	for who in root person; do
 		install -d -m 700 "$root/etc/ssh/keys"
