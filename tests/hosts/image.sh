@@ -5,7 +5,8 @@
 #	image.sh payload VERSION    a /home that has the payload of that Kubernetes in cache/
 #
 # and print the folder that holds them.  Each is named by what it is made of, complete or absent, and
-# never changed afterwards: guests write into overlays of their own.
+# never changed afterwards: guests write into overlays of their own.  One that was not used for a
+# month goes when the next is made.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -133,5 +134,8 @@ if [ ! -d "$folder" ]; then
 	[ "$kind" != base ] || [ -n "$(sources)" ] || apt-get update >&2
 	"make_$kind" "$folder.new" >&2
 	mv "$folder.new" "$folder"
+	# Those that older checkouts were the last to use.
+	find "$images" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 fi
+touch "$folder"
 echo "$folder"

@@ -4,9 +4,9 @@
 #	run.sh [SCENARIO...]     those of the list below, or all; results are TAP
 #
 # Nothing of the guest's is trusted to end: every step has a limit, all of them together have one of
-# three hours, and a guest that locks up, as emulators do, is made anew.  What it printed, its journal and its console are in
-# build/test-logs/hosts/SCENARIO/, those of an attempt that failed in SCENARIO.attempt-N/, and what
-# docs/hosts.md shows in build/test-logs/hosts/table.md.
+# three hours, and a guest that locks up, as emulators do, is made anew.  What it printed, its journal
+# and its console are in build/test-logs/hosts/SCENARIO/, those of an attempt that failed in
+# SCENARIO.attempt-N/, and what docs/hosts.md shows in build/test-logs/hosts/table.md.
 #
 # A cluster in a guest takes all of a machine.  With HOSTS_MAY_SKIP=1, for CI, a scenario is skipped
 # where the guest can't be made or is far slower than it is on a quiet machine of two CPUs; it is not
