@@ -76,6 +76,11 @@ int parse_size(const char *text, uint64_t *ret_bytes, struct error *err)
 	return 0;
 }
 
+bool parse_is_all(const char *text)
+{
+	return strcmp(text, "max") == 0 || strcmp(text, "no-limit") == 0;
+}
+
 int parse_seconds(const char *text, unsigned *ret_seconds, struct error *err)
 {
 	const char *p = text;

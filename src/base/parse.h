@@ -11,6 +11,9 @@ int parse_number(const char *text, unsigned long long min, unsigned long long ma
  * 1024); no unit means MiB. */
 int parse_size(const char *text, uint64_t *ret_bytes, struct error *err);
 
+/* Whether TEXT asks for all there is: max, or no-limit. */
+bool parse_is_all(const char *text);
+
 /* A duration such as 90, 90s, 6m, 1m30s, 2h; a bare number means seconds. */
 int parse_seconds(const char *text, unsigned *ret_seconds, struct error *err);
 

@@ -73,9 +73,14 @@ static int set_choice(const struct opt *opt, const char *value, struct error *er
 static int set_number(const struct opt *opt, const char *value, struct error *err)
 {
 	unsigned long long number;
-	int r = parse_number(value, opt->type == OPT_TYPE_POSITIVE,
-			     opt->type == OPT_TYPE_REPEAT ? 9 : INT_MAX, &number, err);
+	int r;
 
+	if (opt->may_be_all && parse_is_all(value)) {
+		*opt->to.count = UINT_MAX;
+		return 0;
+	}
+	r = parse_number(value, opt->type == OPT_TYPE_POSITIVE,
+			 opt->type == OPT_TYPE_REPEAT ? 9 : INT_MAX, &number, err);
 	if (r < 0)
 		return r;
 	if (opt->type == OPT_TYPE_REPEAT)
@@ -83,6 +88,15 @@ static int set_number(const struct opt *opt, const char *value, struct error *er
 	else
 		*opt->to.count = (unsigned)number;
 	return 0;
+}
+
+static int set_size(const struct opt *opt, const char *value, struct error *err)
+{
+	if (opt->may_be_all && parse_is_all(value)) {
+		*opt->to.bytes = UINT64_MAX;
+		return 0;
+	}
+	return parse_size(value, opt->to.bytes, err);
 }
 
 /* Add what VALUE names to OPT's list. */
@@ -130,7 +144,7 @@ static int set_value(const struct opt *opt, const char *value, struct error *err
 	case OPT_TYPE_POSITIVE:
 		return set_number(opt, value, err);
 	case OPT_TYPE_SIZE:
-		return parse_size(value, opt->to.bytes, err);
+		return set_size(opt, value, err);
 	case OPT_TYPE_SECONDS:
 	case OPT_TYPE_SECONDS_MAYBE:
 		return parse_seconds(value, opt->to.seconds, err);

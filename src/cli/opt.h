@@ -64,8 +64,9 @@ struct opt {
 	} to;
 
 	/* What few options have; named behind the help: OPT_FLAG(..., "do it", .once = true). */
-	bool when_made; /* about a cluster that is made: settings change none that exists */
-	bool once;      /* no default for it can be kept in the settings */
+	bool when_made;  /* about a cluster that is made: settings change none that exists */
+	bool may_be_all; /* "max" is a value, too, and is the largest number there is */
+	bool once;       /* no default for it can be kept in the settings */
 	bool *given; /* becomes true when it is given, in whichever way and with whichever value */
 	int (*check)(const char *value, struct error *err); /* what a string must be */
 	enum complete complete;

@@ -199,17 +199,12 @@ static bool take_changes(const struct apply_step *step, const struct node *wante
 		if (strcmp(field, "taints") == 0)
 			take_words(&step->changes[i], &ret->taints);
 		/* A node that is restarted takes them up then. */
-		if (step->action == APPLY_CHANGE && strcmp(field, "cpus") == 0) {
-			ret->cpus = wanted->cpus;
-			ret->all_cpus = !wanted->cpus;
-		}
-		if (step->action == APPLY_CHANGE && strcmp(field, "memory") == 0) {
-			ret->memory_bytes = wanted->memory_bytes;
-			ret->all_memory = !wanted->memory_bytes;
-		}
+		if (step->action == APPLY_CHANGE && strcmp(field, "cpus") == 0)
+			ret->cpus = wanted->cpus ?: ALL_CPUS;
+		if (step->action == APPLY_CHANGE && strcmp(field, "memory") == 0)
+			ret->memory_bytes = wanted->memory_bytes ?: ALL_MEMORY;
 	}
-	return ret->labels.count > 0 || ret->taints.count > 0 || ret->cpus || ret->all_cpus ||
-	       ret->memory_bytes || ret->all_memory;
+	return ret->labels.count > 0 || ret->taints.count > 0 || ret->cpus || ret->memory_bytes;
 }
 
 static int change_at_once(const struct applying *applying, const struct apply_step *step,

@@ -275,9 +275,8 @@ static int check_disk(const struct profile *profile, const struct node *node, ui
 /* Take up the limits of CHANGES; returns whether they are others. */
 static bool take_limits(const struct node_changes *changes, struct node *node)
 {
-	unsigned cpus = changes->all_cpus ? 0 : changes->cpus ?: node->cpus;
-	uint64_t memory_bytes = changes->all_memory ? 0
-						    : changes->memory_bytes ?: node->memory_bytes;
+	unsigned cpus = plan_cpus(changes->cpus, node->cpus);
+	uint64_t memory_bytes = plan_memory(changes->memory_bytes, node->memory_bytes);
 	bool differ = cpus != node->cpus || memory_bytes != node->memory_bytes;
 
 	node->cpus = cpus;

@@ -8,11 +8,9 @@
 struct node_changes {
 	struct strlist labels; /* KEY=VALUE, or KEY- to take it away */
 	struct strlist taints; /* KEY=VALUE:EFFECT, or KEY- or KEY:EFFECT- */
-	unsigned cpus;         /* 0: as it is, as are the next */
-	uint64_t memory_bytes;
-	uint64_t disk_bytes; /* never less than it was */
-	bool all_cpus;       /* as many as the host has, and likewise */
-	bool all_memory;
+	unsigned cpus;         /* 0: as it is, as are the next; may be ALL_CPUS, */
+	uint64_t memory_bytes; /* and likewise */
+	uint64_t disk_bytes;   /* never less than it was */
 };
 
 /*

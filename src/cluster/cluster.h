@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <limits.h>
+
 #include "base/observer.h"
 #include "cluster/profile.h"
 #include "node/driver.h"
@@ -21,6 +23,10 @@ enum cluster_wait {
 	WAIT_SYSTEM_PODS = 1 << 2, /* all pods in kube-system are Ready, so DNS answers */
 	WAIT_DEFAULT_SA = 1 << 3,  /* the default service account is there, so pods can be made */
 };
+
+/* Of what is to be: as much as the host has, which is 0 in what is kept. */
+#define ALL_CPUS   UINT_MAX
+#define ALL_MEMORY UINT64_MAX
 
 /* What a node is to be; unset (NULL, 0) is as the cluster's other nodes are. */
 struct node_options {

@@ -42,9 +42,13 @@ char *file_member_text(const struct file_field *field, const void *member)
 	case FILE_FLAG:
 		return *(const bool *)member ? xstrdup("true") : NULL;
 	case FILE_NUMBER:
+		if (field->may_be_all && *(const unsigned *)member == ALL_CPUS)
+			return xstrdup("max");
 		return *(const unsigned *)member ? xasprintf("%u", *(const unsigned *)member)
 						 : NULL;
 	case FILE_SIZE:
+		if (field->may_be_all && *(const uint64_t *)member == ALL_MEMORY)
+			return xstrdup("max");
 		return *(const uint64_t *)member ? size_text(*(const uint64_t *)member) : NULL;
 	case FILE_SECONDS:
 		return *(const unsigned *)member ? seconds_text(*(const unsigned *)member) : NULL;
@@ -92,12 +96,14 @@ static void describe_own(const struct file_field *field, const struct profile *p
 	if (field->type >= FILE_WORDS)
 		subtract(from, usual ? usual : &STRLIST_INIT, removable, to);
 	else if (field->type == FILE_SIZE)
-		*(uint64_t *)to = usual && *(const uint64_t *)usual == *(const uint64_t *)from
-					  ? 0
+		*(uint64_t *)to = usual && *(const uint64_t *)usual == *(const uint64_t *)from ? 0
+				  : field->may_be_all && !*(const uint64_t *)from
+					  ? ALL_MEMORY
 					  : *(const uint64_t *)from;
 	else if (field->type == FILE_NUMBER || field->type == FILE_SECONDS)
-		*(unsigned *)to = usual && *(const unsigned *)usual == *(const unsigned *)from
-					  ? 0
+		*(unsigned *)to = usual && *(const unsigned *)usual == *(const unsigned *)from ? 0
+				  : field->may_be_all && !*(const unsigned *)from
+					  ? ALL_CPUS
 					  : *(const unsigned *)from;
 	else if (*(char *const *)from &&
 		 !(usual && *(char *const *)usual &&

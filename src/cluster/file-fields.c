@@ -108,9 +108,9 @@ const struct file_field file_fields[] = {
 	{ "kubernetesVersion", FILE_VERSION, FILE_OF_NODE, "kubernetes-version", "(the cluster's)", "v1.35.4",
 	  "Kubernetes of the node, if it is to be an older one", EACH(kubernetes_version) },
 	{ "cpus", FILE_NUMBER, FILE_OF_DEFAULTS | FILE_OF_NODE, "cpus", "(the host's)", "2",
-	  "CPUs of the node", .least = 1, .most = INT_MAX, .effect = FILE_HELD_TO, EACH(cpus) },
+	  "CPUs of the node", .least = 1, .most = INT_MAX, .may_be_all = true, .effect = FILE_HELD_TO, EACH(cpus) },
 	{ "memory", FILE_SIZE, FILE_OF_DEFAULTS | FILE_OF_NODE, "memory", "(the host's)", "2g",
-	  "memory of the node", .effect = FILE_HELD_TO, EACH(memory_bytes) },
+	  "memory of the node", .may_be_all = true, .effect = FILE_HELD_TO, EACH(memory_bytes) },
 	{ "diskSize", FILE_SIZE, FILE_OF_DEFAULTS | FILE_OF_NODE, "disk-size", "(none, but a part of the host's)", "8g",
 	  "size of a disk for the node's /var", .effect = FILE_GROWING, .check_size = choices_check_disk, EACH(disk_bytes) },
 	{ "labels", FILE_PAIRS, FILE_OF_DEFAULTS | FILE_OF_NODE, "label", NULL, "{tier: db}",
@@ -211,11 +211,12 @@ char *file_field_type_words(const struct file_field *field)
 	cleanup_free char *joined = NULL;
 
 	if (field->type == FILE_NUMBER && field->most == INT_MAX)
-		return xasprintf("a number from %u on", field->least);
+		return xasprintf("a number from %u on%s", field->least,
+				 field->may_be_all ? ", or max" : "");
 	if (field->type == FILE_NUMBER)
 		return xasprintf("a number from %u to %u", field->least, field->most);
 	if (field->type != FILE_CHOICE)
-		return xstrdup(words[field->type]);
+		return xasprintf("%s%s", words[field->type], field->may_be_all ? ", or max" : "");
 	strlist_split(&choices, field->words, '|');
 	joined = strlist_join(&choices, " or ");
 	return xstrdup(joined);

@@ -57,6 +57,7 @@ struct file_field {
 	const char *help;     /* lower case, no full stop */
 	const char *words;    /* of a choice: "auto|none" */
 	unsigned least, most; /* of a number */
+	bool may_be_all;      /* "max" is a value, too: as much as the host has */
 	enum file_effect effect;
 
 	/* What its words must be, if no option of `start` says it; may be NULL. */

@@ -162,6 +162,19 @@ static bool read_truth(const struct yaml_value *value, bool *ret)
 	return false;
 }
 
+/* Nothing is above a node's own settings but the defaults, for which all there is goes unsaid. */
+static bool read_all(const struct file_field *field, enum file_place place,
+		     const struct yaml_value *value, void *to)
+{
+	if (!field->may_be_all || value->type != YAML_WORD || !parse_is_all(value->text))
+		return false;
+	if (field->type == FILE_SIZE)
+		*(uint64_t *)to = place == FILE_OF_NODE ? ALL_MEMORY : 0;
+	else
+		*(unsigned *)to = place == FILE_OF_NODE ? ALL_CPUS : 0;
+	return true;
+}
+
 static int read_number(struct file_reader *reader, const struct file_field *field,
 		       const struct yaml_value *value, unsigned *ret)
 {
@@ -358,6 +371,8 @@ static int read_member(struct file_reader *reader, const struct file_field *fiel
 {
 	void *to = (char *)base + (place == FILE_OF_NODE ? field->node_wanted : field->wanted);
 
+	if (read_all(field, place, value, to))
+		return 0;
 	switch (field->type) {
 	case FILE_WORD:
 	case FILE_PATH:

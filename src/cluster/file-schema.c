@@ -42,6 +42,8 @@ static json_t *number_schema(const struct file_field *field)
 
 	if (field->most < INT_MAX)
 		(void)json_object_set_new(schema, "maximum", json_integer(field->most));
+	if (field->may_be_all)
+		return json_pack("{s:[o, {s:[s, s]}]}", "anyOf", schema, "enum", "max", "no-limit");
 	return schema;
 }
 

@@ -158,13 +158,23 @@ static int choose_name(const struct profile *profile, const char *wanted, char *
 	return 0;
 }
 
+unsigned plan_cpus(unsigned wanted, unsigned usual)
+{
+	return wanted == ALL_CPUS ? 0 : wanted ? wanted : usual;
+}
+
+uint64_t plan_memory(uint64_t wanted, uint64_t usual)
+{
+	return wanted == ALL_MEMORY ? 0 : wanted ? wanted : usual;
+}
+
 void plan_settings(const struct profile *profile, const struct node_options *options,
 		   struct node *node)
 {
 	node->worker = !node->control_plane ||
 		       (!profile->no_schedule_control_planes && !options->no_schedule);
-	node->cpus = options->cpus ? options->cpus : profile->cpus;
-	node->memory_bytes = options->memory_bytes ? options->memory_bytes : profile->memory_bytes;
+	node->cpus = plan_cpus(options->cpus, profile->cpus);
+	node->memory_bytes = plan_memory(options->memory_bytes, profile->memory_bytes);
 	node->disk_bytes = options->disk_bytes ? options->disk_bytes : profile->disk_bytes;
 	copy_words(&node->labels, &profile->labels);
 	(void)node_change_labels(&node->labels, &options->labels, NULL);
@@ -311,8 +321,8 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	if (!profile->cni)
 		profile->cni = xstrdup("auto");
 	profile->offline = options->offline;
-	profile->cpus = options->cpus;
-	profile->memory_bytes = options->memory_bytes;
+	profile->cpus = plan_cpus(options->cpus, 0);
+	profile->memory_bytes = plan_memory(options->memory_bytes, 0);
 	profile->created = clock_wall_seconds();
 	r = world->network_plan(profile, options->subnet, err);
 	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
@@ -331,8 +341,8 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 		r = world->ports_are_free(profile, &before, err);
 	if (r < 0)
 		return r;
-	if ((options->cpus && options->cpus != profile->cpus) ||
-	    (options->memory_bytes && options->memory_bytes != profile->memory_bytes)) {
+	if (plan_cpus(options->cpus, profile->cpus) != profile->cpus ||
+	    plan_memory(options->memory_bytes, profile->memory_bytes) != profile->memory_bytes) {
 		(void)error_because(
 			err, &reason_usage, -EINVAL,
 			"cluster '%s' exists, and 'start' does not change --cpus and --memory of its "

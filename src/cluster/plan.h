@@ -14,6 +14,10 @@
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err);
 
+/* What a node is held to if WANTED (0: the USUAL) is asked for; 0 is all that the host has. */
+unsigned plan_cpus(unsigned wanted, unsigned usual);
+uint64_t plan_memory(uint64_t wanted, uint64_t usual);
+
 /* Give the empty NODE, whose role is known, the settings that PROFILE has for all nodes, and
  * besides or instead those of OPTIONS. */
 void plan_settings(const struct profile *profile, const struct node_options *options,

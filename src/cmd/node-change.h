@@ -8,11 +8,11 @@
 /* The settings of one node as options of a command, for its table. */
 #define NODE_OPTIONS(to_)                                                                             \
 	OPT_POSITIVE(0, "cpus", &(to_).cpus,                                                          \
-		     "CPUs of the node; as the cluster's nodes unless given", .once = true),          \
-		OPT_SIZE(                                                                             \
-			'm', "memory", &(to_).memory_bytes,                                           \
-			"memory of the node, for instance 2g; as the cluster's nodes unless given",   \
-			.once = true),                                                                \
+		     "CPUs of the node, or max; as the cluster's nodes unless given",                 \
+		     .once = true, .may_be_all = true),                                               \
+		OPT_SIZE('m', "memory", &(to_).memory_bytes,                                          \
+			 "memory of the node, as 2g, or max; as the cluster's nodes unless given",    \
+			 .once = true, .may_be_all = true),                                           \
 		OPT_STRING(0, "static-ip", &(to_).address, "ADDRESS",                                 \
 			   "the node's address; the next free one unless given", .once = true),       \
 		OPT_LIST(0, "label", &(to_).labels, "KEY=VALUE",                                      \

@@ -15,9 +15,11 @@ static const struct opt options[] = {
 		 .once = true),
 	OPT_LIST(0, "taint", &changes.taints, "KEY=VALUE:EFFECT|KEY-",
 		 "set a taint, or take it away", .once = true),
-	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node", .once = true),
-	OPT_SIZE('m', "memory", &changes.memory_bytes, "memory of the node, for instance 2g",
-		 .once = true),
+	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node; max is all of the host's",
+		     .once = true, .may_be_all = true),
+	OPT_SIZE('m', "memory", &changes.memory_bytes,
+		 "memory of the node, for instance 2g; max is the host's", .once = true,
+		 .may_be_all = true),
 	OPT_SIZE(0, "disk-size", &changes.disk_bytes,
 		 "size that the node's disk grows to when the node is started the next time",
 		 .once = true),
@@ -64,7 +66,8 @@ const struct command cmd_node_set = {
 		"next time; it can only grow, and only a node that was made with --disk-size has "
 		"one.",
 	.examples = "manykube node set node-2 --label=tier=db --taint=dedicated=db:NoSchedule\n"
-		    "manykube node set node-2 --label=tier- --memory=4g\n",
+		    "manykube node set node-2 --label=tier- --memory=4g\n"
+		    "manykube node set node-2 --cpus=max\n",
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_NODE,

@@ -23,6 +23,23 @@ assert_start_refused() {
 	assert_no_trace
 }
 
+# What NODE's group is held to: limit_of NODE memory|cpu; bytes or microseconds, or none.
+limit_of() {
+	local group limit
+
+	group=manykube/$(profile_get .bridge)/$1
+	case $2 in
+	memory) limit=$(cat "/sys/fs/cgroup/memory/$group/memory.limit_in_bytes" 2>/dev/null ||
+		cat "/sys/fs/cgroup/$group/memory.max") ;;
+	cpu) limit=$(cat "/sys/fs/cgroup/cpu/$group/cpu.cfs_quota_us" 2>/dev/null ||
+		cut -d' ' -f1 "/sys/fs/cgroup/$group/cpu.max") ;;
+	esac
+	case $limit in
+	max | -1 | 922337203685477*) echo none ;;
+	*) echo "$limit" ;;
+	esac
+}
+
 @test "an unknown option is refused and the nearest suggested" {
 	assert_start_refused 14 "--nodes" --offline --node=3
 	assert_start_refused 14 "MK_USAGE" --no-such-option
@@ -103,20 +120,13 @@ assert_start_refused() {
 }
 
 @test "--subnet, --cpus and --memory are taken into use" {
-	local group limit
-
 	run -0 manykube start --offline --subnet=10.123.45.0/24 --cpus=1 --memory=2g
 	assert_equal "$(profile_get '.subnet')" 10.123.45.0/24
 	assert_equal "$(profile_get '.nodes[0].address')" 10.123.45.2
 	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.addresses[?(@.type=="InternalIP")].address}')" \
 		10.123.45.2
-	group=$(profile_get .bridge)/node-1
-	limit=$(cat "/sys/fs/cgroup/memory/manykube/$group/memory.limit_in_bytes" 2>/dev/null ||
-		cat "/sys/fs/cgroup/manykube/$group/memory.max")
-	assert_equal "$limit" $((2 << 30))
-	limit=$(cat "/sys/fs/cgroup/cpu/manykube/$group/cpu.cfs_quota_us" 2>/dev/null ||
-		cut -d' ' -f1 "/sys/fs/cgroup/manykube/$group/cpu.max")
-	assert_equal "$limit" 100000
+	assert_equal "$(limit_of node-1 memory)" $((2 << 30))
+	assert_equal "$(limit_of node-1 cpu)" 100000
 }
 
 @test "the limits hold for everything on the node" {
@@ -138,6 +148,24 @@ assert_start_refused() {
 	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.capacity.cpu}')" 1
 	memory=$(kubectl get node node-1 -o jsonpath='{.status.capacity.memory}')
 	[[ $memory == 2Gi || $memory == $((2 << 20))Ki ]] || fail "it reports $memory"
+}
+
+@test "a node is let off its limits at once, and a file can say so" {
+	run manykube start --cpus=max
+	assert_status 14
+	assert_output_has "'start' does not change --cpus"
+	manykube node set node-1 --cpus=max --memory=no-limit
+	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.capacity.cpu}')" \
+		"$(getconf _NPROCESSORS_ONLN)"
+	assert_equal "$(limit_of node-1 cpu)" none
+	assert_equal "$(limit_of node-1 memory)" none
+	run -0 manykube config view
+	assert_output_has "  cpus: max"
+	assert_output_has "  memory: max"
+	echo "$output" >"$BATS_TEST_TMPDIR/cluster.yaml"
+	run -0 manykube apply -f "$BATS_TEST_TMPDIR/cluster.yaml" --dry-run
+	assert_output_has "Nothing to do:"
+	manykube node set node-1 --cpus=1 --memory=2g
 }
 
 @test "an existing cluster keeps what its certificates were made for" {

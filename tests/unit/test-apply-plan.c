@@ -30,6 +30,7 @@ static void make_cluster(const char *text, struct profile *ret)
 		.dns_domain = xstrdup("cluster.local"),
 		.cni = xstrdup("auto"),
 		.api_port = 16443,
+		.cpus = file.options.cpus,
 		.memory_bytes = file.options.memory_bytes,
 		.no_schedule_control_planes = file.options.no_schedule_control_planes
 	};
@@ -245,4 +246,23 @@ TEST(a_cluster_becomes_what_its_file_says_as_far_as_that_may_change)
 	ASSERT_INT(profile.memory_bytes, 0);
 	ASSERT_INT(profile.ports.count + profile.labels.count, 0);
 	ASSERT_STR(profile.base_image, "/");
+}
+
+TEST(a_node_may_have_all_there_is_whatever_others_have)
+{
+	static const char before[] = HEAD "defaults: {cpus: 1, memory: 2g}\n"
+					  "nodes:\n"
+					  "- {role: control-plane, name: a}\n"
+					  "- {role: worker, name: b, cpus: max}\n";
+	static const char after[] = HEAD
+		"defaults: {cpus: max, memory: 2g}\n"
+		"nodes:\n"
+		"- {role: control-plane, name: a, cpus: 1, memory: no-limit}\n"
+		"- {role: worker, name: b}\n";
+	cleanup_free char *same = plan_of(before, before);
+	cleanup_free char *plan = plan_of(before, after);
+
+	ASSERT_STR(same, "");
+	ASSERT_STR(plan, "the cluster changes: defaults.cpus 1 -> the host's\n"
+			 "node 'a' changes: memory 2g -> the host's");
 }

@@ -347,6 +347,7 @@ TEST(a_cluster_that_exists_is_described_by_the_same_file)
 					"kubeconfig:\n"
 					"  embedCerts: true\n"
 					"defaults:\n"
+					"  cpus: 1\n"
 					"  memory: 2g\n"
 					"  labels:\n"
 					"    all: \"yes\"\n"
@@ -360,6 +361,8 @@ TEST(a_cluster_that_exists_is_described_by_the_same_file)
 					"- role: control-plane\n"
 					"  noSchedule: true\n"
 					"  name: main\n"
+					"  cpus: max\n"
+					"  memory: max\n"
 					"- role: worker\n"
 					"  name: node-1\n"
 					"  staticIP: \"192.168.39.9\"\n"
@@ -380,6 +383,7 @@ TEST(a_cluster_that_exists_is_described_by_the_same_file)
 		.subnet = xstrdup("192.168.39.0/24"),
 		.pod_subnet = xstrdup("10.244.0.0/16"),
 		.cni = xstrdup("auto"),
+		.cpus = 1,
 		.memory_bytes = UINT64_C(2) << 30,
 		.embed_certs = true,
 		.api_port = 16443,
@@ -399,6 +403,8 @@ TEST(a_cluster_that_exists_is_described_by_the_same_file)
 
 		ASSERT_OK(plan_node(&profile, &file.nodes[i], &node, &err));
 	}
+	ASSERT_INT(profile.nodes[0].cpus + profile.nodes[0].memory_bytes, 0);
+	ASSERT_INT(profile.nodes[1].cpus, 1);
 	assert_words(&profile.nodes[1].labels, "tier=db");
 	assert_words(&profile.nodes[1].env, "A=2");
 	cluster_file_describe(&profile, &again, &chosen);

@@ -1,3 +1,5 @@
+#include <limits.h>
+
 #include "base/strbuf.h"
 #include "base/suggest.h"
 #include "cli/opt.h"
@@ -38,8 +40,8 @@ static const struct opt options[] = {
 		   .check = refuse_bad),
 	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
 	OPT_COUNT('n', "nodes", &arg.nodes, "how many nodes"),
-	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of a node"),
-	OPT_SIZE('m', "memory", &arg.memory_bytes, "memory of a node"),
+	OPT_POSITIVE(0, "cpus", &arg.cpus, "CPUs of a node", .may_be_all = true),
+	OPT_SIZE('m', "memory", &arg.memory_bytes, "memory of a node", .may_be_all = true),
 	OPT_SECONDS('t', "wait-timeout", &arg.timeout_seconds, "how long to wait"),
 	OPT_SECONDS_MAYBE('w', "watch", &arg.watch_seconds, "go on"),
 	OPT_LIST('l', "label", &arg.labels, "KEY=VALUE", "labels of the node"),
@@ -120,6 +122,15 @@ TEST(refuses_none_where_at_least_one_is_needed)
 	ASSERT_STR(why.text, "--cpus: must be at least 1, not 0");
 	ASSERT_INT(PARSE("--cpus=4294967296"), -EINVAL);
 	ASSERT_STR(why.text, "--cpus: must be at most 2147483647, not 4294967296");
+}
+
+TEST(takes_all_there_is_where_that_can_be)
+{
+	ASSERT_INT(PARSE("--cpus=max", "-m", "no-limit"), 0);
+	ASSERT(arg.cpus == UINT_MAX && arg.memory_bytes == UINT64_MAX);
+	ASSERT_INT(PARSE("--cpus=maximum"), -EINVAL);
+	ASSERT_INT(PARSE("--nodes=max"), -EINVAL);
+	ASSERT_STR(why.text, "--nodes: 'max' is not a whole number");
 }
 
 TEST(tells_whether_an_option_was_given)
