@@ -8,8 +8,9 @@
 #	guest.sh down FOLDER           end it; its disks go, its console's log stays
 #
 # It has this checkout's build and tests at /checkout, the payload in /home/cache, and no network
-# but the one way in.  GUEST_KERNEL (the beginning of a version), GUEST_CPUS, GUEST_MEMORY (MiB) and
-# GUEST_APPEND (to the kernel's command line) say what kind of host it is.
+# but the one way in.  GUEST_RELEASE (of Debian; this machine's unless given), GUEST_KERNEL (oldest or
+# newest of those that release has), GUEST_CPUS, GUEST_MEMORY (MiB) and GUEST_APPEND (to the kernel's
+# command line) say what kind of host it is; FOLDER/host has that in words.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,11 +34,14 @@ free_port() {
 }
 
 boot() {
-	local folder=$1 base kernel
+	local folder=$1 base kernel order=
 
 	base=$(cat "$folder/base")
-	kernel=$(find "$base" -name "vmlinuz-${GUEST_KERNEL:-6.1.}*" | sort -V | tail -n 1)
-	[ -n "$kernel" ] || { echo "there is no kernel ${GUEST_KERNEL:-6.1.}" >&2; return 1; }
+	[ "${GUEST_KERNEL:-oldest}" = oldest ] || order=r
+	kernel=$(find "$base" -name 'vmlinuz-*' | sort "-V$order" | head -n 1)
+	# shellcheck source=/dev/null # of every system
+	(. "$base/os-release" && echo "$NAME $VERSION_ID, ${kernel##*vmlinuz-}") |
+		sed -E 's|( GNU/Linux)?( [0-9]+), ([0-9]+\.[0-9]+).*|\2, Linux \3|' >"$folder/host"
 	free_port >"$folder/port"
 	# Each CPU is a thread of its own, for which this size of translated code has been steady.  A
 	# cluster works as long as the machine is quiet: then the guest is some 30 times slower than it.
@@ -90,7 +94,7 @@ await() {
 up() {
 	local folder=$1 base home
 
-	base=$("$here/image.sh" base)
+	base=$("$here/image.sh" base "${GUEST_RELEASE:-own}")
 	home=$("$here/image.sh" payload "${GUEST_KUBERNETES:-v1.36.3}")
 	rm -rf "$folder"
 	mkdir -p "$folder"

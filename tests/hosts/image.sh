@@ -1,7 +1,8 @@
 #!/bin/bash
 # Make the disks that guests begin with, unless they are there already:
 #
-#	image.sh base               a Debian with systemd, two kernels and what people run beside us
+#	image.sh base RELEASE       that Debian with systemd, its kernel and that of its backports, and
+#	                            what people run beside us; "own" is this machine's release
 #	image.sh payload VERSION    a /home that has the payload of that Kubernetes in cache/
 #
 # and print the folder that holds them.  Each is named by what it is made of, complete or absent, and
@@ -13,8 +14,7 @@ cd "$(dirname "$0")/../.."
 cache=${MANYKUBE_CACHE:-$HOME/.manykube/cache}
 images=${MANYKUBE_HOSTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/manykube-hosts}
 
-# Debian 12's own kernel and a newer one.
-kernels='linux-image-cloud-amd64 linux-image-6.12-cloud-amd64'
+kernel=linux-image-cloud-amd64
 system='systemd-sysv dbus libpam-systemd udev initramfs-tools openssh-server sudo iproute2 kmod procps
 	ca-certificates less'
 # What nodes and the program itself want, as the README has it; the libraries are the program's.
@@ -24,17 +24,20 @@ tests='bats jq curl python3-minimal python3-jsonschema'
 # Neighbours; each test turns on the one it is about.
 neighbours='apparmor ufw firewalld docker.io quota selinux-policy-default selinux-utils policycoreutils'
 
-# This machine's own sources of Debian, whatever mirror they name.
+# This machine's own release of Debian.
+own_release() {
+	# shellcheck source=/dev/null # of every system
+	(. /etc/os-release && echo "$VERSION_CODENAME")
+}
+
+# Where this machine has its Debian from, whatever mirror that is, for the release $version.
 sources() {
 	# shellcheck disable=SC2016 # apt's variables
 	apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN) $(CREATED_BY)' |
-		awk '$5 == "Debian" && $6 == "Packages" { print $1, $2, $3, $4 }' | sort -u
-}
-
-# The same release as this machine's.
-suite() {
-	# shellcheck source=/dev/null # of every system
-	(. /etc/os-release && echo "$VERSION_CODENAME")
+		awk -v own="$(own_release)" -v wanted="$version" '
+			$5 != "Debian" || $6 != "Packages" { next }
+			$3 == own { print $1, $2, wanted "-backports", $4 }
+			{ sub("^" own, wanted, $3); print $1, $2, $3, $4 }' | sort -u
 }
 
 proxies() {
@@ -82,9 +85,10 @@ make_base() {
 	local tree=$1/tree
 
 	ssh-keygen -q -t ed25519 -N '' -C manykube-tests -f "$1/key"
+	# Backports are only taken by who asks for them: this kernel comes beside the first one.
 	# shellcheck disable=SC2016,SC2046,SC2086 # hooks are for a shell of their own; words
 	sources | mmdebstrap --variant=apt --mode=root $(proxies) \
-		--include="$(echo $kernels $system $ours $tests $neighbours | tr ' ' ',')" \
+		--include="$(echo $kernel $system $ours $tests $neighbours | tr ' ' ',')" \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
 		--essential-hook='mkdir -p "$1/etc/initramfs-tools/conf.d" && printf "MODULES=list\nCOMPRESS=lz4\nFSTYPE=ext4\n" >"$1/etc/initramfs-tools/conf.d/small" && printf "virtio_pci\nvirtio_blk\next4\n" >"$1/etc/initramfs-tools/modules"' \
@@ -92,12 +96,14 @@ make_base() {
 		--customize-hook='chroot "$1" useradd -m -u 1000 -s /bin/bash person' \
 		--customize-hook='chroot "$1" systemctl enable systemd-networkd' \
 		--customize-hook='chroot "$1" systemctl disable docker.service docker.socket containerd.service firewalld.service ufw.service apt-daily.timer apt-daily-upgrade.timer' \
-		"$(suite)" "$tree" -
+		--customize-hook="chroot \"\$1\" apt-get install --yes --target-release $version-backports $kernel" \
+		"$version" "$tree" -
 	customise "$tree" "$1/key.pub"
 	for kernel in "$tree"/boot/vmlinuz-*; do
 		cp "$kernel" "$1/"
 		cp "${kernel/vmlinuz/initrd.img}" "$1/"
 	done
+	cp -L "$tree/etc/os-release" "$1/"
 	rm -rf "$tree"/var/cache/apt/* "$tree"/var/lib/apt/lists/*
 	mke2fs -q -F -t ext4 -L base -m 0 -d "$tree" "$1/base.ext4" 12G
 	rm -rf "$tree"
@@ -117,17 +123,18 @@ make_payload() {
 	rm -rf "$tree"
 }
 
-kind=$1 version=${2:-}
+kind=$1 version=$2
+[ "$version" != own ] || version=$(own_release)
 case $kind in
-base) recipe=$({ declare -f make_base customise; echo "$kernels $system $ours $tests $neighbours"; suite; } | sha256sum) ;;
+base) recipe=$({ declare -f make_base customise; echo "$kernel $system $ours $tests $neighbours"; } | sha256sum) ;;
 payload) recipe=$({ declare -f make_payload; cat "$cache/$version/payload.json"; } | sha256sum) ;;
 esac
-folder=$images/$kind${version:+-$version}-${recipe:0:12}
+folder=$images/$kind-$version-${recipe:0:12}
 mkdir -p "$images"
 exec 9>"$images/lock"
 flock 9
 if [ ! -d "$folder" ]; then
-	echo "making the guests' $kind ${version:+of $version }in $images, once" >&2
+	echo "making the guests' $kind of $version in $images, once" >&2
 	rm -rf "$folder.new"
 	mkdir -p "$folder.new"
 	# Images of containers come without lists.

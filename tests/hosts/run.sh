@@ -22,16 +22,18 @@ number=0
 failed=0
 skipped=0
 
-# "SCENARIO|the guest's settings|the files that are run in it, and when it is booted again|what it is"
+# "SCENARIO|the guest's settings|the files that are run in it, and when it is booted again|what it is";
+# HOST stands for its release of Debian and its kernel's version
 scenarios='
-short|HOSTS_NODES=2|cluster|1+1 nodes, Debian 12, Linux 6.1, systemd, cgroup v2
-cluster|HOSTS_NODES=3|cluster|1+2 nodes and all that can be done with them, the same host
-boot||boot-before reboot boot-after reboot boot-again|sudo, a login that ends, autostart, reboots, the same host
-newer|GUEST_KERNEL=6.12 HOSTS_NODES=2|cluster|1+1 nodes, Linux 6.12
-firewalls||firewalls|ufw, a table that drops, Docker and firewalld beside 1+1 nodes, Linux 6.1
-odd|GUEST_MEMORY=2048 GUEST_APPEND=ipv6.disable=1|odd|no IPv6, swap, AppArmor, 2 GiB, homes on a quota and in memory, no /usr merge
-selinux|GUEST_APPEND=security=selinux|selinux-before reboot selinux|1+1 nodes under the rules of SELinux, as Debian has them, Linux 6.1
-small|GUEST_CPUS=1 GUEST_MEMORY=2048|small|1 CPU, 2 GiB of memory
+short|HOSTS_NODES=2|cluster|1+1 nodes, HOST, systemd, cgroup v2
+cluster|HOSTS_NODES=3|cluster|1+2 nodes and all that can be done with them, HOST
+boot||boot-before reboot boot-after reboot boot-again|sudo, a login that ends, autostart, reboots, HOST
+newer|GUEST_RELEASE=trixie HOSTS_NODES=3|cluster|1+2 nodes and all that can be done with them, HOST
+newest|GUEST_RELEASE=trixie GUEST_KERNEL=newest HOSTS_NODES=2|cluster|1+1 nodes, HOST of its backports
+firewalls||firewalls|ufw, a table that drops, Docker and firewalld beside 1+1 nodes, HOST
+odd|GUEST_MEMORY=2048 GUEST_APPEND=ipv6.disable=1|odd|no IPv6, swap, AppArmor, 2 GiB, homes on a quota and in memory, no /usr merge, HOST
+selinux|GUEST_APPEND=security=selinux|selinux-before reboot selinux|1+1 nodes under the rules of SELinux, as Debian has them, HOST
+small|GUEST_CPUS=1 GUEST_MEMORY=2048|small|1 CPU, 2 GiB of memory, HOST
 '
 
 # For the guest of $folder.
@@ -130,7 +132,7 @@ attempt() {
 }
 
 run_scenario() {
-	local name=$1 i line words seconds=$SECONDS finished=0 failures=0 status=0 which=
+	local name=$1 shows=$4 i line words seconds=$SECONDS finished=0 failures=0 status=0 which=
 
 	mkdir -p "$logs/$name"
 	folder=$(mktemp -d /var/tmp/manykube-guest.XXXXXX)
@@ -151,6 +153,7 @@ run_scenario() {
 		2) echo "# $name: there were failures in attempt $i" ;;
 		esac
 	done
+	shows=${shows/HOST/$(cat "$folder/host" 2>/dev/null || echo no guest)}
 	rm -rf "$folder"
 	if [ "$status" = 3 ] && [ -n "${HOSTS_MAY_SKIP:-}" ]; then
 		number=$((number + 1))
@@ -174,13 +177,13 @@ run_scenario() {
 			[ "${line%%ok *}" = '' ] || failed=$((failed + 1))
 			case $words in
 			*'# skip'*) skipped=$((skipped + 1)) ;;
-			*) echo "| $4 | $words | ${line%%ok *}ok$which |" >>"$logs/table.md" ;;
+			*) echo "| $shows | $words | ${line%%ok *}ok$which |" >>"$logs/table.md" ;;
 			esac
 			;;
 		'#'*) echo "$line" ;;
 		esac
 	done <"$logs/$name/tap"
-	echo "# $name: $4 ($((SECONDS - seconds)) s)"
+	echo "# $name: $shows ($((SECONDS - seconds)) s)"
 }
 
 # Is the scenario $1 asked for?
