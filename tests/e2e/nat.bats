@@ -52,7 +52,7 @@ teardown_file() {
 
 @test "a start with --offline takes the way out away" {
 	manykube start --offline
-	! nft list table inet "$(bridge_of e2e-nat)" | grep masquerade
+	assert_equal "$(nft list table inet "$(bridge_of e2e-nat)" | grep masquerade)" ""
 	# Also for a node that still has a route.
 	on node-1 ip route | grep '^default via '
 	run on node-1 timeout 5 busybox wget -q -O - http://198.51.100.2/
