@@ -8,10 +8,9 @@
 
 #define LIBRARY "libcurl.so.4"
 
-#define FUNCTION(name_)                                      \
-	{                                                    \
-		"curl_" #name_, offsetof(struct curl, name_) \
-	}
+/* clang-format off */
+#define FUNCTION(name_) { "curl_" #name_, offsetof(struct curl, name_) }
+/* clang-format on */
 
 static const struct {
 	const char *name;

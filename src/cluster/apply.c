@@ -306,8 +306,8 @@ static int make_anew(const struct applying *applying, const struct apply_step *s
 	return step->action == APPLY_REPLACE ? replace(applying, step, err) : 0;
 }
 
-static int delete (const struct applying *applying, const struct apply_step *step,
-		   struct error *err)
+static int take_away(const struct applying *applying, const struct apply_step *step,
+		     struct error *err)
 {
 	return step->action == APPLY_DELETE && applying->options->prune
 		       ? remove_node(applying, step->node, err)
@@ -319,7 +319,7 @@ int apply_carry_out(const char *name, const struct cluster_file *file,
 		    struct observer *observer, struct error *err)
 {
 	static int (*const rounds[])(const struct applying *, const struct apply_step *,
-				     struct error *) = { change, disturb, make_anew, delete };
+				     struct error *) = { change, disturb, make_anew, take_away };
 	const struct applying applying = { name, file, plan, options, observer };
 	int r = get_payloads(&applying, err);
 

@@ -26,12 +26,12 @@ static struct node worker = { .name = (char *)"w",
 			      .kubernetes_version = (char *)"v1.36.3",
 			      .worker = true };
 
-#define WELL(node_)                                                               \
-	{                                                                         \
-		.node = &(node_), .host = "Running", .kubelet = "Running",        \
-		.apiserver = (node_).control_plane ? "Running" : "Irrelevant",    \
-		.kubeconfig = (node_).control_plane ? "Configured" : "Irrelevant" \
-	}
+/* clang-format off */
+#define WELL(node_) { \
+	.node = &(node_), .host = "Running", .kubelet = "Running", \
+	.apiserver = (node_).control_plane ? "Running" : "Irrelevant", \
+	.kubeconfig = (node_).control_plane ? "Configured" : "Irrelevant" }
+/* clang-format on */
 
 /* As cluster_status_collect() tells of a node that does not run. */
 static void end_node(struct node_status *status, const char *word)
