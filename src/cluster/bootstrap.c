@@ -420,6 +420,12 @@ void bootstrap_release(struct bootstrap *bootstrap)
 	*bootstrap = BOOTSTRAP_INIT;
 }
 
+bool bootstrap_was_kept_waiting(const struct error *err)
+{
+	return err && (strstr(err->text, "context deadline exceeded") ||
+		       strstr(err->text, "Client.Timeout exceeded"));
+}
+
 static char *token_name(const char *token)
 {
 	return xasprintf("bootstrap-token-%.6s", token);

@@ -68,6 +68,9 @@ int bootstrap_run(const struct profile *profile, struct node *node, char *const 
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err);
 void bootstrap_release(struct bootstrap *bootstrap);
 
+/* Whether ERR, of bootstrap_finish(), says that the API took longer than kubeadm waits. */
+bool bootstrap_was_kept_waiting(const struct error *err);
+
 /* Wait until the JOIN of a control plane has made it a member of etcd with a vote: the others may
  * join then.  Its kubeadm ends later. */
 int bootstrap_await_member(const struct profile *profile, struct bootstrap *join,

@@ -35,6 +35,9 @@
 /* How often the API is asked whether it has come up. */
 #define POLL_MS 50
 
+/* How often addons are installed anew when kubeadm got no answer. */
+#define ADDON_REPEATS 5
+
 static bool anybody_ran(const struct start *start)
 {
 	const struct node *node;
@@ -147,9 +150,28 @@ static int furnish(struct start *start, struct node *primary, struct error *err)
 	return r;
 }
 
+/* kubeadm asks once which addons there are, and waits ten seconds for the answer: on a slow machine
+ * that is not always enough. */
+static int await_addons(struct start *start, struct error *err)
+{
+	struct node *primary = start->addons.node;
+	int r = bootstrap_finish(&start->addons, start->deadline, err);
+
+	for (unsigned i = 0; i < ADDON_REPEATS && r == -EIO && bootstrap_was_kept_waiting(err);
+	     i++) {
+		log_debug("%s; trying again", err->text);
+		error_clear(err);
+		bootstrap_release(&start->addons);
+		r = bootstrap_addons(&start->profile, primary, &start->addons, err);
+		if (r == 0)
+			r = bootstrap_finish(&start->addons, start->deadline, err);
+	}
+	return r;
+}
+
 static int finish_addons(struct start *start, struct error *err)
 {
-	int r = bootstrap_finish(&start->addons, start->deadline, err);
+	int r = await_addons(start, err);
 
 	if (r == 0)
 		r = stored_config_has_addons(&start->profile, err);

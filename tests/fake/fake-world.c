@@ -553,9 +553,22 @@ static int kubeadm_upgrade(const struct node_spec *spec, const char *version, st
 	return 0;
 }
 
+unsigned fake_world_late_answers;
+
+static int fail_late(const struct process_options *options, struct process *ret_process,
+		     struct error *err)
+{
+	static char script[] = "echo 'error: error execution phase addon/coredns: Get: context "
+			       "deadline exceeded'\n"
+			       "exit 1\n";
+
+	fake_world_late_answers--;
+	return process_spawn(ARGV("sh", "-c", script), options, ret_process, err);
+}
+
 /* Do at once what kubeadm would have done by the end of a process, which does nothing. */
 static int fake_spawn(const struct node_spec *spec, char *const *argv,
-		      arg_unused const struct process_options *options, struct process *ret_process,
+		      const struct process_options *options, struct process *ret_process,
 		      struct error *err)
 {
 	int r = 0;
@@ -578,6 +591,9 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		r = kubeadm_join(spec, err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strstr(argv[4], "upload-config"))
 		r = kubeadm_init(spec, err);
+	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[3], "addon") == 0 &&
+		 fake_world_late_answers > 0)
+		return fail_late(options, ret_process, err);
 	return r < 0 ? r : process_spawn(ARGV("true"), NULL, ret_process, err);
 }
 

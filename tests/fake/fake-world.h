@@ -44,5 +44,8 @@ char *fake_world_stored_config(void) must_check;
 /* How often kubeadm join will fail on a control plane, after etcd was told of it. */
 extern unsigned fake_world_failing_joins;
 
+/* How often kubeadm will not get an answer in time when it installs addons. */
+extern unsigned fake_world_late_answers;
+
 /* How often kubeadm init has finished in this world. */
 unsigned fake_world_inits(void);

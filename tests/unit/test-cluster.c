@@ -100,6 +100,24 @@ TEST(a_start_makes_all_of_it)
 	ASSERT_INT(fake_world_inits(), 1);
 }
 
+TEST(a_start_waits_for_an_api_that_answers_late)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *folder = begin_round(0);
+	struct cluster_outcome outcome;
+
+	fake_world_use(folder, 0);
+	/* Not for ever; then the next start goes on. */
+	fake_world_late_answers = 99;
+	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &why), -EIO);
+	ASSERT(strstr(why.text, "context deadline exceeded"));
+	error_clear(&why);
+	fake_world_late_answers = 2;
+	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &why), 0);
+	ASSERT_INT(fake_world_late_answers, 0);
+	assert_whole();
+}
+
 TEST(a_second_start_changes_nothing)
 {
 	cleanup_free char *folder = begin_round(0);
