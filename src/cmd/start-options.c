@@ -93,10 +93,10 @@ const struct opt start_options[] = {
 		   "lists what there is",
 		   .when_made = true, .check = check_version, .complete = COMPLETE_VERSION),
 	OPT_POSITIVE(0, "cpus", &start_arguments.wanted.cpus,
-		     "CPUs of each node; all of the host's, max, unless given", .when_made = true,
-		     .may_be_all = true),
+		     "CPUs of each node; all of the host's, max or no-limit, unless given",
+		     .when_made = true, .may_be_all = true),
 	OPT_SIZE('m', "memory", &start_arguments.wanted.memory_bytes,
-		 "memory of each node, for instance 2g; the host's, max, unless given",
+		 "memory of each node, for instance 2g; the host's, max or no-limit, unless given",
 		 .when_made = true, .may_be_all = true),
 	OPT_SIZE(
 		0, "disk-size", &start_arguments.wanted.disk_bytes,
