@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
 #include "host/netlink.h"
 
 /* The kernel would refuse such a name too, but not before we had overrun our buffer. */
@@ -59,6 +62,25 @@ int link_index(struct link_socket *socket, const char *name, struct error *err)
 	return r < 0 ? r : link.index;
 }
 
+void link_disable_ipv6(const char *name)
+{
+	static const char *const settings[][2] = {
+		{ "accept_ra", "0" },
+		{ "autoconf", "0" },
+		{ "disable_ipv6", "1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		cleanup_free char *path = xasprintf("/proc/sys/net/ipv6/conf/%s/%s", name,
+						    settings[i][0]);
+		int r = file_poke(path, settings[i][1], &why);
+
+		if (r < 0 && r != -ENOENT)
+			log_warning("%s", why.text);
+	}
+}
+
 /* A bridge without an address of its own takes its ports' lowest, and changes it with them. */
 static void put_random_address(struct nlmsghdr *request)
 {
@@ -72,7 +94,6 @@ static void put_random_address(struct nlmsghdr *request)
 
 int link_add_bridge(struct link_socket *socket, const char *name, struct error *err)
 {
-	struct ifinfomsg *info;
 	struct nlattr *linkinfo;
 	struct netlink_link link;
 	int r;
@@ -81,9 +102,8 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
 	if (r < 0)
 		return r;
 
-	info = netlink_begin(socket, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, sizeof(*info));
-	info->ifi_flags = IFF_UP;
-	info->ifi_change = IFF_UP;
+	(void)netlink_begin(socket, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
+			    sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(netlink_request(socket), IFLA_IFNAME, name);
 	put_random_address(netlink_request(socket));
 	linkinfo = mnl_attr_nest_start(netlink_request(socket), IFLA_LINKINFO);
@@ -94,16 +114,17 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
 	if (r < 0 && r != -EEXIST)
 		return error_because(err, &reason_network, r, "cannot add bridge '%s': %s", name,
 				     netlink_words(socket, r));
-	if (r == 0)
-		return 0;
-
-	r = find(socket, name, &link, err);
-	if (r < 0)
-		return r;
-	if (!link.is_bridge)
-		return error_because(err, &reason_network, -EEXIST,
-				     "cannot add bridge '%s': there is another link of that name",
-				     name);
+	if (r == -EEXIST) {
+		r = find(socket, name, &link, err);
+		if (r < 0)
+			return r;
+		if (!link.is_bridge)
+			return error_because(
+				err, &reason_network, -EEXIST,
+				"cannot add bridge '%s': there is another link of that name", name);
+	}
+	/* Before it is up: an interface that comes up asks for routers. */
+	link_disable_ipv6(name);
 	return link_up(socket, name, err);
 }
 
@@ -129,7 +150,6 @@ static void put_peer(struct nlmsghdr *request, const char *peer, int netns_fd)
 int link_add_veth(struct link_socket *socket, const char *name, const char *bridge,
 		  const char *peer, int netns_fd, struct error *err)
 {
-	struct ifinfomsg *info;
 	int master;
 	int r;
 
@@ -143,9 +163,8 @@ int link_add_veth(struct link_socket *socket, const char *name, const char *brid
 	if (master < 0)
 		return error_prefix(err, master, "cannot add veth pair '%s'", name);
 
-	info = netlink_begin(socket, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, sizeof(*info));
-	info->ifi_flags = IFF_UP;
-	info->ifi_change = IFF_UP;
+	(void)netlink_begin(socket, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL,
+			    sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(netlink_request(socket), IFLA_IFNAME, name);
 	mnl_attr_put_u32(netlink_request(socket), IFLA_MASTER, (uint32_t)master);
 	put_peer(netlink_request(socket), peer, netns_fd);
@@ -155,7 +174,8 @@ int link_add_veth(struct link_socket *socket, const char *name, const char *brid
 		return error_because(err, &reason_network, r,
 				     "cannot add veth pair '%s' to bridge '%s': %s", name, bridge,
 				     netlink_words(socket, r));
-	return 0;
+	link_disable_ipv6(name);
+	return link_up(socket, name, err);
 }
 
 int link_delete(struct link_socket *socket, const char *name, struct error *err)

@@ -29,13 +29,19 @@ DEFINE_CLEANUP(struct link_socket *, link_close)
 /* The index of link NAME; -ENODEV if there is none. */
 int link_index(struct link_socket *socket, const char *name, struct error *err);
 
-/* Add the bridge NAME and bring it up; succeeds if there is such a bridge; -EEXIST if NAME is
- * another kind of link. */
+/*
+ * Have the link NAME of the caller's network namespace ignore IPv6, router advertisements included.
+ * A kernel without IPv6 does so by itself; a /proc/sys that can't be written to is warned of.
+ */
+void link_disable_ipv6(const char *name);
+
+/* Add the bridge NAME, without IPv6, and bring it up; succeeds if there is such a bridge; -EEXIST
+ * if NAME is another kind of link. */
 int link_add_bridge(struct link_socket *socket, const char *name, struct error *err);
 
 /*
- * Add a veth pair: NAME here, attached to BRIDGE and up; PEER in the network namespace
- * NETNS_FD, down.  An old link NAME is removed first.
+ * Add a veth pair: NAME here, attached to BRIDGE, without IPv6 and up; PEER in the
+ * network namespace NETNS_FD, down.  An old link NAME is removed first.
  */
 int link_add_veth(struct link_socket *socket, const char *name, const char *bridge,
 		  const char *peer, int netns_fd, struct error *err);

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/file.h"
 #include "base/strlist.h"
 #include "host/link.h"
 #include "test.h"
@@ -75,6 +76,30 @@ TEST(adds_a_bridge_once)
 	ASSERT(is_up("br-test"));
 	ASSERT_OK(link_add_bridge(link, "br-test", &err));
 	ASSERT_INT(link_index(link, "br-test", NULL), if_nametoindex("br-test"));
+}
+
+static char setting(const char *link, const char *name)
+{
+	cleanup_free char *path = xasprintf("/proc/sys/net/ipv6/conf/%s/%s", link, name);
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (file_read(path, 16, &text, NULL) == -ENOENT)
+		test_skip("needs IPv6");
+	return *text.text;
+}
+
+TEST(a_bridge_and_its_ports_ignore_ipv6)
+{
+	cleanup_with(link_closep) struct link_socket *link = fresh_network();
+	cleanup_fd int other = other_network();
+
+	ASSERT_OK(link_add_bridge(link, "br-test", &err));
+	ASSERT_OK(link_add_veth(link, "br-test.1", "br-test", "eth0", other, &err));
+	ASSERT(is_up("br-test.1"));
+	ASSERT_INT(setting("br-test", "disable_ipv6"), '1');
+	ASSERT_INT(setting("br-test", "accept_ra"), '0');
+	ASSERT_INT(setting("br-test", "autoconf"), '0');
+	ASSERT_INT(setting("br-test.1", "disable_ipv6"), '1');
 }
 
 TEST(a_bridge_does_not_take_the_place_of_another_link)
