@@ -1,0 +1,218 @@
+/* Forwarding of IPv4 packets on this host, for as long as a cluster needs it. */
+
+#include "host/forwarding.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+
+#define SETTINGS "/proc/sys/net/ipv4/conf"
+
+/* Only root enters it: whoever can open a directory can hold a lock on it. */
+#define RECORDS "/run/manykube-forwarding"
+
+#define RECORD_LIMIT (1 << 20)
+
+/* Lines of "for BRIDGE" and "link NAME". */
+struct record {
+	char *path;
+	struct strlist bridges;
+	struct strlist links;
+};
+
+static void release_record(struct record *record)
+{
+	free(record->path);
+	strlist_release(&record->bridges);
+	strlist_release(&record->links);
+}
+
+/* Each network namespace has settings, and so a record, of its own. */
+static int read_record(struct record *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+	struct stat network;
+	int r;
+
+	if (stat("/proc/self/ns/net", &network) < 0)
+		return error_sys(err, "cannot identify this host's network");
+	ret->path = xasprintf(RECORDS "/%llu", (unsigned long long)network.st_ino);
+	r = file_read(ret->path, RECORD_LIMIT, &text, NULL);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return error_set(err, r, "cannot read '%s'", ret->path);
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines) {
+		if (strncmp(line, "for ", 4) == 0)
+			strlist_add(&ret->bridges, line + 4);
+		else if (strncmp(line, "link ", 5) == 0)
+			strlist_add(&ret->links, line + 5);
+	}
+	return 0;
+}
+
+static int write_record(const struct record *record, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const char *name;
+
+	strlist_for_each(name, &record->bridges)
+		strbuf_addf(&text, "for %s\n", name);
+	strlist_for_each(name, &record->links)
+		strbuf_addf(&text, "link %s\n", name);
+	return file_put(record->path, text.text, text.len, 0600, err);
+}
+
+/* One command at a time changes the record and what it records. */
+static int lock_records(int *ret_fd, struct error *err)
+{
+	cleanup_fd int fd = -1;
+
+	if (mkdir(RECORDS, 0700) < 0 && errno != EEXIST)
+		return error_sys(err, "cannot create '" RECORDS "'");
+	fd = open(RECORDS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "cannot open '" RECORDS "'");
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return error_sys(err, "cannot lock '" RECORDS "'");
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+/* LINK may be "all", which is net.ipv4.ip_forward, and "default", for links to come. */
+static bool forwards(const char *link)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf(SETTINGS "/%s/forwarding", link);
+
+	return file_read(path, 16, &text, NULL) == 0 && text.len > 0 && *text.text != '0';
+}
+
+/* A link that is gone by now has nothing to be set. */
+static int set_forwarding(const char *link, const char *value, struct error *err)
+{
+	cleanup_free char *path = xasprintf(SETTINGS "/%s/forwarding", link);
+
+	if (!file_exists(path))
+		return 0;
+	return file_poke(path, value, err);
+}
+
+/* Bridges of clusters, and their ports, forward by themselves or not at all: mkXXXXXXXX[.N]. */
+static bool is_of_a_cluster(const char *link)
+{
+	return strncmp(link, "mk", 2) == 0 && strspn(link + 2, "0123456789abcdef") == 8 &&
+	       (link[10] == '\0' || link[10] == '.');
+}
+
+/* Add the links to RET that do not forward, and "default" if it says so of links to come. */
+static int find_links(struct strlist *ret, struct error *err)
+{
+	const struct dirent *entry;
+	DIR *directory = opendir(SETTINGS);
+
+	if (!directory)
+		return error_sys(err, "cannot read '" SETTINGS "'");
+	while ((entry = readdir(directory)))
+		if (*entry->d_name != '.' && strcmp(entry->d_name, "all") != 0 &&
+		    strcmp(entry->d_name, "lo") != 0 && !is_of_a_cluster(entry->d_name) &&
+		    !forwards(entry->d_name) && !strlist_has(ret, entry->d_name))
+			strlist_add(ret, entry->d_name);
+	(void)closedir(directory);
+	return 0;
+}
+
+static int turn_on(const char *bridge, struct record *record, struct error *err)
+{
+	const char *link;
+	int r = find_links(&record->links, err);
+
+	if (r < 0)
+		return r;
+	if (!strlist_has(&record->bridges, bridge))
+		strlist_add(&record->bridges, bridge);
+	r = write_record(record, err);
+	strlist_for_each(link, &record->links)
+		if (r == 0)
+			r = set_forwarding(link, "1", err);
+	return r;
+}
+
+int forwarding_begin(const char *bridge, struct error *err)
+{
+	cleanup_with(release_record) struct record record = { NULL };
+	cleanup_fd int lock = -1;
+	int r = set_forwarding(bridge, "1", err);
+
+	if (r < 0 || forwards("all"))
+		return r;
+	r = lock_records(&lock, err);
+	if (r == 0)
+		r = read_record(&record, err);
+	return r < 0 ? r : turn_on(bridge, &record, err);
+}
+
+/* Remove from RECORD the BRIDGE, and those of clusters whose end nobody recorded. */
+static void remove_bridges(struct record *record, const char *bridge)
+{
+	cleanup_with(strlist_release) struct strlist left = STRLIST_INIT;
+	const char *other;
+
+	strlist_for_each(other, &record->bridges)
+		if (strcmp(other, bridge) != 0 && if_nametoindex(other) != 0)
+			strlist_add(&left, other);
+	strlist_release(&record->bridges);
+	record->bridges = left;
+	left = STRLIST_INIT;
+}
+
+int forwarding_end(const char *bridge, struct error *err)
+{
+	cleanup_with(release_record) struct record record = { NULL };
+	cleanup_fd int lock = -1;
+	const char *link;
+	int r;
+
+	if (!file_exists(RECORDS))
+		return 0;
+	r = lock_records(&lock, err);
+	if (r == 0)
+		r = read_record(&record, err);
+	if (r < 0)
+		return r;
+	remove_bridges(&record, bridge);
+	if (record.bridges.count > 0)
+		return write_record(&record, err);
+	/* Who set ip_forward has turned all links on, too, and wants that. */
+	if (!forwards("all"))
+		strlist_for_each(link, &record.links)
+			if (r == 0)
+				r = set_forwarding(link, "0", err);
+	if (r == 0 && unlink(record.path) < 0 && errno != ENOENT)
+		r = error_sys(err, "cannot remove '%s'", record.path);
+	return r;
+}
+
+void forwarding_list(struct strlist *ret)
+{
+	cleanup_with(release_record) struct record record = { NULL };
+	const char *link;
+
+	if (forwards("all") || read_record(&record, NULL) < 0)
+		return;
+	strlist_for_each(link, &record.links)
+		if (strcmp(link, "default") != 0)
+			strlist_add(ret, link);
+}

@@ -1,0 +1,92 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "base/strbuf.h"
+#include "host/forwarding.h"
+#include "test.h"
+
+/* A host of its own that does not forward, with the bridges of two clusters and a way out. */
+static void quiet_host(void)
+{
+	if (unshare(CLONE_NEWNET) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	ASSERT_OK(file_poke("/proc/sys/net/ipv4/ip_forward", "1", &err));
+	ASSERT_OK(file_poke("/proc/sys/net/ipv4/ip_forward", "0", &err));
+	ASSERT_INT(
+		process_run(ARGV("ip", "link", "add", "mk00000001", "type", "bridge"), NULL, NULL),
+		0);
+	ASSERT_INT(
+		process_run(ARGV("ip", "link", "add", "mk00000002", "type", "bridge"), NULL, NULL),
+		0);
+	ASSERT_INT(process_run(ARGV("ip", "link", "add", "out", "type", "bridge"), NULL, NULL), 0);
+}
+
+static bool forwards(const char *link)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/sys/net/ipv4/conf/%s/forwarding", link);
+
+	ASSERT_OK(file_read(path, 16, &text, &err));
+	return *text.text == '1';
+}
+
+static bool is_listed(const char *link)
+{
+	cleanup_with(strlist_release) struct strlist links = STRLIST_INIT;
+
+	forwarding_list(&links);
+	return strlist_has(&links, link);
+}
+
+TEST(a_host_forwards_for_as_long_as_a_cluster_needs_it)
+{
+	quiet_host();
+	ASSERT(!is_listed("out"));
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ASSERT_OK(forwarding_begin("mk00000002", &err));
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ASSERT(forwards("mk00000001") && forwards("mk00000002") && forwards("out"));
+	ASSERT(forwards("default"));
+	/* This is what others go by. */
+	ASSERT(!forwards("all"));
+	ASSERT(is_listed("out") && !is_listed("mk00000001") && !is_listed("default"));
+	ASSERT_OK(forwarding_end("mk00000001", &err));
+	ASSERT(forwards("out"));
+	ASSERT_OK(forwarding_end("mk00000002", &err));
+	ASSERT_OK(forwarding_end("mk00000002", &err));
+	ASSERT(!forwards("out") && !forwards("default"));
+	ASSERT(!is_listed("out"));
+}
+
+TEST(what_forwards_already_is_left_alone)
+{
+	quiet_host();
+	ASSERT_OK(file_poke("/proc/sys/net/ipv4/conf/out/forwarding", "1", &err));
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ASSERT(!is_listed("out"));
+	ASSERT_OK(forwarding_end("mk00000001", &err));
+	ASSERT(forwards("out") && !forwards("default"));
+}
+
+TEST(who_turns_forwarding_on_meanwhile_keeps_it)
+{
+	quiet_host();
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ASSERT_OK(file_poke("/proc/sys/net/ipv4/ip_forward", "1", &err));
+	ASSERT(!is_listed("out"));
+	ASSERT_OK(forwarding_end("mk00000001", &err));
+	ASSERT(forwards("all") && forwards("out"));
+}
+
+TEST(a_bridge_that_vanished_needs_nothing)
+{
+	quiet_host();
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ASSERT_OK(forwarding_begin("mk00000002", &err));
+	ASSERT_INT(process_run(ARGV("ip", "link", "del", "mk00000001"), NULL, NULL), 0);
+	ASSERT_OK(forwarding_end("mk00000002", &err));
+	ASSERT(!forwards("out"));
+}
