@@ -472,7 +472,6 @@ static int note_port(const char *name, void *data)
 int network_down(const struct profile *profile, struct error *err)
 {
 	cleanup_with(link_closep) struct link_socket *host = NULL;
-	cleanup_with(strlist_release) struct strlist own_ports = STRLIST_INIT;
 	struct port_search ports = { .prefix = profile->bridge };
 	const char *name;
 	int r = link_open(&host, err);
@@ -483,9 +482,8 @@ int network_down(const struct profile *profile, struct error *err)
 		if (r == 0)
 			r = link_delete(host, name, err);
 	strlist_release(&ports.found);
-	network_host_ports(&own_ports);
 	if (r == 0)
-		neighbours_close(profile->bridge, &own_ports);
+		neighbours_close(profile->bridge);
 	/* The routes go with the bridge. */
 	if (r == 0)
 		r = link_delete(host, profile->bridge, err);

@@ -57,50 +57,138 @@ static bool run(const char *line)
 	return process_run(argv.items, &options, NULL) == 0;
 }
 
-static bool change_rule(const char *how, const char *rule)
+static bool change_rule(const char *how, const char *chain, const char *rule)
 {
-	cleanup_free char *is_there = xasprintf("iptables -w 5 -C %s -j ACCEPT", rule);
-	cleanup_free char *change = xasprintf("iptables -w 5 %s %s -j ACCEPT", how, rule);
-	bool add = strcmp(how, "-I") == 0;
+	cleanup_free char *line = xasprintf("iptables -w 5 %s %s %s", how, chain, rule);
 
-	if (run(is_there) == add || run(change))
+	if (run(line))
 		return true;
-	log_warning("cannot have iptables %s '%s'", add ? "accept" : "forget", rule);
+	log_warning("'%s' failed", line);
 	return false;
 }
 
-/* Insert (-I) or delete (-D) the rules for what this host forwards, and for what comes to it. */
-static bool change_forward(const char *how, const char *bridge)
+/* Add the rules of CHAIN to RET, in order, as `iptables -S` prints them behind "-A CHAIN ". */
+static bool list_rules(const char *chain, struct strlist *ret)
 {
-	cleanup_free char *from = xasprintf("FORWARD -i %s", bridge);
-	cleanup_free char *back = xasprintf(
-		"FORWARD -o %s -m conntrack --ctstate ESTABLISHED,RELATED", bridge);
-	bool all = change_rule(how, from);
+	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *prefix = xasprintf("-A %s ", chain);
+	const struct process_options options = { .no_stdin = true };
+	const char *line;
 
-	return change_rule(how, back) && all;
+	strlist_add_all(&argv, ARGV("iptables", "-w", "5", "-S"));
+	strlist_add(&argv, chain);
+	if (process_capture(argv.items, &options, &text, NULL) != 0)
+		return false;
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines)
+		if (strncmp(line, prefix, strlen(prefix)) == 0)
+			strlist_add(ret, line + strlen(prefix));
+	return true;
 }
 
-static bool change_input(const char *how, const char *bridge, const struct strlist *ports)
+static bool is_about(const char *rule, const char *bridge)
 {
-	const char *port;
+	cleanup_free char *in = xasprintf("-i %s ", bridge);
+	cleanup_free char *out = xasprintf("-o %s ", bridge);
+
+	return strncmp(rule, in, strlen(in)) == 0 || strncmp(rule, out, strlen(out)) == 0;
+}
+
+/*
+ * Have CHAIN hold just the rules WANTED about BRIDGE.  They follow the jump to DOCKER-USER, if
+ * there is one: what users put there comes before all else.
+ */
+static bool set_rules(const char *chain, const char *bridge, const struct strlist *wanted)
+{
+	cleanup_with(strlist_release) struct strlist rules = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist kept = STRLIST_INIT;
+	size_t first = 0;
+	size_t removed = 0;
 	bool all = true;
+	const char *rule;
 
-	strlist_for_each(port, ports) {
-		int protocol = (int)strcspn(port, " ");
-		cleanup_free char *rule = xasprintf("INPUT -i %s -p %.*s --dport %s", bridge,
-						    protocol, port, port + protocol + 1);
+	if (!list_rules(chain, &rules))
+		return false;
+	for (size_t i = 0; i < rules.count; i++)
+		if (strcmp(rules.items[i], "-j DOCKER-USER") == 0)
+			first = i + 1;
+	for (size_t i = 0; i < rules.count; i++) {
+		rule = rules.items[i];
+		if (!is_about(rule, bridge))
+			continue;
+		if (i >= first && strlist_has(wanted, rule) && !strlist_has(&kept, rule)) {
+			strlist_add(&kept, rule);
+			continue;
+		}
+		all &= change_rule("-D", chain, rule);
+		removed += i < first;
+	}
+	strlist_for_each(rule, wanted) {
+		cleanup_free char *place = xasprintf("%s %zu", chain, first - removed + 1);
 
-		all &= change_rule(how, rule);
+		if (!strlist_has(&kept, rule))
+			all &= change_rule("-I", place, rule);
 	}
 	return all;
 }
 
-static bool change_firewalld(const char *how, const char *bridge)
+/* The rules for what this host forwards, and for what comes to it, as `iptables -S` prints them. */
+static void list_forward(const char *bridge, struct strlist *ret)
 {
-	cleanup_free char *line = xasprintf("firewall-cmd --quiet --zone=trusted --%s-interface=%s",
-					    how, bridge);
+	strlist_addf(ret, "-o %s -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT", bridge);
+	strlist_addf(ret, "-i %s -j ACCEPT", bridge);
+}
 
-	return run(line);
+static void list_input(const char *bridge, const struct strlist *ports, struct strlist *ret)
+{
+	const char *port;
+
+	strlist_for_each(port, ports) {
+		int protocol = (int)strcspn(port, " ");
+
+		strlist_addf(ret, "-i %s -p %.*s -m %.*s --dport %s -j ACCEPT", bridge, protocol,
+			     port, protocol, port, port + protocol + 1);
+	}
+}
+
+static bool firewalld_has_zone(void)
+{
+	/* It refuses to be quiet here. */
+	return run("firewall-cmd --zone=" NEIGHBOURS_ZONE " --list-interfaces");
+}
+
+/*
+ * A zone of our own, so that what users allow or refuse elsewhere is not about nodes, and the
+ * other way round.  firewalld has a new zone only after it was reloaded, so the zone is permanent:
+ * this happens once on a host.
+ */
+static bool make_zone(void)
+{
+	if (firewalld_has_zone())
+		return true;
+	/* It may be there already, from an attempt that was interrupted. */
+	(void)run("firewall-cmd --quiet --permanent --new-zone=" NEIGHBOURS_ZONE);
+	return run("firewall-cmd --quiet --permanent --zone=" NEIGHBOURS_ZONE
+		   " --set-target=ACCEPT") &&
+	       run("firewall-cmd --quiet --reload") && firewalld_has_zone();
+}
+
+static bool enter_zone(const char *bridge)
+{
+	cleanup_free char *line = xasprintf(
+		"firewall-cmd --quiet --zone=" NEIGHBOURS_ZONE " --change-interface=%s", bridge);
+
+	return make_zone() && run(line);
+}
+
+/* Whichever zone it is in: older versions of this program used another. */
+static void leave_zone(const char *bridge)
+{
+	cleanup_free char *line = xasprintf("firewall-cmd --quiet --remove-interface=%s", bridge);
+
+	(void)run(line);
 }
 
 /* It has its table only some time after it was started. */
@@ -114,36 +202,43 @@ static bool firewalld_runs(const char *chains)
 
 bool neighbours_open(const char *bridge, const struct strlist *ports)
 {
+	cleanup_with(strlist_release) struct strlist forward = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist input = STRLIST_INIT;
 	cleanup_free char *chains = NULL;
 	bool all = true;
 
 	if (firewall_list_chains(&chains, NULL) < 0)
 		return false;
+	list_forward(bridge, &forward);
+	list_input(bridge, ports, &input);
 	if (drops(chains, "forward"))
-		all &= change_forward("-I", bridge);
+		all &= set_rules("FORWARD", bridge, &forward);
 	if (drops(chains, "input"))
-		all &= change_input("-I", bridge, ports);
-	if (firewalld_runs(chains) && !change_firewalld("change", bridge)) {
-		log_warning("cannot have firewalld trust the interface '%s'", bridge);
+		all &= set_rules("INPUT", bridge, &input);
+	if (firewalld_runs(chains) && !enter_zone(bridge)) {
+		log_warning("cannot put the interface '%s' into firewalld's zone '" NEIGHBOURS_ZONE
+			    "'",
+			    bridge);
 		all = false;
 	}
 	return all;
 }
 
-void neighbours_close(const char *bridge, const struct strlist *ports)
+void neighbours_close(const char *bridge)
 {
+	const struct strlist none = STRLIST_INIT;
 	cleanup_free char *chains = NULL;
 
 	if (firewall_list_chains(&chains, NULL) < 0)
 		return;
 	/* iptables would make what it does not find. */
 	if (has_table(chains, NEIGHBOURS_IPTABLES)) {
-		(void)change_forward("-D", bridge);
-		(void)change_input("-D", bridge, ports);
+		(void)set_rules("FORWARD", bridge, &none);
+		(void)set_rules("INPUT", bridge, &none);
 	}
 	/* It complains of what it does not have. */
 	if (firewalld_runs(chains))
-		(void)change_firewalld("remove", bridge);
+		leave_zone(bridge);
 }
 
 char *neighbours_remedy(const char *subnet)
@@ -153,7 +248,8 @@ char *neighbours_remedy(const char *subnet)
 	cleanup_free char *names = NULL;
 
 	if (firewall_list_chains(&chains, NULL) == 0 && has_table(chains, "inet firewalld"))
-		return xasprintf("'firewall-cmd --zone=trusted --add-source=%s' has it let them in",
+		return xasprintf("'firewall-cmd --zone=" NEIGHBOURS_ZONE
+				 " --add-source=%s' has it let them in",
 				 subnet);
 	if (chains && strstr(chains, "ufw-user-input"))
 		return xasprintf("'ufw allow from %s' has it let them in", subnet);

@@ -15,6 +15,10 @@
 /* Where iptables, and with it Docker and ufw, has its chains. */
 #define NEIGHBOURS_IPTABLES "ip filter"
 
+/* firewalld's zone for the bridges of clusters, which stays there once it is made.  It accepts what
+ * comes from them: the cluster's own table says what that may be. */
+#define NEIGHBOURS_ZONE "manykube"
+
 /* Add to RET the tables ("ip filter") in CHAINS, as `nft list chains` prints them, of which a chain
  * of HOOK ("input") drops what no rule of it accepts; tables for IPv6 alone are left out. */
 void neighbours_find_drops(const char *chains, const char *hook, struct strlist *ret);
@@ -26,8 +30,8 @@ void neighbours_find_drops(const char *chains, const char *hook, struct strlist 
  */
 bool neighbours_open(const char *bridge, const struct strlist *ports);
 
-/* Take that back. */
-void neighbours_close(const char *bridge, const struct strlist *ports);
+/* Take that back, whatever the ports were. */
+void neighbours_close(const char *bridge);
 
 /* What to do about a firewall that keeps nodes of SUBNET from this host, for the caller to free. */
 char *neighbours_remedy(const char *subnet) must_check;

@@ -121,7 +121,7 @@ enum probe_state probe_judge_firewalls(const char *chains, bool has_iptables, st
 		return PROBE_WARNING;
 	}
 	strbuf_add(text, strstr(chains, "table inet firewalld {")
-				 ? "firewalld is told to trust clusters' bridges"
+				 ? "firewalld has clusters' bridges in the zone '" NEIGHBOURS_ZONE "'"
 			 : tables.count > 0 ? "iptables is told to let pass what clusters need"
 					    : "nothing is dropped by default");
 	return PROBE_OK;

@@ -28,8 +28,8 @@ has_our_rules() {
 	[ "$(our_rules)" -gt 0 ]
 }
 
-trusts_us() {
-	[ "$(firewall-cmd --get-zone-of-interface="$(bridge)")" = trusted ]
+has_our_zone() {
+	[ "$(firewall-cmd --get-zone-of-interface="$(bridge)")" = manykube ]
 }
 
 # Bring the cluster up, and pods to talk across nodes.
@@ -91,10 +91,14 @@ assert_works() {
 @test "Docker beside us, which drops what is forwarded" {
 	systemctl start docker
 	iptables -S FORWARD | grep -q 'P FORWARD DROP'
+	iptables -S FORWARD | grep -q 'j DOCKER-USER'
 	modprobe br_netfilter
 	assert_equal "$(cat /proc/sys/net/bridge/bridge-nf-call-iptables)" 1
 	assert_works
 	docker info >/dev/null
+	# What the user tells Docker comes first.
+	assert_equal "$(iptables -S FORWARD | grep -e DOCKER-USER -e "$(bridge)" | head -n 1)" \
+		"-A FORWARD -j DOCKER-USER"
 	manykube stop
 	assert_equal "$(our_rules)" 0
 	systemctl stop docker docker.socket
@@ -104,10 +108,12 @@ assert_works() {
 @test "firewalld" {
 	systemctl start firewalld
 	assert_works
-	trusts_us
+	has_our_zone
 	systemctl restart firewalld
-	within 20 trusts_us
+	within 20 has_our_zone
+	assert_web_reaches_web
 	manykube delete
+	assert_equal "$(firewall-cmd --zone=manykube --list-interfaces)" ""
 	assert_equal "$(firewall-cmd --zone=trusted --list-interfaces)" ""
 	systemctl stop firewalld
 }
