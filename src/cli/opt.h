@@ -44,6 +44,7 @@ enum complete {
 	COMPLETE_COMMAND,   /* the words of a command: node list */
 	COMPLETE_VERSION,   /* of Kubernetes */
 	COMPLETE_SETTING,   /* a key of `config`, behind it a value of it */
+	COMPLETE_CHOICE,    /* a word of the operand all|none|PORT, capitals aside */
 	COMPLETE_FIELD,     /* of the file that describes a cluster */
 };
 

@@ -37,7 +37,8 @@ static void offer_words(struct search *search, const char *before, const char *t
 
 	strlist_split(&words, text, '|');
 	strlist_for_each(word, &words)
-		offer(search, before, word, NULL);
+		if (*word >= 'a') /* capitals stand for values */
+			offer(search, before, word, NULL);
 }
 
 static void offer_profiles(struct search *search, const char *before)
@@ -129,6 +130,7 @@ static void offer_kind(struct search *search, const char *before, enum complete 
 {
 	switch (kind) {
 	case COMPLETE_NONE:
+	case COMPLETE_CHOICE:
 		break;
 	case COMPLETE_FILE:
 		strlist_add(search->found, CANDIDATES_FILES);
@@ -164,7 +166,7 @@ static void offer_kind(struct search *search, const char *before, enum complete 
 /* BEFORE is what of the word is not the value: "--profile=". */
 static void offer_value(struct search *search, const char *before, const struct opt *opt)
 {
-	if (opt->type == OPT_TYPE_CHOICE)
+	if (opt->type == OPT_TYPE_CHOICE || opt->complete == COMPLETE_CHOICE)
 		offer_words(search, before, opt->operand);
 	else if (opt->type == OPT_TYPE_FLAG)
 		offer_words(search, before, "true|false");

@@ -10,6 +10,7 @@ static struct {
 	const char *node;
 	const char *file;
 	const char *version;
+	const char *access;
 	unsigned watch;
 } arg;
 
@@ -25,6 +26,8 @@ static const struct opt ssh_options[] = {
 	OPT_STRING('n', "node", &arg.node, "NODE", "the node", .complete = COMPLETE_NODE),
 	OPT_SECONDS_MAYBE('w', "watch", &arg.watch, "look again"),
 	OPT_STRING(0, "file", &arg.file, "FILE", "a file", .complete = COMPLETE_FILE),
+	OPT_STRING(0, "access", &arg.access, "all|none|PORT,...", "to what",
+		   .complete = COMPLETE_CHOICE),
 	OPT_END,
 };
 
@@ -135,6 +138,7 @@ TEST(offers_values)
 {
 	ASSERT_FOUND("auto none", "start", "--cni", "");
 	ASSERT_FOUND("--cni=none", "start", "--cni=n");
+	ASSERT_FOUND("all none", "ssh", "--access", "");
 	ASSERT_FOUND("--offline=true --offline=false", "start", "--offline=");
 	ASSERT_FOUND("v1.36.3 v1.35.4", "start", "--version", "");
 	ASSERT_FOUND("--version=v1.35.4", "start", "--version=v1.35");
