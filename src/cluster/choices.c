@@ -199,6 +199,7 @@ static const struct choice choices[] = {
 	{ "--service-cluster-ip-range", CHOICE_STRING, false, SAME(service_subnet), check_services },
 	{ "--pod-network-cidr",         CHOICE_STRING, false, SAME(pod_subnet), check_pods },
 	{ "--dns-domain",               CHOICE_STRING, false, SAME(dns_domain), spec_check_dns_name },
+	{ "--host-access",              CHOICE_STRING, true,  SAME(host_access), spec_check_host_access },
 	{ "--image-repository",         CHOICE_STRING, false, SAME(image_repository), check_repository },
 	{ "--cert-expiration",          CHOICE_NUMBER, false, SAME(cert_seconds), NULL },
 	{ "--apiserver-port",           CHOICE_NUMBER, true,  SAME(api_port), NULL },

@@ -71,6 +71,7 @@ struct cluster_options {
 	const char *service_subnet;
 	const char *pod_subnet;
 	const char *dns_domain;
+	const char *host_access;
 	const char *image_repository;
 	unsigned cert_seconds;
 	struct strlist api_names;

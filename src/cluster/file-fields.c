@@ -61,6 +61,9 @@ const struct file_field file_fields[] = {
 	  "ports of this host, [ADDRESS:]HOST[:NODE][@NAME], that lead to that port of the first node that answers there, or of the node NAME",
 	  CLUSTER(ports) },
 
+	{ "network.hostAccess", FILE_WORD, FILE_OF_CLUSTER, "host-access", "(all, or none if offline)", "8080",
+	  "what nodes reach of this host besides DNS and the API: all, none, or ports, TCP and UDP, for instance 8080,9090", CLUSTER(host_access) },
+
 	{ "featureGates", FILE_GATES, FILE_OF_CLUSTER, "feature-gates", NULL, "{InPlacePodVerticalScaling: true}",
 	  "features of Kubernetes to turn on or off in all its parts", CLUSTER(feature_gates) },
 	{ "extraConfig", FILE_EXTRA, FILE_OF_CLUSTER, "extra-config", NULL, "{apiserver: {v: 4}, kubelet: {maxPods: 50}}",

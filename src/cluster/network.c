@@ -12,10 +12,10 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cluster/kubeadm.h"
 #include "cluster/spec.h"
 #include "data/inet.h"
 #include "host/firewall.h"
+#include "host/forwarding.h"
 #include "host/link.h"
 #include "host/neighbours.h"
 
@@ -336,6 +336,17 @@ int network_lock(int *ret_fd, struct error *err)
 	return 0;
 }
 
+/* Ports that an older version of this program made have IPv6. */
+static int quiet_port(const char *name, void *data)
+{
+	const char *bridge = data;
+	size_t len = strlen(bridge);
+
+	if (strncmp(name, bridge, len) == 0 && name[len] == '.')
+		link_disable_ipv6(name);
+	return 0;
+}
+
 static int make_bridge(const struct profile *profile, struct link_socket *host, struct error *err)
 {
 	struct subnet subnet;
@@ -349,53 +360,14 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
 	if (r == 0)
 		r = link_add_address(host, profile->bridge, gateway, subnet.prefix, err);
 	if (r == 0)
-		r = link_up(host, profile->bridge, err);
+		r = link_each(host, quiet_port, profile->bridge, err);
 	return r;
-}
-
-/*
- * What the host forwards for the cluster.  Services' addresses mean nothing outside of nodes: a
- * packet that comes here before kube-proxy has made its rules is refused at once, so that whoever
- * sent it tries again.
- */
-static char *open_rules(const struct profile *profile)
-{
-	return xasprintf(
-		"chain postrouting {\n"
-		"  type nat hook postrouting priority srcnat;\n"
-		"  ip saddr { %s, %s } ip daddr != { %s, %s } oifname != \"%s\" masquerade\n"
-		"}\n"
-		"chain forward {\n"
-		"  type filter hook forward priority filter;\n"
-		"  iifname \"%s\" oifname != \"%s\" ip daddr %s reject\n"
-		"  iifname \"%s\" accept\n"
-		"  oifname \"%s\" ct state established,related accept\n"
-		"}\n",
-		profile->subnet, profile->pod_subnet, profile->subnet, profile->pod_subnet,
-		profile->bridge, profile->bridge, profile->bridge, profile->service_subnet,
-		profile->bridge, profile->bridge);
-}
-
-char *network_rules(const struct profile *profile)
-{
-	if (!profile->offline)
-		return open_rules(profile);
-	/* The host forwards nothing from it and nothing to it, whatever routes there are. */
-	return xasprintf("chain forward {\n"
-			 "  type filter hook forward priority filter;\n"
-			 "  iifname \"%s\" oifname != \"%s\" reject\n"
-			 "  oifname \"%s\" iifname != \"%s\" reject\n"
-			 "}\n",
-			 profile->bridge, profile->bridge, profile->bridge, profile->bridge);
 }
 
 static int make_rules(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *rules = network_rules(profile);
-	int r = profile->offline ? 0 : file_poke("/proc/sys/net/ipv4/ip_forward", "1", err);
 
-	if (r < 0)
-		return error_reason(err, r, &reason_network);
 	return firewall_replace_table(profile->bridge, rules, err);
 }
 
@@ -415,12 +387,6 @@ static int host_route(const struct node *node, struct link_socket *host, bool re
 	return link_replace_route(host, pods.address, pods.prefix, via, err);
 }
 
-void network_host_ports(struct strlist *ret)
-{
-	strlist_addf(ret, "tcp %d", FRONT_DOOR_PORT);
-	strlist_add_all(ret, ARGV("udp 53", "tcp 53"));
-}
-
 int network_up(const struct profile *profile, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
@@ -430,9 +396,14 @@ int network_up(const struct profile *profile, struct error *err)
 
 	if (r == 0)
 		r = make_bridge(profile, host, err);
+	/* Afterwards it is known which interfaces forward because of us, and the rules name them.
+	 */
+	if (r == 0)
+		r = profile->offline ? forwarding_end(profile->bridge, err)
+				     : forwarding_begin(profile->bridge, err);
 	if (r == 0)
 		r = make_rules(profile, err);
-	network_host_ports(&ports);
+	network_host_ports(profile, &ports);
 	if (r == 0)
 		(void)neighbours_open(profile->bridge, &ports);
 	if (r == 0 && strcmp(profile->cni, "none") != 0)
@@ -487,6 +458,8 @@ int network_down(const struct profile *profile, struct error *err)
 	/* The routes go with the bridge. */
 	if (r == 0)
 		r = link_delete(host, profile->bridge, err);
+	if (r == 0)
+		r = forwarding_end(profile->bridge, err);
 	if (r == 0)
 		r = firewall_delete_table(profile->bridge, err);
 	return r < 0 ? error_reason(err,

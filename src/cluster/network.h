@@ -1,6 +1,6 @@
 /*
- * The cluster's network on this host: a bridge, a way to every node's pods, and, unless
- * the cluster is offline, address translation to the outside.
+ * The cluster's network on this host: a bridge, a way to every node's pods, rules that keep all
+ * others out, and, unless the cluster is offline, address translation to the outside.
  */
 #pragma once
 
@@ -32,8 +32,11 @@ int network_up(const struct profile *profile, struct error *err);
 /* The rules of that table, for the caller to free. */
 char *network_rules(const struct profile *profile) must_check;
 
-/* What nodes want of the host itself ("tcp 6443"): the API, and names. */
-void network_host_ports(struct strlist *ret);
+/* What of this host its nodes reach, as --host-access has it: the default if it was not chosen. */
+const char *network_host_access(const struct profile *profile);
+
+/* The ports of this host that nodes need ("tcp 6443"): the API, DNS, and those of --host-access. */
+void network_host_ports(const struct profile *profile, struct strlist *ret);
 
 /* Remove the way to the pods of NODE; succeeds if there is none. */
 int network_forget(const struct node *node, struct error *err);

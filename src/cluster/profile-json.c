@@ -55,6 +55,7 @@ static const struct field profile_fields[] = {
 	{ "serviceSubnet",     FIELD_STRING,   AT(service_subnet) },
 	{ "dnsDomain",         FIELD_STRING,   AT(dns_domain) },
 	{ "cni",               FIELD_STRING,   AT(cni) },
+	{ "hostAccess",        FIELD_STRING,   AT(host_access) },
 	{ "offline",           FIELD_FLAG,     AT(offline) },
 	{ "keepContext",       FIELD_FLAG,     AT(keep_context) },
 	{ "noScheduleControlPlanes", FIELD_FLAG, AT(no_schedule_control_planes) },

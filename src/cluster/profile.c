@@ -360,6 +360,7 @@ void profile_release(struct profile *profile)
 	free(profile->service_subnet);
 	free(profile->dns_domain);
 	free(profile->cni);
+	free(profile->host_access);
 	free(profile->image_repository);
 	strlist_release(&profile->api_names);
 	strlist_release(&profile->api_ips);

@@ -34,6 +34,7 @@ struct profile {
 	char *service_subnet; /* "10.96.0.0/12" */
 	char *dns_domain;     /* "cluster.local" */
 	char *cni;            /* "auto" or "none" */
+	char *host_access;    /* "all", "none" or "8080,9090"; NULL: network_host_access() */
 	bool offline;
 	bool keep_context;               /* leave the current context of the kubeconfig alone */
 	bool embed_certs;                /* certificates as data in the kubeconfig, not as paths */

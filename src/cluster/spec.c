@@ -404,6 +404,23 @@ int spec_check_address(const char *text, struct error *err)
 	return r < 0 ? error_reason(err, r, &reason_usage) : 0;
 }
 
+int spec_check_host_access(const char *text, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
+	const char *port;
+	unsigned number;
+
+	if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0)
+		return 0;
+	if (!*text || *text == ',' || strstr(text, ",,") || text[strlen(text) - 1] == ',')
+		return wrong(err, text, "all, none or ports", "8080,9090");
+	strlist_split(&ports, text, ',');
+	strlist_for_each(port, &ports)
+		if (*port == '0' || parse_port_number(text, port, &number, NULL) < 0)
+			return wrong(err, text, "all, none or ports", "8080,9090");
+	return 0;
+}
+
 int spec_check_node_name(const char *text, struct error *err)
 {
 	if (parse_is_dns_label(text))

@@ -85,6 +85,9 @@ int spec_check_registry(const char *text, struct error *err);
 /* 192.168.39.2 */
 int spec_check_address(const char *text, struct error *err);
 
+/* What nodes reach of this host: "all", "none" or ports, "8080,9090". */
+int spec_check_host_access(const char *text, struct error *err);
+
 /* A DNS label. */
 int spec_check_node_name(const char *text, struct error *err);
 

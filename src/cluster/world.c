@@ -104,7 +104,7 @@ static int front_door_up(const struct profile *profile, struct error *err)
 	add_dns(profile, &config);
 	config.bridge = xstrdup(profile->bridge);
 	config.rules = network_rules(profile);
-	network_host_ports(&config.host_ports);
+	network_host_ports(profile, &config.host_ports);
 	r = add_forwards(profile, &config, err);
 	if (r < 0)
 		return r;

@@ -143,6 +143,11 @@ const struct opt start_options[] = {
 	OPT_FLAG(0, "offline", &start_arguments.wanted.offline,
 		 "no way out of the cluster: no NAT, no names from outside", .when_made = true,
 		 .given = &start_arguments.wanted.offline_given),
+	OPT_STRING(
+		0, "host-access", &start_arguments.wanted.host_access, "all|none|PORT,...",
+		"what nodes reach of this host besides DNS and the API: all, none, or ports, TCP and UDP; "
+		"all unless given, none with --offline",
+		.when_made = true, .check = spec_check_host_access, .complete = COMPLETE_CHOICE),
 	OPT_POSITIVE(0, "apiserver-port", &start_arguments.wanted.api_port,
 		     "port of 127.0.0.1 at which the API answers; a free one unless given",
 		     .when_made = true),

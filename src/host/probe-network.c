@@ -96,7 +96,10 @@ enum probe_state probe_check_forwarding(const struct probe *probe arg_unused, st
 		strbuf_add(text, "cannot see whether this host forwards packets");
 		return PROBE_WARNING;
 	}
-	strbuf_add(text, on ? "on" : "off; a start without --offline turns it on");
+	strbuf_add(
+		text,
+		on ? "on"
+		   : "off; it is on for single interfaces while a cluster without --offline runs");
 	return PROBE_OK;
 }
 
@@ -121,7 +124,8 @@ enum probe_state probe_judge_firewalls(const char *chains, bool has_iptables, st
 		return PROBE_WARNING;
 	}
 	strbuf_add(text, strstr(chains, "table inet firewalld {")
-				 ? "firewalld has clusters' bridges in the zone '" NEIGHBOURS_ZONE "'"
+				 ? "firewalld has clusters' bridges in the zone '" NEIGHBOURS_ZONE
+				   "'"
 			 : tables.count > 0 ? "iptables is told to let pass what clusters need"
 					    : "nothing is dropped by default");
 	return PROBE_OK;

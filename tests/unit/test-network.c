@@ -1,7 +1,9 @@
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/file.h>
 
 #include "cluster/network.h"
+#include "host/firewall.h"
 #include "test.h"
 
 TEST(the_same_folder_has_the_same_bridge_and_another_has_another)
@@ -43,4 +45,56 @@ TEST(who_plans_a_network_keeps_others_from_it)
 	ASSERT_INT(errno, EWOULDBLOCK);
 	(void)close(fd);
 	ASSERT_INT(flock(other, LOCK_EX | LOCK_NB), 0);
+}
+
+static char *rules_of(bool offline, char *host_access)
+{
+	char *registries[] = { "192.168.39.1:5000", "elsewhere:5001", NULL };
+	char *mirrors[] = { "docker.io=http://host.manykube.internal:5002/v2",
+			    "https://mirror.example:5003", "http://192.168.39.1", NULL };
+	const struct profile profile = {
+		.insecure_registries = { registries, 2 },
+		.registry_mirrors = { mirrors, 3 },
+		.bridge = "mk00000001",
+		.subnet = "192.168.39.0/24",
+		.gateway = "192.168.39.1",
+		.pod_subnet = "10.244.0.0/16",
+		.service_subnet = "10.96.0.0/12",
+		.offline = offline,
+		.host_access = host_access,
+	};
+
+	return network_rules(&profile);
+}
+
+TEST(the_kernel_takes_all_kinds_of_rules)
+{
+	static char *const accesses[] = { NULL, "all", "none", "8080", "8080,9090,8080,53" };
+
+	if (unshare(CLONE_NEWNET) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	for (size_t i = 0; i < ARRAY_SIZE(accesses); i++) {
+		cleanup_free char *open = rules_of(false, accesses[i]);
+		cleanup_free char *offline = rules_of(true, accesses[i]);
+
+		ASSERT_OK(firewall_replace_table("mk00000001", open, &err));
+		ASSERT_OK(firewall_replace_table("mk00000001", offline, &err));
+	}
+}
+
+TEST(an_offline_cluster_reaches_nothing_of_the_host_unless_told)
+{
+	static const char limit[] = "reject with tcp reset";
+	static const char port[] = "th dport { 8080 } accept";
+	cleanup_free char *open = rules_of(false, NULL);
+	cleanup_free char *offline = rules_of(true, NULL);
+	cleanup_free char *told = rules_of(true, "all");
+	cleanup_free char *one = rules_of(true, "8080");
+	cleanup_free char *none = rules_of(false, "none");
+
+	ASSERT(!strstr(open, limit) && strstr(offline, limit) && !strstr(told, limit));
+	ASSERT(strstr(one, limit) && strstr(one, port));
+	ASSERT(strstr(none, limit) && strstr(none, "masquerade") && !strstr(none, "th dport"));
+	/* Registries on this host are meant to be reached. */
+	ASSERT(strstr(offline, "th dport { 5000, 5002, 80 } accept"));
 }

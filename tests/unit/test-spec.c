@@ -247,6 +247,22 @@ TEST(taints_are_set_and_taken_away_by_key_and_effect)
 	assert_changed(node_change_taints, "a=1:NoSchedule", "a=2:NoSchedule", "a=2:NoSchedule");
 }
 
+TEST(nodes_reach_all_nothing_or_ports_of_the_host)
+{
+	static const char *const good[] = { "all", "none", "1", "8080", "8080,65535" };
+	static const char *const bad[] = { "",      "some",     "all,8080", "0",
+					   "08080", "65536",    "8080,",    "8080,,9090",
+					   ",8080", "8080/tcp", "8080 9090" };
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		ASSERT_INT(spec_check_host_access(good[i], NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		ASSERT_INT(spec_check_host_access(bad[i], NULL), -EINVAL);
+	ASSERT_INT(spec_check_host_access("some", &err), -EINVAL);
+	ASSERT_STR(err.text, "'some' is not all, none or ports, for instance 8080,9090");
+}
+
 TEST(there_is_one_runtime_of_containers)
 {
 	static const char *const others[] = { "docker", "cri-o", "crio", "", "Containerd" };
