@@ -217,56 +217,6 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static int remove_below(int parent, const char *name, dev_t device)
-{
-	cleanup_dir DIR *dir = NULL;
-	struct dirent *entry;
-	struct stat st;
-	int fd;
-
-	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM)
-		return -errno;
-
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		(void)close(fd);
-		return -ENOMEM;
-	}
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (device && st.st_dev != device)
-		return -EBUSY;
-
-	while ((entry = readdir(dir))) {
-		int r;
-
-		if (is_dots(entry->d_name))
-			continue;
-		r = remove_below(fd, entry->d_name, st.st_dev);
-		if (r < 0)
-			return r;
-	}
-	if (unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return -errno;
-	return 0;
-}
-
-int file_remove_tree(const char *path, struct error *err)
-{
-	int r = remove_below(AT_FDCWD, path, 0);
-
-	if (r < 0) {
-		errno = -r;
-		return error_sys(err, "cannot remove '%s'", path);
-	}
-	return 0;
-}
-
 /* The mode comes last: a new owner takes set-user-id bits away. */
 static int copy_with_owner(const char *from, const char *to, const struct stat *st,
 			   struct error *err)
@@ -338,7 +288,7 @@ int file_link_tree(const char *from, const char *to,
 	return 0;
 }
 
-static uint64_t tree_bytes(int parent, const char *name, bool linked)
+static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned level)
 {
 	cleanup_dir DIR *dir = NULL;
 	struct dirent *entry;
@@ -352,7 +302,9 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked)
 	if (!S_ISDIR(st.st_mode))
 		return linked || st.st_nlink == 1 ? total : 0;
 
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = level < FILE_TREE_LEVELS
+		     ? openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		     : -1;
 	if (fd < 0)
 		return total;
 	dir = fdopendir(fd);
@@ -362,13 +314,13 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked)
 	}
 	while ((entry = readdir(dir)))
 		if (!is_dots(entry->d_name))
-			total += tree_bytes(fd, entry->d_name, linked);
+			total += tree_bytes(fd, entry->d_name, linked, level + 1);
 	return total;
 }
 
 uint64_t file_tree_bytes(const char *path, bool linked)
 {
-	return tree_bytes(AT_FDCWD, path, linked);
+	return tree_bytes(AT_FDCWD, path, linked, 0);
 }
 
 /* "PID WHAT" of the holder, or empty if it has not been written yet. */

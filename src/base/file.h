@@ -46,10 +46,14 @@ bool file_exists(const char *path);
 int file_make_dirs(const char *path, mode_t mode, struct error *err);
 
 /*
- * Remove PATH and everything below it; succeeds if it is missing.  Never crosses
- * into another file system, so a mount left behind keeps its contents: -EBUSY.
+ * Remove PATH and everything below it, however deep, with few descriptors; succeeds if it is
+ * missing.  Follows no links and never crosses into another mount, so one left behind keeps its
+ * contents: -EBUSY.
  */
 int file_remove_tree(const char *path, struct error *err);
+
+/* Likewise NAME in the opened FOLDER. */
+int file_remove_tree_at(int folder, const char *name, struct error *err);
 
 /*
  * Make TO a copy of the tree FROM in which every file is a hard link to the original,
@@ -59,7 +63,11 @@ int file_remove_tree(const char *path, struct error *err);
 int file_link_tree(const char *from, const char *to,
 		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err);
 
-/* Disk blocks used below PATH in bytes, counting a file with several names only with `linked`. */
+/* How many levels of a tree are open at once. */
+#define FILE_TREE_LEVELS 128u
+
+/* Disk blocks used in the first FILE_TREE_LEVELS below PATH in bytes, counting a file with several
+ * names only with `linked`. */
 uint64_t file_tree_bytes(const char *path, bool linked);
 
 /*
