@@ -72,13 +72,23 @@ uint64_t file_tree_bytes(const char *path, bool linked);
 
 /*
  * Take the lock PATH, which is created if it is missing, and write our pid and WHAT into it for
- * others to name. -EWOULDBLOCK if somebody holds it (ERR names the holder, when it told).  The lock
- * ends with the descriptor.
+ * others to name. -EWOULDBLOCK if somebody holds it (ERR names the holder).  The lock ends with the
+ * descriptor.  Whoever can open the file can hold the lock, and others may read it, so it belongs
+ * in a directory that only its users can enter.
  */
 int file_lock(const char *path, const char *what, int *ret_fd, struct error *err);
 
-/* Like file_lock(), waiting for the holder to end. */
-int file_lock_wait(const char *path, const char *what, int *ret_fd, struct error *err);
+/* Like file_lock(), where others can enter the directory: only we and root can open the file.
+ * Waits for the holder to end, at most WAIT_MS (-1: for ever). */
+int file_lock_private(const char *path, const char *what, int64_t wait_ms, int *ret_fd,
+		      struct error *err);
+
+/* Lock the opened file or directory FD, which errors call SHOWN, waiting likewise: for one that is
+ * there anyway. */
+int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err);
+
+/* How long to wait for who changes a file that users share. */
+#define FILE_LOCK_MS 10000
 
 /* The pid of the process that holds the lock PATH; 0 if nobody does. */
 pid_t file_lock_holder(const char *path);

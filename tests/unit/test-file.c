@@ -203,3 +203,35 @@ TEST(a_lock_names_its_holder)
 	(void)close(take_fd(fd));
 	ASSERT_INT(file_lock_holder(path), 0);
 }
+
+TEST(a_lock_names_also_who_did_not_write_a_name)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *path = in_folder("lock");
+	cleanup_free char *expected = NULL;
+	cleanup_fd int ours = -1;
+	int ready[2];
+	struct stat st;
+	pid_t pid;
+	char byte;
+
+	ASSERT_INT(file_lock_private(path, "one", 0, &ours, NULL), 0);
+	ASSERT(fstat(ours, &st) == 0 && (st.st_mode & 0777) == 0600);
+	(void)close(take_fd(ours));
+	ASSERT_INT(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open(path, O_RDONLY);
+
+		(void)!(flock(fd, LOCK_EX) == 0 && write(ready[1], "x", 1));
+		for (;;)
+			(void)pause();
+	}
+	ASSERT_INT(read(ready[0], &byte, 1), 1);
+	expected = xasprintf("locked by process %d (test-file)", (int)pid);
+	ASSERT_INT(file_lock_private(path, "two", 50, &ours, &err), -EWOULDBLOCK);
+	ASSERT_STR(err.text, expected);
+	(void)kill(pid, SIGKILL);
+	ASSERT_INT(waitpid(pid, NULL, 0), pid);
+	ASSERT_INT(file_lock_private(path, "two", 50, &ours, NULL), 0);
+}
