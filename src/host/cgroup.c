@@ -155,6 +155,17 @@ static uint64_t read_sysctl(const char *path)
 	return parse_number(text.text, 1, UINT64_MAX, &number, NULL) < 0 ? UINT64_MAX : number;
 }
 
+/*
+ * What one group may have of the host's memory at most.  Files in memory (tmpfs) stay when the
+ * processes that wrote them are killed for want of memory, so the host must not run out first.
+ */
+static uint64_t most_memory(void)
+{
+	uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return host - host / 16;
+}
+
 /* A limit of a group: the file that holds it, and what that is to hold. */
 struct limit {
 	const char *file;
@@ -182,7 +193,8 @@ int cgroup_limit(const char *path, unsigned cpus, uint64_t memory_bytes, struct 
 	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
 	cleanup_free char *quota = xasprintf("%llu", cpus * 100000ULL);
 	cleanup_free char *bandwidth = xasprintf("%s 100000", cpus ? quota : "max");
-	cleanup_free char *bytes = xasprintf("%llu", (unsigned long long)memory_bytes);
+	cleanup_free char *bytes = xasprintf(
+		"%llu", (unsigned long long)(memory_bytes ? memory_bytes : most_memory()));
 	cleanup_free char *pids = xasprintf(
 		"%llu",
 		(unsigned long long)cgroup_pids_share(read_sysctl("/proc/sys/kernel/pid_max"),
@@ -190,8 +202,8 @@ int cgroup_limit(const char *path, unsigned cpus, uint64_t memory_bytes, struct 
 	const struct limit limits[] = {
 		{ "cpu.cfs_quota_us", cpus ? quota : "-1" },
 		{ "cpu.max", bandwidth },
-		{ "memory.limit_in_bytes", memory_bytes ? bytes : "-1" },
-		{ "memory.max", memory_bytes ? bytes : "max" },
+		{ "memory.limit_in_bytes", bytes },
+		{ "memory.max", bytes },
 		{ "pids.max", pids },
 		{ "cgroup.max.depth", "64" },
 		{ "cgroup.max.descendants", "16384" },
@@ -354,7 +366,7 @@ int cgroup_mount(const char *folder, struct error *err)
 			return error_sys(err, "cannot mount the node's cgroup hierarchy");
 		return 0;
 	}
-	if (mount("cgroup", folder, "tmpfs", flags, "mode=755,size=64k") < 0)
+	if (mount("cgroup", folder, "tmpfs", flags, "mode=755,size=64k,nr_inodes=1k") < 0)
 		return error_sys(err, "cannot mount a folder for the node's cgroups");
 	for (size_t i = 0; i < h.count; i++) {
 		cleanup_free char *target = NULL;

@@ -25,8 +25,8 @@ int cgroup_enter(const char *path, const char *leaf, pid_t pid, struct error *er
 uint64_t cgroup_pids_share(uint64_t pid_max, uint64_t threads_max);
 
 /*
- * Limit the group to CPUS (0: none), MEMORY_BYTES (0: none), to its share of the host's processes,
- * and in the groups that may be made below it.
+ * Limit the group to CPUS (0: none), MEMORY_BYTES (0: nearly all that the host has), to its share
+ * of the host's processes, and in the groups that may be made below it.
  */
 int cgroup_limit(const char *path, unsigned cpus, uint64_t memory_bytes, struct error *err);
 
