@@ -6,14 +6,12 @@
 #include <limits.h>
 #include <linux/fs.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/parse.h"
 
 int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err)
 {
@@ -217,56 +215,6 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-static int remove_below(int parent, const char *name, dev_t device)
-{
-	cleanup_dir DIR *dir = NULL;
-	struct dirent *entry;
-	struct stat st;
-	int fd;
-
-	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM)
-		return -errno;
-
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		(void)close(fd);
-		return -ENOMEM;
-	}
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (device && st.st_dev != device)
-		return -EBUSY;
-
-	while ((entry = readdir(dir))) {
-		int r;
-
-		if (is_dots(entry->d_name))
-			continue;
-		r = remove_below(fd, entry->d_name, st.st_dev);
-		if (r < 0)
-			return r;
-	}
-	if (unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return -errno;
-	return 0;
-}
-
-int file_remove_tree(const char *path, struct error *err)
-{
-	int r = remove_below(AT_FDCWD, path, 0);
-
-	if (r < 0) {
-		errno = -r;
-		return error_sys(err, "cannot remove '%s'", path);
-	}
-	return 0;
-}
-
 /* The mode comes last: a new owner takes set-user-id bits away. */
 static int copy_with_owner(const char *from, const char *to, const struct stat *st,
 			   struct error *err)
@@ -338,7 +286,7 @@ int file_link_tree(const char *from, const char *to,
 	return 0;
 }
 
-static uint64_t tree_bytes(int parent, const char *name, bool linked)
+static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned level)
 {
 	cleanup_dir DIR *dir = NULL;
 	struct dirent *entry;
@@ -352,7 +300,9 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked)
 	if (!S_ISDIR(st.st_mode))
 		return linked || st.st_nlink == 1 ? total : 0;
 
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = level < FILE_TREE_LEVELS
+		     ? openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+		     : -1;
 	if (fd < 0)
 		return total;
 	dir = fdopendir(fd);
@@ -362,95 +312,11 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked)
 	}
 	while ((entry = readdir(dir)))
 		if (!is_dots(entry->d_name))
-			total += tree_bytes(fd, entry->d_name, linked);
+			total += tree_bytes(fd, entry->d_name, linked, level + 1);
 	return total;
 }
 
 uint64_t file_tree_bytes(const char *path, bool linked)
 {
-	return tree_bytes(AT_FDCWD, path, linked);
-}
-
-/* "PID WHAT" of the holder, or empty if it has not been written yet. */
-static void read_holder(int fd, struct strbuf *ret)
-{
-	char text[256];
-	ssize_t len = pread(fd, text, sizeof(text), 0);
-
-	if (len > 0)
-		strbuf_add_mem(ret, text, (size_t)len);
-	strbuf_trim_end(ret);
-}
-
-/* Whether PATH is still the file behind FD: a holder may have removed it before it let go. */
-static bool is_current(const char *path, int fd)
-{
-	struct stat named;
-	struct stat held;
-
-	return stat(path, &named) == 0 && fstat(fd, &held) == 0 && named.st_ino == held.st_ino &&
-	       named.st_dev == held.st_dev;
-}
-
-static int take_lock(int fd, const char *path, int operation, struct error *err)
-{
-	cleanup_with(strbuf_release) struct strbuf holder = STRBUF_INIT;
-
-	while (flock(fd, operation) < 0) {
-		if (errno == EINTR)
-			continue;
-		if (errno != EWOULDBLOCK)
-			return error_sys(err, "cannot take the lock '%s'", path);
-		read_holder(fd, &holder);
-		return error_set(err, -EWOULDBLOCK, "locked by process %s",
-				 holder.len ? holder.text : "(unknown)");
-	}
-	return 0;
-}
-
-static int lock(const char *path, const char *what, int operation, int *ret_fd, struct error *err)
-{
-	cleanup_free char *line = xasprintf("%d %s\n", (int)getpid(), what);
-
-	for (;;) {
-		cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-		int r;
-
-		if (fd < 0)
-			return error_sys(err, "cannot open the lock '%s'", path);
-		r = take_lock(fd, path, operation, err);
-		if (r < 0)
-			return r;
-		if (!is_current(path, fd))
-			continue;
-		if (ftruncate(fd, 0) < 0 || pwrite(fd, line, strlen(line), 0) < 0)
-			return error_sys(err, "cannot write the lock '%s'", path);
-		*ret_fd = take_fd(fd);
-		return 0;
-	}
-}
-
-int file_lock(const char *path, const char *what, int *ret_fd, struct error *err)
-{
-	return lock(path, what, LOCK_EX | LOCK_NB, ret_fd, err);
-}
-
-int file_lock_wait(const char *path, const char *what, int *ret_fd, struct error *err)
-{
-	return lock(path, what, LOCK_EX, ret_fd, err);
-}
-
-pid_t file_lock_holder(const char *path)
-{
-	cleanup_with(strbuf_release) struct strbuf holder = STRBUF_INIT;
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unsigned long long pid;
-
-	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-		return 0;
-	read_holder(fd, &holder);
-	holder.text[strcspn(holder.text, " ")] = '\0';
-	if (parse_number(holder.text, 1, INT_MAX, &pid, NULL) < 0)
-		return 0;
-	return (pid_t)pid;
+	return tree_bytes(AT_FDCWD, path, linked, 0);
 }

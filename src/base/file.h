@@ -46,10 +46,14 @@ bool file_exists(const char *path);
 int file_make_dirs(const char *path, mode_t mode, struct error *err);
 
 /*
- * Remove PATH and everything below it; succeeds if it is missing.  Never crosses
- * into another file system, so a mount left behind keeps its contents: -EBUSY.
+ * Remove PATH and everything below it, however deep, with few descriptors; succeeds if it is
+ * missing.  Follows no links and never crosses into another mount, so one left behind keeps its
+ * contents: -EBUSY.
  */
 int file_remove_tree(const char *path, struct error *err);
+
+/* Likewise NAME in the opened FOLDER. */
+int file_remove_tree_at(int folder, const char *name, struct error *err);
 
 /*
  * Make TO a copy of the tree FROM in which every file is a hard link to the original,
@@ -59,18 +63,32 @@ int file_remove_tree(const char *path, struct error *err);
 int file_link_tree(const char *from, const char *to,
 		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err);
 
-/* Disk blocks used below PATH in bytes, counting a file with several names only with `linked`. */
+/* How many levels of a tree are open at once. */
+#define FILE_TREE_LEVELS 128u
+
+/* Disk blocks used in the first FILE_TREE_LEVELS below PATH in bytes, counting a file with several
+ * names only with `linked`. */
 uint64_t file_tree_bytes(const char *path, bool linked);
 
 /*
  * Take the lock PATH, which is created if it is missing, and write our pid and WHAT into it for
- * others to name. -EWOULDBLOCK if somebody holds it (ERR names the holder, when it told).  The lock
- * ends with the descriptor.
+ * others to name. -EWOULDBLOCK if somebody holds it (ERR names the holder).  The lock ends with the
+ * descriptor.  Whoever can open the file can hold the lock, and others may read it, so it belongs
+ * in a directory that only its users can enter.
  */
 int file_lock(const char *path, const char *what, int *ret_fd, struct error *err);
 
-/* Like file_lock(), waiting for the holder to end. */
-int file_lock_wait(const char *path, const char *what, int *ret_fd, struct error *err);
+/* Like file_lock(), where others can enter the directory: only we and root can open the file.
+ * Waits for the holder to end, at most WAIT_MS (-1: for ever). */
+int file_lock_private(const char *path, const char *what, int64_t wait_ms, int *ret_fd,
+		      struct error *err);
+
+/* Lock the opened file or directory FD, which errors call SHOWN, waiting likewise: for one that is
+ * there anyway. */
+int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err);
+
+/* How long to wait for who changes a file that users share. */
+#define FILE_LOCK_MS 10000
 
 /* The pid of the process that holds the lock PATH; 0 if nobody does. */
 pid_t file_lock_holder(const char *path);

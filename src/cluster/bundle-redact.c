@@ -70,16 +70,21 @@ static size_t encoded_key(const char *at, const char *end)
 	return (size_t)(p - at);
 }
 
-static size_t web_token(const char *at, const char *end)
+/* What begins before *NOT_BEFORE is known to be none, so that no byte is looked at twice. */
+static size_t web_token(const char *at, const char *end, const char **not_before)
 {
 	unsigned dots = 0;
 	const char *p = at;
 
-	if (!begins(at, end, "eyJ"))
+	if (at < *not_before || !begins(at, end, "eyJ"))
 		return 0;
 	for (; p < end && (is_base64(*p) || *p == '.'); p++)
 		dots += *p == '.';
-	return dots >= 2 ? (size_t)(p - at) : 0;
+	if (dots >= 2)
+		return (size_t)(p - at);
+	/* The same bytes with fewer of them before have no more dots. */
+	*not_before = p;
+	return 0;
 }
 
 static size_t bootstrap_token(const char *at, const char *end)
@@ -134,6 +139,7 @@ void bundle_redact(const char *text, size_t len, struct strbuf *out)
 {
 	const char *end = text + len;
 	const char *kept = text; /* all before it is in OUT */
+	const char *no_token = text;
 
 	for (const char *at = text; at < end;) {
 		bool begins_word = at == text || !is_word(at[-1]);
@@ -143,7 +149,7 @@ void bundle_redact(const char *text, size_t len, struct strbuf *out)
 		if (!hidden && begins_word && is_word(*at)) {
 			hidden = encoded_key(at, end);
 			if (!hidden)
-				hidden = web_token(at, end);
+				hidden = web_token(at, end, &no_token);
 			if (!hidden)
 				hidden = bootstrap_token(at, end);
 			if (!hidden)

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -93,9 +92,9 @@ static int lock_folder(const char *path, int *ret_fd, struct error *err)
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, "cannot open the folder '%s'", folder);
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return error_sys(err, "cannot lock the folder '%s'", folder);
+	r = file_lock_fd(fd, folder, FILE_LOCK_MS, err);
+	if (r < 0)
+		return error_prefix(err, r, "cannot change '%s'", path);
 	*ret_fd = take_fd(fd);
 	return 0;
 }

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
@@ -22,6 +21,9 @@
 /* The first port of 127.0.0.1 that a front door may get. */
 #define FIRST_PORT 16443
 #define LAST_PORT  17443
+
+#define LOCKS   "/run/manykube"
+#define LOCK_MS 120000
 
 char *network_bridge_name(const char *folder)
 {
@@ -321,19 +323,45 @@ int network_ports_are_free(const struct profile *profile, const struct profile *
 	return r;
 }
 
+/* The directory of locks that all clusters of this host share: root's alone. */
+static int make_lock_directory(struct error *err)
+{
+	struct stat st;
+	int r = file_make_dirs(LOCKS, 0755, err);
+
+	if (r < 0)
+		return r;
+	if (lstat(LOCKS, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_mode & 022)
+		return error_set(err, -EPERM, "'%s' is not a directory that only root can write to",
+				 LOCKS);
+	return 0;
+}
+
+/*
+ * All who plan in the same network namespace see the same one, so it names the lock.  It is not the
+ * lock itself: every user can open it, and what can be opened can be locked.  Without root nobody
+ * brings a network up; then it only keeps the plans of this user apart.
+ */
 int network_lock(int *ret_fd, struct error *err)
 {
-	/* The network namespace itself is the lock: all who plan in it see the same one, and no
-	 * file is left. */
 	cleanup_fd int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	cleanup_free char *path = NULL;
+	struct stat st;
+	int r;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, "cannot open this host's network");
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return error_sys(err, "cannot lock this host's network");
-	*ret_fd = take_fd(fd);
-	return 0;
+	if (geteuid() != 0) {
+		r = file_lock_fd(fd, "/proc/self/ns/net", FILE_LOCK_MS, err);
+		if (r == 0)
+			*ret_fd = take_fd(fd);
+	} else {
+		path = xasprintf(LOCKS "/network-%llu", (unsigned long long)st.st_ino);
+		r = make_lock_directory(err);
+		if (r == 0)
+			r = file_lock_private(path, "planning a network", LOCK_MS, ret_fd, err);
+	}
+	return r < 0 ? error_prefix(err, r, "cannot plan a network beside another command") : 0;
 }
 
 /* Ports that an older version of this program made have IPv6. */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -184,9 +183,9 @@ static int lock(int *ret_fd, struct error *err)
 	fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, "cannot open the folder '%s'", state);
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return error_sys(err, "cannot lock the folder '%s'", state);
+	r = file_lock_fd(fd, state, FILE_LOCK_MS, err);
+	if (r < 0)
+		return error_prefix(err, r, "cannot change '%s'", state);
 	*ret_fd = take_fd(fd);
 	return 0;
 }

@@ -18,7 +18,16 @@ int cgroup_create(const char *path, struct error *err);
  */
 int cgroup_enter(const char *path, const char *leaf, pid_t pid, struct error *err);
 
-/* Limit the group: CPUS (0: none) and MEMORY_BYTES (0: none). */
+/*
+ * How many processes and threads one node may have where the kernel has at most PID_MAX and
+ * THREADS_MAX: a quarter, but at least what a full node needs, and never more than half.
+ */
+uint64_t cgroup_pids_share(uint64_t pid_max, uint64_t threads_max);
+
+/*
+ * Limit the group to CPUS (0: none), MEMORY_BYTES (0: nearly all that the host has), to its share
+ * of the host's processes, and in the groups that may be made below it.
+ */
 int cgroup_limit(const char *path, unsigned cpus, uint64_t memory_bytes, struct error *err);
 
 /* Let UID make groups below PATH and move processes between them, but not change PATH's own limits.
@@ -40,7 +49,7 @@ bool cgroup_is_frozen(const char *path);
 uint64_t cgroup_memory_bytes(const char *path);
 
 /* Kill every process in PATH and below, frozen or not, and wait until they are gone; -ETIMEDOUT
- * after 10 s. */
+ * after 10 s.  The group may take no processes afterwards, before cgroup_limit(). */
 int cgroup_kill(const char *path, struct error *err);
 
 /* Remove the group PATH and those below it, which must be empty of processes. */

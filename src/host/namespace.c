@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "host/cgroup.h"
+#include "host/confine.h"
 
 #define ALL_NAMESPACES                                                                             \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | \
@@ -199,6 +200,8 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 		goto failed;
 	/* Changing ids cleared it. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (confine(NULL) < 0)
+		goto failed;
 	pid = fork();
 	if (pid < 0)
 		goto failed;

@@ -35,8 +35,9 @@ struct namespace_target {
 /*
  * Start ARGV in TARGET with its stdin, stdout and stderr as OPTIONS say (folder too); the
  * environment is OPTIONS' or a minimal one.  It always has a session of its own; with
- * new_session, a terminal as stdin becomes that session's.  The process returned ends with
- * the program, with its status; killing it kills the program.
+ * new_session, a terminal as stdin becomes that session's.  It is confined as all programs of a
+ * node are (host/confine.h).  The process returned ends with the program, with its status;
+ * killing it kills the program.
  */
 int namespace_spawn(const struct namespace_target *target, char *const *argv,
 		    const struct process_options *options, struct process *ret_process,

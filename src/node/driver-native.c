@@ -11,7 +11,7 @@
  *     unshares everything else, and forks PID 1, whose number it reports;
  *  4. the number is recorded, the network is plugged in from outside, and only then
  *     PID 1 is told to go on: if we die before that, it ends by itself;
- *  5. PID 1 builds its root file system and becomes the agent.
+ *  5. PID 1 builds its root file system, confines itself (host/confine.h) and becomes the agent.
  */
 
 #include "node/driver.h"
@@ -36,6 +36,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "host/cgroup.h"
+#include "host/confine.h"
 #include "host/disk.h"
 #include "host/link.h"
 #include "host/namespace.h"
@@ -163,8 +164,8 @@ static _Noreturn void be_init(struct birth *birth)
 
 	(void)close(birth->go[1]);
 	(void)setsid();
-	if (native_build_root(birth->spec->name, birth->spec->cpus, &birth->trees->mounts, &err) <
-	    0) {
+	if (native_build_root(birth->spec->name, birth->spec->cpus, birth->spec->memory_bytes,
+			      &birth->trees->mounts, &err) < 0) {
 		(void)!write(birth->report[1], err.text, strlen(err.text));
 		_exit(EXIT_FAILURE);
 	}
@@ -180,6 +181,10 @@ static _Noreturn void be_init(struct birth *birth)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGPIPE, SIG_DFL);
+	if (confine(&err) < 0) {
+		(void)!write(birth->report[1], err.text, strlen(err.text));
+		_exit(EXIT_FAILURE);
+	}
 	(void)execve("/opt/manykube/agent", ARGV("manykube-agent"), environment);
 	give_up(birth, "cannot run the agent");
 }

@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -29,6 +28,9 @@
 /* Not in the headers of Linux 5.19. */
 #define EXT4_IOC_SHUTDOWN _IOR('X', 125, uint32_t)
 #define GOING_WITHOUT_LOG 2
+
+/* How long a program that grows a disk may take. */
+#define GROW_MS 600000
 
 static char *below(const struct node_spec *spec, const char *name)
 {
@@ -140,8 +142,12 @@ static int prepare(const struct node_spec *spec, char *image, struct error *err)
 	cleanup_fd int fd = open(image, O_RDONLY | O_CLOEXEC);
 	int r;
 
-	if (fd < 0 || flock(fd, LOCK_EX) < 0)
-		return error_sys(err, "cannot lock '%s'", image);
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", image);
+	/* A command that was killed may have left a program at work on it. */
+	r = file_lock_fd(fd, image, GROW_MS, err);
+	if (r < 0)
+		return error_prefix(err, r, "cannot use '%s'", image);
 	r = check(spec, image, "-p", err);
 	if (r == 0 && is_small(spec, image))
 		r = grow(spec, image, fd, err);

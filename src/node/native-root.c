@@ -31,6 +31,7 @@
 #include "base/file.h"
 #include "host/cgroup.h"
 #include "host/namespace.h"
+#include "node/native-tmpfs.h"
 #include "node/native-views.h"
 
 #define STAGE "/tmp"
@@ -191,7 +192,8 @@ static int mount_devices(struct error *err)
 		{ "/proc/self/fd/0", "stdin" },  { "/proc/self/fd/1", "stdout" },
 		{ "/proc/self/fd/2", "stderr" },
 	};
-	int r = mount_one("dev", ROOT "/dev", "tmpfs", MS_NOSUID, "mode=755,size=1m", err);
+	int r = mount_one("dev", ROOT "/dev", "tmpfs", MS_NOSUID, "mode=755,size=1m,nr_inodes=4k",
+			  err);
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
 		char path[64];
@@ -210,7 +212,7 @@ static int mount_devices(struct error *err)
 	}
 	if (r == 0)
 		r = mount_one("devpts", ROOT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-			      "newinstance,ptmxmode=0666,mode=0620,gid=5", err);
+			      "newinstance,ptmxmode=0666,mode=0620,gid=5,max=1024", err);
 	if (r == 0)
 		r = mount_one("shm", ROOT "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777",
 			      err);
@@ -314,8 +316,8 @@ int native_stage(const struct native_trees *trees, struct error *err)
 	return r < 0 ? r : make_folder(ROOT, 0755, err);
 }
 
-int native_build_root(const char *hostname, unsigned cpus, const struct native_mounts *mounts,
-		      struct error *err)
+int native_build_root(const char *hostname, unsigned cpus, uint64_t memory_bytes,
+		      const struct native_mounts *mounts, struct error *err)
 {
 	int r;
 
@@ -324,7 +326,7 @@ int native_build_root(const char *hostname, unsigned cpus, const struct native_m
 		return error_sys(err, "cannot name the node");
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return error_sys(err, "cannot make the node's mounts its own");
-	if (mount("root", ROOT, "tmpfs", 0, "mode=755,size=16m") < 0)
+	if (mount("root", ROOT, "tmpfs", 0, "mode=755,size=16m,nr_inodes=16k") < 0)
 		return error_sys(err, "cannot mount the node's root");
 	r = make_folders(err);
 	if (r == 0)
@@ -333,5 +335,7 @@ int native_build_root(const char *hostname, unsigned cpus, const struct native_m
 		r = mount_kernel(cpus, err);
 	if (r == 0)
 		r = mount_devices(err);
+	if (r == 0)
+		r = native_tmpfs_limit(ROOT, memory_bytes, err);
 	return r < 0 ? r : pivot(mounts, err);
 }

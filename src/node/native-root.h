@@ -34,7 +34,8 @@ int native_stage(const struct native_trees *trees, struct error *err);
 /*
  * Afterwards, as root in new user, mount, pid, network, UTS, IPC and cgroup namespaces: build
  * the root file system out of it, make it the process's own, and let go of the host's.  Then
- * /opt/manykube/agent is there to be run.  The node sees CPUS processors (0: all).
+ * /opt/manykube/agent is there to be run.  The node sees CPUS processors (0: all), and what it
+ * keeps in file systems in memory is limited by MEMORY_BYTES (0: the host's).
  */
-int native_build_root(const char *hostname, unsigned cpus, const struct native_mounts *mounts,
-		      struct error *err);
+int native_build_root(const char *hostname, unsigned cpus, uint64_t memory_bytes,
+		      const struct native_mounts *mounts, struct error *err);

@@ -410,7 +410,7 @@ static int take_lock(const char *version, struct observer *observer, int *ret_fd
 	int r = payload_path(version, ".lock", &path, err);
 
 	if (r == 0)
-		r = file_lock(path, "getting Kubernetes", ret_fd, err);
+		r = file_lock_private(path, "getting Kubernetes", 0, ret_fd, err);
 	if (r != -EWOULDBLOCK)
 		return r;
 	note = xasprintf("Another command is getting Kubernetes %s; waiting for it (%s)", version,
@@ -418,7 +418,7 @@ static int take_lock(const char *version, struct observer *observer, int *ret_fd
 	if (err)
 		error_clear(err);
 	observe_note(observer, note);
-	return file_lock_wait(path, "getting Kubernetes", ret_fd, err);
+	return file_lock_private(path, "getting Kubernetes", -1, ret_fd, err);
 }
 
 /* What the caller wants, and what MANYKUBE_PAYLOAD_FROM says about it. */

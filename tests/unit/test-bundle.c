@@ -247,3 +247,21 @@ TEST(knows_problems_when_it_sees_them)
 	ASSERT(!is_problem("Every thing is well"));
 	ASSERT(!is_problem(""));
 }
+
+/* Twice as much takes twice as long: with time that grows by the square, each of these texts would
+ * take hours, so that the limit of all tests ends it. */
+TEST(no_text_takes_long_to_redact)
+{
+	static const char *const parts[] = { "eyJ-",          "eyJ.-",     "-----BEGIN ",
+					     "token ",        "token\"",   "-----BEGIN a--",
+					     "Bearer ",       "secret=\n", "abcdef.",
+					     "LS0tLS1CRUdJTi" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+		while (text.len < 8 << 20)
+			strbuf_add(&text, parts[i]);
+		ASSERT(redacted(text.text)[0]);
+	}
+}

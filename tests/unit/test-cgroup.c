@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -100,4 +104,126 @@ TEST(limits_are_the_kernels_own)
 	ASSERT_STR(text.text, "67108864");
 	ASSERT_OK(cgroup_remove(group, &err));
 	free(group);
+}
+
+/* The value of FILE in the group, from whichever hierarchy has it; for the caller to free. */
+static char *value_of(const char *v1_controller, const char *file)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *v1 = xasprintf("/sys/fs/cgroup/%s/%s/%s", v1_controller, group, file);
+	cleanup_free char *v2 = xasprintf("/sys/fs/cgroup/%s/%s", group, file);
+
+	ASSERT_OK(file_read(file_exists(v1) ? v1 : v2, 100, &text, &err));
+	strbuf_trim_end(&text);
+	return xstrdup(text.text);
+}
+
+TEST(a_node_has_a_share_of_the_hosts_processes)
+{
+	cleanup_free char *limit = NULL;
+
+	ASSERT_INT(cgroup_pids_share(32768, 192700), 8192);
+	ASSERT_INT(cgroup_pids_share(4194304, 192700), 48175);
+	ASSERT_INT(cgroup_pids_share(4194304, 4000), 2000);
+	need_groups();
+	ASSERT_OK(cgroup_limit(group, 0, 0, &err));
+	limit = value_of("pids", "pids.max");
+	ASSERT(strcmp(limit, "max") != 0);
+	ASSERT_OK(cgroup_remove(group, &err));
+	free(group);
+}
+
+/* A chain of DEPTH groups below the test's in the hierarchy that is mounted at TOP, made by name
+ * from one to the next: its path is too long for any call. */
+static int make_chain(const char *top, int depth)
+{
+	cleanup_free char *path = xasprintf("%s/%s", top, group);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 0; fd >= 0 && i < depth; i++) {
+		int next;
+
+		ASSERT_INT(mkdirat(fd, ".deep", 0755), 0);
+		next = openat(fd, ".deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ASSERT(next >= 0);
+		(void)close(fd);
+		fd = next;
+	}
+	return fd;
+}
+
+TEST(a_process_is_found_however_deep_its_group_is)
+{
+	cleanup_fd int deepest = -1;
+	cleanup_fd int procs = -1;
+	cleanup_free char *who = NULL;
+	bool v1 = file_exists("/sys/fs/cgroup/pids");
+	int status;
+	pid_t pid;
+
+	need_groups();
+	deepest = make_chain(v1 ? "/sys/fs/cgroup/pids" : "/sys/fs/cgroup", 1000);
+	ASSERT(deepest >= 0);
+	pid = put_child(group);
+	who = xasprintf("%d", (int)pid);
+	procs = openat(deepest, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+	ASSERT(write(procs, who, strlen(who)) > 0);
+	ASSERT(cgroup_has_processes(group));
+	ASSERT_OK(cgroup_kill(group, &err));
+	ASSERT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	ASSERT(!cgroup_has_processes(group));
+	ASSERT_OK(cgroup_remove(group, &err));
+	free(group);
+}
+
+/* Processes that each fork another and end, as fast as they can. */
+static _Noreturn void run_away(void)
+{
+	for (;;) {
+		pid_t pid = fork();
+
+		if (pid > 0)
+			_exit(0);
+	}
+}
+
+static void kill_runaways(void)
+{
+	pid_t pid;
+
+	need_groups();
+	ASSERT_OK(cgroup_limit(group, 0, 0, &err));
+	for (int i = 0; i < 20; i++) {
+		pid = fork();
+		if (pid == 0) {
+			if (cgroup_enter(group, NULL, getpid(), NULL) < 0)
+				_exit(1);
+			run_away();
+		}
+		ASSERT(pid > 0);
+	}
+	clock_rest_ms(50);
+	ASSERT(cgroup_has_processes(group));
+	ASSERT_OK(cgroup_kill(group, &err));
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	clock_rest_ms(20);
+	ASSERT(!cgroup_has_processes(group));
+	ASSERT_OK(cgroup_remove(group, &err));
+	free(group);
+}
+
+TEST(who_forks_while_being_killed_loses)
+{
+	kill_runaways();
+}
+
+TEST(who_forks_while_being_killed_loses_without_cgroup_kill)
+{
+	if (geteuid() != 0 || !file_exists("/sys/fs/cgroup/pids"))
+		test_skip("needs root and controllers on cgroup v1");
+	ASSERT_INT(unshare(CLONE_NEWNS), 0);
+	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	(void)umount2("/sys/fs/cgroup/unified", MNT_DETACH);
+	kill_runaways();
 }

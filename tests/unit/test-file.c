@@ -1,3 +1,9 @@
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
@@ -105,6 +111,74 @@ TEST(removing_what_is_missing_is_no_error)
 	ASSERT(!file_exists(path));
 }
 
+/* Make DEPTH directories below PATH, each in the one before, with a file and a directory beside
+ * each. */
+static void make_deep(const char *path, int depth)
+{
+	int fd;
+
+	ASSERT_INT(mkdir(path, 0755), 0);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < depth; i++) {
+		int next;
+
+		ASSERT_INT(mkdirat(fd, "d", 0755), 0);
+		if (i % 1000 == 0) {
+			ASSERT_INT(mkdirat(fd, "e", 0555), 0);
+			ASSERT_INT(mknodat(fd, "f", S_IFREG | 0644, 0), 0);
+			ASSERT_INT(symlinkat("..", fd, "up"), 0);
+		}
+		next = openat(fd, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		ASSERT(next >= 0);
+		(void)close(fd);
+		fd = next;
+	}
+	(void)close(fd);
+}
+
+TEST(a_very_deep_tree_is_removed_with_few_descriptors)
+{
+	const struct rlimit few = { .rlim_cur = 200, .rlim_max = 200 };
+	cleanup_free char *path = in_folder("deep");
+	cleanup_free char *taken = in_folder("deep/.removed-0");
+	cleanup_free char *inside = in_folder("deep/.removed-0/inside");
+	cleanup_free char *beside = in_folder("beside");
+	cleanup_free char *link = in_folder("deep/link");
+
+	ASSERT_OK(file_replace(beside, "kept", 4, 0644, &err));
+	make_deep(path, 50000);
+	ASSERT_INT(symlink("..", link), 0);
+	ASSERT_INT(mkdir(taken, 0755), 0);
+	ASSERT_OK(file_replace(inside, "x", 1, 0644, &err));
+	ASSERT_INT(setrlimit(RLIMIT_NOFILE, &few), 0);
+	ASSERT(file_tree_bytes(path, true) < 100 << 20);
+	ASSERT_OK(file_remove_tree(path, &err));
+	ASSERT(!file_exists(path));
+	ASSERT(file_exists(beside));
+}
+
+TEST(removing_a_tree_leaves_mounts_in_it_alone)
+{
+	cleanup_free char *path = in_folder("a");
+	cleanup_free char *mounted = in_folder("a/b/c");
+	cleanup_free char *kept = in_folder("kept");
+	cleanup_free char *file = in_folder("kept/file");
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_OK(file_make_dirs(mounted, 0755, &err));
+	ASSERT_OK(file_make_dirs(kept, 0755, &err));
+	ASSERT_OK(file_replace(file, "kept", 4, 0644, &err));
+	ASSERT_INT(unshare(CLONE_NEWNS), 0);
+	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	/* Of the same file system: what tells it from a directory is the mount alone. */
+	ASSERT_INT(mount(kept, mounted, NULL, MS_BIND, NULL), 0);
+	ASSERT_INT(file_remove_tree(path, NULL), -EBUSY);
+	ASSERT(file_exists(file));
+	ASSERT_INT(umount2(mounted, 0), 0);
+	ASSERT_OK(file_remove_tree(path, &err));
+}
+
 TEST(a_lock_names_its_holder)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
@@ -128,4 +202,36 @@ TEST(a_lock_names_its_holder)
 	ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
 	(void)close(take_fd(fd));
 	ASSERT_INT(file_lock_holder(path), 0);
+}
+
+TEST(a_lock_names_also_who_did_not_write_a_name)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *path = in_folder("lock");
+	cleanup_free char *expected = NULL;
+	cleanup_fd int ours = -1;
+	int ready[2];
+	struct stat st;
+	pid_t pid;
+	char byte;
+
+	ASSERT_INT(file_lock_private(path, "one", 0, &ours, NULL), 0);
+	ASSERT(fstat(ours, &st) == 0 && (st.st_mode & 0777) == 0600);
+	(void)close(take_fd(ours));
+	ASSERT_INT(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open(path, O_RDONLY);
+
+		(void)!(flock(fd, LOCK_EX) == 0 && write(ready[1], "x", 1));
+		for (;;)
+			(void)pause();
+	}
+	ASSERT_INT(read(ready[0], &byte, 1), 1);
+	expected = xasprintf("locked by process %d (test-file)", (int)pid);
+	ASSERT_INT(file_lock_private(path, "two", 50, &ours, &err), -EWOULDBLOCK);
+	ASSERT_STR(err.text, expected);
+	(void)kill(pid, SIGKILL);
+	ASSERT_INT(waitpid(pid, NULL, 0), pid);
+	ASSERT_INT(file_lock_private(path, "two", 50, &ours, NULL), 0);
 }

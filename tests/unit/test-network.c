@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include "cluster/network.h"
 #include "host/firewall.h"
@@ -37,10 +38,22 @@ TEST(finds_the_name_servers_and_nothing_else)
 
 TEST(who_plans_a_network_keeps_others_from_it)
 {
-	cleanup_fd int other = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	cleanup_fd int namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	cleanup_fd int other = -1;
+	cleanup_free char *path = NULL;
+	struct stat st;
 	int fd = -1;
 
+	if (geteuid() != 0)
+		test_skip("needs root");
+	/* What every user can do. */
+	ASSERT_INT(flock(namespace, LOCK_EX | LOCK_NB), 0);
+	(void)alarm(20);
 	ASSERT_OK(network_lock(&fd, &err));
+	ASSERT_INT(fstat(namespace, &st), 0);
+	path = xasprintf("/run/manykube/network-%llu", (unsigned long long)st.st_ino);
+	other = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT(fstat(other, &st) == 0 && st.st_uid == 0 && (st.st_mode & 0777) == 0600);
 	ASSERT_INT(flock(other, LOCK_EX | LOCK_NB), -1);
 	ASSERT_INT(errno, EWOULDBLOCK);
 	(void)close(fd);

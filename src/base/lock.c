@@ -1,0 +1,153 @@
+/* Locks: flock() on files, with the holder's name. */
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/sysmacros.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/parse.h"
+
+/* "PID WHAT" as the holder wrote it, or empty. */
+static void read_holder(int fd, struct strbuf *ret)
+{
+	char text[256];
+	ssize_t len = pread(fd, text, sizeof(text), 0);
+
+	if (len > 0)
+		strbuf_add_mem(ret, text, (size_t)len);
+	strbuf_trim_end(ret);
+}
+
+/*
+ * The process that holds a lock of the file behind FD, according to the kernel; 0 if it does not
+ * tell.  Lines are "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF", and those who wait have
+ * an arrow behind their number.
+ */
+static pid_t find_holder(int fd)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	cleanup_free char *wanted = NULL;
+	const char *line;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || file_read("/proc/locks", 16 << 20, &text, NULL) < 0)
+		return 0;
+	wanted = xasprintf("%02x:%02x:%llu", major(st.st_dev), minor(st.st_dev),
+			   (unsigned long long)st.st_ino);
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines) {
+		char kind[16];
+		char place[64];
+		int pid;
+
+		if (sscanf(line, "%*s %15s %*s %*s %d %63s", kind, &pid, place) == 3 &&
+		    strcmp(kind, "FLOCK") == 0 && strcmp(place, wanted) == 0)
+			return pid;
+	}
+	return 0;
+}
+
+static int name_holder(int fd, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf note = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf name = STRBUF_INIT;
+	cleanup_free char *start = NULL;
+	cleanup_free char *path = NULL;
+	pid_t pid = find_holder(fd);
+
+	read_holder(fd, &note);
+	start = xasprintf("%d ", (int)pid);
+	/* Who writes no name may be anybody. */
+	if (pid > 0 && strncmp(note.text, start, strlen(start)) != 0) {
+		path = xasprintf("/proc/%d/comm", (int)pid);
+		(void)file_read(path, 64, &name, NULL);
+		strbuf_trim_end(&name);
+		return error_set(err, -EWOULDBLOCK, "locked by process %d (%s)", (int)pid,
+				 name.len ? name.text : "unknown");
+	}
+	return error_set(err, -EWOULDBLOCK, "locked by process %s",
+			 note.len ? note.text : "(unknown)");
+}
+
+int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err)
+{
+	int64_t deadline = clock_now_ms() + wait_ms;
+
+	while (flock(fd, LOCK_EX | (wait_ms < 0 ? 0 : LOCK_NB)) < 0) {
+		if (errno != EINTR && errno != EWOULDBLOCK)
+			return error_sys(err, "cannot take the lock '%s'", shown);
+		if (errno == EINTR)
+			continue;
+		if (clock_now_ms() >= deadline)
+			return name_holder(fd, err);
+		clock_rest_ms(10);
+	}
+	return 0;
+}
+
+/* Whether PATH is still the file behind FD: a holder may have removed it before it let go. */
+static bool is_current(const char *path, int fd)
+{
+	struct stat named;
+	struct stat held;
+
+	return lstat(path, &named) == 0 && fstat(fd, &held) == 0 && named.st_ino == held.st_ino &&
+	       named.st_dev == held.st_dev;
+}
+
+static int lock(const char *path, const char *what, mode_t mode, int64_t wait_ms, int *ret_fd,
+		struct error *err)
+{
+	cleanup_free char *line = xasprintf("%d %s\n", (int)getpid(), what);
+
+	for (;;) {
+		cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode);
+		int r;
+
+		if (fd < 0)
+			return error_sys(err, "cannot open the lock '%s'", path);
+		/* One that an earlier version made, or a umask. */
+		(void)fchmod(fd, mode);
+		r = file_lock_fd(fd, path, wait_ms, err);
+		if (r < 0)
+			return r;
+		if (!is_current(path, fd))
+			continue;
+		if (ftruncate(fd, 0) < 0 || pwrite(fd, line, strlen(line), 0) < 0)
+			return error_sys(err, "cannot write the lock '%s'", path);
+		*ret_fd = take_fd(fd);
+		return 0;
+	}
+}
+
+int file_lock(const char *path, const char *what, int *ret_fd, struct error *err)
+{
+	return lock(path, what, 0644, 0, ret_fd, err);
+}
+
+int file_lock_private(const char *path, const char *what, int64_t wait_ms, int *ret_fd,
+		      struct error *err)
+{
+	return lock(path, what, 0600, wait_ms, ret_fd, err);
+}
+
+pid_t file_lock_holder(const char *path)
+{
+	cleanup_with(strbuf_release) struct strbuf holder = STRBUF_INIT;
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned long long pid;
+
+	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+		return 0;
+	read_holder(fd, &holder);
+	holder.text[strcspn(holder.text, " ")] = '\0';
+	if (parse_number(holder.text, 1, INT_MAX, &pid, NULL) < 0)
+		return 0;
+	return (pid_t)pid;
+}
