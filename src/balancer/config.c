@@ -6,9 +6,11 @@
 #include "balancer/balancer.h"
 #include "balancer/endpoint.h"
 #include "balancer/files.h"
+#include "balancer/report.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "data/inet.h"
 #include "data/words.h"
 
 void balancer_config_add_backend(struct balancer_config *config, const char *name,
@@ -22,6 +24,19 @@ void balancer_config_add_backend(struct balancer_config *config, const char *nam
 		.address = xstrdup(address),
 	};
 	config->backend_count = count;
+}
+
+void balancer_config_add_origin(struct balancer_config *config, const char *address,
+				const char *pods)
+{
+	size_t count = config->origin_count + 1;
+
+	config->origins = xrealloc(config->origins, count, sizeof(*config->origins));
+	config->origins[count - 1] = (struct balancer_origin){
+		.address = xstrdup(address),
+		.pods = pods ? xstrdup(pods) : NULL,
+	};
+	config->origin_count = count;
 }
 
 struct balancer_forward *balancer_config_add_forward(struct balancer_config *config)
@@ -46,6 +61,12 @@ void balancer_config_release(struct balancer_config *config)
 		strlist_release(&config->forwards[i].to);
 	}
 	free(config->forwards);
+	for (size_t i = 0; i < config->origin_count; i++) {
+		free(config->origins[i].address);
+		free(config->origins[i].pods);
+	}
+	free(config->origins);
+	strlist_release(&config->networks);
 	strlist_release(&config->listen);
 	strlist_release(&config->dns_upstream);
 	free(config->dns_listen);
@@ -97,6 +118,14 @@ static int parse_addresses(json_t *array, const char *key, struct strlist *list,
 	return 0;
 }
 
+/* Names are words in reports. */
+static bool is_word(const char *name)
+{
+	return name[0] && strlen(name) <= REPORT_NAME_MAX &&
+	       name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789-._")] == '\0';
+}
+
 static int parse_backends(json_t *array, struct balancer_config *config, struct error *err)
 {
 	json_t *item;
@@ -112,6 +141,8 @@ static int parse_backends(json_t *array, struct balancer_config *config, struct 
 
 		if (json_unpack(item, "{s:s, s:s}", "name", &name, "address", &address) < 0)
 			return error_set(err, -EINVAL, "a backend has no name or no address");
+		if (!is_word(name))
+			return error_set(err, -EINVAL, "'%s' is not a backend's name", name);
 		r = check_endpoint(address, err);
 		if (r < 0)
 			return error_prefix(err, r, "backend '%s'", name);
@@ -161,6 +192,53 @@ static int parse_kept(json_t *kept, struct balancer_config *config, struct error
 	return parse_words(json_object_get(kept, "ports"), "ports", &config->host_ports, err);
 }
 
+static int parse_origin(json_t *item, struct balancer_config *config, struct error *err)
+{
+	const char *address = json_string_value(json_object_get(item, "address"));
+	const char *pods = json_string_value(json_object_get(item, "pods"));
+	struct in_addr at;
+	struct subnet subnet;
+	int r;
+
+	if (!address)
+		return error_set(err, -EINVAL, "a node has no address");
+	r = inet_parse_address(address, &at, err);
+	if (r == 0 && pods)
+		r = inet_parse_subnet(pods, &subnet, err);
+	if (r < 0)
+		return error_prefix(err, r, "'nodes'");
+	balancer_config_add_origin(config, address, pods);
+	return 0;
+}
+
+/* Who asks, which configurations of earlier versions do not say. */
+static int parse_origins(json_t *root, struct balancer_config *config, struct error *err)
+{
+	json_t *nodes = json_object_get(root, "nodes");
+	const char *network;
+	struct subnet subnet;
+	json_t *item;
+	size_t i;
+	int r = parse_words(json_object_get(root, "networks"), "networks", &config->networks, err);
+
+	if (r < 0)
+		return r;
+	strlist_for_each(network, &config->networks) {
+		r = inet_parse_subnet(network, &subnet, err);
+		if (r < 0)
+			return error_prefix(err, r, "'networks'");
+	}
+	if (nodes && !json_is_array(nodes))
+		return error_set(err, -EINVAL, "'nodes' is not a list");
+	json_array_foreach(nodes, i, item)
+	{
+		r = parse_origin(item, config, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int parse_root(json_t *root, struct balancer_config *config, struct error *err)
 {
 	const char *dns_listen = json_string_value(json_object_get(root, "dns_listen"));
@@ -182,6 +260,9 @@ static int parse_root(json_t *root, struct balancer_config *config, struct error
 			return error_prefix(err, r, "'dns_listen'");
 		config->dns_listen = xstrdup(dns_listen);
 	}
+	r = parse_origins(root, config, err);
+	if (r < 0)
+		return r;
 	r = parse_kept(json_object_get(root, "firewall"), config, err);
 	if (r < 0)
 		return r;
@@ -209,14 +290,24 @@ int balancer_config_parse(const char *text, size_t len, struct balancer_config *
 	return 0;
 }
 
-int balancer_configure(const char *folder, const struct balancer_config *config, struct error *err)
+static json_t *origins_to_json(const struct balancer_config *config)
 {
-	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
-	cleanup_free char *text = NULL;
-	json_auto_t *root = json_pack("{s:o, s:o, s:o, s:s*, s:o}", "listen",
-				      words_to_json(&config->listen), "backends", json_array(),
-				      "forwards", json_array(), "dns_listen", config->dns_listen,
-				      "dns_upstream", words_to_json(&config->dns_upstream));
+	json_t *nodes = json_array();
+
+	for (size_t i = 0; i < config->origin_count; i++)
+		(void)json_array_append_new(nodes, json_pack("{s:s, s:s*}", "address",
+							     config->origins[i].address, "pods",
+							     config->origins[i].pods));
+	return nodes;
+}
+
+static json_t *config_to_json(const struct balancer_config *config)
+{
+	json_t *root = json_pack(
+		"{s:o, s:o, s:o, s:s*, s:o, s:o, s:o}", "listen", words_to_json(&config->listen),
+		"backends", json_array(), "forwards", json_array(), "dns_listen",
+		config->dns_listen, "dns_upstream", words_to_json(&config->dns_upstream), "nodes",
+		origins_to_json(config), "networks", words_to_json(&config->networks));
 	json_t *backends = json_object_get(root, "backends");
 	json_t *forwards = json_object_get(root, "forwards");
 
@@ -228,6 +319,23 @@ int balancer_configure(const char *folder, const struct balancer_config *config,
 		(void)json_array_append_new(
 			forwards, json_pack("{s:s, s:o}", "listen", config->forwards[i].listen,
 					    "to", words_to_json(&config->forwards[i].to)));
+	return root;
+}
+
+char *balancer_config_print(const struct balancer_config *config)
+{
+	json_auto_t *root = config_to_json(config);
+	char *text = json_dumps(root, JSON_COMPACT);
+
+	return text ? text : xstrdup("{}");
+}
+
+int balancer_configure(const char *folder, const struct balancer_config *config, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
+	cleanup_free char *text = NULL;
+	json_auto_t *root = config_to_json(config);
+
 	if (config->bridge)
 		(void)json_object_set_new(root, "firewall",
 					  json_pack("{s:s, s:s, s:o}", "bridge", config->bridge,

@@ -33,12 +33,24 @@ pid_t balancer_pid(const char *folder)
 	return file_lock_holder(lock);
 }
 
-/* Whether PID, which holds the lock, listens: the status file is then its own. */
-static bool is_ready(const char *folder, pid_t pid)
+pid_t balancer_worker_pid(const char *folder)
+{
+	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	json_auto_t *status = json_load_file(path, 0, NULL);
+	json_int_t pid = json_integer_value(json_object_get(status, "worker"));
+
+	return pid > 0 && pid <= INT_MAX && balancer_pid(folder) > 0 ? (pid_t)pid : 0;
+}
+
+/* Whether PID, which holds the lock, listens: the status file is then its own.  Of an earlier
+ * program, *RET_OUTDATED is set. */
+static bool is_ready(const char *folder, pid_t pid, bool *ret_outdated)
 {
 	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
 	json_auto_t *status = json_load_file(path, 0, NULL);
 
+	*ret_outdated = json_integer_value(json_object_get(status, "revision")) <
+			FRONT_DOOR_REVISION;
 	return json_integer_value(json_object_get(status, "pid")) == pid;
 }
 
@@ -157,10 +169,16 @@ int balancer_ensure(const char *folder, struct error *err)
 
 	do {
 		pid_t pid = balancer_pid(folder);
+		bool outdated;
 		int r;
 
-		if (pid > 0 && is_ready(folder, pid))
-			return 0;
+		if (pid > 0 && is_ready(folder, pid, &outdated)) {
+			/* Another user's serves as well, as long as that one does not replace it.
+			 */
+			if (!outdated || balancer_stop(folder, NULL) < 0)
+				return 0;
+			continue;
+		}
 		if (pid == 0) {
 			r = start(folder, deadline, err);
 			if (r != -EBUSY)

@@ -15,6 +15,13 @@
 #define FLAG_RECURSION_AVAILABLE 0x80
 #define MASK_RCODE               0x0f
 
+/* An OPT, and a signature. */
+#define ADDITIONAL_MAX 2
+
+/* Types that ask for a session or for a whole zone: TKEY, TSIG, IXFR, AXFR. */
+#define TYPE_TKEY 249
+#define TYPE_AXFR 252
+
 static uint16_t get16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] << 8 | p[1]);
@@ -57,11 +64,38 @@ static int question_end(const uint8_t *packet, size_t len)
 
 int dns_question_end(const uint8_t *packet, size_t len)
 {
-	if (len < HEADER_BYTES || len > DNS_PACKET_MAX || (packet[2] & FLAG_ANSWER))
+	int end;
+	uint16_t type;
+
+	if (len < HEADER_BYTES || len > DNS_QUERY_MAX ||
+	    (packet[2] & (FLAG_ANSWER | MASK_OPCODE)) != 0)
 		return -EBADMSG;
-	if (get16(packet + 4) != 1)
+	if (get16(packet + 4) != 1 || get16(packet + 6) != 0 || get16(packet + 8) != 0 ||
+	    get16(packet + 10) > ADDITIONAL_MAX)
 		return -EPROTO;
-	return question_end(packet, len);
+	end = question_end(packet, len);
+	if (end < 0)
+		return end;
+	type = get16(packet + end - 4);
+	return type >= TYPE_TKEY && type <= TYPE_AXFR ? -EPROTO : end;
+}
+
+ssize_t dns_whole_queries(const uint8_t *bytes, size_t len)
+{
+	size_t at = 0;
+
+	while (len - at >= 2) {
+		size_t query = get16(bytes + at);
+
+		if (query < HEADER_BYTES || query > DNS_QUERY_MAX)
+			return -EBADMSG;
+		if (len - at - 2 < query)
+			break;
+		if (dns_question_end(bytes + at + 2, query) < 0)
+			return -EBADMSG;
+		at += 2 + query;
+	}
+	return (ssize_t)at;
 }
 
 /*

@@ -5,30 +5,30 @@
 #include <sys/socket.h>
 
 #include "balancer/dns-packet.h"
-#include "balancer/endpoint.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 
-static const unsigned idle_limit_ms = 10000;
+/* For all that a client has to say: it can ask again. */
+static const unsigned client_limit_ms = 10000;
 
 struct client {
 	struct dns_stream *stream;
 	int fd;
 	struct loop_source *source;
 	struct loop_source *timer;
+	struct origin origin;
 	struct strbuf received;
 	struct client *previous;
 	struct client *next;
 };
 
 struct dns_stream {
-	struct loop *loop;
+	struct door door;
 	int fd;
 	struct loop_source *source;
 	struct client *clients;
-	unsigned count;
-	unsigned limit;
+	struct tally *tally;
 };
 
 static void client_free(struct client *client)
@@ -44,7 +44,7 @@ static void client_free(struct client *client)
 		client->stream->clients = client->next;
 	if (client->next)
 		client->next->previous = client->previous;
-	client->stream->count--;
+	tally_give_back(client->stream->tally, &client->origin);
 	strbuf_release(&client->received);
 	free(client);
 }
@@ -60,6 +60,8 @@ static bool answer_all(struct client *client)
 		uint8_t answer[2 + 1024];
 		size_t answer_len;
 
+		if (len > DNS_QUERY_MAX)
+			return false;
 		if (received->len - 2 < len)
 			return true;
 		answer_len = dns_answer(bytes + 2, len, DNS_NO_SUCH_NAME, answer + 2,
@@ -100,44 +102,49 @@ static int on_idle(void *data, arg_unused struct error *err)
 static int on_client(int fd, arg_unused uint32_t events, void *data, arg_unused struct error *err)
 {
 	struct dns_stream *stream = data;
-	int client_fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct sockaddr_storage from;
+	socklen_t len = sizeof(from);
+	int client_fd = accept4(fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct origin origin;
 	struct client *client;
 
 	if (client_fd < 0)
 		return 0;
-	if (stream->count >= stream->limit) {
+	origin = origins_find(stream->door.origins, &from, NULL);
+	if (!origins_trust(stream->door.origins, &origin) || !tally_take(stream->tally, &origin)) {
 		(void)close(client_fd);
 		return 0;
 	}
 	client = xcalloc(1, sizeof(*client));
-	*client = (struct client){
-		.stream = stream, .fd = client_fd, .received = STRBUF_INIT, .next = stream->clients
-	};
+	*client = (struct client){ .stream = stream,
+				   .fd = client_fd,
+				   .origin = origin,
+				   .received = STRBUF_INIT,
+				   .next = stream->clients };
 	if (stream->clients)
 		stream->clients->previous = client;
 	stream->clients = client;
-	stream->count++;
-	if (loop_add_fd(stream->loop, client_fd, EPOLLIN, on_bytes, client, &client->source, NULL) <
-		    0 ||
-	    loop_add_timer(stream->loop, idle_limit_ms, 0, on_idle, client, &client->timer, NULL) <
-		    0)
+	if (loop_add_fd(stream->door.loop, client_fd, EPOLLIN, on_bytes, client, &client->source,
+			NULL) < 0 ||
+	    loop_add_timer(stream->door.loop, client_limit_ms, 0, on_idle, client, &client->timer,
+			   NULL) < 0)
 		client_free(client);
 	return 0;
 }
 
-int dns_stream_new(struct loop *loop, const char *address, unsigned clients_most,
+int dns_stream_new(const struct door *door, const char *address, struct tally *tally,
 		   struct dns_stream **ret_stream, struct error *err)
 {
 	cleanup_with(dns_stream_freep) struct dns_stream *stream = xcalloc(1, sizeof(*stream));
 	int r;
 
-	stream->loop = loop;
-	stream->limit = clients_most;
+	stream->door = *door;
+	stream->tally = tally;
 	stream->fd = -1;
-	r = endpoint_listen(address, SOCK_STREAM, &stream->fd, err);
+	r = sockets_get(door->sockets, SOCK_STREAM, address, &stream->fd, err);
 	if (r < 0)
 		return r;
-	r = loop_add_fd(loop, stream->fd, EPOLLIN, on_client, stream, &stream->source, err);
+	r = loop_add_fd(door->loop, stream->fd, EPOLLIN, on_client, stream, &stream->source, err);
 	if (r < 0)
 		return r;
 	*ret_stream = take_ptr(stream);

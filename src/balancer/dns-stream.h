@@ -1,12 +1,13 @@
 /* DNS by TCP for a cluster without servers: every question is answered with "no such name". */
 #pragma once
 
-#include "base/loop.h"
+#include "balancer/door.h"
 
 struct dns_stream;
 
-/* Listen on ADDRESS for at most CLIENTS_MOST clients at once. */
-int dns_stream_new(struct loop *loop, const char *address, unsigned clients_most,
+/* Listen on ADDRESS, which the door has a socket for, for clients of the cluster as far as TALLY,
+ * which stays the caller's, allows. */
+int dns_stream_new(const struct door *door, const char *address, struct tally *tally,
 		   struct dns_stream **ret_stream, struct error *err);
 void dns_stream_free(struct dns_stream *stream);
 DEFINE_CLEANUP(struct dns_stream *, dns_stream_free)

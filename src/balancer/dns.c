@@ -6,7 +6,7 @@
  *     of its own, so that nobody else's packet can pass for the answer.
  *  2. A server that does not answer within 2 s, or is not there, is followed by the next;
  *     the one that answered last is asked first from then on.
- *  3. Connections by TCP are passed on as they are (proxy.h).
+ *  3. Connections by TCP are passed on (proxy.h), query by query as each is complete.
  *  4. Without servers every question is answered here with NXDOMAIN.  Not REFUSED or SERVFAIL:
  *     resolvers take those as this server's trouble, and try again and elsewhere for seconds;
  *     NXDOMAIN is final for them, and CoreDNS passes it on at once and keeps it.
@@ -29,11 +29,13 @@ static const unsigned answer_limit_ms = 2000;
 static const unsigned questions_most = 512;
 static const unsigned streams_most = 64;
 static const unsigned packets_most = 64; /* per event */
+static const unsigned stream_limit_ms = 10000;
 
 struct question {
 	struct dns *dns;
 	struct sockaddr_storage client;
 	socklen_t client_len;
+	struct origin origin;
 	uint16_t client_id;
 	size_t server; /* the one asked now */
 	size_t asked;  /* how many were */
@@ -47,7 +49,7 @@ struct question {
 };
 
 struct dns {
-	struct loop *loop;
+	struct door door;
 	char *listen;
 	int fd;
 	struct loop_source *source;
@@ -58,16 +60,19 @@ struct dns {
 	size_t server_count;
 	size_t preferred;
 	struct question *questions;
-	unsigned count;
+	struct tally *tally; /* of the questions */
+	struct tally *stream_tally;
 };
 
 static int ask_next(struct question *question, struct error *err);
 
-struct dns *dns_new(struct loop *loop)
+struct dns *dns_new(const struct door *door)
 {
 	struct dns *dns = xcalloc(1, sizeof(*dns));
 
-	dns->loop = loop;
+	dns->door = *door;
+	dns->tally = tally_new(questions_most);
+	dns->stream_tally = tally_new(streams_most);
 	dns->fd = -1;
 	return dns;
 }
@@ -93,7 +98,7 @@ static void question_free(struct question *question)
 		dns->questions = question->next;
 	if (question->next)
 		question->next->previous = question->previous;
-	dns->count--;
+	tally_give_back(dns->tally, &question->origin);
 	free(question->packet);
 	free(question);
 }
@@ -148,16 +153,17 @@ static bool ask(struct question *question)
 {
 	struct dns *dns = question->dns;
 	const struct endpoint *server = &dns->servers[question->server];
-	uint16_t id = 0;
+	uint16_t id;
 
-	(void)!getrandom(&id, sizeof(id), GRND_NONBLOCK);
+	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+		return false;
 	dns_set_id(question->packet, id);
 	if (endpoint_connect(server, SOCK_DGRAM, &question->fd) < 0 ||
 	    send(question->fd, question->packet, question->len, MSG_NOSIGNAL) < 0)
 		return false;
-	return loop_add_fd(dns->loop, question->fd, EPOLLIN, on_answer, question, &question->source,
-			   NULL) == 0 &&
-	       loop_add_timer(dns->loop, answer_limit_ms, 0, on_no_answer, question,
+	return loop_add_fd(dns->door.loop, question->fd, EPOLLIN, on_answer, question,
+			   &question->source, NULL) == 0 &&
+	       loop_add_timer(dns->door.loop, answer_limit_ms, 0, on_no_answer, question,
 			      &question->timer, NULL) == 0;
 }
 
@@ -189,8 +195,27 @@ static int take_question(struct dns *dns, const struct question *from, const uin
 	if (dns->questions)
 		dns->questions->previous = question;
 	dns->questions = question;
-	dns->count++;
 	return ask_next(question, err);
+}
+
+/* Deal with the query PACKET of FROM, which has all but the packet. */
+static int on_query(struct question *from, uint8_t *packet, size_t len, struct error *err)
+{
+	struct dns *dns = from->dns;
+
+	from->origin = origins_find(dns->door.origins, &from->client, NULL);
+	if (len < 2 || !origins_trust(dns->door.origins, &from->origin))
+		return 0;
+	from->packet = packet;
+	from->len = len;
+	from->client_id = dns_id(packet);
+	if (dns->server_count == 0)
+		reply_with(from, DNS_NO_SUCH_NAME);
+	else if (dns_question_end(packet, len) < 0 || !tally_take(dns->tally, &from->origin))
+		reply_with(from, DNS_SERVER_FAILURE);
+	else
+		return take_question(dns, from, packet, len, err);
+	return 0;
 }
 
 static int on_question(int fd, arg_unused uint32_t events, void *data, struct error *err)
@@ -199,29 +224,25 @@ static int on_question(int fd, arg_unused uint32_t events, void *data, struct er
 	struct dns *dns = data;
 
 	for (unsigned i = 0; i < packets_most; i++) {
-		struct question from = { .dns = dns, .fd = -1, .packet = packet };
+		struct question from = { .dns = dns, .fd = -1 };
 		ssize_t len;
-		int r = 0;
+		int r;
 
 		from.client_len = sizeof(from.client);
 		len = recvfrom(fd, packet, sizeof(packet), 0, (struct sockaddr *)&from.client,
 			       &from.client_len);
 		if (len < 0)
 			return 0;
-		if (len < 2)
-			continue;
-		from.len = (size_t)len;
-		from.client_id = dns_id(packet);
-		if (dns->server_count == 0)
-			reply_with(&from, DNS_NO_SUCH_NAME);
-		else if (dns->count >= questions_most || dns_question_end(packet, from.len) < 0)
-			reply_with(&from, DNS_SERVER_FAILURE);
-		else
-			r = take_question(dns, &from, packet, from.len, err);
+		r = on_query(&from, packet, (size_t)len, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
+}
+
+static ssize_t pass_queries(const struct strbuf *held)
+{
+	return dns_whole_queries((const uint8_t *)held->text, held->len);
 }
 
 /* For the proxy: the servers by turns, beginning with the one that answers. */
@@ -262,19 +283,24 @@ static int start_listening(struct dns *dns, const char *listen, struct error *er
 {
 	struct proxy_owner owner = { .choose = choose_server,
 				     .failed = server_failed,
+				     .filter = pass_queries,
 				     .data = dns };
+	struct proxy_limits limits = { .tally = dns->stream_tally,
+				       .silent_ms = stream_limit_ms,
+				       .idle_ms = stream_limit_ms,
+				       .cluster_only = true };
 	char *address = dns->listen = xstrdup(listen);
 	int r;
 
-	r = endpoint_listen(listen, SOCK_DGRAM, &dns->fd, err);
+	r = sockets_get(dns->door.sockets, SOCK_DGRAM, listen, &dns->fd, err);
 	if (r < 0)
 		return r;
-	r = loop_add_fd(dns->loop, dns->fd, EPOLLIN, on_question, dns, &dns->source, err);
+	r = loop_add_fd(dns->door.loop, dns->fd, EPOLLIN, on_question, dns, &dns->source, err);
 	if (r < 0)
 		return r;
 	if (dns->server_count == 0)
-		return dns_stream_new(dns->loop, listen, streams_most, &dns->answering, err);
-	dns->streams = proxy_new(dns->loop, &owner, streams_most);
+		return dns_stream_new(&dns->door, listen, dns->stream_tally, &dns->answering, err);
+	dns->streams = proxy_new(&dns->door, &owner, &limits);
 	return proxy_listen(dns->streams, &address, 1, err);
 }
 
@@ -332,5 +358,7 @@ void dns_free(struct dns *dns)
 	stop_listening(dns);
 	strlist_release(&dns->upstream);
 	free(dns->servers);
+	tally_free(dns->tally);
+	tally_free(dns->stream_tally);
 	free(dns);
 }

@@ -13,4 +13,8 @@
  * or "error TEXT". */
 #define FRONT_DOOR_READY_FD "MANYKUBE_READY_FD"
 
+/* Raised when front doors that run must be replaced by those of this program; it is in the status
+ * file. 1 had none, and did all as root. */
+#define FRONT_DOOR_REVISION 2
+
 int front_door_read_config(const char *folder, struct balancer_config *ret, struct error *err);

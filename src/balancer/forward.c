@@ -8,6 +8,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+/* Servers may wait for a client's first word longer than the API does. */
+static const unsigned silent_limit_ms = 5 * 60 * 1000;
+static const unsigned idle_limit_ms = 8 * 60 * 60 * 1000;
+
 struct forward {
 	char *listen;
 	struct endpoint *targets;
@@ -18,16 +22,21 @@ struct forward {
 };
 
 struct forwards {
-	struct loop *loop;
-	unsigned connection_limit;
+	struct door door;
+	struct proxy_limits limits;
 	struct forward *first;
 };
 
-struct forwards *forwards_new(struct loop *loop, unsigned connection_limit)
+struct forwards *forwards_new(const struct door *door, unsigned connection_limit)
 {
 	struct forwards *forwards = xcalloc(1, sizeof(*forwards));
 
-	*forwards = (struct forwards){ .loop = loop, .connection_limit = connection_limit };
+	*forwards = (struct forwards){
+		.door = *door,
+		.limits = { .tally = tally_new(connection_limit),
+			    .silent_ms = silent_limit_ms,
+			    .idle_ms = idle_limit_ms },
+	};
 	return forwards;
 }
 
@@ -48,6 +57,7 @@ void forwards_free(struct forwards *forwards)
 		forwards->first = forward->next;
 		forward_free(forward);
 	}
+	tally_free(forwards->limits.tally);
 	free(forwards);
 }
 
@@ -110,7 +120,7 @@ static int set_one(struct forwards *forwards, const struct balancer_forward *con
 		forward = xcalloc(1, sizeof(*forward));
 		forward->listen = xstrdup(config->listen);
 		owner.data = forward;
-		forward->proxy = proxy_new(forwards->loop, &owner, forwards->connection_limit);
+		forward->proxy = proxy_new(&forwards->door, &owner, &forwards->limits);
 		forward->next = forwards->first;
 		forwards->first = forward;
 	}

@@ -4,13 +4,12 @@
  */
 #pragma once
 
-#include "balancer/balancer.h"
-#include "base/loop.h"
+#include "balancer/door.h"
 
 struct forwards;
 
-/* At most CONNECTION_LIMIT connections at once through each port. */
-struct forwards *forwards_new(struct loop *loop, unsigned connection_limit);
+/* At most CONNECTION_LIMIT connections at once through all ports. */
+struct forwards *forwards_new(const struct door *door, unsigned connection_limit);
 void forwards_free(struct forwards *forwards);
 DEFINE_CLEANUP(struct forwards *, forwards_free)
 

@@ -114,8 +114,9 @@ static int look(void *data, arg_unused struct error *err)
 	guard->again = false;
 	pid = fork();
 	if (pid == 0) {
-		/* It has our lock, and must not keep it from who comes after us. */
+		/* Our lock and our sockets must not be kept from who comes after us. */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)close_range(3, ~0u, 0);
 		_exit(put_back(guard) ? 0 : 1);
 	}
 	if (pid < 0)

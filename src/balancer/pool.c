@@ -2,10 +2,10 @@
 
 #include "balancer/pool.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "balancer/probe.h"
+#include "balancer/report.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -204,17 +204,8 @@ void pool_probed(struct backend *backend, bool ok, bool refused, const char *det
 	pool->events.changed(pool->data);
 }
 
-char *pool_status(const struct pool *pool)
+void pool_report(const struct pool *pool, struct strbuf *report)
 {
-	json_auto_t *root = json_pack("{s:i, s:[]}", "pid", (int)getpid(), "backends");
-	json_t *backends = json_object_get(root, "backends");
-	char *text;
-
 	for (const struct backend *b = pool->backends; b; b = b->next)
-		(void)json_array_append_new(
-			backends, json_pack("{s:s, s:s, s:b, s:I, s:s}", "name", b->name, "address",
-					    b->address, "healthy", b->healthy, "since",
-					    (json_int_t)b->since, "detail", b->detail));
-	text = json_dumps(root, JSON_INDENT(2));
-	return text ? text : xstrdup("{}");
+		report_add(report, b->name, b->address, b->healthy, b->since, b->detail);
 }

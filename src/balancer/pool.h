@@ -8,6 +8,7 @@
 #include "balancer/balancer.h"
 #include "balancer/endpoint.h"
 #include "base/loop.h"
+#include "base/strbuf.h"
 
 struct probe;
 
@@ -56,5 +57,5 @@ void pool_suspect(struct pool *pool, unsigned id);
 /* For the probe: what it found; REFUSED if nobody listens. */
 void pool_probed(struct backend *backend, bool ok, bool refused, const char *detail);
 
-/* The status file's text, for the caller to free. */
-char *pool_status(const struct pool *pool) must_check;
+/* Add what there is to say of all backends (report.h). */
+void pool_report(const struct pool *pool, struct strbuf *report);

@@ -8,8 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/log.h"
-#include "base/strbuf.h"
+#include "base/clock.h"
 
 #define TRIED_MAX   254
 #define CHUNK_BYTES 65536
@@ -17,12 +16,16 @@
 static const unsigned connect_limit_ms = 1000;
 static const unsigned accept_most = 64;
 static const unsigned chunks_most = 16; /* per event, so that one connection can't starve others */
+static const unsigned sweep_least_ms = 50;
+static const unsigned sweep_most_ms = 1000;
+static const unsigned half_ended_ms = 10 * 60 * 1000; /* one side has ended, the other is silent */
 
 struct listener {
 	struct proxy *proxy;
 	char *address;
 	int fd;
 	struct loop_source *source;
+	bool paused; /* until there are descriptors again */
 	struct listener *next;
 };
 
@@ -42,6 +45,10 @@ struct connection {
 	struct side client;
 	struct side server;
 	struct loop_source *timer; /* while connecting */
+	struct origin origin;
+	struct strbuf held; /* of the client's bytes, for the owner's filter */
+	int64_t active_ms;  /* when the last byte came, or the connection */
+	bool said;          /* a byte came */
 	unsigned target;
 	unsigned tried[TRIED_MAX];
 	unsigned tried_count;
@@ -50,24 +57,26 @@ struct connection {
 };
 
 struct proxy {
-	struct loop *loop;
+	struct door door;
 	struct proxy_owner owner;
+	struct proxy_limits limits;
 	struct listener *listeners;
 	struct connection *connections;
-	unsigned count;
-	unsigned limit;
+	struct loop_source *sweeper; /* while there are connections or paused listeners */
 };
 
 static int try_next(struct connection *connection, struct error *err);
 
-struct proxy *proxy_new(struct loop *loop, const struct proxy_owner *owner,
-			unsigned connection_limit)
+struct proxy *proxy_new(const struct door *door, const struct proxy_owner *owner,
+			const struct proxy_limits *limits)
 {
 	struct proxy *proxy = xcalloc(1, sizeof(*proxy));
 
-	proxy->loop = loop;
-	proxy->owner = *owner;
-	proxy->limit = connection_limit;
+	*proxy = (struct proxy){
+		.door = *door,
+		.owner = *owner,
+		.limits = *limits,
+	};
 	return proxy;
 }
 
@@ -106,7 +115,8 @@ static void connection_free(struct connection *connection, bool orderly)
 		proxy->connections = connection->next;
 	if (connection->next)
 		connection->next->previous = connection->previous;
-	proxy->count--;
+	tally_give_back(proxy->limits.tally, &connection->origin);
+	strbuf_release(&connection->held);
 	free(connection);
 }
 
@@ -128,7 +138,7 @@ static int want(struct side *side, uint32_t events, struct error *err)
 	} else if (side->source) {
 		r = loop_set_events(side->source, events, err);
 	} else {
-		r = loop_add_fd(side->connection->proxy->loop, side->fd, events, on_side, side,
+		r = loop_add_fd(side->connection->proxy->door.loop, side->fd, events, on_side, side,
 				&side->source, err);
 	}
 	side->events = events;
@@ -167,10 +177,28 @@ static int flush(struct side *side)
 	return 0;
 }
 
+/* Give the server what the owner's filter lets through of what the client sent so far. */
+static int give_filtered(struct connection *connection, const char *data, size_t len)
+{
+	struct strbuf *held = &connection->held;
+	ssize_t passing;
+	int r;
+
+	strbuf_add_mem(held, data, len);
+	passing = connection->proxy->owner.filter(held);
+	if (passing < 0)
+		return -EBADMSG;
+	r = give(&connection->server, held->text, (size_t)passing);
+	strbuf_drop_front(held, (size_t)passing);
+	return r;
+}
+
 /* Move what FROM sends to the other side, as long as that takes it. */
 static int carry(struct side *from)
 {
 	static char chunk[CHUNK_BYTES];
+	struct connection *connection = from->connection;
+	bool filtered = from == &connection->client && connection->proxy->owner.filter;
 
 	for (unsigned i = 0; i < chunks_most && !from->ended && from->other->pending.len == 0;
 	     i++) {
@@ -182,7 +210,10 @@ static int carry(struct side *from)
 		if (len < 0)
 			return errno == EAGAIN ? 0 : -errno;
 		from->ended = len == 0;
-		r = give(from->other, chunk, (size_t)len);
+		connection->active_ms = clock_now_ms();
+		connection->said = connection->said || len > 0;
+		r = filtered ? give_filtered(connection, chunk, (size_t)len)
+			     : give(from->other, chunk, (size_t)len);
 		if (r < 0)
 			return r;
 		if ((size_t)len < sizeof(chunk))
@@ -303,10 +334,11 @@ static int try_next(struct connection *connection, struct error *err)
 			proxy->owner.failed(target.id, proxy->owner.data);
 			continue;
 		}
-		if (loop_add_fd(proxy->loop, connection->server.fd, EPOLLOUT, on_server_connected,
-				connection, &connection->server.source, err) < 0)
+		if (loop_add_fd(proxy->door.loop, connection->server.fd, EPOLLOUT,
+				on_server_connected, connection, &connection->server.source,
+				err) < 0)
 			break;
-		return loop_add_timer(proxy->loop, connect_limit_ms, 0, on_connect_limit,
+		return loop_add_timer(proxy->door.loop, connect_limit_ms, 0, on_connect_limit,
 				      connection, &connection->timer, err);
 	}
 	error_clear(err);
@@ -314,11 +346,74 @@ static int try_next(struct connection *connection, struct error *err)
 	return 0;
 }
 
-static int take_client(struct proxy *proxy, int fd, struct error *err)
+static bool is_overdue(const struct connection *connection, int64_t now_ms)
+{
+	const struct proxy_limits *limits = &connection->proxy->limits;
+	int64_t limit_ms = limits->idle_ms;
+
+	if (!connection->said)
+		limit_ms = limits->silent_ms;
+	else if (connection->client.ended || connection->server.ended)
+		limit_ms = MIN(limits->idle_ms, half_ended_ms);
+	return now_ms - connection->active_ms >= limit_ms;
+}
+
+/* Close what is overdue, and listen again where there were no descriptors. */
+static int sweep(void *data, arg_unused struct error *err)
+{
+	struct proxy *proxy = data;
+	int64_t now_ms = clock_now_ms();
+	struct connection *next;
+	bool paused = false;
+
+	for (struct connection *c = proxy->connections; c; c = next) {
+		next = c->next;
+		if (is_overdue(c, now_ms))
+			connection_free(c, false);
+	}
+	for (struct listener *l = proxy->listeners; l; l = l->next) {
+		if (l->paused && loop_set_events(l->source, EPOLLIN, NULL) == 0)
+			l->paused = false;
+		paused = paused || l->paused;
+	}
+	if (!proxy->connections && !paused)
+		loop_remove(take_ptr(proxy->sweeper));
+	return 0;
+}
+
+static int sweep_from_now_on(struct proxy *proxy, struct error *err)
+{
+	unsigned period_ms = MIN(proxy->limits.silent_ms, proxy->limits.idle_ms) / 4;
+
+	if (proxy->sweeper)
+		return 0;
+	period_ms = MIN(period_ms, sweep_most_ms);
+	period_ms = MAX(period_ms, sweep_least_ms);
+	return loop_add_timer(proxy->door.loop, period_ms, period_ms, sweep, proxy, &proxy->sweeper,
+			      err);
+}
+
+/* Whether a client from FROM may have a connection, which is then counted as *RET's. */
+static bool may_enter(const struct proxy *proxy, int fd, const struct sockaddr_storage *from,
+		      struct origin *ret)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+
+	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+		return false;
+	*ret = origins_find(proxy->door.origins, from, &at);
+	return (!proxy->limits.cluster_only || origins_trust(proxy->door.origins, ret)) &&
+	       tally_take(proxy->limits.tally, ret);
+}
+
+static int take_client(struct proxy *proxy, int fd, const struct sockaddr_storage *from,
+		       struct error *err)
 {
 	struct connection *connection;
+	struct origin origin;
 
-	if (proxy->count >= proxy->limit) {
+	if (!may_enter(proxy, fd, from, &origin)) {
 		reset(fd);
 		return 0;
 	}
@@ -334,13 +429,27 @@ static int take_client(struct proxy *proxy, int fd, struct error *err)
 			    .other = &connection->client,
 			    .fd = -1,
 			    .pending = STRBUF_INIT },
+		.origin = origin,
+		.held = STRBUF_INIT,
+		.active_ms = clock_now_ms(),
 		.next = proxy->connections,
 	};
 	if (proxy->connections)
 		proxy->connections->previous = connection;
 	proxy->connections = connection;
-	proxy->count++;
+	if (sweep_from_now_on(proxy, NULL) < 0) {
+		connection_free(connection, false);
+		return 0;
+	}
 	return try_next(connection, err);
+}
+
+/* Without descriptors the same connection would be offered again and again. */
+static void pause_listener(struct listener *listener)
+{
+	if (sweep_from_now_on(listener->proxy, NULL) < 0)
+		return;
+	listener->paused = loop_set_events(listener->source, 0, NULL) == 0;
 }
 
 static int on_client(int fd, arg_unused uint32_t events, void *data, struct error *err)
@@ -348,12 +457,18 @@ static int on_client(int fd, arg_unused uint32_t events, void *data, struct erro
 	struct listener *listener = data;
 
 	for (unsigned i = 0; i < accept_most; i++) {
-		int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct sockaddr_storage from;
+		socklen_t len = sizeof(from);
+		int client = accept4(fd, (struct sockaddr *)&from, &len,
+				     SOCK_CLOEXEC | SOCK_NONBLOCK);
 		int r;
 
-		if (client < 0)
+		if (client < 0) {
+			if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+				pause_listener(listener);
 			return 0;
-		r = take_client(listener->proxy, client, err);
+		}
+		r = take_client(listener->proxy, client, &from, err);
 		if (r < 0)
 			return r;
 	}
@@ -384,9 +499,9 @@ static int add_listener(struct proxy *proxy, const char *address, struct error *
 	int r;
 
 	*listener = (struct listener){ .proxy = proxy, .address = xstrdup(address), .fd = -1 };
-	r = endpoint_listen(address, SOCK_STREAM, &listener->fd, err);
+	r = sockets_get(proxy->door.sockets, SOCK_STREAM, address, &listener->fd, err);
 	if (r == 0)
-		r = loop_add_fd(proxy->loop, listener->fd, EPOLLIN, on_client, listener,
+		r = loop_add_fd(proxy->door.loop, listener->fd, EPOLLIN, on_client, listener,
 				&listener->source, err);
 	if (r < 0) {
 		listener_free(listener);
@@ -453,5 +568,7 @@ void proxy_free(struct proxy *proxy)
 	}
 	while (proxy->connections)
 		connection_free(proxy->connections, false);
+	if (proxy->sweeper)
+		loop_remove(proxy->sweeper);
 	free(proxy);
 }

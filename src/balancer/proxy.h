@@ -3,12 +3,15 @@
  *
  * Bytes that the other side does not take yet are kept, and no more are read until they are gone,
  * so a connection holds at most one buffer per direction, and an idle one none.  The end of one
- * direction is passed on as such; a failure resets both sides.
+ * direction is passed on as such; a failure resets both sides.  A peer that vanished is found by
+ * TCP's keepalive within half a minute; one that lives and says nothing, by the limits of the
+ * proxy.
  */
 #pragma once
 
+#include "balancer/door.h"
 #include "balancer/endpoint.h"
-#include "base/loop.h"
+#include "base/strbuf.h"
 
 struct proxy;
 struct connection;
@@ -25,17 +28,27 @@ struct proxy_owner {
 		       void *data);
 	/* TARGET did not take a connection. */
 	void (*failed)(unsigned target, void *data);
+	/* How many bytes at the beginning of HELD, all that a client sent and the target did not
+	 * get yet, may go to the target; negative to reset the connection.  NULL: all. */
+	ssize_t (*filter)(const struct strbuf *held);
 	void *data;
 };
 
-/* At most CONNECTION_LIMIT at once; more are reset. */
-struct proxy *proxy_new(struct loop *loop, const struct proxy_owner *owner,
-			unsigned connection_limit);
+struct proxy_limits {
+	struct tally *tally; /* of connections; the owner's, and may be that of several proxies */
+	unsigned silent_ms;  /* until the first byte, whichever side sends it */
+	unsigned idle_ms;    /* without a byte in either direction */
+	bool cluster_only;   /* only for whom origins_trust() */
+};
+
+/* Connections that LIMITS do not allow are reset. */
+struct proxy *proxy_new(const struct door *door, const struct proxy_owner *owner,
+			const struct proxy_limits *limits);
 void proxy_free(struct proxy *proxy); /* closes its listeners and connections */
 DEFINE_CLEANUP(struct proxy *, proxy_free)
 
-/* Listen on just the COUNT addresses ADDRESSES; goes on with the others when one fails, and
- * returns the first failure. */
+/* Listen on just the COUNT addresses ADDRESSES, which the door has sockets for; goes on with the
+ * others when one fails, and returns the first failure. */
 int proxy_listen(struct proxy *proxy, char *const *addresses, size_t count, struct error *err);
 
 /* Reset the connections to TARGET. */

@@ -8,11 +8,17 @@
 
 int cluster_run_front_door(const struct profile *profile, struct error *err)
 {
+	pid_t worker;
 	int r = balancer_ensure(profile->folder, err);
 
-	return r < 0 ? r
-		     : scope_adopt(profile->bridge, profile->name, "front-door",
-				   balancer_pid(profile->folder), err);
+	if (r == 0)
+		r = scope_adopt(profile->bridge, profile->name, "front-door",
+				balancer_pid(profile->folder), err);
+	/* One that ended meanwhile is followed by one that begins where its keeper is. */
+	worker = balancer_worker_pid(profile->folder);
+	if (r == 0 && worker > 0)
+		(void)scope_adopt(profile->bridge, profile->name, "front-door", worker, NULL);
+	return r;
 }
 
 static bool has_running_control_plane(const struct profile *profile)

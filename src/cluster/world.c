@@ -55,6 +55,17 @@ static void add_dns(const struct profile *profile, struct balancer_config *confi
 		network_parse_resolv(text.text, &config->dns_upstream);
 }
 
+/* Who is answered, and counts as one where connections are shared out. */
+static void add_origins(const struct profile *profile, struct balancer_config *config)
+{
+	const struct node *node;
+
+	strlist_add(&config->networks, profile->subnet);
+	strlist_add(&config->networks, profile->pod_subnet);
+	profile_for_each_node(node, profile)
+		balancer_config_add_origin(config, node->address, node->pod_cidr);
+}
+
 /* What comes to the host's ports goes to the first node that takes it, the primary before others:
  * any node takes what is for a service, only one has a pod's host port. */
 static int add_forwards(const struct profile *profile, struct balancer_config *config,
@@ -102,6 +113,7 @@ static int front_door_up(const struct profile *profile, struct error *err)
 		balancer_config_add_backend(&config, node->name, address);
 	}
 	add_dns(profile, &config);
+	add_origins(profile, &config);
 	config.bridge = xstrdup(profile->bridge);
 	config.rules = network_rules(profile);
 	network_host_ports(profile, &config.host_ports);

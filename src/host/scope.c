@@ -10,6 +10,7 @@
 #include "host/scope.h"
 
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -155,6 +156,16 @@ int scope_open(const char *cluster, const char *name, struct scope *ret_scope, s
 	return 0;
 }
 
+/* Whether PID is in GROUP itself. */
+static bool is_in_group(pid_t pid, const char *group)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/cgroup", (int)pid);
+	cleanup_free char *end = xasprintf("/%s\n", group);
+
+	return file_read(path, 65536, &text, NULL) == 0 && strstr(text.text, end);
+}
+
 int scope_adopt(const char *cluster, const char *name, const char *leaf, pid_t pid,
 		struct error *err)
 {
@@ -163,7 +174,7 @@ int scope_adopt(const char *cluster, const char *name, const char *leaf, pid_t p
 	cleanup_free char *group = xasprintf("%s/%s", above, leaf);
 	int r;
 
-	if (!scope_is_used() || geteuid() != 0 || cgroup_has_processes(group))
+	if (!scope_is_used() || geteuid() != 0 || is_in_group(pid, group))
 		return 0;
 	r = scope_open(cluster, name, &scope, err);
 	if (r == 0)

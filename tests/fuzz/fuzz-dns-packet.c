@@ -12,5 +12,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(dns_answers(data, size, answer, len));
 	/* The input as question and answer, cut in two. */
 	(void)dns_answers(data, size / 2, data + size / 2, size - size / 2);
+	assert(dns_whole_queries(data, size) <= (ssize_t)size);
 	return 0;
 }

@@ -144,7 +144,8 @@ static json_t *measure_node(const struct profile *profile, const struct node *no
 static int measure_rest(char **argv, json_t **ret, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *front_door = NULL;
+	cleanup_free char *keeper = NULL;
+	cleanup_free char *worker = NULL;
 	const struct node *node;
 	json_t *nodes;
 	int r = argv[0] ? profile_load(argv[0], &profile, err)
@@ -155,9 +156,10 @@ static int measure_rest(char **argv, json_t **ret, struct error *err)
 	nodes = json_array();
 	profile_for_each_node(node, &profile)
 		(void)json_array_append_new(nodes, measure_node(&profile, node));
-	front_door = xasprintf("%d", (int)balancer_pid(profile.folder));
+	keeper = xasprintf("%d", (int)balancer_pid(profile.folder));
+	worker = xasprintf("%d", (int)balancer_worker_pid(profile.folder));
 	*ret = json_pack("{s:o, s:I}", "nodes", nodes, "front_door_bytes",
-			 (json_int_t)pss_of(front_door));
+			 (json_int_t)(pss_of(keeper) + pss_of(worker)));
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 /* The front door as its own process, with real sockets on the loopback. */
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -747,20 +749,236 @@ TEST(questions_that_nobody_answers_fail)
 	close_door();
 }
 
+/* A DNS server on TCP that gives each question back as an answer, on AT_PORT (0: any). */
+static int start_dns_stream_server(int at_port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons((uint16_t)at_port),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ASSERT(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, 8) == 0);
+	ASSERT(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+	if (fork() == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;) {
+			uint8_t packet[2 + sizeof(question)];
+			int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+
+			while (recv(client, packet, sizeof(packet), MSG_WAITALL) ==
+			       sizeof(packet)) {
+				packet[4] |= 0x80;
+				(void)send(client, packet, sizeof(packet), MSG_NOSIGNAL);
+			}
+			(void)close(client);
+		}
+	}
+	(void)close(fd);
+	return ntohs(address.sin_port);
+}
+
 TEST(dns_connections_are_passed_on)
 {
-	struct fake_backend a = fake_backend_start("a", 0);
-	char answer[8] = "";
+	uint8_t answer[512];
+	size_t len;
 	int port;
-	int fd;
 
-	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", a.port);
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", start_dns_stream_server(0));
 	port = open_door_with_dns();
-	fd = fake_connect(port);
-	ASSERT(write(fd, "eabc", 4) == 4);
-	ASSERT_INT(recv(fd, answer, 3, MSG_WAITALL), 3);
-	ASSERT_STR(answer, "abc");
-	(void)close(fd);
+	len = ask_by_tcp(port, answer);
+	ASSERT(dns_answers(question, sizeof(question), answer, len));
+	ASSERT_INT(answer[3], 0);
+	close_door();
+}
+
+/* Send PACKET by TCP and by UDP; nothing must come back. */
+static void assert_unanswered(int port, const uint8_t *packet, size_t len)
+{
+	struct timeval limit = { .tv_usec = 300000 };
+	uint8_t prefix[2] = { (uint8_t)(len >> 8), (uint8_t)len };
+	uint8_t answer[512];
+	int udp = udp_socket(port);
+	int tcp = fake_connect(port);
+
+	(void)setsockopt(udp, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	ASSERT(send(udp, packet, len, 0) == (ssize_t)len);
+	ASSERT(recv(udp, answer, sizeof(answer), 0) < 0);
+	ASSERT(send(tcp, prefix, 2, MSG_NOSIGNAL) == 2);
+	ASSERT(send(tcp, packet, len, MSG_NOSIGNAL) == (ssize_t)len);
+	ASSERT(recv(tcp, answer, sizeof(answer), 0) <= 0);
+	(void)close(udp);
+	(void)close(tcp);
+}
+
+TEST(only_queries_are_relayed)
+{
+	uint8_t packet[sizeof(question)];
+	uint8_t answer[512];
+	int port;
+
+	port = start_dns_server(false);
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", start_dns_stream_server(port));
+	port = open_door_with_dns();
+	(void)ask_by_tcp(port, answer);
+	memcpy(packet, question, sizeof(question));
+	packet[2] = 2 << 3; /* a status request */
+	assert_unanswered(port, packet, sizeof(packet));
+	packet[2] = 5 << 3; /* an update */
+	assert_unanswered(port, packet, sizeof(packet));
+	packet[2] = 0x80; /* an answer */
+	assert_unanswered(port, packet, sizeof(packet));
+	(void)ask(port, answer, sizeof(answer));
+	ASSERT_INT(answer[3], 0);
+
+	/* Nor are they answered when the cluster is offline. */
+	strlist_release(&config.dns_upstream);
+	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	clock_rest_ms(200);
+	packet[2] = 5 << 3;
+	assert_unanswered(port, packet, sizeof(packet));
+	close_door();
+}
+
+/* The value of FIELD in the status of process PID. */
+static char *status_of(pid_t pid, const char *field)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/status", (int)pid);
+	cleanup_free char *line = xasprintf("\n%s:\t", field);
+	const char *found;
+
+	ASSERT_OK(file_read(path, 65536, &text, &err));
+	found = strstr(text.text, line);
+	ASSERT(found);
+	found += strlen(line);
+	return xstrndup(found, strcspn(found, "\n"));
+}
+
+static void assert_status(pid_t pid, const char *field, const char *value)
+{
+	cleanup_free char *is = status_of(pid, field);
+
+	ASSERT_STR(is, value);
+}
+
+TEST(the_worker_has_no_privileges)
+{
+	cleanup_free char *uid = NULL;
+	pid_t worker;
+
+	open_door();
+	worker = balancer_worker_pid(test_folder());
+	ASSERT(worker > 0 && worker != balancer_pid(test_folder()));
+	assert_status(worker, "NoNewPrivs", "1");
+	assert_status(worker, "Seccomp", "2");
+	assert_status(worker, "CapEff", "0000000000000000");
+	assert_status(worker, "CapPrm", "0000000000000000");
+	if (geteuid() == 0) {
+		cleanup_free char *inside = xasprintf("/proc/%d/root/etc", (int)worker);
+
+		assert_status(worker, "CapBnd", "0000000000000000");
+		assert_status(worker, "Groups", " ");
+		uid = status_of(worker, "Uid");
+		ASSERT(strtod(uid, NULL) >= 0xfffd0000u);
+		ASSERT(!file_exists(inside));
+	}
+	close_door();
+}
+
+TEST(a_worker_that_dies_is_replaced)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	pid_t keeper;
+	pid_t worker;
+	int64_t begin;
+
+	add("a", &a);
+	open_door();
+	(void)wait_health(1, true);
+	keeper = balancer_pid(test_folder());
+	for (int i = 0; i < 3; i++) {
+		worker = balancer_worker_pid(test_folder());
+		ASSERT(worker > 0 && kill(worker, SIGKILL) == 0);
+		begin = clock_now_ms();
+		/* Nobody is turned away meanwhile, but for who was just taken by the dying one. */
+		while (who_answers(NULL) != 'a')
+			ASSERT(clock_now_ms() - begin < 5000);
+		printf("# the next connection was served after %d ms\n",
+		       (int)(clock_now_ms() - begin));
+		(void)wait_health(1, true);
+		ASSERT(balancer_worker_pid(test_folder()) != worker);
+	}
+	ASSERT_INT(balancer_pid(test_folder()), keeper);
+	close_door();
+}
+
+TEST(a_worker_that_lies_is_ended)
+{
+	static const char lie[] = "report\nnode 10.0.0.1:1 up 1 \x1b[31m\n";
+	cleanup_free char *status = NULL;
+	pid_t worker;
+	int pidfd;
+	int channel;
+
+	open_door();
+	worker = balancer_worker_pid(test_folder());
+	pidfd = pidfd_open(worker, 0);
+	/* Speak in its place. */
+	channel = pidfd_getfd(pidfd, 3, 0);
+	if (channel < 0)
+		test_skip("needs CAP_SYS_PTRACE");
+	ASSERT(send(channel, lie, strlen(lie), 0) == (ssize_t)strlen(lie));
+	(void)close(channel);
+	for (int i = 0; i < 1000; i++) {
+		pid_t now = balancer_worker_pid(test_folder());
+
+		if (now > 0 && now != worker)
+			break;
+		clock_rest_ms(5);
+	}
+	ASSERT(balancer_worker_pid(test_folder()) > 0);
+	ASSERT(balancer_worker_pid(test_folder()) != worker);
+	ASSERT(kill(worker, 0) < 0);
+	status = read_status();
+	ASSERT(!strstr(status, "10.0.0.1"));
+	(void)close(pidfd);
+	close_door();
+}
+
+TEST(the_worker_dies_with_its_keeper)
+{
+	cleanup_fd int pidfd = -1;
+	struct pollfd end;
+	pid_t keeper;
+
+	open_door();
+	keeper = balancer_pid(test_folder());
+	pidfd = pidfd_open(balancer_worker_pid(test_folder()), 0);
+	ASSERT(pidfd >= 0 && kill(keeper, SIGKILL) == 0);
+	end = (struct pollfd){ .fd = pidfd, .events = POLLIN };
+	ASSERT_INT(poll(&end, 1, 2000), 1);
+	ASSERT(waitpid(keeper, NULL, 0) == keeper);
+	ASSERT_INT(balancer_worker_pid(test_folder()), 0);
+	ASSERT_OK(balancer_ensure(test_folder(), &err));
+	ASSERT(balancer_pid(test_folder()) != keeper);
+	close_door();
+}
+
+TEST(one_of_an_earlier_program_is_replaced)
+{
+	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_folder());
+	cleanup_free char *text = NULL;
+	pid_t keeper;
+
+	open_door();
+	keeper = balancer_pid(test_folder());
+	text = xasprintf("{\"pid\": %d, \"backends\": []}", (int)keeper);
+	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
+	ASSERT_OK(balancer_ensure(test_folder(), &err));
+	ASSERT(balancer_pid(test_folder()) > 0);
+	ASSERT(balancer_pid(test_folder()) != keeper);
+	ASSERT(waitpid(keeper, NULL, 0) == keeper);
 	close_door();
 }
 

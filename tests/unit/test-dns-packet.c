@@ -80,3 +80,69 @@ TEST(only_the_right_answer_is_taken)
 	dns_set_id(answer, 7);
 	ASSERT(!dns_answers(question, sizeof(question), answer, sizeof(answer)));
 }
+
+/* A copy of the question with one byte changed. */
+static int end_with(size_t at, uint8_t byte)
+{
+	uint8_t packet[sizeof(question)];
+
+	memcpy(packet, question, sizeof(question));
+	packet[at] = byte;
+	return dns_question_end(packet, sizeof(packet));
+}
+
+TEST(only_ordinary_queries_are_taken)
+{
+	uint8_t answer[512];
+	uint8_t packet[sizeof(question)];
+
+	for (int opcode = 1; opcode < 16; opcode++)
+		ASSERT_INT(end_with(2, (uint8_t)(opcode << 3 | 1)), -EBADMSG);
+	/* A status request is not even answered. */
+	memcpy(packet, question, sizeof(question));
+	packet[2] = 2 << 3;
+	ASSERT_INT(dns_answer(packet, sizeof(packet), DNS_NO_SUCH_NAME, answer, sizeof(answer)), 0);
+	/* Two questions; answers and authorities in a question; more additional records than known.
+	 */
+	ASSERT_INT(end_with(5, 2), -EPROTO);
+	ASSERT_INT(end_with(5, 0), -EPROTO);
+	ASSERT_INT(end_with(7, 1), -EPROTO);
+	ASSERT_INT(end_with(9, 1), -EPROTO);
+	ASSERT_INT(end_with(11, 2), sizeof(question));
+	ASSERT_INT(end_with(11, 3), -EPROTO);
+	/* A whole zone. */
+	ASSERT_INT(end_with(sizeof(question) - 3, 252), -EPROTO);
+	ASSERT_INT(end_with(sizeof(question) - 3, 251), -EPROTO);
+	ASSERT_INT(end_with(sizeof(question) - 3, 255), sizeof(question));
+}
+
+TEST(a_query_has_a_sane_size)
+{
+	uint8_t packet[DNS_QUERY_MAX + 1] = { 0 };
+
+	memcpy(packet, question, sizeof(question));
+	ASSERT_INT(dns_question_end(packet, DNS_QUERY_MAX), sizeof(question));
+	ASSERT_INT(dns_question_end(packet, DNS_QUERY_MAX + 1), -EBADMSG);
+}
+
+TEST(of_a_stream_only_whole_queries_pass)
+{
+	uint8_t stream[2 * (2 + sizeof(question))] = { 0 };
+	size_t one = 2 + sizeof(question);
+
+	for (int i = 0; i < 2; i++) {
+		stream[(size_t)i * one + 1] = sizeof(question);
+		memcpy(stream + (size_t)i * one + 2, question, sizeof(question));
+	}
+	for (size_t len = 0; len < one; len++)
+		ASSERT_INT(dns_whole_queries(stream, len), 0);
+	for (size_t len = one; len < 2 * one; len++)
+		ASSERT_INT(dns_whole_queries(stream, len), one);
+	ASSERT_INT(dns_whole_queries(stream, 2 * one), 2 * one);
+	stream[one + 2 + 2] = 5 << 3;
+	ASSERT_INT(dns_whole_queries(stream, 2 * one), -EBADMSG);
+	stream[0] = 0xff;
+	ASSERT_INT(dns_whole_queries(stream, 2), -EBADMSG);
+	stream[0] = stream[1] = 0;
+	ASSERT_INT(dns_whole_queries(stream, 2), -EBADMSG);
+}
