@@ -1,5 +1,5 @@
 /*
- * manykube-agent [CONFIG [STATE_FILE]]: PID 1 of a node.
+ * manykube-agent [CONFIG [STATE_FILE [STATE_FD]]]: PID 1 of a node.
  *
  * How it works:
  *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
@@ -11,12 +11,14 @@
  *     one, and itself; the kernel then kills whatever remains in the pid namespace.
  *
  * STATE_FILE tells others how things are: "agent VERSION", then a line per service,
- * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS.
+ * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS.  The descriptor STATE_FD
+ * is of a file of the host's for the same, with empty lines at its end.
  *
  * One thread, one poll(); no memory is allocated after the configuration was read.
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -143,16 +145,27 @@ static void shut_down(void)
 	say("done", NULL);
 }
 
+/* The descriptor with the number in WORD, for us and not for services; -1 if there is none. */
+static int take_descriptor(const char *word)
+{
+	int fd = 0;
+
+	for (; *word >= '0' && *word <= '9' && fd < 100000; word++)
+		fd = fd * 10 + (*word - '0');
+	return *word || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : fd;
+}
+
 int main(int argc, char **argv)
 {
 	const char *config_path = argc > 1 ? argv[1] : default_config;
 	const char *state_path = argc > 2 ? argv[2] : default_state;
+	int state_fd = argc > 3 ? take_descriptor(argv[3]) : -1;
 
 	say("manykube-agent ", MANYKUBE_VERSION, NULL);
 	catch_signals();
 	cgroup_enter_leaf();
 	read_config(config_path);
-	services_open(&config, state_path);
+	services_open(&config, state_path, state_fd);
 	while (!asked_to_end)
 		turn(services_advance());
 	shut_down();

@@ -61,14 +61,45 @@ static struct service services[AGENT_SERVICES_MAX];
 static struct watch watches[AGENT_SERVICES_MAX];
 static unsigned count;
 static const char *state_path;
+static int host_fd = -1;
 static int inotify = -1;
 static bool closing;
+
+static void write_for_node(const struct text *content)
+{
+	struct text temporary = { 0 };
+	int fd;
+
+	text_add(&temporary, state_path, ".new", NULL);
+	(void)unlink(temporary.buf);
+	fd = open(temporary.buf, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		say("cannot create ", temporary.buf, ": ", strerror(errno), NULL);
+		return;
+	}
+	(void)fchmod(fd, 0644);
+	write_all(fd, content->buf, content->len);
+	(void)close(fd);
+	if (rename(temporary.buf, state_path) < 0)
+		say("cannot replace ", state_path, ": ", strerror(errno), NULL);
+}
+
+/* In one write of always the same length, so that readers never find half of it, nor more. */
+static void write_for_host(const struct text *content)
+{
+	char whole[sizeof(content->buf)];
+
+	if (host_fd < 0)
+		return;
+	(void)memset(whole, '\n', sizeof(whole));
+	(void)memcpy(whole, content->buf, content->len);
+	if (pwrite(host_fd, whole, sizeof(whole), 0) < 0)
+		say("cannot tell the host of the services: ", strerror(errno), NULL);
+}
 
 static void write_state(void)
 {
 	struct text content = { 0 };
-	struct text temporary = { 0 };
-	int fd;
 
 	text_add(&content, "agent ", MANYKUBE_VERSION, "\n", NULL);
 	for (unsigned i = 0; i < count; i++) {
@@ -83,17 +114,8 @@ static void write_state(void)
 		text_add_number(&content, service->restarts);
 		text_add(&content, "\n", NULL);
 	}
-	text_add(&temporary, state_path, ".new", NULL);
-	fd = open(temporary.buf, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0) {
-		say("cannot create ", temporary.buf, ": ", strerror(errno), NULL);
-		return;
-	}
-	(void)fchmod(fd, 0644);
-	write_all(fd, content.buf, content.len);
-	(void)close(fd);
-	if (rename(temporary.buf, state_path) < 0)
-		say("cannot replace ", state_path, ": ", strerror(errno), NULL);
+	write_for_node(&content);
+	write_for_host(&content);
 }
 
 static void set_state(struct service *service, enum state state)
@@ -103,12 +125,13 @@ static void set_state(struct service *service, enum state state)
 	write_state();
 }
 
-void services_open(const struct agent_config *config, const char *state_file)
+void services_open(const struct agent_config *config, const char *state_file, int state_fd)
 {
 	struct text folder = { 0 };
 	char *slash;
 
 	state_path = state_file;
+	host_fd = state_fd;
 	text_add(&folder, state_file, NULL);
 	slash = strrchr(folder.buf, '/');
 	if (slash && slash != folder.buf) {

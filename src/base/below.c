@@ -88,6 +88,27 @@ int below_read(const char *folder, const char *path, size_t limit, struct strbuf
 	return r < 0 ? r : file_read_fd(fd, limit, buf, err);
 }
 
+/* Open the folder NAME of the folder FD; made with just MODE if it is missing, and else left as it
+ * is. */
+static int enter(int fd, const char *name, mode_t mode)
+{
+	const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int next;
+
+	if (strcmp(name, "..") == 0) {
+		errno = EXDEV;
+		return -1;
+	}
+	if (mkdirat(fd, name, 0700) < 0)
+		return errno == EEXIST ? openat(fd, name, O_PATH | flags) : -1;
+	next = openat(fd, name, O_RDONLY | flags);
+	if (next >= 0 && fchmod(next, mode) < 0) {
+		(void)close(next);
+		return -1;
+	}
+	return next;
+}
+
 int below_make_folder(const char *folder, const char *path, mode_t mode, int *ret_fd,
 		      struct error *err)
 {
@@ -103,11 +124,9 @@ int below_make_folder(const char *folder, const char *path, mode_t mode, int *re
 
 		if (!*name)
 			continue;
-		if (mkdirat(fd, name, mode) < 0 && errno != EEXIST)
-			return error_sys(err, "cannot make the folder '%s/%s'", folder, path);
-		next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		next = enter(fd, name, mode);
 		if (next < 0)
-			return error_sys(err, "cannot open the folder '%s/%s'", folder, path);
+			return error_sys(err, "cannot make the folder '%s/%s'", folder, path);
 		(void)close(fd);
 		fd = next;
 	}

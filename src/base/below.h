@@ -31,7 +31,10 @@ int below_list(const char *folder, const char *path, struct strlist *ret, struct
 int below_read(const char *folder, const char *path, size_t limit, struct strbuf *buf,
 	       struct error *err);
 
-/* Make the folder PATH in FOLDER and those between them, following no links; RET_FD may be NULL. */
+/*
+ * Make the folder PATH in FOLDER and those between them, following no links; RET_FD may be NULL.
+ * Just what is missing gets MODE; -ENOTDIR if something else than a folder is in the way.
+ */
 int below_make_folder(const char *folder, const char *path, mode_t mode, int *ret_fd,
 		      struct error *err);
 

@@ -75,31 +75,32 @@ static int sync_folder_of(const char *path, struct error *err)
 	return 0;
 }
 
-static int check_replaceable(int folder, const char *name, const char *shown, struct error *err)
+int file_check_replaceable(const char *path, struct error *err)
 {
 	struct stat st;
 
 	/* Folders are refused by rename(). */
-	if (fstatat(folder, name, &st, 0) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
 		return 0;
-	return error_set(err, -EINVAL, "'%s' is not a file", shown);
+	return error_set(err, -EINVAL, "'%s' is not a file", path);
 }
 
-int file_check_replaceable(const char *path, struct error *err)
+/* A file NAME that was not there before: what is there, also a link or a pipe, is not written to.
+ */
+static int create_anew(int folder, const char *name, mode_t mode)
 {
-	return check_replaceable(AT_FDCWD, path, path, err);
+	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
+		return -1;
+	return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
 int file_put_at(int folder, const char *name, const char *shown, const void *data, size_t len,
 		mode_t mode, bool durable, struct error *err)
 {
 	cleanup_free char *temp = xasprintf("%s.new", name);
-	cleanup_fd int fd = -1;
-	int r = check_replaceable(folder, name, shown, err);
+	cleanup_fd int fd = create_anew(folder, temp, mode);
+	int r;
 
-	if (r < 0)
-		return r;
-	fd = openat(folder, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)
 		return error_sys(err, "cannot create '%s.new'", shown);
 
@@ -126,14 +127,18 @@ discard:
 
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct error *err)
 {
-	int r = file_put_at(AT_FDCWD, path, path, data, len, mode, true, err);
+	int r = file_check_replaceable(path, err);
 
+	if (r == 0)
+		r = file_put_at(AT_FDCWD, path, path, data, len, mode, true, err);
 	return r < 0 ? r : sync_folder_of(path, err);
 }
 
 int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err)
 {
-	return file_put_at(AT_FDCWD, path, path, data, len, mode, false, err);
+	int r = file_check_replaceable(path, err);
+
+	return r < 0 ? r : file_put_at(AT_FDCWD, path, path, data, len, mode, false, err);
 }
 
 int file_poke(const char *path, const char *text, struct error *err)
@@ -164,28 +169,38 @@ static int copy_bytes(int in, int out)
 	}
 }
 
+/* Copy what IN has into the file NAME of FOLDER, made anew, with MODE and, unless it is NULL, the
+ * owner of ST. */
+static int copy_into(int in, int folder, const char *name, mode_t mode, const struct stat *owner,
+		     struct error *err)
+{
+	cleanup_fd int out = create_anew(folder, name, mode & 0777);
+	int r;
+
+	if (out < 0)
+		return error_sys(err, "cannot create '%s'", name);
+	r = copy_bytes(in, out);
+	if (r < 0) {
+		errno = -r;
+		return error_sys(err, "cannot write '%s'", name);
+	}
+	/* The mode comes last: a new owner takes set-user-id bits away. */
+	if ((owner && fchown(out, owner->st_uid, owner->st_gid) < 0) ||
+	    fchmod(out, mode & 07777) < 0)
+		return error_sys(err, "cannot set owner and mode of '%s'", name);
+	return 0;
+}
+
 int file_copy(const char *from, const char *to, struct error *err)
 {
 	cleanup_fd int in = open(from, O_RDONLY | O_CLOEXEC);
-	cleanup_fd int out = -1;
 	struct stat st;
 	int r;
 
 	if (in < 0 || fstat(in, &st) < 0)
 		return error_sys(err, "cannot open '%s'", from);
-	if (unlink(to) < 0 && errno != ENOENT)
-		return error_sys(err, "cannot replace '%s'", to);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 07777);
-	if (out < 0)
-		return error_sys(err, "cannot create '%s'", to);
-	r = copy_bytes(in, out);
-	if (r < 0) {
-		errno = -r;
-		return error_sys(err, "cannot copy '%s' to '%s'", from, to);
-	}
-	if (fchmod(out, st.st_mode & 07777) < 0)
-		return error_sys(err, "cannot set the mode of '%s'", to);
-	return 0;
+	r = copy_into(in, AT_FDCWD, to, st.st_mode, NULL, err);
+	return r < 0 ? error_prefix(err, r, "copying '%s'", from) : 0;
 }
 
 bool file_exists(const char *path)
@@ -215,75 +230,75 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The mode comes last: a new owner takes set-user-id bits away. */
-static int copy_with_owner(const char *from, const char *to, const struct stat *st,
-			   struct error *err)
-{
-	int r = file_copy(from, to, err);
-
-	if (r == 0 && (chown(to, st->st_uid, st->st_gid) < 0 || chmod(to, st->st_mode & 07777) < 0))
-		r = error_sys(err, "cannot give '%s' the owner of '%s'", to, from);
-	return r;
-}
-
-static int link_entry(const char *from, const char *to, const char *name,
-		      bool (*copy_it)(const char *name, const struct stat *st), struct error *err)
+static int copy_link(int from, int to, const char *name, struct error *err)
 {
 	char target[PATH_MAX];
-	struct stat st;
-	ssize_t len;
+	ssize_t len = readlinkat(from, name, target, sizeof(target) - 1);
 
-	if (lstat(from, &st) < 0)
-		return error_sys(err, "cannot look at '%s'", from);
-	if (S_ISDIR(st.st_mode))
-		return file_link_tree(from, to, copy_it, err);
-	if (S_ISLNK(st.st_mode)) {
-		len = readlink(from, target, sizeof(target) - 1);
-		if (len < 0)
-			return error_sys(err, "cannot read the link '%s'", from);
-		target[len] = '\0';
-		if (symlink(target, to) < 0 && errno != EEXIST)
-			return error_sys(err, "cannot make the link '%s'", to);
-		return 0;
-	}
-	if (!copy_it || !copy_it(name, &st)) {
-		if (link(from, to) == 0 || errno == EEXIST)
-			return 0;
-		if (errno != EXDEV && errno != EMLINK && errno != EPERM)
-			return error_sys(err, "cannot link '%s' to '%s'", from, to);
-	}
-	return copy_with_owner(from, to, &st, err);
+	if (len < 0)
+		return error_sys(err, "cannot read the link '%s'", name);
+	target[len] = '\0';
+	if (symlinkat(target, to, name) < 0 && errno != EEXIST)
+		return error_sys(err, "cannot make the link '%s'", name);
+	return 0;
 }
 
-int file_link_tree(const char *from, const char *to,
-		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err)
+/* The entry NAME of the folder FROM likewise in the folder TO. */
+static int link_entry(int from, int to, const char *name, file_choice *copy_it, struct error *err)
 {
-	cleanup_dir DIR *dir = opendir(from);
-	struct dirent *entry;
+	cleanup_fd int in = -1;
 	struct stat st;
 
-	if (!dir || fstat(dirfd(dir), &st) < 0)
-		return error_sys(err, "cannot open '%s'", from);
-	if (mkdir(to, st.st_mode & 07777) < 0 && errno != EEXIST)
-		return error_sys(err, "cannot make the folder '%s'", to);
-	/* Sticky folders and those that are closed to others must stay so, whatever the umask. */
-	if (chmod(to, st.st_mode & 07777) < 0 || chown(to, st.st_uid, st.st_gid) < 0)
-		return error_sys(err, "cannot set the mode of '%s'", to);
-
-	while ((entry = readdir(dir))) {
-		cleanup_free char *source = NULL;
-		cleanup_free char *target = NULL;
-		int r;
-
-		if (is_dots(entry->d_name))
-			continue;
-		source = xasprintf("%s/%s", from, entry->d_name);
-		target = xasprintf("%s/%s", to, entry->d_name);
-		r = link_entry(source, target, entry->d_name, copy_it, err);
-		if (r < 0)
-			return r;
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return error_sys(err, "cannot look at '%s'", name);
+	if (S_ISDIR(st.st_mode))
+		return file_link_tree_at(from, name, to, name, copy_it, err);
+	if (S_ISLNK(st.st_mode))
+		return copy_link(from, to, name, err);
+	if (!copy_it || !copy_it(name, &st)) {
+		if (linkat(from, name, to, name, 0) == 0 || errno == EEXIST)
+			return 0;
+		if (errno != EXDEV && errno != EMLINK && errno != EPERM)
+			return error_sys(err, "cannot link '%s'", name);
 	}
-	return 0;
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EINVAL, "'%s' is not a file, so it can't be copied", name);
+	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (in < 0)
+		return error_sys(err, "cannot open '%s'", name);
+	return copy_into(in, to, name, st.st_mode, &st, err);
+}
+
+int file_link_tree_at(int from_parent, const char *from, int to_parent, const char *to,
+		      file_choice *copy_it, struct error *err)
+{
+	const int how = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	cleanup_fd int target = -1;
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+	struct stat st;
+	int fd = openat(from_parent, from, how);
+	int r = 0;
+
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open '%s'", from);
+	if (mkdirat(to_parent, to, 0700) < 0 && errno != EEXIST)
+		return error_sys(err, "cannot make the folder '%s'", to);
+	target = openat(to_parent, to, how | O_NOFOLLOW);
+	/* Sticky folders and those that are closed to others must stay so, whatever the umask. */
+	if (target < 0 || fchown(target, st.st_uid, st.st_gid) < 0 ||
+	    fchmod(target, st.st_mode & 07777) < 0)
+		return error_sys(err, "cannot set the mode of '%s'", to);
+	while (r == 0 && (entry = readdir(dir)))
+		if (!is_dots(entry->d_name))
+			r = link_entry(fd, target, entry->d_name, copy_it, err);
+	return r < 0 ? error_prefix(err, r, "'%s'", to) : 0;
+}
+
+int file_link_tree(const char *from, const char *to, file_choice *copy_it, struct error *err)
+{
+	return file_link_tree_at(AT_FDCWD, from, AT_FDCWD, to, copy_it, err);
 }
 
 static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned level)

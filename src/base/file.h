@@ -27,8 +27,11 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode, st
 /* Like file_replace() without waiting for the disk: for what can be made again. */
 int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err);
 
-/* Likewise NAME in the opened FOLDER, which errors call SHOWN; with DURABLE the file's contents,
- * not its name, are on the disk afterwards. */
+/*
+ * Likewise NAME in the opened FOLDER, which errors call SHOWN; with DURABLE the file's contents,
+ * not its name, are on the disk afterwards.  Whatever has this name, or NAME.new, is replaced and
+ * never written to or followed, so FOLDER may be one that somebody else writes to.
+ */
 int file_put_at(int folder, const char *name, const char *shown, const void *data, size_t len,
 		mode_t mode, bool durable, struct error *err);
 
@@ -36,8 +39,8 @@ int file_put_at(int folder, const char *name, const char *shown, const void *dat
  * it. */
 int file_poke(const char *path, const char *text, struct error *err);
 
-/* Copy the file FROM to TO (which is replaced), sharing blocks where the file system can; keeps the
- * mode. */
+/* Copy the file FROM to TO (which is replaced, never written to), sharing blocks where the file
+ * system can; keeps the mode. */
 int file_copy(const char *from, const char *to, struct error *err);
 
 bool file_exists(const char *path);
@@ -55,13 +58,20 @@ int file_remove_tree(const char *path, struct error *err);
 /* Likewise NAME in the opened FOLDER. */
 int file_remove_tree_at(int folder, const char *name, struct error *err);
 
+/* Whether to copy the file NAME with the status ST instead of linking it. */
+typedef bool file_choice(const char *name, const struct stat *st);
+
 /*
  * Make TO a copy of the tree FROM in which every file is a hard link to the original,
  * except those for which COPY_IT (may be NULL) says true: they are copied.
  * Falls back to copying where links can't be made.  Copies have the owners of the originals.
+ * TO may be there already; -ENOTDIR or -ELOOP for something else than a folder.
  */
-int file_link_tree(const char *from, const char *to,
-		   bool (*copy_it)(const char *name, const struct stat *st), struct error *err);
+int file_link_tree(const char *from, const char *to, file_choice *copy_it, struct error *err);
+
+/* Likewise in opened folders; links in TO lead nowhere. */
+int file_link_tree_at(int from_parent, const char *from, int to_parent, const char *to,
+		      file_choice *copy_it, struct error *err);
 
 /* How many levels of a tree are open at once. */
 #define FILE_TREE_LEVELS 128u

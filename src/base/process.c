@@ -3,12 +3,15 @@
 #include "base/process.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
@@ -40,6 +43,22 @@ char *process_find(const char *program)
 	return NULL;
 }
 
+#define CONFINED_CPU_SECONDS 3600
+
+/* In the child: keep nothing but the uid and gid UID. */
+static int confine(uid_t uid)
+{
+	const struct rlimit cpu = { CONFINED_CPU_SECONDS, CONFINED_CPU_SECONDS };
+	const struct rlimit none = { 0, 0 };
+
+	return unshare(CLONE_NEWNET | CLONE_NEWIPC) < 0 || setrlimit(RLIMIT_CPU, &cpu) < 0 ||
+			       setrlimit(RLIMIT_CORE, &none) < 0 || setgroups(0, NULL) < 0 ||
+			       setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0 ||
+			       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
+		       ? -1
+		       : 0;
+}
+
 /* In the child, between fork and exec: only async-signal-safe calls. */
 static _Noreturn void become(const char *program, char *const *argv,
 			     const struct process_options *options, int output, int report)
@@ -54,6 +73,9 @@ static _Noreturn void become(const char *program, char *const *argv,
 	(void)signal(SIGINT, SIG_DFL);
 	if (options->new_session)
 		(void)setsid();
+	if (options->confined_uid > 0 && confine(options->confined_uid) < 0)
+		goto failed;
+	/* Changing ids clears it, so it comes only now. */
 	if (options->dies_with_us)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (options->no_stdin)
@@ -64,7 +86,10 @@ static _Noreturn void become(const char *program, char *const *argv,
 	    (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) ||
 	    (options->folder && chdir(options->folder) < 0))
 		goto failed;
-	(void)execve(program, argv, options->environment ? options->environment : environ);
+	(void)execve(program, argv,
+		     options->environment    ? options->environment
+		     : options->confined_uid ? (char *const[]){ NULL }
+					     : environ);
 failed:
 	problem = errno;
 	(void)!write(report, &problem, sizeof(problem));

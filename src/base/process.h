@@ -34,6 +34,12 @@ struct process_options {
 	bool new_session;         /* outlive us: a session of its own */
 	bool dies_with_us;        /* killed when we end, however we end */
 	char *const *environment; /* NULL: ours */
+	/*
+	 * > 0: a program that reads what is not to be trusted.  It has this uid and gid and no
+	 * other rights, can't gain any by set-user-ID programs, has no network, an empty
+	 * environment, and an hour of processor time.
+	 */
+	uid_t confined_uid;
 };
 
 /* Start ARGV[0] (found in PATH if it has no slash); -ENOENT if there is no such program. */

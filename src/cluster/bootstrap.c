@@ -226,7 +226,7 @@ int bootstrap_sign_kubelet(const struct profile *profile, const struct node *nod
 	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
 	cleanup_free char *name = xasprintf("system:node:%s", node->name);
-	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *tree = node_tree(profile, node);
 	cleanup_free char *pem = NULL;
 	int r = read_pki(profile, "ca.crt", &ca, err);
 
@@ -235,8 +235,8 @@ int bootstrap_sign_kubelet(const struct profile *profile, const struct node *nod
 	if (r == 0)
 		r = pki_sign_client(ca.text, key.text, name, "system:nodes", 365, &pem, err);
 	if (r == 0)
-		r = below_make_folder(folder, "var/lib/kubelet/pki", 0700, NULL, err);
-	return r < 0 ? r : below_put(folder, BOOTSTRAP_KUBELET_PEM, pem, 0600, err);
+		r = below_make_folder(tree, "var/lib/kubelet/pki", 0700, NULL, err);
+	return r < 0 ? r : below_put(tree, BOOTSTRAP_KUBELET_PEM, pem, 0600, err);
 }
 
 static int write_identity(const struct profile *profile, const struct node *node, const char *token,

@@ -18,6 +18,7 @@
 #include "base/process.h"
 #include "cluster/audit.h"
 #include "cluster/logs.h"
+#include "cluster/node-files.h"
 #include "cluster/status.h"
 #include "cluster/world.h"
 #include "data/tar.h"
@@ -104,10 +105,9 @@ static const char *const profile_files[] = {
 	"front-door.log", "front-door.log.1", "logs/*",          NULL,
 };
 static const char *const node_files[] = {
-	"agent.log",
-	"agent.log.1",
-	"disk.log",
-	"run/state",
+	"agent.log", "agent.log.1", "disk.log", "state", NULL,
+};
+static const char *const tree_files[] = {
 	"etc/hosts",
 	"etc/resolv.conf",
 	"etc/kubernetes/*.conf",
@@ -123,8 +123,8 @@ static const char *const node_files[] = {
 	NULL,
 };
 
-/* Add what PATTERN names below AT ("" or "nodes/NODE/") of the profile's folder; only its last part
- * may have a '*'. */
+/* Add what PATTERN names below AT ("", "nodes/NODE/" or "nodes/NODE/tree/") of the profile's
+ * folder; only its last part may have a '*'. */
 static int add_matching(struct bundle *bundle, const char *at, const char *pattern,
 			struct error *err)
 {
@@ -193,9 +193,13 @@ static int add_nodes(struct bundle *bundle, struct error *err)
 
 	profile_for_each_node(node, bundle->profile) {
 		cleanup_free char *at = xasprintf("nodes/%s/", node->name);
-		cleanup_free char *pods = xasprintf("nodes/%s/var/log/pods", node->name);
+		cleanup_free char *tree = node_tree_relative(bundle->profile, node);
+		cleanup_free char *inside = xasprintf("%s/", tree);
+		cleanup_free char *pods = xasprintf("%s/var/log/pods", tree);
 
 		r = add_all(bundle, at, node_files, err);
+		if (r == 0)
+			r = add_all(bundle, inside, tree_files, err);
 		if (r == 0)
 			r = add_pod_logs(bundle, pods, 2, err);
 		if (r < 0)

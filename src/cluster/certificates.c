@@ -49,11 +49,11 @@ static bool read_kubelet(const struct profile *profile, const struct node *node,
 			 struct pki_times *ret)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *tree = node_tree(profile, node);
 	cleanup_free char *path = NULL;
 	cleanup_fd int fd = -1;
 
-	return below_find(folder, BOOTSTRAP_KUBELET_PEM, &fd, &path, NULL) == 0 &&
+	return below_find(tree, BOOTSTRAP_KUBELET_PEM, &fd, &path, NULL) == 0 &&
 	       file_read(path, 1 << 20, &text, NULL) == 0 &&
 	       pki_read_times(text.text, ret, NULL) == 0;
 }

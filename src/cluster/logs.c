@@ -15,10 +15,12 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "cluster/cluster.h"
+#include "cluster/node-files.h"
 
 enum place {
 	PLACE_CLUSTER,
 	PLACE_NODE_FOLDER, /* below nodes/NODE */
+	PLACE_NODE_TREE,   /* among the node's own files */
 	PLACE_NODE_LOGS,   /* logs/, with the node's name in it */
 	PLACE_POD,         /* of a control plane */
 };
@@ -31,8 +33,8 @@ static const struct {
 	{ "start", PLACE_CLUSTER, "logs/last-start.log" },
 	{ "front-door", PLACE_CLUSTER, "front-door.log" },
 	{ "agent", PLACE_NODE_FOLDER, "agent.log" },
-	{ "containerd", PLACE_NODE_FOLDER, "var/log/containerd.log" },
-	{ "kubelet", PLACE_NODE_FOLDER, "var/log/kubelet.log" },
+	{ "containerd", PLACE_NODE_TREE, "var/log/containerd.log" },
+	{ "kubelet", PLACE_NODE_TREE, "var/log/kubelet.log" },
 	{ "kubeadm", PLACE_NODE_LOGS, "kubeadm" },
 	{ "etcd", PLACE_POD, "etcd" },
 	{ "apiserver", PLACE_POD, "kube-apiserver" },
@@ -125,7 +127,8 @@ static char *last_run(const char *folder, const char *container)
 
 static char *static_pod_log(const struct profile *profile, const struct node *node, const char *pod)
 {
-	cleanup_free char *pods = xasprintf("nodes/%s/var/log/pods", node->name);
+	cleanup_free char *tree = node_tree_relative(profile, node);
+	cleanup_free char *pods = xasprintf("%s/var/log/pods", tree);
 	cleanup_free char *prefix = xasprintf("kube-system_%s-%s_", pod, node->name);
 	cleanup_free char *path = newest_pod(profile->folder, pods, prefix);
 	cleanup_free char *container = path ? xasprintf("%s/%s", path, pod) : NULL;
@@ -136,11 +139,15 @@ static char *static_pod_log(const struct profile *profile, const struct node *no
 void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
 			   const struct node *node)
 {
+	cleanup_free char *tree = node_tree_relative(profile, node);
+
 	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
 		char *path = NULL;
 
 		if (services[i].place == PLACE_NODE_FOLDER)
 			path = xasprintf("nodes/%s/%s", node->name, services[i].path);
+		else if (services[i].place == PLACE_NODE_TREE)
+			path = xasprintf("%s/%s", tree, services[i].path);
 		else if (services[i].place == PLACE_NODE_LOGS)
 			path = xasprintf("logs/%s-%s.log", services[i].path, node->name);
 		else if (services[i].place == PLACE_POD && node->control_plane)

@@ -15,16 +15,33 @@
 #include "cluster/base.h"
 #include "cluster/kubeadm.h"
 #include "cluster/registries.h"
+#include "node/tree.h"
 
 char *node_folder(const struct profile *profile, const struct node *node)
 {
 	return xasprintf("%s/nodes/%s", profile->folder, node->name);
 }
 
+char *node_tree(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *folder = node_folder(profile, node);
+
+	return node_tree_path(folder);
+}
+
+char *node_tree_relative(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *tree = node_tree(profile, node);
+
+	return xstrdup(tree + strlen(profile->folder) + 1);
+}
+
 /* NODE's /etc as the host sees it. */
 static char *etc_of(const struct profile *profile, const struct node *node)
 {
-	return xasprintf("%s/nodes/%s/etc", profile->folder, node->name);
+	cleanup_free char *tree = node_tree(profile, node);
+
+	return xasprintf("%s/etc", tree);
 }
 
 int node_read(const struct profile *profile, const struct node *node, const char *path,

@@ -14,8 +14,16 @@
 /* Where a node's kubelet is. */
 #define NODE_KUBELET "/opt/manykube/bin/kubelet"
 
-/* The folder of NODE in PROFILE's, for the caller to free. */
+/* The folder of NODE in PROFILE's, which has the host's own files about it, for the caller to free.
+ */
 char *node_folder(const struct profile *profile, const struct node *node) must_check;
+
+/* Where NODE's own files are, for the functions of base/below.h alone, and for the caller to free:
+ * see node/tree.h. */
+char *node_tree(const struct profile *profile, const struct node *node) must_check;
+
+/* The same relative to PROFILE's folder: "nodes/NODE/tree". */
+char *node_tree_relative(const struct profile *profile, const struct node *node) must_check;
 
 /* The file PATH in NODE's /etc, none of these following links that its root may have made. */
 int node_read(const struct profile *profile, const struct node *node, const char *path,

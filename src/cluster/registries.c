@@ -99,18 +99,18 @@ static int remove_old(const char *folder, const struct strlist *names, struct er
 int registries_write(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *tree = node_tree(profile, node);
 	const char *name;
 	int r;
 
 	registries_list(profile, &names);
-	r = remove_old(folder, &names, err);
+	r = remove_old(tree, &names, err);
 	strlist_for_each(name, &names) {
 		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);
 		cleanup_free char *text = registries_text(profile, name);
 
 		if (r == 0)
-			r = below_put(folder, file, text, 0644, err);
+			r = below_put(tree, file, text, 0644, err);
 	}
 	return r;
 }

@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "cluster/kubeadm.h"
 #include "cluster/kubeconfig.h"
+#include "node/tree.h"
 
 /* For everything that is asked of the API; a person waits. */
 #define PATIENCE_MS 2000
@@ -36,10 +37,9 @@ char *cluster_status_service(const char *text, const char *name)
 static const char *kubelet_word(const struct cluster_node *at)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/run/state", at->folder);
 	cleanup_free char *state = NULL;
 
-	if (file_read(path, 65536, &text, NULL) == 0)
+	if (node_tree_read_state(at->folder, &text, NULL) == 0)
 		state = cluster_status_service(text.text, "kubelet");
 	return state && strcmp(state, "running") == 0 ? "Running" : "Stopped";
 }

@@ -15,6 +15,7 @@
 #include "base/parse.h"
 #include "cluster/cluster.h"
 #include "cluster/node-files.h"
+#include "node/tree.h"
 
 /* A kubelet that was killed comes back at once; one that can't work ends each time. */
 #define RESTARTS_MOST 4
@@ -61,13 +62,12 @@ char *trouble_last_words(const char *text)
 }
 
 /* The end of NODE's kubelet.log; the node's root can write there, so links are not followed. */
-static void read_log(const char *folder, struct strbuf *out)
+static void read_log(const char *tree, struct strbuf *out)
 {
 	cleanup_fd int fd = -1;
 	struct stat st;
 
-	if (below_open(folder, "var/log/kubelet.log", O_RDONLY, &fd, NULL) < 0 ||
-	    fstat(fd, &st) < 0)
+	if (below_open(tree, "var/log/kubelet.log", O_RDONLY, &fd, NULL) < 0 || fstat(fd, &st) < 0)
 		return;
 	if (st.st_size > LOG_BYTES)
 		(void)lseek(fd, -LOG_BYTES, SEEK_END);
@@ -82,16 +82,15 @@ int trouble_check(const struct profile *profile, struct error *err)
 		cleanup_with(strbuf_release) struct strbuf state = STRBUF_INIT;
 		cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
 		cleanup_free char *folder = node_folder(profile, node);
+		cleanup_free char *tree = node_tree(profile, node);
 		cleanup_free char *words = NULL;
-		cleanup_fd int fd = -1;
 
 		/* What a node that does not run has left behind says nothing of now. */
-		if (below_open(folder, "run/state", O_RDONLY, &fd, NULL) < 0 ||
-		    file_read_fd(fd, 65536, &state, NULL) < 0 ||
+		if (node_tree_read_state(folder, &state, NULL) < 0 ||
 		    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST ||
 		    cluster_node_state(profile, node) != NODE_RUNNING)
 			continue;
-		read_log(folder, &log);
+		read_log(tree, &log);
 		words = log.len ? trouble_last_words(log.text) : NULL;
 		(void)error_because(err, &reason_control_plane, -EIO,
 				    "the kubelet of node '%s' ends again and again: %s", node->name,

@@ -97,16 +97,16 @@ int upgrade_replace_manifests(const struct profile *profile, const struct node *
 	static const char *const names[] = { "etcd.yaml", "kube-apiserver.yaml",
 					     "kube-controller-manager.yaml",
 					     "kube-scheduler.yaml" };
-	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *tree = node_tree(profile, node);
 	cleanup_fd int parent = -1;
 	cleanup_fd int from = -1;
 	cleanup_fd int to = -1;
-	int r = below_open(folder, BELOW, O_RDONLY | O_DIRECTORY, &parent, err);
+	int r = below_open(tree, BELOW, O_RDONLY | O_DIRECTORY, &parent, err);
 
 	if (r == 0)
-		r = below_open(folder, BELOW "/" NEW_ONES, O_RDONLY | O_DIRECTORY, &from, err);
+		r = below_open(tree, BELOW "/" NEW_ONES, O_RDONLY | O_DIRECTORY, &from, err);
 	if (r == 0)
-		r = below_open(folder, BELOW "/manifests", O_RDONLY | O_DIRECTORY, &to, err);
+		r = below_open(tree, BELOW "/manifests", O_RDONLY | O_DIRECTORY, &to, err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
 		if (renameat(from, names[i], to, names[i]) < 0)
 			r = error_sys(err, "cannot replace '%s' of node '%s'", names[i],

@@ -286,14 +286,14 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 }
 
 /*
- * On this host, with the node's folder as its root: so it needs neither a node that runs nor an
+ * On this host, with the node's tree as its root: so it needs neither a node that runs nor an
  * API, which may be unable to come up because of these very certificates.
  */
 static int renew(const struct profile *profile, const struct node *node,
 		 const struct payload *payload, struct error *err)
 {
-	cleanup_free char *folder = node_folder(profile, node);
-	cleanup_free char *root = xasprintf("--rootfs=%s", folder);
+	cleanup_free char *tree = node_tree(profile, node);
+	cleanup_free char *root = xasprintf("--rootfs=%s", tree);
 	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
 	cleanup_free char *log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
 	struct process_options options = { .no_stdin = true, .dies_with_us = true, .output = log };

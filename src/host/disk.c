@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -191,6 +192,25 @@ static bool is_any_attached(const char *folder)
 	return false;
 }
 
+/* Unmount what is mounted on PATH in FOLDER.  The names on the way may be somebody else's to
+ * change: links are not followed, and so nothing is unmounted outside. */
+static int unmount_at(const char *folder, const char *path, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	cleanup_free char *parent = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup(".");
+	cleanup_free char *opened = NULL;
+	cleanup_fd int fd = -1;
+	int r = below_open(folder, parent, O_DIRECTORY, &fd, err);
+
+	if (r < 0)
+		return r;
+	opened = xasprintf("/proc/self/fd/%d/%s", fd, slash ? slash + 1 : path);
+	if (umount2(opened, UMOUNT_NOFOLLOW) < 0 &&
+	    umount2(opened, UMOUNT_NOFOLLOW | MNT_DETACH) < 0)
+		return error_sys(err, "cannot unmount '%s/%s'", folder, path);
+	return 0;
+}
+
 int disk_unmount_below(const char *folder, struct error *err)
 {
 	int64_t deadline = clock_now_ms() + RELEASE_MS;
@@ -211,9 +231,9 @@ int disk_unmount_below(const char *folder, struct error *err)
 
 		if (!path || !is_below(path, real))
 			continue;
-		if (umount2(path, UMOUNT_NOFOLLOW) < 0 &&
-		    umount2(path, UMOUNT_NOFOLLOW | MNT_DETACH) < 0)
-			return error_sys(err, "cannot unmount '%s'", path);
+		r = unmount_at(real, path + strlen(real) + 1, err);
+		if (r < 0)
+			return r;
 	}
 	while (is_any_attached(real) && clock_now_ms() < deadline)
 		clock_rest_ms(10);

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "host/cgroup.h"
@@ -28,6 +29,9 @@
 #define NODE_PATH                                                             \
 	"PATH=/opt/manykube/bin:/opt/cni/bin:/usr/local/sbin:/usr/local/bin:" \
 	"/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* How long work in a node may take. */
+#define CALL_MS 10000
 
 static int write_map(pid_t pid, const char *file, uid_t base, struct error *err)
 {
@@ -122,7 +126,8 @@ int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret
 	return 0;
 }
 
-int namespace_enter(pid_t pid, struct error *err)
+/* Enter all namespaces of PID with this process, a child made for that. */
+static int enter(pid_t pid, struct error *err)
 {
 	cleanup_fd int fd = pidfd_open(pid, 0);
 
@@ -133,6 +138,50 @@ int namespace_enter(pid_t pid, struct error *err)
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		return error_sys(err, "cannot become the node's root");
 	return 0;
+}
+
+static void close_all_but(const int *fds, size_t count)
+{
+	int most = -1;
+
+	for (size_t i = 0; i < count; i++)
+		most = MAX(most, fds[i]);
+	for (int fd = 0; fd < most; fd++) {
+		bool kept = false;
+
+		for (size_t i = 0; i < count; i++)
+			kept = kept || fds[i] == fd;
+		if (!kept)
+			(void)close(fd);
+	}
+	(void)close_range((unsigned)(most + 1), UINT_MAX, 0);
+}
+
+int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, const int *fds,
+		   size_t count, struct error *err)
+{
+	cleanup_with(process_release) struct process child = PROCESS_INIT;
+	int r;
+
+	child.pid = fork();
+	if (child.pid < 0)
+		return error_sys(err, "cannot start a process");
+	if (child.pid == 0) {
+		close_all_but(fds, count);
+		r = enter(pid, NULL);
+		/* Changing ids clears it. */
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (r == 0)
+			r = work(arg);
+		_exit(MIN(-r, 255));
+	}
+	child.pidfd = pidfd_open(child.pid, 0);
+	if (child.pidfd < 0)
+		return error_sys(err, "cannot watch process %d", (int)child.pid);
+	r = process_wait(&child, clock_now_ms() + CALL_MS, err);
+	if (r == -ETIMEDOUT)
+		return error_set(err, r, "the node did not answer within %d s", CALL_MS / 1000);
+	return r > 0 ? error_set(err, -r, "%s", strerror(r)) : r;
 }
 
 /* The middle process: wait for the program and end as it did. */
@@ -196,7 +245,7 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (target->cgroup && cgroup_enter(target->cgroup, target->leaf, getpid(), NULL) < 0)
 		log_debug("process %d stays outside '%s'", (int)getpid(), target->cgroup);
-	if (namespace_enter(target->pid, NULL) < 0)
+	if (enter(target->pid, NULL) < 0)
 		goto failed;
 	/* Changing ids cleared it. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -43,5 +43,12 @@ int namespace_spawn(const struct namespace_target *target, char *const *argv,
 		    const struct process_options *options, struct process *ret_process,
 		    struct error *err);
 
-/* Enter all namespaces of PID with the calling process, which should be a child made for that. */
-int namespace_enter(pid_t pid, struct error *err);
+/*
+ * Do WORK in a child that has entered all namespaces of PID as their root, so it can do no more
+ * than the node itself: names that it uses may lead anywhere in the node, and nowhere else.  Of our
+ * descriptors it has just FDS, COUNT of them (those below 0 are skipped).  WORK returns 0 or a
+ * negative errno, and so does this; -ETIMEDOUT if that takes longer than some seconds, as it may
+ * where the node has a file system of its own making.
+ */
+int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, const int *fds,
+		   size_t count, struct error *err);

@@ -21,7 +21,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -45,6 +44,7 @@
 #include "node/native-create.h"
 #include "node/native-disk.h"
 #include "node/native-root.h"
+#include "node/native-terminal.h"
 #include "node/native-views.h"
 
 /* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
@@ -143,6 +143,7 @@ struct birth {
 	int number[2]; /* the first child writes PID 1's number */
 	int report[2]; /* either writes what went wrong; closed by running the agent */
 	int log;
+	int state; /* where the agent tells the host of its services */
 };
 
 /* Say WHAT (and why) to the parent and end. */
@@ -159,6 +160,7 @@ static _Noreturn void be_init(struct birth *birth)
 {
 	static char *const environment[] = { NULL };
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	char state[16];
 	sigset_t none;
 	char byte;
 
@@ -173,8 +175,11 @@ static _Noreturn void be_init(struct birth *birth)
 		_exit(EXIT_FAILURE);
 	if (file_poke("/proc/sys/net/ipv4/ip_forward", "1", NULL) < 0)
 		give_up(birth, "cannot let the node forward packets");
-	if (dup2(birth->log, STDOUT_FILENO) < 0 || dup2(birth->log, STDERR_FILENO) < 0)
+	/* All other descriptors end with the execve(). */
+	if (dup2(birth->log, STDOUT_FILENO) < 0 || dup2(birth->log, STDERR_FILENO) < 0 ||
+	    fcntl(birth->state, F_SETFD, 0) < 0)
 		give_up(birth, "cannot open the agent's log");
+	(void)snprintf(state, sizeof(state), "%d", birth->state);
 	(void)close(STDIN_FILENO);
 	(void)open("/dev/null", O_RDONLY);
 	(void)sigemptyset(&none);
@@ -185,7 +190,10 @@ static _Noreturn void be_init(struct birth *birth)
 		(void)!write(birth->report[1], err.text, strlen(err.text));
 		_exit(EXIT_FAILURE);
 	}
-	(void)execve("/opt/manykube/agent", ARGV("manykube-agent"), environment);
+	(void)execve(
+		"/opt/manykube/agent",
+		ARGV("manykube-agent", "/etc/manykube/agent.conf", "/run/manykube/state", state),
+		environment);
 	give_up(birth, "cannot run the agent");
 }
 
@@ -310,6 +318,28 @@ static void release_birth(struct birth *birth)
 		cleanup_fd_(&birth->number[i]);
 		cleanup_fd_(&birth->report[i]);
 	}
+	cleanup_fd_(&birth->log);
+	cleanup_fd_(&birth->state);
+}
+
+/*
+ * Files of the host that the agent has by descriptors alone.  A state of an earlier start is
+ * removed first, so that who still has that file open can't say anything of this one.
+ */
+static int open_agent_files(struct birth *birth, struct error *err)
+{
+	cleanup_free char *log = below(birth->spec, "agent.log");
+	cleanup_free char *state = below(birth->spec, "state");
+
+	birth->log = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (birth->log < 0)
+		return error_sys(err, "cannot open '%s'", log);
+	(void)unlink(state);
+	birth->state = open(state, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	/* For 'status', which does without root. */
+	if (birth->state < 0 || fchmod(birth->state, 0644) < 0)
+		return error_sys(err, "cannot create '%s'", state);
+	return 0;
 }
 
 static int start_in_group(const struct node_spec *spec, const char *group, struct error *err)
@@ -322,16 +352,16 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 		.go = { -1, -1 },
 		.number = { -1, -1 },
 		.report = { -1, -1 },
+		.log = -1,
+		.state = -1,
 	};
-	cleanup_free char *log = below(spec, "agent.log");
-	cleanup_free char *run = below(spec, "run");
+	cleanup_free char *views = below(spec, "views");
 	cleanup_free char *agent = NULL;
 	uid_t uid = UID_FIRST + spec->slot * NAMESPACE_IDS;
 	cleanup_fd int userns = -1;
-	cleanup_fd int log_fd = -1;
 	int r;
 
-	r = native_views_write(run, spec->cpus, spec->memory_bytes, err);
+	r = native_views_write(views, spec->cpus, spec->memory_bytes, err);
 	if (r == 0)
 		r = cgroup_create(group, err);
 	if (r == 0)
@@ -344,17 +374,14 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 		r = find_agent(&agent, err);
 	if (r == 0)
 		r = native_trees_open(spec, agent, userns, &trees, err);
+	if (r == 0)
+		r = open_agent_files(&birth, err);
 	if (r < 0)
 		return r;
-
-	log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (log_fd < 0)
-		return error_sys(err, "cannot open '%s'", log);
 	if (pipe2(birth.go, O_CLOEXEC) < 0 || pipe2(birth.number, O_CLOEXEC) < 0 ||
 	    pipe2(birth.report, O_CLOEXEC) < 0)
 		return error_sys(err, "cannot make a pipe");
 	birth.userns = userns;
-	birth.log = log_fd;
 	return give_birth(&birth, err);
 }
 
@@ -488,31 +515,16 @@ static int spawn(const struct node_spec *spec, char *const *argv,
 static int open_terminal(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
 			 struct error *err)
 {
-	cleanup_free char *path = NULL;
-	cleanup_fd int ours = -1;
-	int locked = 0;
 	pid_t pid;
-	int theirs;
 	int r = need_awake(spec, &pid, err);
 
-	if (r < 0)
-		return r;
-	path = xasprintf("/proc/%d/root/dev/pts/ptmx", (int)pid);
-	ours = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (ours < 0 || ioctl(ours, TIOCSPTLCK, &locked) < 0)
-		return error_sys(err, "cannot open a terminal on node '%s'", spec->name);
-	theirs = ioctl(ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (theirs < 0)
-		return error_sys(err, "cannot open a terminal on node '%s'", spec->name);
-	*ret_ours = take_fd(ours);
-	*ret_theirs = theirs;
-	return 0;
+	return r < 0 ? r : native_terminal_open(spec->name, pid, ret_ours, ret_theirs, err);
 }
 
 static int limit(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *group = group_of(spec);
-	cleanup_free char *run = below(spec, "run");
+	cleanup_free char *views = below(spec, "views");
 	pid_t pid = running_pid(spec);
 	int r;
 
@@ -526,7 +538,7 @@ static int limit(const struct node_spec *spec, struct error *err)
 				  spec->name);
 	}
 	if (r == 0)
-		r = native_views_renew(run, pid, spec->cpus, spec->memory_bytes, err);
+		r = native_views_renew(views, pid, spec->cpus, spec->memory_bytes, err);
 	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
 }
 

@@ -32,7 +32,8 @@ struct node_spec {
 	const char *cluster;
 	const char *profile; /* what people call the cluster */
 	const char *name;
-	const char *folder;  /* the driver's own place for it; etc/ in it becomes the node's /etc */
+	const char
+		*folder; /* the driver's own place for it; see node/tree.h for the node's files */
 	const char *payload; /* folder of the payload that it runs */
 	const char *base; /* folder of the root file system whose /usr it has; NULL: the host's */
 	const char *bridge;
@@ -88,7 +89,7 @@ struct node_driver {
 	/* Whether it runs; needs no root. */
 	enum node_state (*query)(const struct node_spec *spec);
 
-	/* Have this process, and no other, see in the node's folder what the node keeps, also while
+	/* Have this process, and no other, see in the node's tree what the node keeps, also while
 	 * it does not run. */
 	int (*show)(const struct node_spec *spec, struct error *err);
 

@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "host/disk.h"
+#include "node/tree.h"
 
 /* ext4 leaves so much unused at the end where no whole group of blocks fits. */
 #define SLACK_BYTES (UINT64_C(8) << 20)
@@ -30,11 +31,25 @@
 #define GOING_WITHOUT_LOG 2
 
 /* How long a program that grows a disk may take. */
-#define GROW_MS 600000
+#define GROW_MS        600000
+/* The first of the ids, one for each slot, that programs have which read what a node has made of
+ * its disk. */
+#define TOOL_UID_FIRST 0xfffc0000u
+
+/* The opened image, as the standard input of such a program. */
+#define IMAGE_OF_TOOL "/proc/self/fd/0"
 
 static char *below(const struct node_spec *spec, const char *name)
 {
 	return xasprintf("%s/%s", spec->folder, name);
+}
+
+/* Where the disk is mounted.  The name is the host's own, see node/tree.h. */
+static char *mount_place(const struct node_spec *spec)
+{
+	cleanup_free char *tree = node_tree_path(spec->folder);
+
+	return xasprintf("%s/var", tree);
 }
 
 /* Run a program of e2fsprogs, whose exit status may be MOST. */
@@ -109,11 +124,33 @@ static bool is_small(const struct node_spec *spec, const char *image)
 	return disk_read_size(image, &bytes, NULL) == 0 && bytes + SLACK_BYTES < spec->disk_bytes;
 }
 
-static int check(const struct node_spec *spec, char *image, const char *how, struct error *err)
+/*
+ * Run a program of e2fsprogs on the opened IMAGE.  What a node did to its files is parsed there, so
+ * the program can do nothing but read and write this image: see process_options.confined_uid.
+ */
+static int run_confined(const struct node_spec *spec, char *const *argv, int image,
+			bool outlives_us, int most, struct error *err)
 {
-	const struct process_options options = { .no_stdin = true, .dies_with_us = true };
+	uid_t uid = TOOL_UID_FIRST + spec->slot;
+	const struct process_options options = { .stdin_fd = image,
+						 .new_session = outlives_us,
+						 .dies_with_us = !outlives_us,
+						 .confined_uid = uid };
+	int r;
+
+	if (fchown(image, uid, uid) < 0)
+		return error_sys(err, "cannot give the image to %s", argv[0]);
+	r = run_tool(spec, argv, &options, most, err);
+	if (fchown(image, 0, 0) < 0)
+		log_debug("the image of node '%s' stays with %u", spec->name, uid);
+	return r;
+}
+
+static int check(const struct node_spec *spec, const char *image, int fd, char *how,
+		 struct error *err)
+{
 	/* 1 and 2: there was something wrong, and it was put right. */
-	int r = run_tool(spec, ARGV("e2fsck", (char *)(uintptr_t)how, image), &options, 2, err);
+	int r = run_confined(spec, ARGV("e2fsck", how, IMAGE_OF_TOOL), fd, false, 2, err);
 
 	return r == -EIO ? error_hint(err, r,
 				      "'e2fsck -f %s' as root may mend it; 'manykube node delete "
@@ -123,23 +160,22 @@ static int check(const struct node_spec *spec, char *image, const char *how, str
 }
 
 /* Make the file system of IMAGE, which FD locks, as large as it should be. */
-static int grow(const struct node_spec *spec, char *image, int fd, struct error *err)
+static int grow(const struct node_spec *spec, const char *image, int fd, struct error *err)
 {
-	/* The lock goes with the descriptor: it ends with the program, which may outlive us. */
-	const struct process_options options = { .stdin_fd = fd, .new_session = true };
 	int r;
 
 	warn_if_large(spec);
 	r = set_size(image, 0, spec->disk_bytes, err);
 	if (r == 0)
-		r = check(spec, image, "-fp", err);
-	return r < 0 ? r : run_tool(spec, ARGV("resize2fs", image), &options, 0, err);
+		r = check(spec, image, fd, (char[]){ "-fp" }, err);
+	/* The lock goes with the descriptor: it ends with the program, which may outlive us. */
+	return r < 0 ? r : run_confined(spec, ARGV("resize2fs", IMAGE_OF_TOOL), fd, true, 0, err);
 }
 
 /* See that IMAGE, which is not mounted, is in order and of the right size. */
-static int prepare(const struct node_spec *spec, char *image, struct error *err)
+static int prepare(const struct node_spec *spec, const char *image, struct error *err)
 {
-	cleanup_fd int fd = open(image, O_RDONLY | O_CLOEXEC);
+	cleanup_fd int fd = open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	int r;
 
 	if (fd < 0)
@@ -148,7 +184,7 @@ static int prepare(const struct node_spec *spec, char *image, struct error *err)
 	r = file_lock_fd(fd, image, GROW_MS, err);
 	if (r < 0)
 		return error_prefix(err, r, "cannot use '%s'", image);
-	r = check(spec, image, "-p", err);
+	r = check(spec, image, fd, (char[]){ "-p" }, err);
 	if (r == 0 && is_small(spec, image))
 		r = grow(spec, image, fd, err);
 	return r;
@@ -157,8 +193,8 @@ static int prepare(const struct node_spec *spec, char *image, struct error *err)
 static int up(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *image = below(spec, "disk.img");
-	cleanup_free char *var = below(spec, "var");
-	int r = file_make_dirs(var, 0755, err);
+	cleanup_free char *var = mount_place(spec);
+	int r = file_make_dirs(var, 0700, err);
 
 	if (r == 0 && disk_is_mounted(var)) {
 		if (!is_small(spec, image) || node_driver_native.query(spec) == NODE_RUNNING)
@@ -181,7 +217,7 @@ int native_disk_up(const struct node_spec *spec, struct error *err)
 
 void native_disk_abandon(const struct node_spec *spec)
 {
-	cleanup_free char *var = below(spec, "var");
+	cleanup_free char *var = mount_place(spec);
 	uint32_t how = GOING_WITHOUT_LOG;
 	cleanup_fd int fd = -1;
 
@@ -194,7 +230,7 @@ void native_disk_abandon(const struct node_spec *spec)
 
 uint64_t native_disk_used(const struct node_spec *spec)
 {
-	cleanup_free char *var = below(spec, "var");
+	cleanup_free char *var = mount_place(spec);
 	struct statvfs st;
 
 	if (!spec->disk_bytes || !disk_is_mounted(var) || statvfs(var, &st) < 0)
@@ -205,7 +241,7 @@ uint64_t native_disk_used(const struct node_spec *spec)
 int native_disk_show(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *image = below(spec, "disk.img");
-	cleanup_free char *var = below(spec, "var");
+	cleanup_free char *var = mount_place(spec);
 
 	if (!spec->disk_bytes || disk_is_mounted(var) || !file_exists(image))
 		return 0;

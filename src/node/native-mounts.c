@@ -3,9 +3,11 @@
 #include "node/native-mounts.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -76,27 +78,85 @@ int native_mounts_stage(const struct native_mounts *mounts, const char *folder, 
 	return r;
 }
 
-static int place_one(const struct node_mount *spec, const char *from, struct error *err)
+int native_mounts_pick_up(const struct native_mounts *mounts, const char *folder, struct error *err)
 {
-	cleanup_free char *parent = xstrndup(spec->node,
-					     (size_t)(strrchr(spec->node, '/') - spec->node));
-	int r = *parent ? file_make_dirs(parent, 0755, err) : 0;
+	for (size_t i = 0; i < mounts->count; i++) {
+		cleanup_free char *path = xasprintf("%s/%zu", folder, i);
+		int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
-	if (r == 0)
-		r = make_place(spec->node, is_folder(AT_FDCWD, from), err);
-	if (r == 0 && mount(from, spec->node, NULL, MS_BIND, NULL) < 0)
+		if (fd < 0)
+			return error_sys(err, "cannot open '%s'", mounts->specs[i].host);
+		(void)close(mounts->trees[i]);
+		mounts->trees[i] = fd;
+	}
+	return 0;
+}
+
+/* Open PATH in the node; magic links of /proc could lead out of it. */
+static int open_place(const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (unsigned)(O_PATH | O_CLOEXEC | flags),
+		.resolve = RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+/* Open the last part NAME of PATH, whose parent is opened as FOLDER, made if it is missing. */
+static int make_part(int folder, const char *path, const char *name, bool is_folder)
+{
+	int flags = is_folder ? O_DIRECTORY : 0;
+	int fd = open_place(path, flags);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	if (is_folder)
+		return mkdirat(folder, name, 0755) < 0
+			       ? -1
+			       : openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
+	return openat(folder, name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+}
+
+/* Open the place PATH of a mount, made if it is missing, and the directories above it. */
+static int open_mount_point(const char *path, bool is_folder)
+{
+	cleanup_free char *copy = xstrdup(path);
+	cleanup_fd int folder = open_place("/", O_DIRECTORY);
+	char *name = copy + 1;
+	char *slash;
+
+	while (folder >= 0 && (slash = strchr(name, '/'))) {
+		int next;
+
+		*slash = '\0';
+		next = make_part(folder, copy, name, true);
+		*slash = '/';
+		(void)close(folder);
+		folder = next;
+		name = slash + 1;
+	}
+	return folder < 0 ? -1 : make_part(folder, copy, name, is_folder);
+}
+
+static int place_one(const struct node_mount *spec, int tree, struct error *err)
+{
+	cleanup_fd int place = open_mount_point(spec->node, is_folder(tree, ""));
+	int r = 0;
+
+	if (place < 0)
+		r = error_sys(err, "cannot make the place for it");
+	else if (move_mount(tree, "", place, "",
+			    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		r = error_sys(err, "cannot mount it");
 	return r < 0 ? error_prefix(err, r, "'%s' as the node's '%s'", spec->host, spec->node) : 0;
 }
 
-int native_mounts_place(const struct native_mounts *mounts, const char *folder, struct error *err)
+int native_mounts_place(const struct native_mounts *mounts, struct error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < mounts->count; i++) {
-		cleanup_free char *from = xasprintf("%s/%zu", folder, i);
-
-		r = place_one(&mounts->specs[i], from, err);
-	}
+	for (size_t i = 0; r == 0 && i < mounts->count; i++)
+		r = place_one(&mounts->specs[i], mounts->trees[i], err);
 	return r;
 }

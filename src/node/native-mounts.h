@@ -22,5 +22,13 @@ void native_mounts_release(struct native_mounts *mounts);
 /* Attach them as FOLDER/0, FOLDER/1, … in a process that is still the host's root. */
 int native_mounts_stage(const struct native_mounts *mounts, const char *folder, struct error *err);
 
-/* Put what was staged, now at FOLDER, to its places, in a process whose root is the node's. */
-int native_mounts_place(const struct native_mounts *mounts, const char *folder, struct error *err);
+/* Take up what was staged, now at FOLDER, in a process that is the node's root: instead of what
+ * the host has opened, TREES then has what the kernel has locked for the node. */
+int native_mounts_pick_up(const struct native_mounts *mounts, const char *folder,
+			  struct error *err);
+
+/*
+ * Put it to its places, in a process whose root is the node's and which can see nothing else. Links
+ * of the node's are followed in it; what is missing is made.
+ */
+int native_mounts_place(const struct native_mounts *mounts, struct error *err);

@@ -12,7 +12,8 @@
  *     /usr is an overlay of the host's or the base's with the node's own layer;
  *  4. proc, sysfs, cgroups and a small /dev are mounted.  While the host's /proc and /sys
  *     can still be seen, since the kernel allows new ones only then;
- *  5. pivot_root(), what the person wants of the host is bound, and the host's tree is detached;
+ *  5. pivot_root(), the host's tree is detached, and then what the user wants of it is put into its
+ *     places: not before, since these are paths that the node's root may have made links of;
  *  6. everything is made shared again, as the kubelet's mount propagation wants it.
  */
 
@@ -27,29 +28,51 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "host/cgroup.h"
 #include "host/namespace.h"
 #include "node/native-tmpfs.h"
 #include "node/native-views.h"
+#include "node/tree.h"
 
 #define STAGE "/tmp"
 #define ROOT  STAGE "/root"
+
+/* The /usr of a base must be a directory of it: a link could lead to the host's files. */
+static int open_usr(const struct node_spec *spec, int userns_fd, struct native_trees *ret,
+		    struct error *err)
+{
+	cleanup_free char *opened = NULL;
+	cleanup_fd int fd = -1;
+	int r;
+
+	if (!spec->base)
+		return namespace_map_tree("/usr", userns_fd, true, &ret->usr, err);
+	r = below_open(spec->base, "usr", O_DIRECTORY, &fd, err);
+	if (r < 0)
+		return r;
+	opened = xasprintf("/proc/self/fd/%d", fd);
+	return namespace_map_tree(opened, userns_fd, true, &ret->usr, err);
+}
 
 int native_trees_open(const struct node_spec *spec, const char *agent, int userns_fd,
 		      struct native_trees *ret, struct error *err)
 {
 	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
 	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
-	cleanup_free char *usr = xasprintf("%s/usr", spec->base ? spec->base : "");
-	cleanup_free char *var = xasprintf("%s/var", spec->folder);
-	int r = namespace_map_tree(usr, userns_fd, true, &ret->usr, err);
+	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *var = xasprintf("%s/var", tree);
+	cleanup_free char *views = xasprintf("%s/views", spec->folder);
+	int r = open_usr(spec, userns_fd, ret, err);
 
 	if (r == 0)
-		r = namespace_map_tree(spec->folder, userns_fd, false, &ret->node, err);
+		r = namespace_map_tree(tree, userns_fd, false, &ret->node, err);
 	if (r == 0 && spec->disk_bytes)
 		r = namespace_map_tree(var, userns_fd, false, &ret->disk, err);
+	if (r == 0)
+		r = namespace_map_tree(views, userns_fd, true, &ret->views, err);
 	if (r == 0)
 		r = namespace_map_tree(bin, userns_fd, true, &ret->bin, err);
 	if (r == 0)
@@ -63,7 +86,7 @@ int native_trees_open(const struct node_spec *spec, const char *agent, int usern
 
 void native_trees_release(struct native_trees *trees)
 {
-	int *fds[] = { &trees->usr, &trees->node,  &trees->bin,
+	int *fds[] = { &trees->usr, &trees->node,  &trees->views, &trees->bin,
 		       &trees->cni, &trees->agent, &trees->disk };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
@@ -155,10 +178,6 @@ static int mount_trees(struct error *err)
 	}
 	if (r == 0)
 		r = mount_one("run", ROOT "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=755", err);
-	if (r == 0)
-		r = make_folder(ROOT "/run/manykube", 0755, err);
-	if (r == 0)
-		r = bind_tree(STAGE "/node/run", ROOT "/run/manykube", err);
 	if (r == 0)
 		r = mount_one("tmp", ROOT "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777", err);
 	return r;
@@ -252,23 +271,26 @@ static int mount_kernel(unsigned cpus, struct error *err)
 	if (r == 0)
 		r = mount_clean(err);
 	if (r == 0)
-		r = native_views_mount(STAGE "/node/run", ROOT, cpus, err);
+		r = native_views_mount(STAGE "/views", ROOT, cpus, err);
 	return r;
 }
 
-/* Leave the host's tree for the one at ROOT.  MOUNTS are placed on the way: links in the node's
- * folders lead to its own files by then, and the host's are still there. */
+/* Leave the host's tree for the one at ROOT.  MOUNTS are placed last: links in the node's
+ * directories lead to its own files by then, and the host's are no longer there. */
 static int pivot(const struct native_mounts *mounts, struct error *err)
 {
 	int r;
 
 	if (chdir(ROOT) < 0 || syscall(SYS_pivot_root, ".", ".host") < 0 || chdir("/") < 0)
 		return error_sys(err, "cannot make the node's root its own");
-	r = native_mounts_place(mounts, "/.host" STAGE "/mounts", err);
+	r = native_mounts_pick_up(mounts, "/.host" STAGE "/mounts", err);
 	if (r < 0)
 		return r;
 	if (umount2("/.host", MNT_DETACH) < 0 || rmdir("/.host") < 0)
 		return error_sys(err, "cannot let go of the host's files");
+	r = native_mounts_place(mounts, err);
+	if (r < 0)
+		return r;
 	if (mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) < 0)
 		return error_sys(err, "cannot share the node's mounts");
 	return 0;
@@ -305,6 +327,8 @@ int native_stage(const struct native_trees *trees, struct error *err)
 	if (r == 0 && trees->disk >= 0 &&
 	    move_mount(trees->disk, "", AT_FDCWD, STAGE "/node/var", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		r = error_sys(err, "cannot attach the node's disk");
+	if (r == 0)
+		r = attach(trees->views, STAGE "/views", false, err);
 	if (r == 0)
 		r = attach(trees->bin, STAGE "/bin", false, err);
 	if (r == 0)

@@ -8,7 +8,8 @@
 /* Detached mounts with the node's view of owners, made by namespace_map_tree(). */
 struct native_trees {
 	int usr;   /* the host's or a base's /usr, read-only */
-	int node;  /* the node's folder: etc, var, run, and the upper layer of /usr */
+	int node;  /* the node's tree: etc, var, and the upper layer of /usr */
+	int views; /* what stands for files of /proc, read-only */
 	int bin;   /* the payload's programs, read-only */
 	int cni;   /* the payload's CNI plugins, read-only */
 	int agent; /* the agent, a read-only file */
@@ -16,7 +17,7 @@ struct native_trees {
 	struct native_mounts mounts;
 };
 
-#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1, -1, { NULL } })
+#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1, -1, -1, { NULL } })
 
 /* Take what the node of SPEC is made of as its user namespace sees it; RET is to be released also
  * when that fails. */

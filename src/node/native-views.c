@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -96,9 +95,9 @@ int native_views_write(const char *folder, unsigned cpus, uint64_t memory_bytes,
 	cleanup_with(strbuf_release) struct strbuf host = STRBUF_INIT;
 	cleanup_free char *memory = memory_bytes ? meminfo(memory_bytes) : NULL;
 	cleanup_free char *info = NULL;
-	int r = 0;
+	int r = file_make_dirs(folder, 0755, err);
 
-	if (cpus)
+	if (r == 0 && cpus)
 		r = file_read("/proc/cpuinfo", 16 << 20, &host, err);
 	if (r < 0)
 		return r;
@@ -171,46 +170,28 @@ int native_views_mount(const char *from, const char *root, unsigned cpus, struct
 	return cpus ? mount_processors(root, cpus, err) : 0;
 }
 
-/* In the node's own namespaces: lay TREES (-1: nothing) and processors over what is there. */
-static int cover_anew(const int trees[ARRAY_SIZE(views)], unsigned cpus, struct error *err)
+struct cover {
+	int trees[ARRAY_SIZE(views)]; /* -1: the kernel's own file is to be seen */
+	unsigned cpus;
+};
+
+/* In the node's own namespaces: lay these views and processors over what is there. */
+static int cover_anew(const void *arg)
 {
 	static const char *const folders[] = { "/sys/devices/system/cpu",
 					       "/sys/devices/system/node" };
+	const struct cover *cover = arg;
 
 	/* What is not covered yet is refused, which is all right. */
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		(void)umount2(folders[i], MNT_DETACH);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
 		(void)umount2(views[i].over, MNT_DETACH);
-		if (trees[i] >= 0 &&
-		    move_mount(trees[i], "", AT_FDCWD, views[i].over, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-			return error_sys(err, "cannot cover the node's '%s'", views[i].over);
+		if (cover->trees[i] >= 0 && move_mount(cover->trees[i], "", AT_FDCWD, views[i].over,
+						       MOVE_MOUNT_F_EMPTY_PATH) < 0)
+			return -errno;
 	}
-	return cpus ? mount_processors("", cpus, err) : 0;
-}
-
-/* Have a child do it in the namespaces of PID; what it fails with is its status. */
-static int cover_in(pid_t pid, const int trees[ARRAY_SIZE(views)], unsigned cpus, struct error *err)
-{
-	int status;
-	pid_t child = fork();
-
-	if (child < 0)
-		return error_sys(err, "cannot start a process");
-	if (child == 0) {
-		int r = namespace_enter(pid, NULL);
-
-		if (r == 0)
-			r = cover_anew(trees, cpus, NULL);
-		_exit(MIN(-r, 255));
-	}
-	if (TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) < 0)
-		return error_sys(err, "cannot wait for a process");
-	if (!WIFEXITED(status))
-		return error_set(err, -EIO, "it was killed");
-	return WEXITSTATUS(status)
-		       ? error_set(err, -WEXITSTATUS(status), "%s", strerror(WEXITSTATUS(status)))
-		       : 0;
+	return cover->cpus ? mount_processors("", cover->cpus, NULL) : 0;
 }
 
 int native_views_renew(const char *folder, pid_t pid, unsigned cpus, uint64_t memory_bytes,
@@ -218,7 +199,7 @@ int native_views_renew(const char *folder, pid_t pid, unsigned cpus, uint64_t me
 {
 	cleanup_free char *user = xasprintf("/proc/%d/ns/user", (int)pid);
 	cleanup_fd int userns = open(user, O_RDONLY | O_CLOEXEC);
-	int trees[ARRAY_SIZE(views)] = { -1, -1 };
+	struct cover cover = { .trees = { -1, -1 }, .cpus = cpus };
 	int r;
 
 	if (userns < 0)
@@ -228,11 +209,12 @@ int native_views_renew(const char *folder, pid_t pid, unsigned cpus, uint64_t me
 		cleanup_free char *source = xasprintf("%s/%s", folder, views[i].name);
 
 		if (file_exists(source))
-			r = namespace_map_tree(source, userns, true, &trees[i], err);
+			r = namespace_map_tree(source, userns, true, &cover.trees[i], err);
 	}
 	if (r == 0)
-		r = cover_in(pid, trees, cpus, err);
+		r = namespace_call(pid, cover_anew, &cover, cover.trees, ARRAY_SIZE(cover.trees),
+				   err);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
-		cleanup_fd_(&trees[i]);
+		cleanup_fd_(&cover.trees[i]);
 	return r < 0 ? error_prefix(err, r, "cannot show the node what it has now") : 0;
 }

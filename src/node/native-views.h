@@ -10,8 +10,9 @@
 #include "base/error.h"
 
 /*
- * Write into FOLDER the files meminfo and cpuinfo that stand for the kernel's, as far as CPUS or
- * MEMORY_BYTES are not 0, and remove those that are not needed.
+ * Write into FOLDER, made if missing, the files meminfo and cpuinfo that stand for the kernel's, as
+ * far as CPUS or MEMORY_BYTES are not 0, and remove those that are not needed.  It is a directory
+ * of the host that the node can't write to: these files are mounted into the node by their names.
  */
 int native_views_write(const char *folder, unsigned cpus, uint64_t memory_bytes, struct error *err);
 

@@ -81,7 +81,7 @@ assert_refused() {
 @test "nobody on the host reaches a node's files but their owner" {
 	local file
 
-	file=$(profile_folder)/nodes/node-1/var/tmp/e2e-setuid
+	file=$(profile_folder)/nodes/node-1/tree/var/tmp/e2e-setuid
 	in_place node 'cp /bin/sh /var/tmp/e2e-setuid && chmod 4755 /var/tmp/e2e-setuid'
 	[ -u "$file" ]
 	as_nobody test -e "$(profile_folder)/profile.json"

@@ -37,9 +37,9 @@ teardown_file() {
 	local file
 
 	for file in ca.key sa.key front-proxy-ca.key etcd/ca.key; do
-		assert_equal "$(stat -c %a "$(profile_folder)/nodes/node-3/etc/kubernetes/pki/$file")" 600
-		cmp "$(profile_folder)/nodes/node-3/etc/kubernetes/pki/$file" \
-			"$(profile_folder)/nodes/node-1/etc/kubernetes/pki/$file"
+		assert_equal "$(stat -c %a "$(profile_folder)/nodes/node-3/tree/etc/kubernetes/pki/$file")" 600
+		cmp "$(profile_folder)/nodes/node-3/tree/etc/kubernetes/pki/$file" \
+			"$(profile_folder)/nodes/node-1/tree/etc/kubernetes/pki/$file"
 	done
 }
 

@@ -126,13 +126,13 @@ list_secrets() {
 	manykube logs --file="$bundle"
 	assert_equal "$(stat -c %a "$bundle")" 600
 	tar -xzf "$bundle" -C "$BATS_TEST_TMPDIR"
-	[ -s "$top/nodes/node-2/var/log/kubelet.log" ]
-	[ -s "$top/nodes/node-1/etc/kubernetes/admin.conf" ]
-	[ -s "$top/nodes/node-1/etc/kubernetes/manifests/etcd.yaml" ]
+	[ -s "$top/nodes/node-2/tree/var/log/kubelet.log" ]
+	[ -s "$top/nodes/node-1/tree/etc/kubernetes/admin.conf" ]
+	[ -s "$top/nodes/node-1/tree/etc/kubernetes/manifests/etcd.yaml" ]
 	[ -s "$top/logs/kubeadm-node-2.log" ]
 	[ -s "$top/audit.json" ]
 	[ -s "$top/host.txt" ]
-	find "$top/nodes/node-1/var/log/pods" -path '*kube-apiserver*' -name 0.log | grep -q .
+	find "$top/nodes/node-1/tree/var/log/pods" -path '*kube-apiserver*' -name 0.log | grep -q .
 	jq -e '.items | length == 2' "$top/kubernetes/nodes.json"
 	jq -e '.items | length > 5' "$top/kubernetes/pods.json"
 	jq -e '.[0].Host == "Running"' "$top/status.json"
@@ -141,11 +141,11 @@ list_secrets() {
 	# The list is one only if it knows what is where it was taken from.
 	for file in etc/kubernetes/pki/ca.key etc/kubernetes/pki/sa.key etc/kubernetes/pki/etcd/server.key \
 		etc/kubernetes/admin.conf etc/kubernetes/super-admin.conf etc/manykube/kubeadm.yaml; do
-		grep -qF -f "$secrets" "$(profile_folder)/nodes/node-1/$file" || fail "no secret in $file"
+		grep -qF -f "$secrets" "$(profile_folder)/nodes/node-1/tree/$file" || fail "no secret in $file"
 	done
-	grep -qF -f "$secrets" "$(profile_folder)/nodes/node-2/etc/manykube/kubeadm.yaml"
-	grep -qF -f "$secrets" "$(profile_folder)/nodes/node-2/etc/manykube/discovery.conf"
-	grep -q "client-key-data: REDACTED" "$top/nodes/node-1/etc/kubernetes/admin.conf"
+	grep -qF -f "$secrets" "$(profile_folder)/nodes/node-2/tree/etc/manykube/kubeadm.yaml"
+	grep -qF -f "$secrets" "$(profile_folder)/nodes/node-2/tree/etc/manykube/discovery.conf"
+	grep -q "client-key-data: REDACTED" "$top/nodes/node-1/tree/etc/kubernetes/admin.conf"
 	run -1 grep -rlF -f "$secrets" "$top"
 	run -1 grep -rl "PRIVATE KEY" "$top"
 	run find "$top" -name '*.key' -o -name pki
@@ -162,7 +162,7 @@ list_secrets() {
 	within 10 eval '! manykube status >/dev/null'
 	manykube logs --file="$BATS_TEST_TMPDIR/down.tar"
 	run -0 tar -tf "$BATS_TEST_TMPDIR/down.tar"
-	assert_output_has nodes/node-1/var/log/kubelet.log
+	assert_output_has nodes/node-1/tree/var/log/kubelet.log
 	assert_output_has left-out.txt
 	run -0 manykube logs node-1 --length=2
 }

@@ -30,7 +30,7 @@ teardown_file() {
 count() {
 	local folder
 
-	folder=$(profile_folder)/nodes/node-2/var/log/pods
+	folder=$(profile_folder)/nodes/node-2/tree/var/log/pods
 	tail -qn 1 "$folder"/default_counter_*/counter/0.log | awk '{ print $NF }'
 }
 

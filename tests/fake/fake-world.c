@@ -170,8 +170,8 @@ static const char *payload_of(const struct node_spec *spec)
 
 static int fake_create(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *etc = xasprintf("%s/etc", spec->folder);
-	cleanup_free char *var = xasprintf("%s/var/lib/kubelet", spec->folder);
+	cleanup_free char *etc = xasprintf("%s/tree/etc", spec->folder);
+	cleanup_free char *var = xasprintf("%s/tree/var/lib/kubelet", spec->folder);
 	int r;
 
 	if (!file_exists(etc))
@@ -200,7 +200,7 @@ static char *kubelet_of(const struct node_spec *spec)
 static char *api_server_of(const char *node)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/etc/kubernetes/manifests/kube-apiserver.yaml",
+	cleanup_free char *path = xasprintf("%s/tree/etc/kubernetes/manifests/kube-apiserver.yaml",
 					    node);
 	const char *version = file_read(path, 65536, &text, NULL) == 0
 				      ? strstr(text.text, API_MANIFEST)
@@ -276,7 +276,8 @@ static void drop_all(const char *kind)
 static bool is_forced(const struct node_spec *spec)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/etc/kubernetes/manifests/etcd.yaml", spec->folder);
+	cleanup_free char *path = xasprintf("%s/tree/etc/kubernetes/manifests/etcd.yaml",
+					    spec->folder);
 
 	return file_read(path, 65536, &text, NULL) == 0 &&
 	       strstr(text.text, "--force-new-cluster\n");
@@ -284,7 +285,7 @@ static bool is_forced(const struct node_spec *spec)
 
 static int fake_start(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *etc = xasprintf("%s/etc/manykube/agent.conf", spec->folder);
+	cleanup_free char *etc = xasprintf("%s/tree/etc/manykube/agent.conf", spec->folder);
 
 	if (!has("bridge", spec->bridge))
 		return error_set(err, -ENODEV, "no bridge");
@@ -362,7 +363,7 @@ static void fake_measure(const struct node_spec *spec, struct node_usage *ret_us
 
 static int put(const struct node_spec *spec, const char *path, const char *text, struct error *err)
 {
-	cleanup_free char *full = xasprintf("%s/etc/kubernetes/%s", spec->folder, path);
+	cleanup_free char *full = xasprintf("%s/tree/etc/kubernetes/%s", spec->folder, path);
 	cleanup_free char *parent = xstrndup(full, (size_t)(strrchr(full, '/') - full));
 	int r = file_make_dirs(parent, 0755, err);
 
@@ -462,7 +463,7 @@ static int kubeadm_init(const struct node_spec *spec, struct error *err)
 static bool is_control_plane(const struct node_spec *spec)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/etc/manykube/kubeadm.yaml", spec->folder);
+	cleanup_free char *path = xasprintf("%s/tree/etc/manykube/kubeadm.yaml", spec->folder);
 
 	return file_read(path, 1 << 20, &text, NULL) == 0 && strstr(text.text, "\"controlPlane\":");
 }
@@ -472,7 +473,7 @@ unsigned fake_world_failing_joins;
 /* etcd has a member before it has a vote, and it may all end in between. */
 static int join_etcd(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *key = xasprintf("%s/etc/kubernetes/pki/etcd/ca.key", spec->folder);
+	cleanup_free char *key = xasprintf("%s/tree/etc/kubernetes/pki/etcd/ca.key", spec->folder);
 	cleanup_free char *version = stored_version();
 	int r;
 
@@ -499,7 +500,8 @@ static int join_etcd(const struct node_spec *spec, struct error *err)
 
 static int kubeadm_join(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *discovery = xasprintf("%s/etc/manykube/discovery.conf", spec->folder);
+	cleanup_free char *discovery = xasprintf("%s/tree/etc/manykube/discovery.conf",
+						 spec->folder);
 
 	if (!file_exists(discovery))
 		return error_set(err, -ENOENT, "no discovery file");
@@ -512,7 +514,7 @@ static int kubeadm_join(const struct node_spec *spec, struct error *err)
 
 static int kubeadm_reset(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *etc = xasprintf("%s/etc/kubernetes", spec->folder);
+	cleanup_free char *etc = xasprintf("%s/tree/etc/kubernetes", spec->folder);
 	int r;
 
 	if (has("etcd", spec->name) || has("learner", spec->name))
@@ -714,7 +716,7 @@ static int fake_renew(const struct profile *profile, const struct node *node,
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
-		cleanup_free char *path = xasprintf("%s/nodes/%s/etc/kubernetes/pki/%s",
+		cleanup_free char *path = xasprintf("%s/nodes/%s/tree/etc/kubernetes/pki/%s",
 						    profile->folder, node->name, names[i]);
 		cleanup_free char *cert = NULL;
 		cleanup_free char *key = NULL;

@@ -68,7 +68,7 @@ static double now_seconds(void)
 /* A client that may do everything from the first moment on, before kubeadm has made any rules. */
 static bool open_client(struct watcher *watcher)
 {
-	cleanup_free char *path = xasprintf("%s/nodes/" FIRST_NODE "/" SUPER_ADMIN,
+	cleanup_free char *path = xasprintf("%s/nodes/" FIRST_NODE "/tree/" SUPER_ADMIN,
 					    watcher->profile.folder);
 	cleanup_free char *server = xasprintf("https://127.0.0.1:%u", watcher->profile.api_port);
 
@@ -144,7 +144,7 @@ static bool pod_ran(struct watcher *watcher)
 	if (!watcher->pod_made)
 		watcher->pod_made = open_client(watcher) && make_pod(watcher);
 	profile_for_each_node(node, &watcher->profile) {
-		cleanup_free char *path = xasprintf("%s/nodes/%s/" POD_FILE,
+		cleanup_free char *path = xasprintf("%s/nodes/%s/tree/" POD_FILE,
 						    watcher->profile.folder, node->name);
 
 		if (file_exists(path))
@@ -288,7 +288,7 @@ static void look_at_files(struct watch *watch)
 
 		if (json_object_get(watch->milestones, milestones[i].name))
 			continue;
-		pattern = xasprintf("%s/nodes/" FIRST_NODE "/%s", watch->profile.folder,
+		pattern = xasprintf("%s/nodes/" FIRST_NODE "/tree/%s", watch->profile.folder,
 				    milestones[i].pattern);
 		if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
 			(void)json_object_set_new(watch->milestones, milestones[i].name,

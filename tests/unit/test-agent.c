@@ -46,6 +46,9 @@ static _Noreturn void become_agent(void)
 	cleanup_free char *config = in_folder("agent.conf");
 	cleanup_free char *state = in_folder("run/state");
 	cleanup_free char *log = in_folder("agent.log");
+	cleanup_free char *host_state = in_folder("state");
+	int host_fd = open(host_state, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	cleanup_free char *number = xasprintf("%d", host_fd);
 	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -54,7 +57,7 @@ static _Noreturn void become_agent(void)
 	    mount("proc", "/proc", "proc", 0, NULL) < 0)
 		_exit(1);
 	(void)dup2(fd, STDERR_FILENO);
-	(void)execl(program, program, config, state, NULL);
+	(void)execl(program, program, config, state, number, NULL);
 	_exit(1);
 }
 
@@ -166,6 +169,35 @@ TEST(a_service_that_is_killed_starts_again)
 	ASSERT(sscanf(strstr(second, "one running"), "one running %d %*d %d", &pid, &restarts) ==
 	       2);
 	ASSERT_INT(restarts, 1);
+	ASSERT_INT(end_agent(), 0);
+}
+
+TEST(the_host_reads_the_same_and_never_half_of_it)
+{
+	cleanup_free char *inside = NULL;
+	cleanup_free char *outside = NULL;
+
+	start_agent("service one\n command /bin/sleep 1000\n");
+	outside = wait_for("state", "one running");
+	inside = wait_for("run/state", "one running");
+	ASSERT(strncmp(outside, inside, strlen(inside)) == 0);
+	ASSERT_INT(strlen(outside), 4096);
+	ASSERT_INT(strspn(outside + strlen(inside), "\n"), 4096 - strlen(inside));
+	ASSERT_INT(end_agent(), 0);
+}
+
+/* What the agent has of the host is not for the programs that it runs. */
+TEST(services_do_not_have_the_file_of_the_host)
+{
+	cleanup_free char *config = xasprintf(
+		"service one\n"
+		"command /bin/sh -c \"ls -l /proc/self/fd >&2; sleep 1000\"\n");
+	cleanup_free char *state = in_folder("state");
+	cleanup_free char *log = NULL;
+
+	start_agent(config);
+	log = wait_for("agent.log", "/proc/");
+	ASSERT(!strstr(log, state));
 	ASSERT_INT(end_agent(), 0);
 }
 

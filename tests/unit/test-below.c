@@ -69,3 +69,69 @@ TEST(a_link_in_the_place_of_the_file_is_replaced)
 	ASSERT_OK(file_read(secret, 100, &there, &err));
 	ASSERT_STR(there.text, "s");
 }
+
+/* A temporary name, too: what it leads to, or a reader of it, would be somebody else. */
+TEST(links_and_pipes_at_temporary_names_are_replaced)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *temporary = xasprintf("%s/file.new", theirs);
+	cleanup_free char *other = xasprintf("%s/other", theirs);
+	cleanup_free char *victim = xasprintf("%s/file", outside);
+
+	ASSERT_INT(symlink(victim, temporary), 0);
+	ASSERT_OK(below_put(theirs, "file", "x", 0600, &err));
+	ASSERT(!file_exists(victim));
+	ASSERT_INT(mkfifo(temporary, 0600), 0);
+	ASSERT_OK(below_put(theirs, "file", "y", 0600, &err));
+	ASSERT_OK(below_read(theirs, "file", 100, &text, &err));
+	ASSERT_STR(text.text, "y");
+	ASSERT_INT(mkfifo(other, 0600), 0);
+	ASSERT_INT(below_read(theirs, "other", 100, &text, NULL), -EINVAL);
+	ASSERT_OK(below_put(theirs, "other", "z", 0600, &err));
+}
+
+/* Whoever has the old file open does not get to see or change what is in the new one. */
+TEST(a_file_at_the_temporary_name_is_not_written_to)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *temporary = xasprintf("%s/file.new", theirs);
+	cleanup_free char *kept = xasprintf("%s/kept", theirs);
+
+	ASSERT_OK(file_put(temporary, "old", 3, 0666, &err));
+	ASSERT_INT(link(temporary, kept), 0);
+	ASSERT_OK(below_put(theirs, "file", "secret", 0600, &err));
+	ASSERT_OK(file_read(kept, 100, &text, &err));
+	ASSERT_STR(text.text, "old");
+}
+
+TEST(only_what_is_made_gets_a_mode)
+{
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *old = xasprintf("%s/old", theirs);
+	cleanup_free char *new = xasprintf("%s/old/new", theirs);
+	struct stat st;
+
+	(void)umask(077);
+	ASSERT_INT(mkdir(old, 0711), 0);
+	ASSERT_INT(chmod(old, 0711), 0);
+	ASSERT_OK(below_make_folder(theirs, "old/new", 01777, NULL, &err));
+	ASSERT_OK(below_make_folder(theirs, "old/new", 0700, NULL, &err));
+	ASSERT_INT(stat(old, &st), 0);
+	ASSERT_INT(st.st_mode & 07777, 0711);
+	ASSERT_INT(stat(new, &st), 0);
+	ASSERT_INT(st.st_mode & 07777, 01777);
+}
+
+TEST(nothing_is_made_above)
+{
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+
+	ASSERT_INT(below_make_folder(theirs, "../escaped", 0755, NULL, NULL), -EXDEV);
+	ASSERT_INT(below_put(theirs, "a/../../escaped", "x", 0644, NULL), -EXDEV);
+}

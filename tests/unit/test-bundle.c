@@ -97,16 +97,17 @@ static void make_cluster(struct profile *profile)
 	node->driver = xstrdup("fake");
 	put(profile->folder, "profile.json", "{}");
 	put(profile->folder, "nodes/node-1/agent.log", "began\n");
-	put(profile->folder, "nodes/node-1/etc/kubernetes/admin.conf", "client-key-data: S3CRET\n");
-	put(profile->folder, "nodes/node-1/etc/kubernetes/pki/ca.key", "S3CRET\n");
-	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_old/etcd/7.log",
-	    "old\n");
-	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/2.log",
-	    "2\n");
-	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log",
-	    "10\n");
-	put(profile->folder, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/11.log.gz",
-	    "x");
+	put(profile->folder, "nodes/node-1/tree/etc/kubernetes/admin.conf",
+	    "client-key-data: S3CRET\n");
+	put(profile->folder, "nodes/node-1/tree/etc/kubernetes/pki/ca.key", "S3CRET\n");
+	put(profile->folder,
+	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_old/etcd/7.log", "old\n");
+	put(profile->folder,
+	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/2.log", "2\n");
+	put(profile->folder,
+	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log", "10\n");
+	put(profile->folder,
+	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/11.log.gz", "x");
 }
 
 TEST(writes_what_there_is_of_a_cluster_that_is_half_made)
@@ -120,7 +121,7 @@ TEST(writes_what_there_is_of_a_cluster_that_is_half_made)
 
 	make_cluster(&profile);
 	fake_world_use(world_folder, 0);
-	link = xasprintf("%s/nodes/node-1/var/log/kubelet.log", profile.folder);
+	link = xasprintf("%s/nodes/node-1/tree/var/log/kubelet.log", profile.folder);
 	ASSERT_INT(symlink("/etc/passwd", link), 0);
 	ASSERT_OK(bundle_write(&profile, path, &err));
 	ASSERT_INT(stat(path, &st), 0);
@@ -194,13 +195,14 @@ TEST(finds_the_log_of_a_static_pods_last_run)
 	const char *found = NULL;
 
 	make_cluster(&profile);
-	old = xasprintf("%s/nodes/node-1/var/log/pods/kube-system_etcd-node-1_old", profile.folder);
+	old = xasprintf("%s/nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_old",
+			profile.folder);
 	ASSERT_INT(utimensat(AT_FDCWD, old, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0), 0);
 	cluster_logs_add_node(&list, &profile, &profile.nodes[0]);
 	for (size_t i = 0; i < list.count; i++)
 		if (strcmp(list.items[i].service, "etcd") == 0)
 			found = list.items[i].path;
-	ASSERT_STR(found, "nodes/node-1/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log");
+	ASSERT_STR(found, "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log");
 }
 
 TEST(knows_services_by_their_names)

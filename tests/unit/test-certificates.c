@@ -31,7 +31,7 @@ static char *path_of(const char *node, const char *file)
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 
 	ASSERT_OK(profile_load("test", &profile, &err));
-	return xasprintf("%s/nodes/%s%s", profile.folder, node, file);
+	return xasprintf("%s/nodes/%s/tree%s", profile.folder, node, file);
 }
 
 /* Put a certificate there that is good from BEGIN to END, in seconds from now. */

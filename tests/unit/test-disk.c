@@ -34,7 +34,7 @@ static void begin(void)
 
 static bool is_gone(void)
 {
-	cleanup_free char *var = in_node("var");
+	cleanup_free char *var = in_node("tree/var");
 	cleanup_free char *image = in_node("disk.img");
 
 	return !disk_is_mounted(var) && !disk_is_attached(image);
@@ -75,8 +75,8 @@ TEST(a_disk_is_as_large_as_asked_and_no_larger)
 	int r = 0;
 
 	begin();
-	var = in_node("var");
-	path = in_node("var/fill");
+	var = in_node("tree/var");
+	path = in_node("tree/var/fill");
 	block = xcalloc(1, MIB);
 	ASSERT_INT(size(), 64 * MIB);
 	ASSERT_INT(statvfs(var, &st), 0);
@@ -95,15 +95,15 @@ TEST(a_disk_is_as_large_as_asked_and_no_larger)
 TEST(what_is_on_it_stays_when_it_is_unmounted_and_mounted)
 {
 	begin();
-	put("var/kept", "text");
+	put("tree/var/kept", "text");
 	ASSERT_OK(native_disk_up(&spec, &err));
-	assert_kept("var/kept", "text");
+	assert_kept("tree/var/kept", "text");
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 	ASSERT(is_gone());
 	ASSERT_INT(native_disk_used(&spec), 0);
 	ASSERT_OK(native_disk_up(&spec, &err));
-	assert_kept("var/kept", "text");
+	assert_kept("tree/var/kept", "text");
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 }
 
@@ -111,28 +111,28 @@ TEST(what_is_on_it_stays_when_it_is_unmounted_and_mounted)
 TEST(a_disk_that_was_cut_off_is_mended)
 {
 	begin();
-	put("var/kept", "text");
+	put("tree/var/kept", "text");
 	native_disk_abandon(&spec);
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 	ASSERT_OK(native_disk_up(&spec, &err));
-	assert_kept("var/kept", "text");
-	put("var/kept", "more");
+	assert_kept("tree/var/kept", "text");
+	put("tree/var/kept", "more");
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 }
 
 TEST(it_grows_and_never_shrinks)
 {
 	begin();
-	put("var/kept", "text");
+	put("tree/var/kept", "text");
 	spec.disk_bytes = 200 * MIB;
 	ASSERT_OK(native_disk_up(&spec, &err));
 	ASSERT_INT(size(), 200 * MIB);
-	assert_kept("var/kept", "text");
+	assert_kept("tree/var/kept", "text");
 	spec.disk_bytes = 64 * MIB;
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 	ASSERT_OK(native_disk_up(&spec, &err));
 	ASSERT_INT(size(), 200 * MIB);
-	assert_kept("var/kept", "text");
+	assert_kept("tree/var/kept", "text");
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 }
 
@@ -192,7 +192,7 @@ TEST(a_disk_in_use_is_not_attached_twice)
 
 	begin();
 	image = in_node("disk.img");
-	var = in_node("var");
+	var = in_node("tree/var");
 	ASSERT_INT(pipe(go), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -205,10 +205,10 @@ TEST(a_disk_in_use_is_not_attached_twice)
 	ASSERT_INT(umount(var), 0);
 	ASSERT(disk_is_attached(image));
 	ASSERT_OK(native_disk_up(&spec, &err));
-	put("var/kept", "text");
+	put("tree/var/kept", "text");
 	(void)kill(pid, SIGKILL);
 	ASSERT_INT(waitpid(pid, NULL, 0), pid);
-	assert_kept("var/kept", "text");
+	assert_kept("tree/var/kept", "text");
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 	ASSERT(is_gone());
 }
@@ -219,11 +219,11 @@ TEST(what_a_stopped_node_keeps_can_be_looked_at)
 	pid_t pid;
 
 	begin();
-	put("var/kept", "text");
+	put("tree/var/kept", "text");
 	ASSERT_OK(disk_unmount_below(spec.folder, &err));
 	pid = fork();
 	if (pid == 0) {
-		cleanup_free char *path = in_node("var/kept");
+		cleanup_free char *path = in_node("tree/var/kept");
 		int r = native_disk_show(&spec, NULL);
 
 		_exit(r == 0 && file_exists(path) && unlink(path) < 0 && errno == EROFS ? 0 : 1);

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Fail if code could follow a link that a node's root has made: only node/tree.c names the place of
+# a node's own files, and what it returns, always called "tree", is for the functions of
+# base/below.h alone.  Those in src/node/ mount the tree's own directories, whose names are the
+# host's.
+set -eu
+
+cd "$(dirname "$0")/.."
+bad=0
+
+# Paths that are put together by hand.
+if grep -EnH '"[^"]*(nodes/%s|%s)/(tree|run|home|srv|mnt|usr-work)[/"]|"[^"]*nodes/%s/(etc|var|root|usr)|/proc/%d/(root|cwd|fd)' \
+	src/*.c src/*/*.[ch] | grep -Ev '^src/(node/tree|payload/store)\.c:'; then
+	echo "a node's own files are found by node_tree() or node_tree_path() only" >&2
+	bad=1
+fi
+
+# Functions that follow links.
+if grep -EnH '(file_[a-z_]+|[a-z]*(open|stat|chmod|chown|mkdir|rename|link|access|mount|opendir)|unlink|rmdir|realpath|truncate)\((tree|etc)(\)|, *[^ "])' \
+	src/*.c src/*/*.[ch] | grep -Ev 'below_[a-z_]+\((tree|etc)[,)]'; then
+	echo "use the functions of base/below.h for what a node's root can write" >&2
+	bad=1
+fi
+
+# And by another name, the convention that this check relies on.
+if grep -EnH '=[[:space:]]*node_tree(_path|_relative)?\(' src/*.c src/*/*.[ch] | grep -Ev 'char \*tree = '; then
+	echo "what node_tree() returns is to be called 'tree'" >&2
+	bad=1
+fi
+exit "$bad"
