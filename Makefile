@@ -22,6 +22,10 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo 'sudo -E env "PATH=$$PATH"')
 all: build/build.ninja
 	@ninja -C build
 
+# What clusters need, without the tests.
+programs: build/build.ninja
+	@ninja -C build manykube manykube-agent manykube-pause
+
 build/build.ninja:
 	meson setup build --prefix=$(PREFIX)
 
@@ -32,10 +36,11 @@ build-clang/build.ninja:
 	CC=clang meson setup build-clang
 
 deps:
-	@tools/deps.sh $(if $(MANYKUBE_TEST_HOSTS),hosts)
+	@tools/deps.sh test $(if $(MANYKUBE_TEST_HOSTS),hosts)
 
-up: deps
-	@$(MAKE) --no-print-directory all
+up:
+	@tools/deps.sh
+	@$(MAKE) --no-print-directory programs
 	$(SUDO) build/manykube start --nodes=3
 	$(SUDO) build/manykube kubectl -- get nodes
 
@@ -45,12 +50,12 @@ test: deps
 
 # Apart from the others: what is emulated takes its time.
 test-hosts:
-	@tools/deps.sh hosts
+	@tools/deps.sh test hosts
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/hosts/run.sh $(ONLY)
 
 fuzz:
-	@tools/deps.sh fuzz
+	@tools/deps.sh test fuzz
 	@[ -d build-fuzz ] || CC=clang meson setup build-fuzz -Dfuzzer=true -Db_sanitize=address,undefined \
 		-Db_lundef=false -Dwerror=false
 	@tools/fuzz.sh $(SECONDS) $(ONLY)
@@ -105,4 +110,4 @@ deb:
 clean:
 	rm -rf build build-asan build-clang build-fuzz
 
-.PHONY: all deps up test test-hosts fuzz bench asan clang format docs installable install uninstall deb clean
+.PHONY: all programs deps up test test-hosts fuzz bench asan clang format docs installable install uninstall deb clean
