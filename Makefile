@@ -4,6 +4,8 @@
 #	make up         install what is missing, build, and start a cluster of three nodes
 #	make test       all tests, the end-to-end ones on real clusters included
 #	make test ONLY=e2e/network   only what matches
+#	make test-fresh only 'make up' on a machine that has never seen manykube; FROM=source builds
+#	                Kubernetes there, which takes a quarter of an hour
 #	make test-hosts tests on other kinds of hosts, guests of QEMU; ONLY=short for a part
 #	make fuzz       have libFuzzer look for input that breaks parsers; ONLY=yaml SECONDS=600
 #	make bench      measure starts, memory and disk, beside the by-the-book way
@@ -14,6 +16,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 ONLY ?=
+FROM ?= download
 SECONDS ?= 60
 
 # Nodes need root.  PATH is kept for Go, which sudo would not find.
@@ -47,6 +50,10 @@ up:
 test: deps
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/run.sh $(ONLY)
+
+test-fresh: deps
+	@$(MAKE) --no-print-directory programs
+	@$(SUDO) tests/fresh/run.sh $(FROM)
 
 # Apart from the others: what is emulated takes its time.
 test-hosts:
@@ -110,4 +117,4 @@ deb:
 clean:
 	rm -rf build build-asan build-clang build-fuzz
 
-.PHONY: all programs deps up test test-hosts fuzz bench asan clang format docs installable install uninstall deb clean
+.PHONY: all programs deps up test test-fresh test-hosts fuzz bench asan clang format docs installable install uninstall deb clean

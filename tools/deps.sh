@@ -11,7 +11,7 @@ build='make gcc libc6-dev meson ninja-build pkgconf libcurl4-openssl-dev libssl-
 payload='libseccomp-dev busybox-static ca-certificates'
 # What nodes run from the host's /usr.
 nodes='mount nftables iptables conntrack iproute2 procps e2fsprogs util-linux'
-tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema'
+tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema mmdebstrap slirp4netns'
 hosts='qemu-system-x86 qemu-utils mmdebstrap openssh-client python3'
 fuzz=libclang-rt-dev
 wanted="$build $payload $nodes"
