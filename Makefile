@@ -4,6 +4,8 @@
 #	make up         install what is missing, build, and start a cluster of three nodes
 #	make test       all tests, the end-to-end ones on real clusters included
 #	make test ONLY=e2e/network   only what matches
+#	make test-fresh only 'make up' on a machine that has never seen manykube; FROM=source builds
+#	                Kubernetes there, which takes a quarter of an hour
 #	make test-hosts tests on other kinds of hosts, guests of QEMU; ONLY=short for a part
 #	make fuzz       have libFuzzer look for input that breaks parsers; ONLY=yaml SECONDS=600
 #	make bench      measure starts, memory and disk, beside the by-the-book way
@@ -14,6 +16,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 ONLY ?=
+FROM ?= download
 SECONDS ?= 60
 
 # Nodes need root.  PATH is kept for Go, which sudo would not find.
@@ -21,6 +24,10 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo 'sudo -E env "PATH=$$PATH"')
 
 all: build/build.ninja
 	@ninja -C build
+
+# What clusters need, without the tests.
+programs: build/build.ninja
+	@ninja -C build manykube manykube-agent manykube-pause
 
 build/build.ninja:
 	meson setup build --prefix=$(PREFIX)
@@ -32,10 +39,11 @@ build-clang/build.ninja:
 	CC=clang meson setup build-clang
 
 deps:
-	@tools/deps.sh $(if $(MANYKUBE_TEST_HOSTS),hosts)
+	@tools/deps.sh test $(if $(MANYKUBE_TEST_HOSTS),hosts)
 
-up: deps
-	@$(MAKE) --no-print-directory all
+up:
+	@tools/deps.sh
+	@$(MAKE) --no-print-directory programs
 	$(SUDO) build/manykube start --nodes=3
 	$(SUDO) build/manykube kubectl -- get nodes
 
@@ -43,14 +51,18 @@ test: deps
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/run.sh $(ONLY)
 
+test-fresh: deps
+	@$(MAKE) --no-print-directory programs
+	@$(SUDO) tests/fresh/run.sh $(FROM)
+
 # Apart from the others: what is emulated takes its time.
 test-hosts:
-	@tools/deps.sh hosts
+	@tools/deps.sh test hosts
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/hosts/run.sh $(ONLY)
 
 fuzz:
-	@tools/deps.sh fuzz
+	@tools/deps.sh test fuzz
 	@[ -d build-fuzz ] || CC=clang meson setup build-fuzz -Dfuzzer=true -Db_sanitize=address,undefined \
 		-Db_lundef=false -Dwerror=false
 	@tools/fuzz.sh $(SECONDS) $(ONLY)
@@ -105,4 +117,4 @@ deb:
 clean:
 	rm -rf build build-asan build-clang build-fuzz
 
-.PHONY: all deps up test test-hosts fuzz bench asan clang format docs installable install uninstall deb clean
+.PHONY: all programs deps up test test-fresh test-hosts fuzz bench asan clang format docs installable install uninstall deb clean

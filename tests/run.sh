@@ -1,6 +1,6 @@
 #!/bin/bash
 # Run all tests, or those whose group the words given begin (unit, unit/opt, fuzz, style, asan,
-# clang, package, e2e, e2e/cluster, hosts), and end with one line: how many passed, failed and were skipped.
+# clang, package, e2e, e2e/cluster, fresh, hosts), and end with one line: how many passed, failed and were skipped.
 # What a test printed is in build/test-logs/.
 set -u
 
@@ -171,6 +171,12 @@ if wanted e2e; then
 		failed=$((failed + 1))
 		failures+=("e2e: there is no payload for clusters")
 	fi
+fi
+
+# It needs a payload in the cache, which the end-to-end tests have filled by now.
+if wanted fresh; then
+	run "$logs/fresh.log" timeout --kill-after=60 900 tests/fresh/run.sh
+	count_tap fresh "$logs/fresh.log"
 fi
 
 # Other kinds of hosts take long; CI has one of them.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Install what building, running and testing manykube needs and this machine lacks; with the word
-# "hosts" also what testing it on other hosts does, which are guests of QEMU, with "fuzz" libFuzzer.
+# Install what building and running manykube needs and this machine lacks; with the word "test" also
+# what testing it needs, with "hosts" what testing it on other hosts does, which are guests of QEMU,
+# with "fuzz" libFuzzer.
 # On a complete machine it only looks, and needs neither root nor a network.
 set -eu
 
@@ -10,19 +11,24 @@ build='make gcc libc6-dev meson ninja-build pkgconf libcurl4-openssl-dev libssl-
 payload='libseccomp-dev busybox-static ca-certificates'
 # What nodes run from the host's /usr.
 nodes='mount nftables iptables conntrack iproute2 procps e2fsprogs util-linux'
-tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema'
-case ${1:-} in
-hosts) more='qemu-system-x86 qemu-utils mmdebstrap openssh-client python3' ;;
-fuzz) more=libclang-rt-dev ;;
-*) more= ;;
-esac
+tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema mmdebstrap slirp4netns'
+hosts='qemu-system-x86 qemu-utils mmdebstrap openssh-client python3'
+fuzz=libclang-rt-dev
+wanted="$build $payload $nodes"
+for word; do
+	case $word in
+	test) wanted="$wanted $tests" ;;
+	hosts) wanted="$wanted $hosts" ;;
+	fuzz) wanted="$wanted $fuzz" ;;
+	esac
+done
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
-	echo "not a Debian: see that what these packages hold is installed: $build $payload $nodes $tests $more"
+	echo "not a Debian: see that what these packages hold is installed: $wanted"
 	exit 0
 fi
 missing=
-for package in $build $payload $nodes $tests $more; do
+for package in $wanted; do
 	state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) || state=
 	[ "$state" = installed ] || missing="$missing $package"
 done

@@ -11,7 +11,7 @@
 struct apply_options {
 	bool prune;             /* delete nodes that the file does not have */
 	bool force;             /* go on although the host lacks something */
-	unsigned wait_seconds;  /* how long each start may take */
+	unsigned wait_seconds;  /* for the cluster, after each start */
 	unsigned drain_seconds; /* how long the pods of a node that goes may take to move */
 };
 

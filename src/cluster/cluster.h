@@ -104,6 +104,8 @@ struct cluster_options {
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* go on although the host lacks something */
 	unsigned wait;             /* enum cluster_wait */
+	/* For the cluster only, once all that it needs is there: getting payloads, waiting for
+	 * other commands, making nodes and loading images do not count. */
 	unsigned wait_seconds;
 };
 
@@ -195,8 +197,8 @@ int cluster_pass_on_primary(struct profile *profile, struct node *node, struct e
 int cluster_choose_survivor(const struct profile *profile, const char *name, struct node **ret_node,
 			    struct error *err);
 
-/* Make SURVIVOR the only member of etcd, and the primary, within SECONDS; the other control planes
- * are to join again. */
+/* Make SURVIVOR the only member of etcd, and the primary; the other control planes are to join
+ * again.  Each of its two starts may wait SECONDS for the API. */
 int cluster_recover(struct profile *profile, struct node *survivor, unsigned seconds,
 		    struct observer *observer, struct error *err);
 

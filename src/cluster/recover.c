@@ -14,7 +14,6 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
@@ -58,18 +57,16 @@ static int change_manifest(const struct profile *profile, const struct node *nod
 	return r < 0 ? r : node_rename(profile, node, MAKING, MANIFEST, err);
 }
 
-/* Have etcd of SURVIVOR started anew, ALONE or as ever, and wait for the API. */
+/* Restart etcd of SURVIVOR, ALONE or as before, and wait up to SECONDS for the API. */
 static int restart(const struct profile *profile, const struct node *survivor, bool alone,
-		   int64_t deadline, struct observer *observer, struct error *err)
+		   unsigned seconds, struct observer *observer, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	struct cluster_options options = {
-		.only = &names,
-		.recovering = true,
-		.force = true,
-		.wait = WAIT_API,
-		.wait_seconds = (unsigned)clock_left_ms(deadline) / 1000 + 1
-	};
+	struct cluster_options options = { .only = &names,
+					   .recovering = true,
+					   .force = true,
+					   .wait = WAIT_API,
+					   .wait_seconds = seconds };
 	struct cluster_outcome outcome;
 	int r;
 
@@ -163,17 +160,16 @@ static int note(struct profile *profile, struct node *survivor, struct error *er
 int cluster_recover(struct profile *profile, struct node *survivor, unsigned seconds,
 		    struct observer *observer, struct error *err)
 {
-	int64_t deadline = clock_now_ms() + (int64_t)seconds * 1000;
 	int r = note(profile, survivor, err);
 
 	if (r < 0)
 		return r;
 	world->after("note recovery");
-	r = restart(profile, survivor, true, deadline, observer, err);
+	r = restart(profile, survivor, true, seconds, observer, err);
 	if (r == 0)
 		r = check_alone(profile, survivor, err);
 	if (r == 0)
-		r = restart(profile, survivor, false, deadline, observer, err);
+		r = restart(profile, survivor, false, seconds, observer, err);
 	if (r < 0)
 		return r;
 	free(take_ptr(profile->recovering));

@@ -179,8 +179,8 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 
 int start_node(struct start *start, struct node *node, struct error *err)
 {
-	return STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
-			    bring_up(start, node, err));
+	return UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
+					   bring_up(start, node, err)));
 }
 
 int start_other_nodes(struct start *start, struct error *err)

@@ -389,9 +389,9 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	int r;
 
 	*ret_outcome = (struct cluster_outcome){ 0 };
-	r = check(&start, name, options, err);
+	r = UNTIMED(&start, check(&start, name, options, err));
 	if (r == 0)
-		r = prepare(&start, name, options, err);
+		r = UNTIMED(&start, prepare(&start, name, options, err));
 	if (r < 0)
 		return r;
 	if (!can_go_on(&start)) {

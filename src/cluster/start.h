@@ -1,6 +1,7 @@
 /* A start under way: what its parts, start*.c, have in common. */
 #pragma once
 
+#include "base/clock.h"
 #include "cluster/bootstrap.h"
 #include "cluster/cluster.h"
 #include "cluster/world.h"
@@ -9,7 +10,7 @@ struct start {
 	struct profile profile;
 	struct payload payload;
 	struct observer *observer;
-	int64_t deadline;
+	int64_t deadline; /* of waiting for the cluster; UNTIMED work moves it */
 	char *token;
 	struct bootstrap init;
 	struct bootstrap publish;
@@ -35,6 +36,18 @@ struct start {
 		step_r_;                                         \
 	})
 #define STEP(start, words, node, work) STEP_SEEN_BY((start)->observer, words, node, work)
+
+/*
+ * Do WORK that is not waiting for the cluster: getting payloads, waiting for a lock, making nodes.
+ * The time that it takes is added to the deadline, so --wait-timeout does not count it.
+ */
+#define UNTIMED(start, work)                                       \
+	({                                                         \
+		int64_t untimed_ms_ = clock_now_ms();              \
+		int untimed_r_ = (work);                           \
+		(start)->deadline += clock_now_ms() - untimed_ms_; \
+		untimed_r_;                                        \
+	})
 
 /* Whether NODE ran before, and whether it runs or is to run. */
 bool start_ran_before(const struct start *start, const struct node *node);

@@ -20,7 +20,8 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_FLAG('y', "yes", &arg.yes, "don't ask", .once = true),
-	OPT_SECONDS(0, "wait-timeout", &arg.seconds, "how long it may take"),
+	OPT_SECONDS(0, "wait-timeout", &arg.seconds,
+		    "how long to wait for the API, each of two times"),
 	OPT_END,
 };
 

@@ -186,8 +186,10 @@ const struct opt start_options[] = {
 	OPT_STRING(0, "wait", &start_arguments.wait, "WHAT",
 		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none",
 		   .check = check_wait),
-	OPT_SECONDS(0, "wait-timeout", &start_arguments.wanted.wait_seconds,
-		    "how long the start may take"),
+	OPT_SECONDS(
+		0, "wait-timeout", &start_arguments.wanted.wait_seconds,
+		"how long to wait for the cluster; getting Kubernetes, making nodes and loading "
+		"images do not count"),
 	OPT_FLAG(0, "download-only", &start_arguments.download_only,
 		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
 	OPT_FLAG(0, "dry-run", &start_arguments.dry_run, "say what would be done, and make nothing",

@@ -32,7 +32,7 @@ static const struct opt options[] = {
 	OPT_SECONDS(0, "drain-timeout", &arg.wanted.drain_seconds,
 		    "how long moving the pods of a node may take; what is left ends with it and "
 		    "begins again"),
-	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long each node may take"),
+	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long to wait for each node"),
 	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
 		   "where to download Kubernetes from instead of the official places"),
 	OPT_FLAG(0, "dry-run", &arg.dry_run, "say what would be done, and change nothing",

@@ -13,6 +13,7 @@
 #include "base/process.h"
 #include "cluster/spec.h"
 #include "cluster/world.h"
+#include "fake-clock.h"
 #include "node/driver.h"
 
 #define ETCD_MANIFEST "    - etcd\n    - --name=x\n"
@@ -125,6 +126,13 @@ static void after(arg_unused const char *step)
 		_exit(FAKE_CRASHED);
 }
 
+unsigned fake_world_slow_seconds;
+
+static void take_time(void)
+{
+	fake_clock_advance(INT64_C(1000) * fake_world_slow_seconds);
+}
+
 /* As much as a test is to find free. */
 static uint64_t free_bytes = UINT64_MAX;
 
@@ -174,6 +182,7 @@ static int fake_create(const struct node_spec *spec, struct error *err)
 	cleanup_free char *var = xasprintf("%s/tree/var/lib/kubelet", spec->folder);
 	int r;
 
+	take_time();
 	if (!file_exists(etc))
 		add_images(spec->name, payload_of(spec));
 	r = file_make_dirs(etc, 0755, err);
@@ -311,6 +320,7 @@ static int fake_start(const struct node_spec *spec, struct error *err)
 static int fake_stop(const struct node_spec *spec, arg_unused unsigned grace,
 		     arg_unused struct error *err)
 {
+	take_time();
 	drop_about("frozen", spec->name);
 	drop_about("running", spec->name);
 	return 0;
@@ -661,6 +671,7 @@ static int fake_payload(const char *version, arg_unused const char *mirror,
 	cleanup_free char *bin = xasprintf("%s/.payload/bin", folder);
 	cleanup_free char *kubeadm = xasprintf("%s/kubeadm", bin);
 
+	take_time();
 	strlist_add(&fake_world_payloads, version);
 	if (lacking && strcmp(lacking, version) == 0)
 		return error_because(err, &reason_download, -ENOENT, "no %s", version);
@@ -674,6 +685,7 @@ static int fake_payload(const char *version, arg_unused const char *mirror,
 
 static int fake_lock(int *ret_fd, arg_unused struct error *err)
 {
+	take_time();
 	*ret_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return 0;
 }
@@ -735,6 +747,7 @@ static int fake_import(arg_unused const struct profile *profile, const struct no
 {
 	if (!is_awake(node->name))
 		return error_set(err, -ESRCH, "node '%s' does not run", node->name);
+	take_time();
 	add_images(node->name, payload->version);
 	return 0;
 }
@@ -870,12 +883,25 @@ static int fake_node(const struct profile *profile, enum kube_verb verb, const c
 	return 0;
 }
 
+unsigned fake_world_api_seconds;
+
+/* Every question takes a second. */
+static bool is_still_coming_up(void)
+{
+	if (fake_world_api_seconds == 0)
+		return false;
+	fake_world_api_seconds--;
+	fake_clock_advance(1000);
+	return true;
+}
+
 static int fake_kube(const struct profile *profile, enum kube_verb verb, const char *path,
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
 	const char *secret = strstr(path, "/secrets");
 
-	if (fake_world_inits() == 0 || !has_quorum())
+	if (fake_world_inits() == 0 || !has_quorum() ||
+	    (strcmp(path, "/readyz") == 0 && is_still_coming_up()))
 		return error_set(err, -ECONNREFUSED, "the API is down");
 	if (secret && verb == KUBE_CREATE)
 		add_about("token", json_string_value(json_object_get(
@@ -950,7 +976,7 @@ static bool fake_api(arg_unused const struct profile *profile, const struct node
 
 static bool fake_admin(arg_unused const struct profile *profile)
 {
-	return fake_world_inits() > 0;
+	return fake_world_inits() > 0 && !is_still_coming_up();
 }
 
 static int fake_config_add(arg_unused const struct profile *profile, arg_unused struct error *err)

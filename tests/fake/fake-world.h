@@ -28,6 +28,15 @@ extern struct strlist fake_world_payloads;
 /* From now on the payload of VERSION can't be had. */
 void fake_world_lack(const char *version);
 
+/*
+ * How long, by the clock, each thing takes that is not waiting for the cluster: getting a payload,
+ * taking the host's lock, making and stopping a node, importing images.  Nothing really waits.
+ */
+extern unsigned fake_world_slow_seconds;
+
+/* How long, by the clock, the API does not answer when it is asked whether it is ready. */
+extern unsigned fake_world_api_seconds;
+
 /* How often etcd will not yet let a member go, since not all have been in touch for long. */
 extern unsigned fake_world_unsettled;
 

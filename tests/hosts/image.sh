@@ -5,6 +5,11 @@
 #	                            what people run beside us; "own" is this machine's release
 #	image.sh payload VERSION    a /home that has the payload of that Kubernetes in cache/
 #
+# and for tests/fresh, which has no guests:
+#
+#	image.sh fresh RELEASE      root.tar: the smallest Debian in which a user can clone and run make
+#	image.sh mirror VERSION     files/: the official releases of that Kubernetes, out of its payload
+#
 # and print the folder that holds them.  Each is named by what it is made of, complete or absent, and
 # never changed afterwards: guests write into overlays of their own.  One that was not used for a
 # month goes when the next is made.
@@ -123,22 +128,35 @@ make_payload() {
 	rm -rf "$tree"
 }
 
+# Nothing but what Debian can't do without, and what a user needs before the first `make`.
+make_fresh() {
+	# shellcheck disable=SC2046 # words
+	sources | mmdebstrap --variant=minbase --mode=root $(proxies) \
+		--include=make,git,sudo,ca-certificates "$version" "$1/root.tar" -
+}
+
+make_mirror() {
+	tests/fresh/mirror.py make "$cache/$version" "$1/files"
+}
+
 kind=$1 version=$2
 [ "$version" != own ] || version=$(own_release)
 case $kind in
 base) recipe=$({ declare -f make_base customise; echo "$kernel $system $ours $tests $neighbours"; } | sha256sum) ;;
 payload) recipe=$({ declare -f make_payload; cat "$cache/$version/payload.json"; } | sha256sum) ;;
+fresh) recipe=$(declare -f make_fresh | sha256sum) ;;
+mirror) recipe=$(cat tests/fresh/mirror.py "$cache/$version/payload.json" | sha256sum) ;;
 esac
 folder=$images/$kind-$version-${recipe:0:12}
 mkdir -p "$images"
 exec 9>"$images/lock"
 flock 9
 if [ ! -d "$folder" ]; then
-	echo "making the guests' $kind of $version in $images, once" >&2
+	echo "making the $kind of $version in $images, once" >&2
 	rm -rf "$folder.new"
 	mkdir -p "$folder.new"
 	# Images of containers come without lists.
-	[ "$kind" != base ] || [ -n "$(sources)" ] || apt-get update >&2
+	[ "$kind" != base ] && [ "$kind" != fresh ] || [ -n "$(sources)" ] || apt-get update >&2
 	"make_$kind" "$folder.new" >&2
 	mv "$folder.new" "$folder"
 	# Those that older checkouts were the last to use.

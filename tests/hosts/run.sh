@@ -203,7 +203,7 @@ if [ "$(id -u)" != 0 ]; then
 	exit 0
 fi
 if ! command -v qemu-system-x86_64 >/dev/null || ! command -v mmdebstrap >/dev/null; then
-	echo "1..0 # SKIP needs QEMU and mmdebstrap: tools/deps.sh hosts"
+	echo "1..0 # SKIP needs QEMU and mmdebstrap: tools/deps.sh test hosts"
 	exit 0
 fi
 mkdir -p "$logs"

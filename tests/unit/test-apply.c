@@ -138,6 +138,15 @@ TEST(a_plan_is_carried_out_also_cut_short)
 	cut_short(make_cluster, apply_after, assert_applied, 30);
 }
 
+TEST(making_nodes_anew_does_not_count_as_waiting_for_them)
+{
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	fake_world_slow_seconds = 3600;
+	fake_world_api_seconds = 3;
+	assert_applied();
+}
+
 TEST(nothing_is_to_be_done_for_what_there_is)
 {
 	cleanup_free char *plan = NULL;

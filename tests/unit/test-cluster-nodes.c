@@ -331,6 +331,15 @@ TEST(payloads_of_all_versions_that_take_part_are_there_before)
 	assert_two();
 }
 
+TEST(getting_another_version_does_not_count_as_waiting_for_the_node)
+{
+	free(begin_round(0));
+	ASSERT_INT(one_node(), 0);
+	fake_world_slow_seconds = 3600;
+	ASSERT_INT(add_old(), 0);
+	assert_two();
+}
+
 TEST(nothing_is_made_if_the_nodes_version_cant_be_had)
 {
 	free(begin_round(0));

@@ -118,6 +118,36 @@ TEST(a_start_waits_for_an_api_that_answers_late)
 	assert_whole();
 }
 
+TEST(only_waiting_for_the_cluster_counts_against_its_timeout)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *folder = begin_round(0);
+	struct cluster_outcome outcome;
+
+	fake_world_use(folder, 0);
+	fake_world_slow_seconds = 3600;
+	fake_world_api_seconds = 5;
+	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &why), 0);
+	assert_whole();
+}
+
+TEST(a_start_does_not_wait_longer_than_it_may)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *folder = begin_round(0);
+	struct cluster_outcome outcome;
+
+	fake_world_use(folder, 0);
+	fake_world_slow_seconds = 3600;
+	fake_world_api_seconds = 30;
+	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &why), -ETIMEDOUT);
+	ASSERT_STR(why.text, "the API server did not come up in time");
+	ASSERT(fake_world_api_seconds > 5 && fake_world_api_seconds < 15);
+	fake_world_api_seconds = 0;
+	ASSERT_INT(start_again(&three_nodes), 0);
+	assert_whole();
+}
+
 TEST(a_second_start_changes_nothing)
 {
 	cleanup_free char *folder = begin_round(0);

@@ -406,6 +406,15 @@ TEST(one_of_three_goes_on_alone_and_takes_the_others_in_again_also_cut_short)
 	cut_short(two_of_three_killed, recover, check_recovered, 2);
 }
 
+TEST(stopping_and_making_the_survivor_does_not_count_as_waiting_for_the_api)
+{
+	free(begin_round(1));
+	ASSERT_INT(two_of_three_killed(), 0);
+	fake_world_slow_seconds = 3600;
+	fake_world_api_seconds = 3;
+	check_recovered();
+}
+
 TEST(a_recovery_that_has_begun_is_all_that_can_be_done)
 {
 	cleanup_free char *folder = begin_round(1);

@@ -255,6 +255,17 @@ TEST(a_control_plane_that_left_meanwhile_is_upgraded_when_it_is_back)
 	check_upgrade_of_three();
 }
 
+TEST(getting_the_new_version_and_its_images_does_not_count_as_waiting)
+{
+	free(begin_round(1));
+	ASSERT_INT(one_and_one(), 0);
+	fake_world_slow_seconds = 3600;
+	fake_world_api_seconds = 3;
+	ASSERT_INT(upgrade(), 0);
+	assert_new();
+	assert_world(WORLD_OF_TWO);
+}
+
 TEST(without_the_new_version_nothing_is_changed)
 {
 	free(begin_round(1));
