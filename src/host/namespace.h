@@ -34,13 +34,19 @@ struct namespace_target {
 
 /*
  * Start ARGV in TARGET with its stdin, stdout and stderr as OPTIONS say (folder too); the
- * environment is OPTIONS' or a minimal one.  It always has a session of its own; with
- * new_session, a terminal as stdin becomes that session's.  The process returned ends with
- * the program, with its status; killing it kills the program.
+ * environment is OPTIONS' or a minimal one.  It always has a session and a session keyring of its
+ * own; with new_session, a terminal as stdin becomes that session's.  Of our descriptors it gets
+ * only what host/relay.h calls harmless, pipes instead of others; of its output, a log in OPTIONS
+ * gets no more than 16 MiB.  The process returned ends with the program, with its status, once all
+ * output is written; killing it kills the program.
  */
 int namespace_spawn(const struct namespace_target *target, char *const *argv,
 		    const struct process_options *options, struct process *ret_process,
 		    struct error *err);
+
+/* Leave our session keyring, in which the user's keys may be, for a new and empty one; -1 with
+ * errno. */
+int namespace_new_keyring(void);
 
 /* Enter all namespaces of PID with the calling process, which should be a child made for that. */
 int namespace_enter(pid_t pid, struct error *err);
