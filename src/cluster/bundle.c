@@ -27,19 +27,24 @@
 #define LOG_BYTES (64 << 20)
 #define POD_BYTES (5 << 20)
 
-#define MOST_POD_LOGS 2000
+/* And the most of a node, whose root can fill its directories with whatever it wants. */
+#define NODE_BYTES (512 << 20)
+#define NODE_FILES 3000
 
 struct bundle {
 	const struct profile *profile;
 	struct tar_writer tar;
 	char *top;              /* the folder that all of it is in */
 	struct strbuf left_out; /* what could not be had, a line each */
-	unsigned pod_logs;
+	struct strlist values;  /* of nodes' variables, which are hidden wherever they are */
+	uint64_t node_left;     /* how many bytes may still be taken of a node */
+	unsigned node_files;    /* and how many files */
 };
 
 static void leave_out(struct bundle *bundle, const char *what, const char *why)
 {
-	strbuf_addf(&bundle->left_out, "%s: %s\n", what, why);
+	strbuf_add_printable(&bundle->left_out, what, strlen(what));
+	strbuf_addf(&bundle->left_out, ": %s\n", why);
 }
 
 /* Add TEXT as NAME without its secrets.  Only what the archive itself fails at is an error. */
@@ -52,6 +57,7 @@ static int add_text(struct bundle *bundle, const char *name, const char *text, s
 	int r;
 
 	bundle_redact(text, len, &clean);
+	bundle_hide(&clean, &bundle->values);
 	r = tar_add_data(&bundle->tar, path, clean.text, clean.len, 0600, &why);
 	if (r == -ENAMETOOLONG) {
 		leave_out(bundle, name, why.text);
@@ -91,11 +97,22 @@ static int add_file(struct bundle *bundle, const char *name, const char *folder,
 		return 0;
 	if (r == 0)
 		r = read_end(fd, most, &text, &why);
+	if (r == 0 && text.len > bundle->node_left)
+		r = error_set(&why, -EFBIG, "there is too much of this node already");
 	if (r < 0) {
 		leave_out(bundle, name, why.text);
 		return 0;
 	}
+	bundle->node_left -= text.len;
 	return add_text(bundle, name, text.text, text.len, err);
+}
+
+/* Whether one more file of the node may be taken; the first that may not is named. */
+static bool may_add(struct bundle *bundle, const char *name)
+{
+	if (bundle->node_files == NODE_FILES)
+		leave_out(bundle, name, "there are too many files of this node");
+	return bundle->node_files++ < NODE_FILES;
 }
 
 /* Files of the profile's own folder, and of each node's. */
@@ -138,12 +155,12 @@ static int add_matching(struct bundle *bundle, const char *at, const char *patte
 		return add_file(bundle, path, folder, path, LOG_BYTES, err);
 	slash = strrchr(path, '/');
 	*slash = '\0';
-	(void)below_list(folder, path, &names, NULL);
+	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
 
-		if (fnmatch(slash + 1, name, 0) != 0)
+		if (fnmatch(slash + 1, name, 0) != 0 || !may_add(bundle, full))
 			continue;
 		r = add_file(bundle, full, folder, full, LOG_BYTES, err);
 		if (r < 0)
@@ -169,15 +186,14 @@ static int add_pod_logs(struct bundle *bundle, const char *path, unsigned level,
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
 
-	(void)below_list(folder, path, &names, NULL);
+	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
 
-		if (level == 0 && bundle->pod_logs++ >= MOST_POD_LOGS) {
-			leave_out(bundle, full, "there are too many");
+		/* Directories count as well, since each is looked into. */
+		if (!may_add(bundle, full))
 			return 0;
-		}
 		r = level > 0 ? add_pod_logs(bundle, full, level - 1, err)
 			      : add_file(bundle, full, folder, full, POD_BYTES, err);
 		if (r < 0)
@@ -195,12 +211,15 @@ static int add_nodes(struct bundle *bundle, struct error *err)
 		cleanup_free char *at = xasprintf("nodes/%s/", node->name);
 		cleanup_free char *pods = xasprintf("nodes/%s/var/log/pods", node->name);
 
+		bundle->node_left = NODE_BYTES;
+		bundle->node_files = 0;
 		r = add_all(bundle, at, node_files, err);
 		if (r == 0)
 			r = add_pod_logs(bundle, pods, 2, err);
 		if (r < 0)
 			return r;
 	}
+	bundle->node_left = UINT64_MAX;
 	return 0;
 }
 
@@ -370,9 +389,14 @@ static int fill_into(const struct profile *profile, int fd, struct error *err)
 		.tar = { .fd = fd },
 		.top = xasprintf("manykube-%s", profile->name),
 		.left_out = STRBUF_INIT,
+		.values = STRLIST_INIT,
+		.node_left = UINT64_MAX,
 	};
-	int r = fill(&bundle, err);
+	int r;
 
+	bundle_find_values(profile, &bundle.values);
+	r = fill(&bundle, err);
+	strlist_release(&bundle.values);
 	strbuf_release(&bundle.left_out);
 	free(bundle.top);
 	return r;

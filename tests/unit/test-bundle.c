@@ -57,6 +57,30 @@ TEST(takes_tokens_out)
 	ASSERT_STR(redacted("password: 'x y'"), "password: 'REDACTED'");
 }
 
+TEST(takes_passwords_out_of_addresses)
+{
+	ASSERT_STR(redacted("proxy http://me:pa%20ss@host:3128/x?y"),
+		   "proxy http://REDACTED@host:3128/x?y");
+	ASSERT_STR(redacted("https://host:3128/a@b ssh://git@host"),
+		   "https://host:3128/a@b ssh://git@host");
+}
+
+TEST(takes_the_values_of_variables_out)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist values = STRLIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	strlist_add(&profile.env, "LONG=something \"long\"");
+	strlist_add(&profile.env, "EMPTY=");
+	strlist_add(&profile_add_node(&profile, "node-1")->env, "SHORT=tree");
+	bundle_find_values(&profile, &values);
+	strbuf_add(&text, "a LONG=something \"long\" b \"LONG=something \\\"long\\\"\" "
+			  "SHORT=tree trees EMPTY=");
+	bundle_hide(&text, &values);
+	ASSERT_STR(text.text, "a LONG=REDACTED b \"LONG=REDACTED\" REDACTED trees EMPTY=");
+}
+
 TEST(leaves_all_else_in)
 {
 	static const char *const texts[] = {
