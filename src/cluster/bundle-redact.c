@@ -229,7 +229,7 @@ void bundle_hide(struct strbuf *text, const struct strlist *values)
 		const char *at;
 		size_t len = strlen(value);
 
-		while ((at = memmem(kept, (size_t)(end - kept), value, len))) {
+		while (len > 0 && (at = memmem(kept, (size_t)(end - kept), value, len))) {
 			strbuf_add_mem(&out, kept, (size_t)(at - kept));
 			strbuf_add(&out, HIDDEN);
 			kept = at + len;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/person.h"
 #include "base/process.h"
 #include "cluster/audit.h"
 #include "cluster/logs.h"
@@ -462,41 +463,77 @@ static int open_unnamed(const char *folder, const char *temp, bool *ret_named)
 	return *ret_named ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : fd;
 }
 
-static int fill_as(const struct profile *profile, const char *path, int fd, struct error *err)
-{
-	int r = ends_in(path, ".tar") ? fill_into(profile, fd, err)
-				      : fill_compressed(profile, fd, err);
+/* The file that becomes the archive; all about it is done with the rights of the user. */
+struct target {
+	struct person person;
+	const char *path; /* as the user wrote it */
+	char *real;       /* what it is called at last */
+	char *temp;       /* and before */
+	int fd;
+	bool named;
+};
 
-	if (r == 0 && fchown(fd, path_person_uid(), path_person_gid()) < 0 && geteuid() == 0)
-		r = error_sys(err, "cannot give '%s' to its owner", path);
+static void target_release(struct target *target)
+{
+	person_release(&target->person);
+	free(target->real);
+	free(target->temp);
+	cleanup_fd_(&target->fd);
+}
+
+static int create_target(struct target *target, struct error *err)
+{
+	cleanup_free char *folder = NULL;
+	const char *slash;
+	int r = check_name(target->path, err);
+
+	if (r < 0)
+		return r;
+	target->real = realpath(target->path, NULL);
+	if (!target->real)
+		target->real = xstrdup(target->path);
+	target->temp = xasprintf("%s.%d", target->real, (int)getpid());
+	slash = strrchr(target->real, '/');
+	folder = slash ? xstrndup(target->real, (size_t)(slash - target->real) + 1) : xstrdup(".");
+	target->fd = open_unnamed(folder, target->temp, &target->named);
+	return target->fd < 0 ? error_sys(err, "cannot create '%s'", target->path) : 0;
+}
+
+/* Give what was written its name if R, of writing it, is no failure; else remove it. */
+static int settle_target(const struct target *target, int r, struct error *err)
+{
+	cleanup_free char *opened = xasprintf("/proc/self/fd/%d", target->fd);
+
+	if (r == 0 && !target->named &&
+	    linkat(AT_FDCWD, opened, AT_FDCWD, target->temp, AT_SYMLINK_FOLLOW) < 0)
+		return error_sys(err, "cannot create '%s'", target->temp);
+	if (r == 0 && rename(target->temp, target->real) < 0)
+		r = error_sys(err, "cannot create '%s'", target->path);
+	if (r < 0)
+		(void)unlink(target->temp);
 	return r;
 }
 
 int bundle_write(const struct profile *profile, const char *path, struct error *err)
 {
-	cleanup_free char *real = realpath(path, NULL);
-	const char *target = real ? real : path;
-	cleanup_free char *temp = xasprintf("%s.%d", target, (int)getpid());
-	const char *slash = strrchr(target, '/');
-	cleanup_free char *folder = xasprintf("%.*s", slash ? (int)(slash - target) + 1 : 1,
-					      slash ? target : ".");
-	cleanup_free char *opened = NULL;
-	cleanup_fd int fd = -1;
-	bool named = false;
-	int r = check_name(path, err);
+	cleanup_with(target_release) struct target target = { .path = path, .fd = -1 };
+	int last;
+	int r;
 
+	person_find(&target.person);
+	r = person_begin(&target.person, err);
 	if (r < 0)
 		return r;
-	fd = open_unnamed(folder, temp, &named);
-	if (fd < 0)
-		return error_sys(err, "cannot create '%s'", path);
-	r = fill_as(profile, path, fd, err);
-	opened = xasprintf("/proc/self/fd/%d", fd);
-	if (r == 0 && !named && linkat(AT_FDCWD, opened, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) < 0)
-		return error_sys(err, "cannot create '%s'", temp);
-	if (r == 0 && rename(temp, target) < 0)
-		r = error_sys(err, "cannot create '%s'", path);
+	r = create_target(&target, err);
+	person_end(&target.person);
 	if (r < 0)
-		(void)unlink(temp);
+		return r;
+	r = ends_in(path, ".tar") ? fill_into(profile, target.fd, err)
+				  : fill_compressed(profile, target.fd, err);
+	last = person_begin(&target.person, r < 0 ? NULL : err);
+	if (last < 0)
+		return r < 0 ? r : last;
+	r = settle_target(&target, r, err);
+	person_end(&target.person);
 	return r;
 }

@@ -307,23 +307,29 @@ static int renew(const struct profile *profile, const struct node *node,
 	return r;
 }
 
-/* kubectl knows best what drain means. */
+/* kubectl knows best what drain means.  It keeps what the API tells it in files that the API names,
+ * so it can write to nothing but our logs. */
 static int drain(const struct profile *profile, const struct node *node, unsigned seconds,
 		 struct error *err)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_free char *timeout = xasprintf("--timeout=%us", seconds);
 	cleanup_free char *config = xasprintf("--kubeconfig=%s/kubeconfig", profile->folder);
-	cleanup_free char *log = xasprintf("%s/logs/drain-%s.log", profile->folder, node->name);
+	cleanup_free char *logs = xasprintf("%s/logs", profile->folder);
+	cleanup_free char *log = xasprintf("%s/drain-%s.log", logs, node->name);
 	cleanup_free char *kubectl = NULL;
-	struct process_options options = { .no_stdin = true, .dies_with_us = true, .output = log };
+	struct process_options options = { .no_stdin = true,
+					   .dies_with_us = true,
+					   .output = log,
+					   .folder = logs,
+					   .confined = true };
 	int r = payload_open(profile->kubernetes_version, &payload, err);
 
 	if (r < 0)
 		return r;
 	kubectl = xasprintf("%s/bin/kubectl", payload.folder);
-	r = process_run(ARGV(kubectl, config, "drain", node->name, "--ignore-daemonsets",
-			     "--delete-emptydir-data", "--force", timeout),
+	r = process_run(ARGV(kubectl, config, "--cache-dir=/nonexistent", "drain", node->name,
+			     "--ignore-daemonsets", "--delete-emptydir-data", "--force", timeout),
 			&options, err);
 	if (r > 0)
 		return error_because(err, &reason_control_plane, -EBUSY,

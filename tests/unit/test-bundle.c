@@ -271,3 +271,32 @@ TEST(knows_problems_when_it_sees_them)
 	ASSERT(!is_problem("Every thing is well"));
 	ASSERT(!is_problem(""));
 }
+
+TEST(under_sudo_the_archive_is_written_with_the_rights_of_the_person)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *home = xasprintf("%s/home", test_folder());
+	cleanup_free char *own = xasprintf("%s/own.tar", home);
+	cleanup_free char *link = xasprintf("%s/link.tar", home);
+	cleanup_free char *closed = xasprintf("%s/closed.tar", test_folder());
+	struct stat st;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	make_cluster(&profile);
+	fake_world_use(world_folder, 0);
+	ASSERT_INT(mkdir(home, 0755) + chmod(test_folder(), 0755) + chown(home, 12345, 12346), 0);
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1) + setenv("SUDO_GID", "12346", 1), 0);
+	ASSERT_OK(bundle_write(&profile, own, &err));
+	ASSERT_INT(stat(own, &st), 0);
+	ASSERT_INT(st.st_uid, 12345);
+	ASSERT_INT(st.st_mode & 07777, 0600);
+	ASSERT_INT(symlink(closed, link), 0);
+	ASSERT(bundle_write(&profile, closed, &why) < 0);
+	put(test_folder(), "closed.tar", "kept");
+	ASSERT(bundle_write(&profile, link, &why) < 0);
+	ASSERT_INT(stat(closed, &st), 0);
+	ASSERT_INT(st.st_size, 4);
+}
