@@ -66,6 +66,8 @@ int copy_host_open(const char *folder, struct copy_host *ret, struct error *err)
 	host.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = host.folder < 0 ? error_sys(err, "cannot open '%s'", folder) : make_scratch(&host, err);
 	person_end(&host.person);
+	if (r < 0)
+		(void)error_reason(err, r, &reason_copy);
 	if (r == -EACCES && host.person.is_other)
 		return error_hint(err, r,
 				  "files come to this host with the rights of user %u, who called "
