@@ -155,3 +155,26 @@ int below_put(const char *folder, const char *path, const char *text, mode_t mod
 
 	return r < 0 ? r : file_put_at(fd, name, shown, text, strlen(text), mode, false, err);
 }
+
+int below_list_most(const char *folder, const char *path, size_t most, struct strlist *ret,
+		    struct error *err)
+{
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+	size_t count = 0;
+	int fd = -1;
+	int r = below_open(folder, path, O_DIRECTORY, &fd, err);
+
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	if (!dir) {
+		(void)close(fd);
+		return error_sys(err, "cannot list '%s/%s'", folder, path);
+	}
+	while (count <= most && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && count++ < most)
+			strlist_add(ret, entry->d_name);
+	strlist_sort(ret);
+	return count > most;
+}

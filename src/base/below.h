@@ -45,3 +45,8 @@ int below_open_parent(const char *folder, const char *path, int *ret_fd, const c
 /* Make the file PATH in FOLDER hold TEXT, as file_put() does, and the folders above it. */
 int below_put(const char *folder, const char *path, const char *text, mode_t mode,
 	      struct error *err);
+
+/* Like below_list(), but of a directory with more than MOST names only some, so many, and 1: it may
+ * have been filled for us to run out of memory. */
+int below_list_most(const char *folder, const char *path, size_t most, struct strlist *ret,
+		    struct error *err);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/strbuf.h"
 
 /* clang-format off */
 const struct reason reason_usage = { "MK_USAGE", 14, NULL,
@@ -96,10 +97,15 @@ const struct reason *const reasons[] = {
 };
 /* clang-format on */
 
+/* Some of the words may be a node's, whose root could mean them for the user's terminal. */
 static void replace_text(struct error *err, char *text)
 {
+	struct strbuf shown = STRBUF_INIT;
+
+	strbuf_add_printable(&shown, text, strlen(text));
+	free(text);
 	free(err->text);
-	err->text = text;
+	err->text = strbuf_take(&shown);
 }
 
 int error_set(struct error *err, int code, const char *fmt, ...)

@@ -92,12 +92,14 @@ void log_last_words(const char *text, size_t len)
 
 void log_warning(const char *fmt, ...)
 {
+	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
 	cleanup_free char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	keep("warning", text);
-	show_warning(text);
+	strbuf_add_printable(&shown, text, strlen(text));
+	keep("warning", shown.text);
+	show_warning(shown.text);
 }

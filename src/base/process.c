@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -46,7 +47,7 @@ char *process_find(const char *program)
 #define CONFINED_CPU_SECONDS 3600
 
 /* In the child: keep nothing but the uid and gid UID. */
-static int confine(uid_t uid)
+static int drop_rights(uid_t uid)
 {
 	const struct rlimit cpu = { CONFINED_CPU_SECONDS, CONFINED_CPU_SECONDS };
 	const struct rlimit none = { 0, 0 };
@@ -57,6 +58,22 @@ static int confine(uid_t uid)
 			       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0
 		       ? -1
 		       : 0;
+}
+
+/* Make all mounts read-only for this process, except the directory that it is in. */
+static int write_only_here(void)
+{
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	int here;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -1;
+	here = open_tree(AT_FDCWD, ".", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (here < 0 ||
+	    mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof(read_only)) < 0 ||
+	    move_mount(here, "", AT_FDCWD, ".", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return -1;
+	return fchdir(here);
 }
 
 /* In the child, between fork and exec: only async-signal-safe calls. */
@@ -73,19 +90,21 @@ static _Noreturn void become(const char *program, char *const *argv,
 	(void)signal(SIGINT, SIG_DFL);
 	if (options->new_session)
 		(void)setsid();
-	if (options->confined_uid > 0 && confine(options->confined_uid) < 0)
-		goto failed;
-	/* Changing ids clears it, so it comes only now. */
-	if (options->dies_with_us)
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (options->no_stdin)
 		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if ((in > 0 && dup2(in, STDIN_FILENO) < 0) ||
 	    (options->stdout_fd > 0 && dup2(options->stdout_fd, STDOUT_FILENO) < 0) ||
 	    (options->stderr_fd > 0 && dup2(options->stderr_fd, STDERR_FILENO) < 0) ||
 	    (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) ||
-	    (options->folder && chdir(options->folder) < 0))
+	    (options->folder && chdir(options->folder) < 0) ||
+	    (options->only_folder && write_only_here() < 0) ||
+	    (options->person && person_become(options->person) < 0))
 		goto failed;
+	if (options->confined_uid > 0 && drop_rights(options->confined_uid) < 0)
+		goto failed;
+	/* Changing ids clears it, so it comes last. */
+	if (options->dies_with_us)
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)execve(program, argv,
 		     options->environment    ? options->environment
 		     : options->confined_uid ? (char *const[]){ NULL }

@@ -10,6 +10,46 @@
 
 char strbuf_empty[1];
 
+/* How many bytes of TEXT, which has LEN, are a character of UTF-8 other than a control character.
+ */
+static size_t character_bytes(const unsigned char *text, size_t len)
+{
+	size_t more = text[0] < 0x80 ? 0 : text[0] < 0xe0 ? 1 : text[0] < 0xf0 ? 2 : 3;
+
+	if (more == 0)
+		return text[0] >= ' ' && text[0] != 0x7f;
+	/* 0xc2 0x80 to 0xc2 0x9f are control characters as well. */
+	if (text[0] < 0xc2 || text[0] > 0xf4 || more >= len || (text[0] == 0xc2 && text[1] < 0xa0))
+		return 0;
+	for (size_t i = 1; i <= more; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return more + 1;
+}
+
+void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len)
+{
+	const char *end = text + len;
+	const char *kept = text; /* all before it is in BUF */
+
+	while (text < end) {
+		const unsigned char c = (unsigned char)*text;
+		size_t bytes = character_bytes((const unsigned char *)text, (size_t)(end - text));
+
+		if (bytes > 0 || c == '\n' || c == '\t') {
+			text += bytes ? bytes : 1;
+			continue;
+		}
+		strbuf_add_mem(buf, kept, (size_t)(text - kept));
+		if (c < ' ' || c == 0x7f)
+			strbuf_addf(buf, "^%c", c ^ 0x40);
+		else
+			strbuf_add_char(buf, '?');
+		kept = ++text;
+	}
+	strbuf_add_mem(buf, kept, (size_t)(end - kept));
+}
+
 char *strbuf_grow(struct strbuf *buf, size_t len)
 {
 	size_t needed = buf->len + len + 1;

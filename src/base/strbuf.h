@@ -24,6 +24,10 @@ void strbuf_add_char(struct strbuf *buf, char c);
 void strbuf_add_mem(struct strbuf *buf, const void *data, size_t len);
 void strbuf_addf(struct strbuf *buf, const char *fmt, ...) printf_like(2, 3);
 
+/* Add TEXT as a terminal can show it: line breaks, tabs and characters of UTF-8 stay, control
+ * characters become "^[" and the like, other bytes "?". */
+void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len);
+
 /* Make room for LEN more bytes behind the text and return where they go; strbuf_grown() counts
  * them. */
 char *strbuf_grow(struct strbuf *buf, size_t len);

@@ -68,6 +68,7 @@ struct opt {
 	bool when_made;  /* about a cluster that is made: settings change none that exists */
 	bool may_be_all; /* "max" is a value, too, and is the largest number there is */
 	bool once;       /* no default for it can be kept in the settings */
+	bool secret;     /* NAME=VALUE, of which no log has the value */
 	bool *given; /* becomes true when it is given, in whichever way and with whichever value */
 	int (*check)(const char *value, struct error *err); /* what a string must be */
 	enum complete complete;

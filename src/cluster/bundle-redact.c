@@ -8,9 +8,13 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "cluster/bundle.h"
 
 #define HIDDEN "REDACTED"
+
+#define SHORT_VALUE 8
 
 /* What is named like this has a secret for its value. */
 static const char *const keys[] = {
@@ -87,6 +91,20 @@ static size_t web_token(const char *at, const char *end, const char **not_before
 	return 0;
 }
 
+/* The "name:password" of a URL, behind "://". */
+static size_t url_password(const char *at, const char *end)
+{
+	const char *p = at + 3;
+
+	if (!begins(at, end, "://"))
+		return 0;
+	while (p < end && (isgraph((unsigned char)*p) && !strchr("/?#\"'<>@", *p)))
+		p++;
+	return p < end && *p == '@' && memchr(at + 3, ':', (size_t)(p - at - 3))
+		       ? (size_t)(p - at - 3)
+		       : 0;
+}
+
 static size_t bootstrap_token(const char *at, const char *end)
 {
 	for (size_t i = 0; i < 23; i++) {
@@ -146,6 +164,10 @@ void bundle_redact(const char *text, size_t len, struct strbuf *out)
 		const char *value = at;
 		size_t hidden = private_key(at, end);
 
+		if (!hidden && *at == ':') {
+			hidden = url_password(at, end);
+			value = at + (hidden ? 3 : 0);
+		}
 		if (!hidden && begins_word && is_word(*at)) {
 			hidden = encoded_key(at, end);
 			if (!hidden)
@@ -164,4 +186,65 @@ void bundle_redact(const char *text, size_t len, struct strbuf *out)
 		at = kept = value + hidden;
 	}
 	strbuf_add_mem(out, kept, (size_t)(end - kept));
+}
+
+/* Add VALUE, and also as it is written within quotes, if it has characters that need that. */
+static void add_value(struct strlist *ret, const char *before, const char *value)
+{
+	cleanup_with(strbuf_release) struct strbuf quoted = STRBUF_INIT;
+
+	for (const char *p = value; *p; p++)
+		strbuf_addf(&quoted, "%s%c", *p == '"' || *p == '\\' ? "\\" : "", *p);
+	strlist_addf(ret, "%s%s", before, value);
+	if (strcmp(quoted.text, value) != 0)
+		strlist_addf(ret, "%s%s", before, quoted.text);
+}
+
+static void add_values(const struct strlist *variables, struct strlist *ret)
+{
+	const char *word;
+
+	strlist_for_each(word, variables) {
+		const char *value = word + strcspn(word, "=") + 1;
+		cleanup_free char *name = xstrndup(word, (size_t)(value - word));
+
+		if (!value[-1] || !*value)
+			continue;
+		/* A short one is to be found in other words, so only its own is hidden. */
+		add_value(ret, strlen(value) < SHORT_VALUE ? name : "", value);
+	}
+}
+
+void bundle_find_values(const struct profile *profile, struct strlist *ret)
+{
+	const struct node *node;
+
+	add_values(&profile->env, ret);
+	profile_for_each_node(node, profile)
+		add_values(&node->env, ret);
+}
+
+void bundle_hide(struct strbuf *text, const struct strlist *values)
+{
+	const char *value;
+
+	strlist_for_each(value, values) {
+		cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+		const char *end = text->text + text->len;
+		const char *kept = text->text;
+		const char *at;
+		size_t len = strlen(value);
+
+		while (len > 0 && (at = memmem(kept, (size_t)(end - kept), value, len))) {
+			strbuf_add_mem(&out, kept, (size_t)(at - kept));
+			strbuf_add(&out, HIDDEN);
+			kept = at + len;
+		}
+		if (kept == text->text)
+			continue;
+		strbuf_add_mem(&out, kept, (size_t)(end - kept));
+		strbuf_release(text);
+		*text = out;
+		out = STRBUF_INIT;
+	}
 }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/person.h"
 #include "base/process.h"
 #include "cluster/audit.h"
 #include "cluster/logs.h"
@@ -28,19 +29,24 @@
 #define LOG_BYTES (64 << 20)
 #define POD_BYTES (5 << 20)
 
-#define MOST_POD_LOGS 2000
+/* And the most of a node, whose root can fill its directories with whatever it wants. */
+#define NODE_BYTES (512 << 20)
+#define NODE_FILES 3000
 
 struct bundle {
 	const struct profile *profile;
 	struct tar_writer tar;
 	char *top;              /* the folder that all of it is in */
 	struct strbuf left_out; /* what could not be had, a line each */
-	unsigned pod_logs;
+	struct strlist values;  /* of nodes' variables, which are hidden wherever they are */
+	uint64_t node_left;     /* how many bytes may still be taken of a node */
+	unsigned node_files;    /* and how many files */
 };
 
 static void leave_out(struct bundle *bundle, const char *what, const char *why)
 {
-	strbuf_addf(&bundle->left_out, "%s: %s\n", what, why);
+	strbuf_add_printable(&bundle->left_out, what, strlen(what));
+	strbuf_addf(&bundle->left_out, ": %s\n", why);
 }
 
 /* Add TEXT as NAME without its secrets.  Only what the archive itself fails at is an error. */
@@ -53,6 +59,7 @@ static int add_text(struct bundle *bundle, const char *name, const char *text, s
 	int r;
 
 	bundle_redact(text, len, &clean);
+	bundle_hide(&clean, &bundle->values);
 	r = tar_add_data(&bundle->tar, path, clean.text, clean.len, 0600, &why);
 	if (r == -ENAMETOOLONG) {
 		leave_out(bundle, name, why.text);
@@ -92,11 +99,22 @@ static int add_file(struct bundle *bundle, const char *name, const char *folder,
 		return 0;
 	if (r == 0)
 		r = read_end(fd, most, &text, &why);
+	if (r == 0 && text.len > bundle->node_left)
+		r = error_set(&why, -EFBIG, "there is too much of this node already");
 	if (r < 0) {
 		leave_out(bundle, name, why.text);
 		return 0;
 	}
+	bundle->node_left -= text.len;
 	return add_text(bundle, name, text.text, text.len, err);
+}
+
+/* Whether one more file of the node may be taken; the first that may not is named. */
+static bool may_add(struct bundle *bundle, const char *name)
+{
+	if (bundle->node_files == NODE_FILES)
+		leave_out(bundle, name, "there are too many files of this node");
+	return bundle->node_files++ < NODE_FILES;
 }
 
 /* Files of the profile's own folder, and of each node's. */
@@ -138,12 +156,12 @@ static int add_matching(struct bundle *bundle, const char *at, const char *patte
 		return add_file(bundle, path, folder, path, LOG_BYTES, err);
 	slash = strrchr(path, '/');
 	*slash = '\0';
-	(void)below_list(folder, path, &names, NULL);
+	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
 
-		if (fnmatch(slash + 1, name, 0) != 0)
+		if (fnmatch(slash + 1, name, 0) != 0 || !may_add(bundle, full))
 			continue;
 		r = add_file(bundle, full, folder, full, LOG_BYTES, err);
 		if (r < 0)
@@ -169,15 +187,14 @@ static int add_pod_logs(struct bundle *bundle, const char *path, unsigned level,
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
 
-	(void)below_list(folder, path, &names, NULL);
+	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
 
-		if (level == 0 && bundle->pod_logs++ >= MOST_POD_LOGS) {
-			leave_out(bundle, full, "there are too many");
+		/* Directories count as well, since each is looked into. */
+		if (!may_add(bundle, full))
 			return 0;
-		}
 		r = level > 0 ? add_pod_logs(bundle, full, level - 1, err)
 			      : add_file(bundle, full, folder, full, POD_BYTES, err);
 		if (r < 0)
@@ -197,6 +214,8 @@ static int add_nodes(struct bundle *bundle, struct error *err)
 		cleanup_free char *inside = xasprintf("%s/", tree);
 		cleanup_free char *pods = xasprintf("%s/var/log/pods", tree);
 
+		bundle->node_left = NODE_BYTES;
+		bundle->node_files = 0;
 		r = add_all(bundle, at, node_files, err);
 		if (r == 0)
 			r = add_all(bundle, inside, tree_files, err);
@@ -205,6 +224,7 @@ static int add_nodes(struct bundle *bundle, struct error *err)
 		if (r < 0)
 			return r;
 	}
+	bundle->node_left = UINT64_MAX;
 	return 0;
 }
 
@@ -374,9 +394,14 @@ static int fill_into(const struct profile *profile, int fd, struct error *err)
 		.tar = { .fd = fd },
 		.top = xasprintf("manykube-%s", profile->name),
 		.left_out = STRBUF_INIT,
+		.values = STRLIST_INIT,
+		.node_left = UINT64_MAX,
 	};
-	int r = fill(&bundle, err);
+	int r;
 
+	bundle_find_values(profile, &bundle.values);
+	r = fill(&bundle, err);
+	strlist_release(&bundle.values);
 	strbuf_release(&bundle.left_out);
 	free(bundle.top);
 	return r;
@@ -442,41 +467,77 @@ static int open_unnamed(const char *folder, const char *temp, bool *ret_named)
 	return *ret_named ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : fd;
 }
 
-static int fill_as(const struct profile *profile, const char *path, int fd, struct error *err)
-{
-	int r = ends_in(path, ".tar") ? fill_into(profile, fd, err)
-				      : fill_compressed(profile, fd, err);
+/* The file that becomes the archive; all about it is done with the rights of the user. */
+struct target {
+	struct person person;
+	const char *path; /* as the user wrote it */
+	char *real;       /* what it is called at last */
+	char *temp;       /* and before */
+	int fd;
+	bool named;
+};
 
-	if (r == 0 && fchown(fd, path_person_uid(), path_person_gid()) < 0 && geteuid() == 0)
-		r = error_sys(err, "cannot give '%s' to its owner", path);
+static void target_release(struct target *target)
+{
+	person_release(&target->person);
+	free(target->real);
+	free(target->temp);
+	cleanup_fd_(&target->fd);
+}
+
+static int create_target(struct target *target, struct error *err)
+{
+	cleanup_free char *folder = NULL;
+	const char *slash;
+	int r = check_name(target->path, err);
+
+	if (r < 0)
+		return r;
+	target->real = realpath(target->path, NULL);
+	if (!target->real)
+		target->real = xstrdup(target->path);
+	target->temp = xasprintf("%s.%d", target->real, (int)getpid());
+	slash = strrchr(target->real, '/');
+	folder = slash ? xstrndup(target->real, (size_t)(slash - target->real) + 1) : xstrdup(".");
+	target->fd = open_unnamed(folder, target->temp, &target->named);
+	return target->fd < 0 ? error_sys(err, "cannot create '%s'", target->path) : 0;
+}
+
+/* Give what was written its name if R, of writing it, is no failure; else remove it. */
+static int settle_target(const struct target *target, int r, struct error *err)
+{
+	cleanup_free char *opened = xasprintf("/proc/self/fd/%d", target->fd);
+
+	if (r == 0 && !target->named &&
+	    linkat(AT_FDCWD, opened, AT_FDCWD, target->temp, AT_SYMLINK_FOLLOW) < 0)
+		return error_sys(err, "cannot create '%s'", target->temp);
+	if (r == 0 && rename(target->temp, target->real) < 0)
+		r = error_sys(err, "cannot create '%s'", target->path);
+	if (r < 0)
+		(void)unlink(target->temp);
 	return r;
 }
 
 int bundle_write(const struct profile *profile, const char *path, struct error *err)
 {
-	cleanup_free char *real = realpath(path, NULL);
-	const char *target = real ? real : path;
-	cleanup_free char *temp = xasprintf("%s.%d", target, (int)getpid());
-	const char *slash = strrchr(target, '/');
-	cleanup_free char *folder = xasprintf("%.*s", slash ? (int)(slash - target) + 1 : 1,
-					      slash ? target : ".");
-	cleanup_free char *opened = NULL;
-	cleanup_fd int fd = -1;
-	bool named = false;
-	int r = check_name(path, err);
+	cleanup_with(target_release) struct target target = { .path = path, .fd = -1 };
+	int last;
+	int r;
 
+	person_find(&target.person);
+	r = person_begin(&target.person, err);
 	if (r < 0)
 		return r;
-	fd = open_unnamed(folder, temp, &named);
-	if (fd < 0)
-		return error_sys(err, "cannot create '%s'", path);
-	r = fill_as(profile, path, fd, err);
-	opened = xasprintf("/proc/self/fd/%d", fd);
-	if (r == 0 && !named && linkat(AT_FDCWD, opened, AT_FDCWD, temp, AT_SYMLINK_FOLLOW) < 0)
-		return error_sys(err, "cannot create '%s'", temp);
-	if (r == 0 && rename(temp, target) < 0)
-		r = error_sys(err, "cannot create '%s'", path);
+	r = create_target(&target, err);
+	person_end(&target.person);
 	if (r < 0)
-		(void)unlink(temp);
+		return r;
+	r = ends_in(path, ".tar") ? fill_into(profile, target.fd, err)
+				  : fill_compressed(profile, target.fd, err);
+	last = person_begin(&target.person, r < 0 ? NULL : err);
+	if (last < 0)
+		return r < 0 ? r : last;
+	r = settle_target(&target, r, err);
+	person_end(&target.person);
 	return r;
 }

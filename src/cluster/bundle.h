@@ -16,5 +16,11 @@
  */
 int bundle_write(const struct profile *profile, const char *path, struct error *err);
 
+/* Add the values of PROFILE's variables (--env) to RET, as they are and as they are in quotes. */
+void bundle_find_values(const struct profile *profile, struct strlist *ret);
+
+/* Put REDACTED in the place of all VALUES in TEXT. */
+void bundle_hide(struct strbuf *text, const struct strlist *values);
+
 /* Add TEXT to OUT with REDACTED for what looks like a secret. */
 void bundle_redact(const char *text, size_t len, struct strbuf *out);

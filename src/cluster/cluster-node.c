@@ -148,7 +148,7 @@ int cluster_node_restart(const struct profile *profile, const struct node *node,
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
-	struct process_options options = { .no_stdin = true };
+	struct process_options options = { .no_stdin = true, .output = "/dev/null" };
 	const char *name;
 	int r = cluster_node_open(profile, node, &at, err);
 

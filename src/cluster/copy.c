@@ -1,12 +1,12 @@
 /*
- * Copying files and folders between this host and nodes.
+ * Copying files and directories between this host and nodes.
  *
- * What is at an end is found out and done by the same programs wherever that end is: on a node they
- * run in the node, so that its links, owners and limits are the node's affair.
+ * What is at a node's end is found out and done by programs that run in the node, so that its
+ * links, owners and limits are the node's affair, and none of what they say is trusted.
  *
- *  1. The source is packed by tar there and unpacked by tar in a new folder beside the target.
- *  2. On the host, all of it is given to the person.
- *  3. It is renamed to its name, or, if that is a folder already, added to it.
+ *  1. The source is packed by tar there and unpacked by tar in a new directory at the target.
+ *  2. It is renamed to its name, or, if that is a directory already, added to it; on the host by
+ *     copy-host.c, which follows no links of the archive and has the rights of the user.
  */
 
 #include "cluster/copy.h"
@@ -23,16 +23,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/path.h"
+#include "cluster/copy-host.h"
 
 #define OUTPUT_LIMIT (64 << 10)
-
-enum kind {
-	KIND_MISSING,
-	KIND_FILE,
-	KIND_FOLDER,
-	KIND_OTHER,
-};
+#define WORDS_MOST   300
 
 /* What a signal has to end, so that we can tidy up. */
 static struct {
@@ -95,6 +89,7 @@ static char *take_output(int fd)
 /* Say of a program's failure what it said itself, in its first line. */
 static int program_error(const char *program, int said, struct error *err)
 {
+	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
 	cleanup_free char *text = take_output(said);
 	size_t len = strlen(program);
 	const char *words = text;
@@ -112,7 +107,9 @@ static int program_error(const char *program, int said, struct error *err)
 	text[strcspn(text, "\n")] = '\0';
 	if (strncmp(words, program, len) == 0 && strncmp(words + len, ": ", 2) == 0)
 		words += len + 2;
-	return error_because(err, &reason_copy, -EIO, "%s", *words ? words : "it was ended");
+	strbuf_add_printable(&shown, words, strnlen(words, WORDS_MOST));
+	return error_because(err, &reason_copy, -EIO, "%s",
+			     shown.len ? shown.text : "it was ended");
 }
 
 /* Run ARGV at NODE's end; its exit status, and into RET_OUTPUT (may be NULL) what it prints. */
@@ -151,9 +148,11 @@ static int kind_at(const struct cluster_node *node, const char *path, struct err
 {
 	static const struct {
 		char *test;
-		enum kind kind;
-	} tests[] = { { "-d", KIND_FOLDER }, { "-f", KIND_FILE }, { "-e", KIND_OTHER } };
+		enum copy_kind kind;
+	} tests[] = { { "-d", COPY_FOLDER }, { "-f", COPY_FILE }, { "-e", COPY_OTHER } };
 
+	if (!node)
+		return copy_host_kind(path, err);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
 		cleanup_free char *copy = xstrdup(path);
 		int r = run_at(node, ARGV("test", tests[i].test, copy), NULL, 0, err);
@@ -161,14 +160,18 @@ static int kind_at(const struct cluster_node *node, const char *path, struct err
 		if (r <= 0)
 			return r < 0 ? r : (int)tests[i].kind;
 	}
-	return KIND_MISSING;
+	return COPY_MISSING;
 }
 
 static int real_path(const struct cluster_node *node, char **path, struct error *err)
 {
-	char *real = NULL;
-	int r = do_at(node, ARGV("realpath", "-e", "--", *path), &real, err);
+	char *real = node ? NULL : realpath(*path, NULL);
+	int r = 0;
 
+	if (node)
+		r = do_at(node, ARGV("realpath", "-e", "--", *path), &real, err);
+	else if (!real)
+		r = error_sys(err, "cannot look at '%s'", *path);
 	if (r < 0)
 		return r;
 	free(*path);
@@ -176,23 +179,47 @@ static int real_path(const struct cluster_node *node, char **path, struct error 
 	return 0;
 }
 
-/* Move what tar packs at FROM (a folder and the NAME in it) into the folder TO. */
-static int pipe_tar(const struct copy_end *from, const char *name, const struct copy_end *to,
-		    bool add_to_folders, struct error *err)
+/* Where an archive is unpacked. */
+struct unpacking {
+	const struct cluster_node *node;
+	const char *path;             /* on the node */
+	const struct copy_host *host; /* its scratch directory, where NODE is NULL */
+	bool add_to_folders;          /* they are there already, and stay as they are */
+};
+
+static int spawn_unpack(const struct unpacking *to, int archive, int said, struct process *ret,
+			struct error *err)
+{
+	cleanup_free char *target = xasprintf("--directory=%s", to->node ? to->path : ".");
+	struct process_options options = { .stdin_fd = archive, .stderr_fd = said };
+	bool add = to->add_to_folders;
+
+	if (!to->node) {
+		options.folder = to->host->scratch_path;
+		options.person = &to->host->person;
+		options.only_folder = geteuid() == 0;
+	}
+	/* On the host nothing may come out of a node that gives rights. */
+	return spawn_at(to->node,
+			ARGV("tar", "--extract", "--file=-", "--blocking-factor=512",
+			     to->node ? "--same-permissions" : "--no-same-permissions",
+			     add ? "--same-owner" : "--no-same-owner",
+			     add ? "--no-overwrite-dir" : "--overwrite-dir", target),
+			&options, ret, err);
+}
+
+/* Move what tar packs at FROM (a directory and the NAME in it) to TO. */
+static int pipe_tar(const struct copy_end *from, const char *name, const struct unpacking *to,
+		    struct error *err)
 {
 	cleanup_with(process_release) struct process pack = PROCESS_INIT;
 	cleanup_with(process_release) struct process unpack = PROCESS_INIT;
 	cleanup_free char *packed = strcmp(name, ".") == 0 ? xstrdup(name)
 							   : xasprintf("./%s", name);
 	cleanup_free char *source = xasprintf("--directory=%s", from->path);
-	cleanup_free char *target = xasprintf("--directory=%s", to->path);
 	cleanup_fd int pack_said = memfd_create("errors", MFD_CLOEXEC);
 	cleanup_fd int unpack_said = memfd_create("errors", MFD_CLOEXEC);
-	struct process_options in = { .stderr_fd = unpack_said };
 	struct process_options out = { .stderr_fd = pack_said, .no_stdin = true };
-	/* On the host nothing may come out of a node that gives rights. */
-	char *permissions = to->node || add_to_folders ? "--same-permissions"
-						       : "--no-same-permissions";
 	int ends[2];
 	int packed_status;
 	int r;
@@ -200,18 +227,12 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, "cannot make a pipe");
 	out.stdout_fd = ends[1];
-	in.stdin_fd = ends[0];
 	r = spawn_at(from->node,
 		     ARGV("tar", "--create", "--file=-", "--format=gnu", "--sparse",
 			  "--blocking-factor=512", source, "--", packed),
 		     &out, &pack, err);
 	if (r == 0)
-		r = spawn_at(to->node,
-			     ARGV("tar", "--extract", "--file=-", "--blocking-factor=512",
-				  permissions, add_to_folders ? "--same-owner" : "--no-same-owner",
-				  add_to_folders ? "--no-overwrite-dir" : "--overwrite-dir",
-				  target),
-			     &in, &unpack, err);
+		r = spawn_unpack(to, ends[0], unpack_said, &unpack, err);
 	(void)close(ends[0]);
 	(void)close(ends[1]);
 	if (r < 0)
@@ -270,57 +291,57 @@ static int missing_folder(const struct copy_end *at, const char *folder, struct 
 }
 
 /* Where the copy of SOURCE, which is a KIND, is to be: its path, and what is there now. */
-static int find_target(const struct copy_end *to, const char *source, enum kind kind,
-		       char **ret_path, enum kind *ret_there, struct error *err)
+static int find_target(const struct copy_end *to, const char *source, enum copy_kind kind,
+		       char **ret_path, enum copy_kind *ret_there, struct error *err)
 {
 	cleanup_free char *path = xstrdup(to->path);
 	cleanup_free char *name = last_name(source);
 	cleanup_free char *folder = NULL;
 	int there = kind_at(to->node, path, err);
 
-	if (there == KIND_FOLDER && *name) {
+	if (there == COPY_FOLDER && *name) {
 		free(path);
 		path = xasprintf("%s/%s", to->path, name);
 		there = kind_at(to->node, path, err);
-	} else if (there == KIND_MISSING && path[strlen(path) - 1] == '/' && kind != KIND_FOLDER) {
+	} else if (there == COPY_MISSING && path[strlen(path) - 1] == '/' && kind != COPY_FOLDER) {
 		return missing_folder(to, path, err);
 	}
 	if (there < 0)
 		return there;
 	while (strlen(path) > 1 && path[strlen(path) - 1] == '/')
 		path[strlen(path) - 1] = '\0';
-	if (there == KIND_OTHER)
+	if (there == COPY_OTHER)
 		return unfit(to, path, "is neither a file nor a folder", err);
-	if (there != KIND_MISSING && there != (int)kind)
+	if (there != COPY_MISSING && there != (int)kind)
 		return unfit(to, path,
-			     there == KIND_FOLDER ? "is a folder, the source is a file"
+			     there == COPY_FOLDER ? "is a folder, the source is a file"
 						  : "is a file, the source is a folder",
 			     err);
-	if (there != KIND_MISSING) {
+	if (there != COPY_MISSING) {
 		int r = real_path(to->node, &path, err);
 
 		if (r < 0)
 			return r;
 	}
 	folder = folder_of(path);
-	if (there == KIND_MISSING) {
+	if (there == COPY_MISSING) {
 		int r = kind_at(to->node, folder, err);
 
 		if (r < 0)
 			return r;
-		if (r != KIND_FOLDER)
+		if (r != COPY_FOLDER)
 			return missing_folder(to, folder, err);
 	}
 	*ret_path = take_ptr(path);
-	*ret_there = (enum kind)there;
+	*ret_there = (enum copy_kind)there;
 	return 0;
 }
 
 /* SOURCE, a real path, is the folder TARGET is in, or TARGET itself. */
 static int check_apart(const struct copy_end *to, const char *source, const char *target,
-		       enum kind there, struct error *err)
+		       enum copy_kind there, struct error *err)
 {
-	cleanup_free char *real = there == KIND_MISSING ? folder_of(target) : xstrdup(target);
+	cleanup_free char *real = there == COPY_MISSING ? folder_of(target) : xstrdup(target);
 	size_t len = strlen(source);
 	int r = real_path(to->node, &real, err);
 
@@ -332,49 +353,116 @@ static int check_apart(const struct copy_end *to, const char *source, const char
 	return 0;
 }
 
-/* Give what is in the new folder SCRATCH its name. */
+/*
+ * What another node packed must be what was asked for, and lead nowhere: neither as a link itself
+ * nor by a link that an earlier copy put into the target.
+ */
+static int check_fresh(const struct cluster_node *node, char *fresh, char *target,
+		       enum copy_kind kind, struct error *err)
+{
+	static char script[] = "if [ -L \"$1\" ] || [ ! $3 \"$1\" ]; then\n"
+			       "	echo 'the source became something else meanwhile' >&2\n"
+			       "	exit 1\n"
+			       "fi\n"
+			       "[ $3 = -d ] || exit 0\n"
+			       "cd \"$1\"\n"
+			       "exec find . -mindepth 1 -type d -exec sh -c 'for path; do\n"
+			       "	[ -L \"$0/$path\" ] || continue\n"
+			       "	echo \"in the target, $path is a link\" >&2\n"
+			       "	exit 1\n"
+			       "done' \"$2\" {} +\n";
+
+	return do_at(
+		node,
+		ARGV("sh", "-ec", script, "sh", fresh, target, kind == COPY_FOLDER ? "-d" : "-f"),
+		NULL, err);
+}
+
+/* Give what is in the new directory SCRATCH of NODE its name. */
 static int put_in_place(const struct cluster_node *node, const char *scratch, const char *name,
-			char *target, enum kind there, struct error *err)
+			char *target, enum copy_kind there, struct error *err)
 {
 	cleanup_free char *fresh = xasprintf("%s/%s", scratch, name);
-	cleanup_free char *owner = xasprintf("%u:%u", path_person_uid(), path_person_gid());
 	const struct copy_end from = { node, fresh };
-	const struct copy_end to = { node, target };
-	int r = 0;
+	const struct unpacking to = { .node = node, .path = target, .add_to_folders = true };
 
-	if (!node && path_person_uid() != geteuid())
-		r = do_at(NULL, ARGV("chown", "--recursive", "--no-dereference", owner, fresh),
-			  NULL, err);
-	if (r < 0)
-		return r;
-	if (there == KIND_FOLDER)
-		return pipe_tar(&from, ".", &to, true, err);
+	if (there == COPY_FOLDER)
+		return pipe_tar(&from, ".", &to, err);
 	return do_at(node, ARGV("mv", "--force", "--no-target-directory", "--", fresh, target),
 		     NULL, err);
 }
 
-/* Unpack SOURCE beside TARGET and put it in place. */
-static int transfer(const struct copy_end *from, const char *source, const struct copy_end *to,
-		    char *target, enum kind there, struct error *err)
+/* Unpack NAME of FROM, which is a KIND, on NODE beside TARGET and put it in place. */
+static int transfer_to_node(const struct copy_end *from, const char *name,
+			    const struct cluster_node *node, char *target, enum copy_kind kind,
+			    enum copy_kind there, struct error *err)
 {
 	cleanup_free char *beside = folder_of(target);
 	cleanup_free char *pattern = xasprintf("%s/.manykube-cp.XXXXXX", beside);
+	cleanup_free char *scratch = NULL;
+	cleanup_free char *fresh = NULL;
+	struct unpacking unpacked = { .node = node };
+	int r = do_at(node, ARGV("mktemp", "-d", "--", pattern), &scratch, err);
+
+	if (r < 0)
+		return r;
+	unpacked.path = scratch;
+	fresh = xasprintf("%s/%s", scratch, name);
+	r = pipe_tar(from, name, &unpacked, err);
+	if (r == 0 && from->node)
+		r = check_fresh(node, fresh, target, kind, err);
+	if (r == 0)
+		r = put_in_place(node, scratch, name, target, there, err);
+	(void)do_at(node, ARGV("rm", "-rf", "--", scratch), NULL, NULL);
+	return r;
+}
+
+/* Likewise on this host; in TARGET itself, if it is a directory that is added to. */
+static int transfer_to_host(const struct copy_end *from, const char *name, const char *target,
+			    enum copy_kind kind, enum copy_kind there, struct error *err)
+{
+	cleanup_with(copy_host_release) struct copy_host host = COPY_HOST_INIT;
+	cleanup_free char *folder = there == COPY_FOLDER ? xstrdup(target) : folder_of(target);
+	cleanup_free char *last = last_name(target);
+	const struct unpacking unpacked = { .host = &host };
+	int r = copy_host_open(folder, &host, err);
+
+	if (r == 0)
+		r = pipe_tar(from, name, &unpacked, err);
+	if (r == 0)
+		r = copy_host_place(&host, name, kind, there == COPY_FOLDER ? NULL : last, err);
+	return r;
+}
+
+static int transfer(const struct copy_end *from, const char *source, const struct copy_end *to,
+		    char *target, enum copy_kind kind, enum copy_kind there, struct error *err)
+{
 	cleanup_free char *folder = folder_of(source);
 	cleanup_free char *name = last_name(source);
 	cleanup_free char *shown = show(to->node, target);
-	cleanup_free char *scratch = NULL;
 	const struct copy_end packed = { from->node, folder };
-	struct copy_end unpacked = { to->node, NULL };
-	int r = do_at(to->node, ARGV("mktemp", "-d", "--", pattern), &scratch, err);
+	int r = to->node ? transfer_to_node(&packed, name, to->node, target, kind, there, err)
+			 : transfer_to_host(&packed, name, target, kind, there, err);
 
-	if (r < 0)
-		return error_prefix(err, r, "cannot copy to '%s'", shown);
-	unpacked.path = scratch;
-	r = pipe_tar(&packed, name, &unpacked, false, err);
-	if (r == 0)
-		r = put_in_place(to->node, scratch, name, target, there, err);
-	(void)do_at(to->node, ARGV("rm", "-rf", "--", scratch), NULL, NULL);
 	return r < 0 ? error_prefix(err, r, "cannot copy to '%s'", shown) : 0;
+}
+
+/* find_target() with the rights of the user, whose directories they are. */
+static int find_target_as_person(const struct copy_end *to, const char *source, enum copy_kind kind,
+				 char **ret_path, enum copy_kind *ret_there, struct error *err)
+{
+	cleanup_with(person_release) struct person person = PERSON_INIT;
+	int r;
+
+	if (to->node)
+		return find_target(to, source, kind, ret_path, ret_there, err);
+	person_find(&person);
+	r = person_begin(&person, err);
+	if (r < 0)
+		return r;
+	r = find_target(to, source, kind, ret_path, ret_there, err);
+	person_end(&person);
+	return r;
 }
 
 /* What holds for all that is run from now on. */
@@ -395,7 +483,7 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 {
 	cleanup_free char *source = xstrdup(from->path);
 	cleanup_free char *target = NULL;
-	enum kind there = KIND_MISSING;
+	enum copy_kind there = COPY_MISSING;
 	int kind;
 	int r;
 
@@ -403,21 +491,22 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 	kind = kind_at(from->node, source, err);
 	if (kind < 0)
 		return kind;
-	if (kind == KIND_MISSING)
+	if (kind == COPY_MISSING)
 		return missing(from, source, "does not exist", err);
-	if (kind == KIND_OTHER)
+	if (kind == COPY_OTHER)
 		return unfit(from, source, "is neither a file nor a folder", err);
-	r = find_target(to, source, (enum kind)kind, &target, &there, err);
+	r = find_target_as_person(to, source, (enum copy_kind)kind, &target, &there, err);
 	if (r == 0)
 		r = real_path(from->node, &source, err);
 	if (r < 0)
 		return r;
-	if (strcmp(source, "/") == 0)
+	/* A node may say anything. */
+	if (source[0] != '/' || strcmp(source, "/") == 0)
 		return unfit(from, source, "is all there is, which can't be copied", err);
 	if (from->node && to->node && strcmp(from->node->spec.name, to->node->spec.name) == 0) {
 		r = check_apart(to, source, target, there, err);
 		if (r < 0)
 			return r;
 	}
-	return transfer(from, source, to, target, there, err);
+	return transfer(from, source, to, target, (enum copy_kind)kind, there, err);
 }

@@ -9,9 +9,10 @@ struct copy_end {
 };
 
 /*
- * Copy as `cp -r` would: into TO if it is a folder, else to that name; a folder into one of the
- * same name adds to it.  Links in a folder stay links, modes stay; files become those of the
- * node's root, or on the host those of the person.  A file appears under its name only when it
- * is complete.
+ * Copy as `cp -r` would: into TO if it is a directory, else to that name; a directory into one of
+ * the same name adds to it.  Links in a directory stay links and are never followed, modes stay;
+ * files become those of the node's root, or on the host those of the user, who must have the right
+ * to write there.  Pipes, sockets and devices do not come to the host.  A file appears under its
+ * name only when it is complete.
  */
 int copy_path(const struct copy_end *from, const struct copy_end *to, struct error *err);

@@ -8,9 +8,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "cluster/kubeadm.h"
 
 #define SHORTEST_MS 500
+#define WORDS_MOST  1000
 
 /* resourceVersion=0: what the API server has in memory is good enough. */
 #define NODES_PATH "/api/v1/nodes?resourceVersion=0"
@@ -50,6 +52,15 @@ static int count_pods(const json_t *table, const char *name)
 	return count;
 }
 
+/* A node writes its own status, so its words are kept short and fit for a terminal. */
+static char *shown(const char *words)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	strbuf_add_printable(&out, words, strnlen(words, WORDS_MOST));
+	return strbuf_take(&out);
+}
+
 /* Why the API takes OBJECT for not Ready. */
 static char *reason_of(const json_t *object)
 {
@@ -61,7 +72,7 @@ static char *reason_of(const json_t *object)
 		const char *message = json_string_value(json_object_get(condition, "message"));
 
 		if (is(json_string_value(json_object_get(condition, "type")), "Ready") && message)
-			return xstrdup(message);
+			return shown(message);
 	}
 	return xstrdup("its kubelet has said nothing of it yet");
 }
@@ -115,7 +126,7 @@ static void read_node(const struct node_status *status, bool starting, bool forb
 		version = node->kubernetes_version;
 	*ret = (struct node_detail){
 		.cordoned = json_is_true(get(object, "spec", "unschedulable")),
-		.version = version ? xstrdup(version) : NULL,
+		.version = version ? shown(version) : NULL,
 		.pods = pods ? count_pods(pods, node->name) : -1,
 		.created = created ? clock_parse_rfc3339(created) : -1,
 	};

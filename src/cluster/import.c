@@ -85,6 +85,8 @@ static int add_node(struct import *import, const struct source *source, struct e
 		.name = named ? xstrdup(source->name) : NULL,
 		.address = source->address && *source->address ? source->address : NULL,
 		.version = same || !source->version || !*source->version ? NULL : source->version,
+		.control_plane = source->control_plane,
+		.worker = source->worker || !source->control_plane,
 	};
 	return 0;
 }
@@ -120,19 +122,39 @@ static void compare_node(struct import *import, const struct import_node *node,
 	    !(primary && (!source->name || !*source->name)))
 		strlist_addf(&import->warnings, "node %s is called '%s' here", shown_name,
 			     node->name);
-	if (source->control_plane && !primary)
+	if (source->control_plane && !node->control_plane)
 		strlist_addf(&import->warnings,
 			     "node '%s' was a control plane and becomes a worker: there can be "
-			     "only one control plane for now",
-			     node->name);
-	if (primary && !source->worker)
+			     "%d control planes at most",
+			     node->name, CONTROL_PLANES_MOST);
+	if (primary && node->worker && !source->worker)
 		strlist_addf(&import->warnings,
-			     "node '%s' was only a control plane; here it runs pods, too",
+			     "node '%s' was only a control plane; here it runs pods, too, since no "
+			     "other node does",
 			     node->name);
 	if (differs(source->runtime, runtime) && differs(source->runtime, "containerd"))
 		strlist_addf(&import->warnings,
 			     "node '%s' had a runtime of its own; all nodes run containerd here",
 			     node->name);
+}
+
+/* What can't be: too many control planes, and no node for pods. */
+static void limit_roles(struct import *import)
+{
+	unsigned control_planes = 0;
+	unsigned workers = 0;
+
+	for (size_t i = 0; i < import->node_count; i++) {
+		struct import_node *node = &import->nodes[i];
+
+		if (node->control_plane && ++control_planes > CONTROL_PLANES_MOST) {
+			node->control_plane = false;
+			node->worker = true;
+		}
+		workers += node->worker;
+	}
+	if (workers == 0)
+		import->nodes[0].worker = true;
 }
 
 static int add_sources(struct import *import, const struct source *sources, size_t count,
@@ -154,6 +176,7 @@ static int add_sources(struct import *import, const struct source *sources, size
 	if (r < 0)
 		return r;
 	name_nodes(import);
+	limit_roles(import);
 	compare_node(import, import->nodes, &sources[primary], runtime);
 	for (size_t i = 0; i < count; i++)
 		if (i != primary)
@@ -316,7 +339,7 @@ static void choose_node_version(struct import *import, struct import_node *node)
 	const char *version;
 	int r = resolve(node->version, &version);
 
-	if (r < 0 || skew_check(cluster, version, node == import->nodes, NULL) < 0)
+	if (r < 0 || skew_check(cluster, version, node->control_plane, NULL) < 0)
 		version = NULL;
 	if (r != 0 || !version)
 		strlist_addf(&import->warnings,
@@ -385,9 +408,16 @@ static int plan_nodes(struct import *import, struct profile *profile, struct err
 
 	free(profile->nodes[0].name);
 	profile->nodes[0].name = xstrdup(import->nodes[0].name);
+	if (!import->nodes[0].worker && profile->nodes[0].worker) {
+		profile->nodes[0].worker = false;
+		strlist_add(&profile->nodes[0].taints, CONTROL_PLANE_TAINT);
+	}
 	for (size_t i = 1; r == 0 && i < import->node_count; i++) {
-		struct node_options options = { .name = import->nodes[i].name,
-						.kubernetes_version = import->nodes[i].version };
+		const struct import_node *had = &import->nodes[i];
+		struct node_options options = { .name = had->name,
+						.kubernetes_version = had->version,
+						.control_plane = had->control_plane,
+						.no_schedule = !had->worker };
 		struct node *node;
 
 		r = plan_node(profile, &options, &node, err);

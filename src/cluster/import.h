@@ -14,6 +14,8 @@ struct import_node {
 	char *name;
 	const char *address; /* the one it had there, or NULL */
 	const char *version; /* its own, as it is written there, then as it will be; or NULL */
+	bool control_plane;
+	bool worker; /* pods run on it, also on a control plane */
 };
 
 struct import {
@@ -21,7 +23,7 @@ struct import {
 	const char *name;
 	const char *kubernetes_version; /* as it is written there; NULL: none */
 	struct cluster_options options;
-	struct import_node *nodes; /* the first is the control plane; at least one */
+	struct import_node *nodes; /* the first is the primary control plane; at least one */
 	size_t node_count;
 	struct strlist warnings;
 };

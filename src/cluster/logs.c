@@ -17,6 +17,9 @@
 #include "cluster/cluster.h"
 #include "cluster/node-files.h"
 
+/* A node may have filled its directories with names. */
+#define MOST_NAMES 10000
+
 enum place {
 	PLACE_CLUSTER,
 	PLACE_NODE_FOLDER, /* below nodes/NODE */
@@ -82,7 +85,7 @@ static char *newest_pod(const char *folder, const char *pods, const char *prefix
 	struct timespec best_time = { 0 };
 	const char *name;
 
-	(void)below_list(folder, pods, &names, NULL);
+	(void)below_list_most(folder, pods, MOST_NAMES, &names, NULL);
 	strlist_for_each(name, &names) {
 		cleanup_free char *path = xasprintf("%s/%s", pods, name);
 		cleanup_fd int fd = -1;
@@ -110,7 +113,7 @@ static char *last_run(const char *folder, const char *container)
 	bool found = false;
 	const char *name;
 
-	(void)below_list(folder, container, &names, NULL);
+	(void)below_list_most(folder, container, MOST_NAMES, &names, NULL);
 	strlist_for_each(name, &names) {
 		const char *dot = strchr(name, '.');
 		cleanup_free char *number = dot ? xstrndup(name, (size_t)(dot - name)) : NULL;

@@ -357,7 +357,8 @@ static int write_agent(const struct profile *profile, const struct node *node, s
 		"  log /var/log/kubelet.log\n",
 		environment, environment);
 
-	return put(profile, node, "manykube/agent.conf", text, err);
+	/* Variables may be secrets. */
+	return node_put(profile, node, "manykube/agent.conf", text, 0600, err);
 }
 
 /* The default CNI: pods get addresses of the node's podCIDR, the routes between nodes are ours. */

@@ -18,8 +18,6 @@
 #define FIRST_NUMBER 2
 #define LAST_NUMBER  254
 
-#define CONTROL_PLANES_MOST 7
-
 static bool address_is_taken(const struct profile *profile, const char *address)
 {
 	const struct node *node;

@@ -4,6 +4,9 @@
 #include "cluster/cluster.h"
 
 /* What keeps pods away that do not ask for it. */
+/* etcd gets slower with each member. */
+#define CONTROL_PLANES_MOST 7
+
 #define CONTROL_PLANE_TAINT "node-role.kubernetes.io/control-plane:NoSchedule"
 
 /*

@@ -113,6 +113,17 @@ static int keep_old_format(const char *path, struct error *err)
 	return 0;
 }
 
+/* Variables of nodes may be secrets, passwords of proxies above all. */
+static bool has_variables(const struct profile *profile)
+{
+	const struct node *node;
+	bool has = profile->env.count > 0;
+
+	profile_for_each_node(node, profile)
+		has |= node->env.count > 0;
+	return has;
+}
+
 int profile_save(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/profile.json", profile->folder);
@@ -124,7 +135,7 @@ int profile_save(const struct profile *profile, struct error *err)
 		r = keep_old_format(path, err);
 	if (r < 0)
 		return r;
-	r = file_replace(path, text, strlen(text), 0644, err);
+	r = file_replace(path, text, strlen(text), has_variables(profile) ? 0600 : 0644, err);
 	if (r < 0)
 		return r;
 	return path_give_to_person(path, err);

@@ -14,8 +14,9 @@
 #include "cluster/spec.h"
 
 /* How a file of ours begins; others are left alone. */
-#define FOLDER "etc/containerd/certs.d"
-#define OURS   "# Written by manykube at every start.\n"
+#define FOLDER     "etc/containerd/certs.d"
+#define MOST_NAMES 1000
+#define OURS       "# Written by manykube at every start.\n"
 
 void registries_list(const struct profile *profile, struct strlist *ret_names)
 {
@@ -77,7 +78,7 @@ static int remove_old(const char *folder, const struct strlist *names, struct er
 	const char *name;
 	int r = 0;
 
-	(void)below_list(folder, FOLDER, &there, NULL);
+	(void)below_list_most(folder, FOLDER, MOST_NAMES, &there, NULL);
 	strlist_for_each(name, &there) {
 		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);

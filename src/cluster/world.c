@@ -31,6 +31,7 @@
 /* What is asked only once is given longer: a busy host's API may need it while it is made. */
 #define ANSWER_TIMEOUT_MS  30000
 #define RIGHTS_MS          5000
+#define RENEW_MS           60000
 #define RIGHTS_POLL_MS     100
 
 static int get_payload(const char *version, const char *mirror, struct observer *observer,
@@ -287,7 +288,9 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 
 /*
  * On this host, with the node's tree as its root: so it needs neither a node that runs nor an
- * API, which may be unable to come up because of these very certificates.
+ * API, which may be unable to come up because of these very certificates.  The files are the
+ * node's, so nothing else can be written, and a pipe in the place of one does not keep us waiting
+ * for ever.
  */
 static int renew(const struct profile *profile, const struct node *node,
 		 const struct payload *payload, struct error *err)
@@ -296,12 +299,19 @@ static int renew(const struct profile *profile, const struct node *node,
 	cleanup_free char *root = xasprintf("--rootfs=%s", tree);
 	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
 	cleanup_free char *log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
-	struct process_options options = { .no_stdin = true, .dies_with_us = true, .output = log };
-	int r = process_run(
+	struct process_options options = { .no_stdin = true,
+					   .dies_with_us = true,
+					   .output = log,
+					   .folder = tree,
+					   .only_folder = true };
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	int r = process_spawn(
 		ARGV(kubeadm, root, "certs", "renew", "all", "--config=/etc/" CERTIFICATES_CONFIG),
-		&options, err);
+		&options, &process, err);
 
-	if (r > 0)
+	if (r == 0)
+		r = process_wait(&process, clock_now_ms() + RENEW_MS, err);
+	if (r > 0 || r == -ETIMEDOUT)
 		return error_because(err, &reason_control_plane, -EIO,
 				     "kubeadm could not renew the certificates of node '%s'; see "
 				     "'%s'",
@@ -309,23 +319,29 @@ static int renew(const struct profile *profile, const struct node *node,
 	return r;
 }
 
-/* kubectl knows best what drain means. */
+/* kubectl knows best what drain means.  It keeps what the API tells it in files that the API names,
+ * so it can write to nothing but our logs. */
 static int drain(const struct profile *profile, const struct node *node, unsigned seconds,
 		 struct error *err)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_free char *timeout = xasprintf("--timeout=%us", seconds);
 	cleanup_free char *config = xasprintf("--kubeconfig=%s/kubeconfig", profile->folder);
-	cleanup_free char *log = xasprintf("%s/logs/drain-%s.log", profile->folder, node->name);
+	cleanup_free char *logs = xasprintf("%s/logs", profile->folder);
+	cleanup_free char *log = xasprintf("%s/drain-%s.log", logs, node->name);
 	cleanup_free char *kubectl = NULL;
-	struct process_options options = { .no_stdin = true, .dies_with_us = true, .output = log };
+	struct process_options options = { .no_stdin = true,
+					   .dies_with_us = true,
+					   .output = log,
+					   .folder = logs,
+					   .only_folder = true };
 	int r = payload_open(profile->kubernetes_version, &payload, err);
 
 	if (r < 0)
 		return r;
 	kubectl = xasprintf("%s/bin/kubectl", payload.folder);
-	r = process_run(ARGV(kubectl, config, "drain", node->name, "--ignore-daemonsets",
-			     "--delete-emptydir-data", "--force", timeout),
+	r = process_run(ARGV(kubectl, config, "--cache-dir=/nonexistent", "drain", node->name,
+			     "--ignore-daemonsets", "--delete-emptydir-data", "--force", timeout),
 			&options, err);
 	if (r > 0)
 		return error_because(err, &reason_control_plane, -EBUSY,

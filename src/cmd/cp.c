@@ -82,7 +82,8 @@ const struct command cmd_cp = {
 		"Copies as 'cp -r' does: into TARGET if that is a folder, else to that name. A path without "
 		"NODE is on this host; if neither has one, TARGET is on the primary. Paths on nodes begin "
 		"with '/'. Links in folders stay links and modes stay; the owner is root on nodes, and you "
-		"on this host. A file has its name only once it is complete.",
+		"on this host, where it is written with your rights also under sudo. A file has its name "
+		"only once it is complete.",
 	.examples = "manykube cp app.yaml /root/app.yaml\n"
 		    "manykube cp ./site node-2:/srv\n"
 		    "manykube cp node-1:/var/log/pods ./pods\n"

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -91,14 +92,21 @@ static void choose_lines(const struct logs_view *view, const struct source *sour
 static void print(struct sources *all, const struct source *source, const struct strbuf *text)
 {
 	cleanup_with(strbuf_release) struct strbuf chosen = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
 
 	choose_lines(all->view, source, text, &chosen);
 	if (chosen.len == 0)
 		return;
+	/* Whoever writes into a log must not command the terminal. */
+	if (isatty(STDOUT_FILENO))
+		strbuf_add_printable(&shown, chosen.text, chosen.len);
 	if (all->last_title != source->title)
 		printf("%s==> %s <==\n", all->last_title ? "\n" : "", source->title);
 	all->last_title = source->title;
-	(void)fwrite(chosen.text, 1, chosen.len, stdout);
+	if (shown.len)
+		(void)fwrite(shown.text, 1, shown.len, stdout);
+	else
+		(void)fwrite(chosen.text, 1, chosen.len, stdout);
 }
 
 /* Whether somebody still reads what we write: without new lines no write would tell. */

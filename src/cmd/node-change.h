@@ -27,7 +27,8 @@
 		OPT_WORDS(0, "feature-gates", &(to_).feature_gates, "NAME=true|false",                \
 			  "a feature of the node's kubelet to turn on or off", .once = true),         \
 		OPT_LIST(0, "env", &(to_).env, "NAME=VALUE",                                          \
-			 "a variable for containerd and the kubelet of the node", .once = true),      \
+			 "a variable for containerd and the kubelet of the node", .once = true,       \
+			 .secret = true),                                                             \
 		OPT_POSITIVE(0, "max-pods", &(to_).max_pods, "how many pods the node takes",          \
 			     .once = true),                                                           \
 		OPT_STRING(0, "kubelet-binary", &(to_).kubelet_binary, "FILE",                        \

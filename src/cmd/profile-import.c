@@ -60,7 +60,8 @@ static char *list_nodes(const struct profile *profile)
 	const struct node *node;
 
 	profile_for_each_node(node, profile)
-		strlist_addf(&nodes, "%s%s", node->name, node->primary ? " (control plane)" : "");
+		strlist_addf(&nodes, "%s%s", node->name,
+			     node->control_plane ? " (control plane)" : "");
 	return strlist_join(&nodes, ", ");
 }
 

@@ -10,20 +10,54 @@
 #include "base/log.h"
 #include "base/path.h"
 
-/* What of the command line others may read: nothing behind `--`, nor what ssh is to run. */
+/* Add WORD, NAME=VALUE of a secret option with its first LEN characters before it, as others may
+ * read it. */
+static void add_hidden(struct strlist *words, const char *word, size_t len)
+{
+	size_t shown = len + strcspn(word + len, "=");
+
+	strlist_addf(words, "%.*s%s", (int)shown, word, word[shown] ? "=REDACTED" : "");
+}
+
+/* The length of "--name=" at the beginning of WORD if it is a secret option; without "=", of all.
+ * The setting for --env is called "env". */
+static size_t secret_option(const struct command *command, const char *word)
+{
+	const struct opt *tables[] = { command->options, NULL };
+	size_t len = strcspn(word, "=");
+	const struct opt *opt;
+
+	if (command->complete == COMPLETE_SETTING)
+		return strcmp(word, "env") == 0 ? len : 0;
+	if (!command->options || strncmp(word, "--", 2) != 0)
+		return 0;
+	opt = opt_find(tables, word + 2, len - 2);
+	return opt && opt->secret ? len + (word[len] == '=') : 0;
+}
+
+/* What of the command line others may read: nothing behind `--`, nor what ssh is to run, nor the
+ * values of variables. */
 static char *readable_args(const struct command *command, char **argv,
 			   const struct strlist *operands)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
 	size_t count = 0;
+	bool hide = false;
 
 	while (argv[count])
 		count++;
 	/* All operands stand at the end, and the first may be the node that is meant. */
 	if (command->flags & COMMAND_PASSES_REST && operands->count > 0)
 		count -= operands->count - 1;
-	for (size_t i = 0; i < count && strcmp(argv[i], "--") != 0; i++)
-		strlist_add(&words, argv[i]);
+	for (size_t i = 0; i < count && (hide || strcmp(argv[i], "--") != 0); i++) {
+		size_t len = hide ? 0 : secret_option(command, argv[i]);
+
+		if (hide || (len > 0 && argv[i][len - 1] == '='))
+			add_hidden(&words, argv[i], len);
+		else
+			strlist_add(&words, argv[i]);
+		hide = !hide && len > 0 && argv[i][len - 1] != '=';
+	}
 	return strlist_join(&words, " ");
 }
 

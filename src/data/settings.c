@@ -162,7 +162,9 @@ int settings_save(const struct settings *settings, struct error *err)
 	if (r == 0)
 		r = settings_path(&path, err);
 	if (r == 0)
-		r = file_replace(path, text, strlen(text), 0644, err);
+		/* Variables of nodes may be secrets. */
+		r = file_replace(path, text, strlen(text), strstr(text, "\"env\"") ? 0600 : 0644,
+				 err);
 	if (r == 0)
 		r = path_give_to_person(path, err);
 	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/keyctl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
@@ -21,6 +24,7 @@
 #include "base/log.h"
 #include "host/cgroup.h"
 #include "host/confine.h"
+#include "host/relay.h"
 
 #define ALL_NAMESPACES                                                                             \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | \
@@ -184,43 +188,50 @@ int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, con
 	return r > 0 ? error_set(err, -r, "%s", strerror(r)) : r;
 }
 
-/* The middle process: wait for the program and end as it did. */
-static _Noreturn void relay(pid_t program)
+int namespace_new_keyring(void)
+{
+	/* Where the kernel has no keyrings, or keeps us from them, programs have none, either. */
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
+	    errno != EPERM)
+		return -1;
+	return 0;
+}
+
+/* The middle process: copy the program's streams, wait for it and end as it did. */
+static _Noreturn void attend(struct relay *relay, pid_t program)
 {
 	int status;
 
-	/* We are a copy of the command: what it holds open, locks above all, is not ours to keep.
-	 */
-	(void)close_range(3, UINT_MAX, 0);
-
+	relay_run(relay, program);
 	while (waitpid(program, &status, 0) < 0)
 		if (errno != EINTR)
 			_exit(127);
 	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-static _Noreturn void run_program(char *const *argv, const struct process_options *options,
-				  char *terminal, int report)
+/* Nothing of how we were started is the program's: signals, mode mask, session. */
+static void forget_origin(void)
 {
-	char *const environment[] = { NODE_PATH, "HOME=/root", "LANG=C.UTF-8", terminal, NULL };
-	int in = options->stdin_fd;
-	int out = -1;
-	int problem;
 	sigset_t none;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)signal(SIGPIPE, SIG_DFL);
+	for (int i = 1; i < NSIG; i++)
+		(void)signal(i, SIG_DFL);
+	(void)umask(022);
 	/* Away from the host's terminal: the node's root could type into one that we share. */
 	(void)setsid();
-	if (options->no_stdin)
-		in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (options->stdout_fd > 0)
-		out = options->stdout_fd;
-	if ((in > 0 && dup2(in, STDIN_FILENO) < 0) || (out > 0 && dup2(out, STDOUT_FILENO) < 0) ||
-	    (options->stderr_fd > 0 && dup2(options->stderr_fd, STDERR_FILENO) < 0) ||
-	    chdir(options->folder ? options->folder : "/") < 0)
+}
+
+static _Noreturn void run_program(char *const *argv, const struct process_options *options,
+				  const struct relay *relay, char *terminal, int report)
+{
+	char *const environment[] = { NODE_PATH, "HOME=/root", "LANG=C.UTF-8", terminal, NULL };
+	int problem;
+
+	forget_origin();
+	if (relay_become(relay) < 0 || chdir(options->folder ? options->folder : "/") < 0)
 		goto failed;
 	/* A terminal as input becomes the session's own, so that Ctrl-C reaches the program. */
 	if (options->new_session && isatty(STDIN_FILENO))
@@ -234,18 +245,24 @@ failed:
 	_exit(problem == ENOENT ? 127 : 126);
 }
 
-/* In the first child: go in, and run the program in a process that the pid namespace knows. */
+/*
+ * In the first child: go in, and run the program in a process that the pid namespace knows.  Until
+ * it is the program, that process is a copy of us, which the node's root must not look into: it is
+ * not dumpable, and has no descriptors but the program's.  We ourselves have no number in the node.
+ */
 static _Noreturn void go_in(const struct namespace_target *target, char *const *argv,
 			    const struct process_options *options, int report)
 {
 	cleanup_free char *terminal = xasprintf("TERM=%s", getenv("TERM") ?: "dumb");
+	struct relay relay = RELAY_INIT;
 	int problem;
 	pid_t pid;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (target->cgroup && cgroup_enter(target->cgroup, target->leaf, getpid(), NULL) < 0)
 		log_debug("process %d stays outside '%s'", (int)getpid(), target->cgroup);
-	if (enter(target->pid, NULL) < 0)
+	if (relay_open(options, report, &relay) < 0 || namespace_new_keyring() < 0 ||
+	    prctl(PR_SET_DUMPABLE, 0) < 0 || enter(target->pid, NULL) < 0)
 		goto failed;
 	/* Changing ids cleared it. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -255,9 +272,9 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	if (pid < 0)
 		goto failed;
 	if (pid == 0)
-		run_program(argv, options, terminal, report);
+		run_program(argv, options, &relay, terminal, report);
 	(void)close(report);
-	relay(pid);
+	attend(&relay, pid);
 failed:
 	problem = errno ? errno : EIO;
 	(void)!write(report, &problem, sizeof(problem));

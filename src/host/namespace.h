@@ -34,14 +34,20 @@ struct namespace_target {
 
 /*
  * Start ARGV in TARGET with its stdin, stdout and stderr as OPTIONS say (folder too); the
- * environment is OPTIONS' or a minimal one.  It always has a session of its own; with
- * new_session, a terminal as stdin becomes that session's.  It is confined as all programs of a
- * node are (host/confine.h).  The process returned ends with the program, with its status;
- * killing it kills the program.
+ * environment is OPTIONS' or a minimal one.  It always has a session and a session keyring of its
+ * own; with new_session, a terminal as stdin becomes that session's.  Of our descriptors it gets
+ * only what host/relay.h calls harmless, pipes instead of others; of its output, a log in OPTIONS
+ * gets no more than 16 MiB.  The process returned ends with the program, with its status, once all
+ * output is written; killing it kills the program.  It is confined as all programs of a node are
+ * (host/confine.h).
  */
 int namespace_spawn(const struct namespace_target *target, char *const *argv,
 		    const struct process_options *options, struct process *ret_process,
 		    struct error *err);
+
+/* Leave our session keyring, in which the user's keys may be, for a new and empty one; -1 with
+ * errno. */
+int namespace_new_keyring(void);
 
 /*
  * Do WORK in a child that has entered all namespaces of PID as their root, so it can do no more

@@ -209,6 +209,8 @@ static _Noreturn void be_first_child(struct birth *birth)
 	}
 	if (cgroup_enter(birth->group, NULL, getpid(), NULL) < 0)
 		give_up(birth, "cannot enter the node's control group");
+	if (namespace_new_keyring() < 0)
+		give_up(birth, "cannot make the node's keyring");
 	if (setns(birth->userns, CLONE_NEWUSER) < 0)
 		give_up(birth, "cannot enter the node's user namespace");
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)

@@ -145,7 +145,7 @@ make_damaged() {
 }
 
 @test "cp takes a folder there and back, with links and modes, and it is the person's" {
-	local folder=$BATS_TEST_TMPDIR/folder
+	local folder=$BATS_TEST_TMPDIR/folder home=$BATS_TEST_TMPDIR/home
 
 	mkdir -p "$folder/sub"
 	echo tool >"$folder/sub/tool"
@@ -155,11 +155,18 @@ make_damaged() {
 	on node-2 chmod 4755 /srv/folder/sub/tool
 	assert_equal "$(on node-2 readlink /srv/folder/link)" sub/tool
 	assert_equal "$(on node-2 stat -c %U /srv/folder /srv/folder/sub/tool | sort -u)" root
-	SUDO_UID=4321 SUDO_GID=4322 manykube cp node-2:/srv/folder "$BATS_TEST_TMPDIR/back"
-	assert_equal "$(readlink "$BATS_TEST_TMPDIR/back/link")" sub/tool
+	as_nobody true
+	mkdir "$home"
+	chown 4321 "$home"
+	SUDO_UID=4321 SUDO_GID=4322 manykube cp node-2:/srv/folder "$home/back"
+	assert_equal "$(readlink "$home/back/link")" sub/tool
 	# Rights that a node gives are none on the host.
-	assert_equal "$(stat -c '%a %u:%g' "$BATS_TEST_TMPDIR/back/sub/tool")" "755 4321:4322"
-	assert_equal "$(find "$BATS_TEST_TMPDIR/back" ! -uid 4321)" ""
+	assert_equal "$(stat -c '%a %u:%g' "$home/back/sub/tool")" "755 4321:4322"
+	assert_equal "$(find "$home/back" ! -uid 4321)" ""
+	# And the person has no more than their own.
+	SUDO_UID=4321 SUDO_GID=4322 run manykube cp node-2:/srv/folder "$BATS_TEST_TMPDIR/back"
+	assert_status 80
+	assert_output_has "rights of user 4321"
 }
 
 @test "cp refuses what it can't do, and leaves nothing under the name" {

@@ -55,6 +55,17 @@ refuse() {
 	assert_output_has "host: Nonexistent"
 }
 
+@test "all control planes of a cluster with several stay control planes" {
+	jq '.Name = "e2e-other" | .Nodes += [{ Name: "m03", ControlPlane: true, Worker: true },
+		{ Name: "m04", ControlPlane: true, Worker: false }]' \
+		"$BATS_FILE_TMPDIR/config.json" >"$BATS_TEST_TMPDIR/config.json"
+	run -0 manykube profile import "$BATS_TEST_TMPDIR/config.json" -p e2e-other
+	assert_output_has "with node-1 (control plane), m02, m03 (control plane), m04 (control plane);"
+	assert_equal "$(manykube config view -p e2e-other -o json | jq -c '[.nodes[] | [.role, .noSchedule]]')" \
+		'[["control-plane",null],["worker",null],["control-plane",null],["control-plane",true]]'
+	manykube delete -p e2e-other
+}
+
 @test "an existing cluster is not replaced" {
 	cp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/before"
 	run -14 manykube profile import "$BATS_FILE_TMPDIR/config.json"

@@ -1,4 +1,5 @@
 /* Text that secrets are taken out of, and lines of logs and of the audit. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,7 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup_with(audit_list_release) struct audit_list list = AUDIT_LIST_INIT;
 	cleanup_free char *text = xstrndup((const char *)data, size);
 	cleanup_with(strbuf_release) struct strbuf told = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist values = STRLIST_INIT;
 
+	strbuf_add_printable(&shown, (const char *)data, size);
+	for (size_t i = 0; i < shown.len; i++)
+		if ((unsigned char)shown.text[i] < ' ' && !strchr("\n\t", shown.text[i]))
+			abort();
+	strlist_split(&values, text, '\n');
+	bundle_hide(&shown, &values);
 	(void)probe_judge_firewalls(text, false, &told);
 	bundle_redact((const char *)data, size, &out);
 	audit_parse((const char *)data, size, &list);

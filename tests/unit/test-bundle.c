@@ -57,6 +57,30 @@ TEST(takes_tokens_out)
 	ASSERT_STR(redacted("password: 'x y'"), "password: 'REDACTED'");
 }
 
+TEST(takes_passwords_out_of_addresses)
+{
+	ASSERT_STR(redacted("proxy http://me:pa%20ss@host:3128/x?y"),
+		   "proxy http://REDACTED@host:3128/x?y");
+	ASSERT_STR(redacted("https://host:3128/a@b ssh://git@host"),
+		   "https://host:3128/a@b ssh://git@host");
+}
+
+TEST(takes_the_values_of_variables_out)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist values = STRLIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	strlist_add(&profile.env, "LONG=something \"long\"");
+	strlist_add(&profile.env, "EMPTY=");
+	strlist_add(&profile_add_node(&profile, "node-1")->env, "SHORT=tree");
+	bundle_find_values(&profile, &values);
+	strbuf_add(&text, "a LONG=something \"long\" b \"LONG=something \\\"long\\\"\" "
+			  "SHORT=tree trees EMPTY=");
+	bundle_hide(&text, &values);
+	ASSERT_STR(text.text, "a LONG=REDACTED b \"LONG=REDACTED\" REDACTED trees EMPTY=");
+}
+
 TEST(leaves_all_else_in)
 {
 	static const char *const texts[] = {
@@ -266,4 +290,33 @@ TEST(no_text_takes_long_to_redact)
 			strbuf_add(&text, parts[i]);
 		ASSERT(redacted(text.text)[0]);
 	}
+}
+
+TEST(under_sudo_the_archive_is_written_with_the_rights_of_the_person)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *home = xasprintf("%s/home", test_folder());
+	cleanup_free char *own = xasprintf("%s/own.tar", home);
+	cleanup_free char *link = xasprintf("%s/link.tar", home);
+	cleanup_free char *closed = xasprintf("%s/closed.tar", test_folder());
+	struct stat st;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	make_cluster(&profile);
+	fake_world_use(world_folder, 0);
+	ASSERT_INT(mkdir(home, 0755) + chmod(test_folder(), 0755) + chown(home, 12345, 12346), 0);
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1) + setenv("SUDO_GID", "12346", 1), 0);
+	ASSERT_OK(bundle_write(&profile, own, &err));
+	ASSERT_INT(stat(own, &st), 0);
+	ASSERT_INT(st.st_uid, 12345);
+	ASSERT_INT(st.st_mode & 07777, 0600);
+	ASSERT_INT(symlink(closed, link), 0);
+	ASSERT(bundle_write(&profile, closed, &why) < 0);
+	put(test_folder(), "closed.tar", "kept");
+	ASSERT(bundle_write(&profile, link, &why) < 0);
+	ASSERT_INT(stat(closed, &st), 0);
+	ASSERT_INT(st.st_size, 4);
 }

@@ -1,7 +1,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/process.h"
 #include "cmd/command.h"
+#include "cmd/record.h"
 #include "data/settings.h"
 #include "test.h"
 
@@ -361,4 +363,29 @@ TEST(a_wrong_setting_is_named_and_can_be_mended)
 	ASSERT_INT(RUN_SET("start"), -EINVAL);
 	ASSERT_INT(RUN_SET("mending"), 3);
 	ASSERT_INT(RUN_SET("start", "--help"), 0);
+}
+
+/* For an option whose value nobody looks at. */
+static struct strlist list_of_nothing;
+
+TEST(no_log_has_the_values_of_variables)
+{
+	cleanup_with(strlist_release) struct strlist operands = STRLIST_INIT;
+	static const struct opt table[] = {
+		OPT_LIST(0, "env", &list_of_nothing, "NAME=VALUE", "a variable", .secret = true),
+		OPT_END,
+	};
+	static const struct command starting = { .name = "start", .options = table };
+	static const struct command setting = { .name = "set", .complete = COMPLETE_SETTING };
+	struct record record = RECORD_INIT;
+
+	record_begin(&record, &starting, "manykube start",
+		     ARGV("--env=A=secret", "--env", "B=secret", "-q", "--env", "secret"),
+		     &operands, "one", NULL);
+	ASSERT_STR(record.audit.args, "--env=A=REDACTED --env B=REDACTED -q --env secret");
+	record_end(&record, 0, NULL);
+	record_begin(&record, &setting, "manykube config set", ARGV("env", "A=secret"), &operands,
+		     "one", NULL);
+	ASSERT_STR(record.audit.args, "env A=REDACTED");
+	record_end(&record, 0, NULL);
 }

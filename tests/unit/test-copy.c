@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/process.h"
 #include "base/strlist.h"
 #include "test.h"
 
@@ -30,6 +31,19 @@ static int copy(const char *from, const char *to, struct error *err)
 {
 	return copy_path(&(struct copy_end){ NULL, at(from) }, &(struct copy_end){ NULL, at(to) },
 			 err);
+}
+
+/* The copy must fail with CODE (0: any) and WORDS in what is said. */
+static void copy_fails(const char *from, const char *to, int code, const char *words)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = copy(from, to, &why);
+
+	ASSERT(r < 0);
+	if (code)
+		ASSERT_INT(r, code);
+	if (!strstr(why.text, words) && !(why.hint && strstr(why.hint, words)))
+		test_fail(__FILE__, __LINE__, "it says \"%s\"", why.text);
 }
 
 static void assert_file(const char *path, const char *text, mode_t mode)
@@ -150,23 +164,139 @@ TEST(what_cannot_be_copied_says_why_and_leaves_nothing)
 	}
 }
 
+/* Be the user 12345 under sudo, who owns TO. */
+static void call_by_sudo(const char *to)
+{
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
+	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
+	ASSERT_INT(chown(at(to), 12345, 12346), 0);
+}
+
 TEST(under_sudo_the_copy_belongs_to_the_person)
 {
 	struct stat st;
 
-	if (geteuid() != 0)
-		test_skip("needs root");
-	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
-	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
 	make("from/d/a", "a", 0644);
+	make("from/d/closed/b", "b", 0400);
 	make("to/x", "", 0644);
-	/* Also where it adds to a folder, which stays whose it is. */
+	ASSERT_INT(chmod(at("from/d/closed"), 0500), 0);
+	call_by_sudo("to");
+	/* Also where it adds to a folder. */
 	for (int i = 0; i < 2; i++) {
 		ASSERT_OK(copy("from/d", "to", &err));
 		ASSERT_INT(stat(at("to/d/a"), &st), 0);
 		ASSERT_INT(st.st_uid, 12345);
 		ASSERT_INT(st.st_gid, 12346);
+		ASSERT_INT(stat(at("to/d/closed"), &st), 0);
+		ASSERT_INT(st.st_mode & 07777, i ? 0700 : 0500);
+		assert_file("to/d/closed/b", "b", 0400);
+		ASSERT_INT(chmod(at("to/d/closed"), 0700), 0);
 	}
-	ASSERT_INT(stat(at("to"), &st), 0);
-	ASSERT_INT(st.st_uid, 0);
+	assert_count("to", 2);
+	ASSERT_INT(geteuid(), 0);
+}
+
+TEST(under_sudo_nothing_is_written_where_the_person_may_not)
+{
+	make("from/a", "a", 0644);
+	make("to/x", "", 0644);
+	make("closed/x", "x", 0644);
+	call_by_sudo("to");
+	copy_fails("from/a", "closed", -EACCES, "rights of user 12345");
+	assert_count("closed", 1);
+	/* Nor by a link of the person's. */
+	ASSERT_INT(symlink(at("closed/x"), at("to/link")), 0);
+	copy_fails("from/a", "to/link", -EACCES, "cannot");
+	assert_file("closed/x", "x", 0644);
+	assert_count("closed", 1);
+}
+
+/* Have tar pack what the shell commands SCRIPT make in an empty directory, whatever is asked for.
+ */
+static void pack_instead(const char *script)
+{
+	cleanup_free char *path = xasprintf("%s/bin:%s", test_folder(), getenv("PATH"));
+	cleanup_free char *text = xasprintf("#!/bin/sh\n"
+					    "case $* in *--create*) cd %s/hostile; %s;; esac\n"
+					    "exec /bin/tar \"$@\"\n",
+					    test_folder(), script);
+
+	ASSERT_OK(process_run(ARGV("rm", "-rf", (char *)(uintptr_t)at("hostile")), NULL, &err));
+	ASSERT_INT(mkdir(at("hostile"), 0755), 0);
+	make("bin/tar", text, 0755);
+	if (strncmp(getenv("PATH"), test_folder(), strlen(test_folder())) != 0)
+		ASSERT_INT(setenv("PATH", path, 1), 0);
+}
+
+TEST(an_archive_with_a_link_in_the_place_of_the_source_is_refused)
+{
+	char target[256];
+
+	make("from/a", "a", 0644);
+	make("from/d/a", "a", 0644);
+	make("victim/secret", "secret", 0600);
+	make("to/a", "old", 0644);
+	make("to/d/old", "old", 0644);
+	/* A file, new and there already. */
+	pack_instead("ln -sf ../victim/secret a; exec /bin/tar -cf - ./a");
+	copy_fails("from/a", "to", -EBADMSG, "something else");
+	copy_fails("from/a", "to/new", -EBADMSG, "something else");
+	ASSERT_INT(readlink(at("to/a"), target, sizeof(target)), -1);
+	/* A directory that is added to. */
+	pack_instead("ln -sf ../../victim d; exec /bin/tar -cf - ./d");
+	copy_fails("from/d", "to", 0, "");
+	assert_count("to/d", 1);
+	assert_count("to", 2);
+	assert_file("victim/secret", "secret", 0600);
+}
+
+TEST(a_second_copy_does_not_follow_links_of_the_first)
+{
+	make("from/d/a", "a", 0644);
+	make("victim/file", "kept", 0644);
+	make("to/x", "", 0644);
+	pack_instead("mkdir d; ln -s ../../victim d/sub; ln -s ../../victim/file d/link; "
+		     "exec /bin/tar -cf - ./d");
+	ASSERT_OK(copy("from/d", "to", &err));
+	pack_instead("mkdir -p d/sub; echo evil >d/link; echo evil >d/sub/file; "
+		     "exec /bin/tar -cf - ./d");
+	copy_fails("from/d", "to", -ENOTDIR, "cannot add to 'sub'");
+	assert_file("victim/file", "kept", 0644);
+	assert_count("victim", 1);
+	assert_count("to", 2);
+}
+
+TEST(an_archive_leads_nowhere_by_its_names)
+{
+	make("from/d/a", "a", 0644);
+	make("victim/file", "kept", 0644);
+	make("to/x", "", 0644);
+	pack_instead(
+		"ln -s ../../victim d; mkdir -p e/sub; echo evil >e/file; cp -r e f;"
+		"exec /bin/tar -cPf - --transform=s,^./e,./d, --transform=s,^./f,../../victim, "
+		"./d ./e ./f");
+	copy_fails("from/d", "to", 0, "");
+	assert_file("victim/file", "kept", 0644);
+	assert_count("victim", 1);
+	assert_count("to", 1);
+}
+
+TEST(pipes_are_left_out)
+{
+	make("from/d/a", "a", 0644);
+	make("to/x", "", 0644);
+	ASSERT_INT(mkfifo(at("from/d/pipe"), 0644), 0);
+	ASSERT_OK(copy("from/d", "to", &err));
+	assert_count("to/d", 1);
+}
+
+TEST(what_a_program_says_is_shown_without_control_characters)
+{
+	make("from/a", "a", 0644);
+	make("to/x", "", 0644);
+	pack_instead("printf 'tar: \\033]0;evil\\007\\n' >&2; exit 2");
+	copy_fails("from/a", "to", 0, "^[]0;evil^G");
 }

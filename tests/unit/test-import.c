@@ -1,5 +1,7 @@
 #include "base/file.h"
 #include "cluster/import.h"
+
+#include "cluster/plan.h"
 #include "fake-world.h"
 #include "test.h"
 
@@ -122,7 +124,7 @@ TEST(what_is_left_out_is_named)
 	ASSERT_INT(import.options.memory_bytes, 0);
 }
 
-TEST(the_first_control_plane_is_the_only_one)
+TEST(the_first_control_plane_is_the_primary)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 
@@ -136,8 +138,38 @@ TEST(the_first_control_plane_is_the_only_one)
 	ASSERT_STR(import.nodes[2].name, "node-1");
 	ASSERT_STR(import.nodes[3].name, "m04");
 	ASSERT(warns(&import, "node \"M_1\" is called 'node-3' here"));
-	ASSERT(warns(&import, "node 'm04' was a control plane and becomes a worker"));
-	ASSERT_INT(import.warnings.count, 2);
+	ASSERT_INT(import.warnings.count, 1);
+	for (size_t i = 0; i < import.node_count; i++)
+		ASSERT_INT(import.nodes[i].control_plane, i == 0 || i == 3);
+	ASSERT(import.nodes[0].worker && import.nodes[1].worker && !import.nodes[3].worker);
+}
+
+TEST(a_control_plane_that_ran_no_pods_runs_some_if_nobody_else_does)
+{
+	cleanup_with(import_release) struct import import = IMPORT_INIT;
+
+	read_with(KUBERNETES ", \"Nodes\": [{\"ControlPlane\": true}, {\"Name\": \"m02\", "
+			     "\"ControlPlane\": true}]",
+		  &import);
+	ASSERT(import.nodes[0].worker && !import.nodes[1].worker);
+	ASSERT(warns(&import, "node 'node-1' was only a control plane"));
+	ASSERT_INT(import.warnings.count, 1);
+}
+
+TEST(more_control_planes_than_there_can_be_become_workers)
+{
+	cleanup_with(import_release) struct import import = IMPORT_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	strbuf_add(&text, KUBERNETES ", \"Nodes\": [{\"ControlPlane\": true, \"Worker\": true}");
+	for (int i = 2; i <= 8; i++)
+		strbuf_addf(&text, ", {\"Name\": \"m0%d\", \"ControlPlane\": true}", i);
+	strbuf_add(&text, "]");
+	read_with(text.text, &import);
+	ASSERT(import.nodes[6].control_plane);
+	ASSERT(!import.nodes[7].control_plane && import.nodes[7].worker);
+	ASSERT(warns(&import, "node 'm08' was a control plane and becomes a worker"));
+	ASSERT_INT(import.warnings.count, 1);
 }
 
 TEST(a_config_from_before_minikube_had_nodes_has_one)
@@ -264,6 +296,31 @@ TEST(nodes_keep_versions_of_their_own_where_they_can)
 	ASSERT_STR(made.nodes[2].kubernetes_version, "v1.35.4");
 	ASSERT_STR(made.nodes[3].kubernetes_version, "v1.35.4");
 	ASSERT_STR(made.nodes[4].kubernetes_version, "v1.36.3");
+}
+
+TEST(all_control_planes_are_registered_as_such)
+{
+	cleanup_with(import_release) struct import import = IMPORT_INIT;
+	cleanup_with(profile_release) struct profile made = PROFILE_INIT;
+	cleanup_free char *folder = xasprintf("%s/world", test_folder());
+
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	fake_world_use(folder, 0);
+	/* As 'minikube start --ha -n 4' writes it. */
+	read_with(KUBERNETES ", \"APIServerHAVIP\": \"192.168.49.254\", \"Nodes\": ["
+			     "{\"Name\": \"\", \"ControlPlane\": true}, "
+			     "{\"Name\": \"m02\", \"ControlPlane\": true, \"Worker\": true}, "
+			     "{\"Name\": \"m03\", \"ControlPlane\": true, \"Worker\": true}, "
+			     "{\"Name\": \"m04\", \"ControlPlane\": false, \"Worker\": true}]",
+		  &import);
+	ASSERT_OK(import_choose_version(&import, NULL, &err));
+	ASSERT_OK(import_register(&import, "ha", &made, &err));
+	ASSERT_INT(made.node_count, 4);
+	ASSERT_INT(profile_control_planes(&made), 3);
+	ASSERT_STR(profile_primary(&made)->name, "node-1");
+	ASSERT(!made.nodes[0].worker && strlist_has(&made.nodes[0].taints, CONTROL_PLANE_TAINT));
+	ASSERT(made.nodes[1].control_plane && made.nodes[1].worker && !made.nodes[1].primary);
+	ASSERT(!made.nodes[3].control_plane);
 }
 
 TEST(a_registered_cluster_has_the_nodes_and_is_not_replaced)

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -66,4 +67,50 @@ TEST(a_confined_program_has_no_rights_but_its_descriptors)
 	ASSERT_INT(process_capture(ARGV("sh", "-c", script), &options, &output, NULL), 0);
 	ASSERT_STR(output.text, "4294770943\n4294770943\nCapEff:\t0000000000000000\n"
 				"NoNewPrivs:\t1\ntext\ndenied\nnone\n");
+}
+
+/* Run the shell command SCRIPT with OPTIONS in the directory `here` of the test's own. */
+static int run_in_here(const char *script, struct process_options options)
+{
+	cleanup_free char *here = xasprintf("%s/here", test_folder());
+	cleanup_free char *command = xstrdup(script);
+
+	ASSERT(mkdir(here, 0777) == 0 || errno == EEXIST);
+	ASSERT_INT(chmod(here, 0777) + chmod(test_folder(), 0777), 0);
+	options.folder = here;
+	options.no_stdin = true;
+	return process_run(ARGV("sh", "-c", command), &options, NULL);
+}
+
+TEST(a_confined_program_writes_only_in_its_folder)
+{
+	struct process_options options = { .only_folder = true };
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(run_in_here("echo x >file && mkdir sub && echo x >sub/file", options), 0);
+	ASSERT(run_in_here("echo x >../file", options) > 0);
+	ASSERT(run_in_here("ln -s .. up; echo x >up/file", options) > 0);
+	ASSERT(run_in_here("ln file ../linked", options) > 0);
+	ASSERT(run_in_here("echo 0 >/proc/sys/kernel/panic_on_warn", options) > 0);
+	/* Others see what it wrote, and no mount of it. */
+	ASSERT_INT(run_in_here("cat sub/file >../file", (struct process_options){ 0 }), 0);
+}
+
+TEST(a_program_of_the_person_has_no_more_rights)
+{
+	cleanup_with(person_release) struct person person = PERSON_INIT;
+	struct process_options options = { .person = &person };
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1) + setenv("SUDO_GID", "12346", 1), 0);
+	person_find(&person);
+	ASSERT_INT(run_in_here("test \"$(id -u):$(id -g):$(id -G)\" = 12345:12346:12346", options),
+		   0);
+	ASSERT(run_in_here("cat /etc/shadow", options) > 0);
+	ASSERT_OK(person_begin(&person, &err));
+	ASSERT_INT(open("/etc/shadow", O_RDONLY), -1);
+	person_end(&person);
+	ASSERT_INT(close(open("/etc/shadow", O_RDONLY)), 0);
 }

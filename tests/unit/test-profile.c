@@ -396,3 +396,20 @@ TEST(only_the_active_profile_is_forgotten)
 	ASSERT_OK(profile_forget_active("dev", &err));
 	assert_active(NULL);
 }
+
+TEST(only_its_owner_reads_a_record_with_variables)
+{
+	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("one") };
+	struct node *node = profile_add_node(&profile, "node-1");
+	cleanup_free char *path = xasprintf("%s/one/profile.json", test_folder());
+	struct stat st;
+
+	profile.folder = xasprintf("%s/one", test_folder());
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_INT(stat(path, &st), 0);
+	ASSERT_INT(st.st_mode & 07777, 0644);
+	strlist_add(&node->env, "HTTP_PROXY=http://me:secret@proxy");
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_INT(stat(path, &st), 0);
+	ASSERT_INT(st.st_mode & 07777, 0600);
+}

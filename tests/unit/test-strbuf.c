@@ -33,3 +33,24 @@ TEST(gives_its_text_away)
 	ASSERT_STR(text, "x");
 	ASSERT_STR(buf.text, "");
 }
+
+TEST(shows_no_control_characters)
+{
+	static const struct {
+		const char *text, *shown;
+	} cases[] = {
+		{ "plain\ttext\nä € 😀", "plain\ttext\nä € 😀" },
+		{ "\033]0;x\007\r\177", "^[]0;x^G^M^?" },
+		{ "\xc2\x9b"
+		  "2J \x9b\xff \xe2\x82",
+		  "??2J ?? ??" },
+		{ "\xc3", "?" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+		strbuf_add_printable(&out, cases[i].text, strlen(cases[i].text));
+		ASSERT_STR(out.text, cases[i].shown);
+	}
+}

@@ -1,0 +1,229 @@
+/* The standard streams of a program that runs in a node. */
+
+#include "host/relay.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Logs of ours take no more than this of one program's output. */
+#define LOG_MOST (16u << 20)
+
+#define BLOCK 65536
+
+/* What is read of our standard input and not yet written. */
+struct input {
+	char block[BLOCK];
+	size_t begin;
+	size_t end;
+};
+
+/* Whether a program of a node may have FD itself as its stream NUMBER. */
+static bool is_harmless(int fd, int number)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	return S_ISFIFO(st.st_mode) || (number == STDIN_FILENO && S_ISREG(st.st_mode) &&
+					(fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
+}
+
+static bool is_same(int one, int other)
+{
+	struct stat a;
+	struct stat b;
+
+	return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static int open_stream(struct relay *relay, int number, int fd)
+{
+	int ends[2];
+
+	if (is_harmless(fd, number)) {
+		relay->theirs[number] = fd;
+		return 0;
+	}
+	/* One pipe for both keeps the order of what is written. */
+	if (number == STDERR_FILENO && relay->between[STDOUT_FILENO] >= 0 &&
+	    is_same(fd, relay->ours[STDOUT_FILENO])) {
+		relay->theirs[number] = relay->theirs[STDOUT_FILENO];
+		return 0;
+	}
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	relay->ours[number] = fd;
+	relay->between[number] = ends[number == STDIN_FILENO];
+	relay->theirs[number] = ends[number != STDIN_FILENO];
+	return fcntl(relay->between[number], F_SETFL, O_NONBLOCK);
+}
+
+/* Close all descriptors but those of RELAY, REPORT and the standard ones. */
+static void close_others(const struct relay *relay, int report)
+{
+	unsigned from = STDERR_FILENO + 1;
+
+	for (;;) {
+		unsigned next = UINT_MAX;
+		int kept[] = { report,           relay->ours[0],    relay->ours[1],
+			       relay->ours[2],   relay->theirs[0],  relay->theirs[1],
+			       relay->theirs[2], relay->between[0], relay->between[1],
+			       relay->between[2] };
+
+		for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+			if (kept[i] >= (int)from && (unsigned)kept[i] < next)
+				next = (unsigned)kept[i];
+		if (next > from)
+			(void)close_range(from, next - (next != UINT_MAX), 0);
+		if (next == UINT_MAX)
+			return;
+		from = next + 1;
+	}
+}
+
+int relay_open(const struct process_options *options, int report, struct relay *ret)
+{
+	int given[] = { options->stdin_fd, options->stdout_fd, options->stderr_fd };
+	struct relay relay = RELAY_INIT;
+
+	/* The node's own /dev/null may be something else. */
+	if (options->no_stdin)
+		relay.theirs[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (options->output)
+		relay.left = LOG_MOST;
+	for (int i = 0; i < 3; i++) {
+		if (relay.theirs[i] >= 0)
+			continue;
+		/* A session of its own comes with a terminal that is the node's. */
+		if (options->new_session && given[i] > 0)
+			relay.theirs[i] = given[i];
+		else if (open_stream(&relay, i, given[i] > 0 ? given[i] : i) < 0)
+			return -1;
+	}
+	close_others(&relay, report);
+	*ret = relay;
+	return 0;
+}
+
+int relay_become(const struct relay *relay)
+{
+	for (int i = 0; i < 3; i++)
+		if (relay->theirs[i] != i && dup2(relay->theirs[i], i) < 0)
+			return -1;
+	return close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+}
+
+static void close_stream(struct relay *relay, int number)
+{
+	(void)close(relay->between[number]);
+	relay->between[number] = -1;
+}
+
+/* Write LEN bytes to our stream, whatever its flags are; false if nobody reads it any more. */
+static bool write_out(struct relay *relay, int number, const char *data, size_t len)
+{
+	struct pollfd room = { .fd = relay->ours[number], .events = POLLOUT };
+
+	len = MIN(len, relay->left);
+	relay->left -= relay->left == UINT64_MAX ? 0 : len;
+	while (len > 0) {
+		ssize_t written = write(relay->ours[number], data, len);
+
+		if (written < 0 && errno == EAGAIN)
+			(void)poll(&room, 1, -1);
+		else if (written < 0 && errno != EINTR)
+			return false;
+		else if (written > 0) {
+			data += written;
+			len -= (size_t)written;
+		}
+	}
+	return true;
+}
+
+/* Copy what the program has written; false if there is nothing now. */
+static bool pass_output(struct relay *relay, int number)
+{
+	char block[BLOCK];
+	ssize_t len = read(relay->between[number], block, sizeof(block));
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (len <= 0 || !write_out(relay, number, block, (size_t)len))
+		close_stream(relay, number);
+	return len > 0;
+}
+
+static void pass_input(struct relay *relay, struct input *input)
+{
+	ssize_t len;
+
+	if (input->begin == input->end) {
+		len = read(relay->ours[STDIN_FILENO], input->block, sizeof(input->block));
+		if (len < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		/* Also for what can't be read: a directory, a terminal of another job. */
+		if (len <= 0) {
+			close_stream(relay, STDIN_FILENO);
+			return;
+		}
+		input->begin = 0;
+		input->end = (size_t)len;
+	}
+	len = write(relay->between[STDIN_FILENO], input->block + input->begin,
+		    input->end - input->begin);
+	if (len > 0)
+		input->begin += (size_t)len;
+	else if (errno != EAGAIN && errno != EINTR)
+		close_stream(relay, STDIN_FILENO);
+}
+
+void relay_run(struct relay *relay, pid_t program)
+{
+	struct input input = { .begin = 0 };
+	struct pollfd wait[] = { { .fd = pidfd_open(program, 0), .events = POLLIN },
+				 { .events = POLLIN },
+				 { .events = POLLIN },
+				 { .events = POLLIN },
+				 { .events = POLLOUT } };
+
+	/* The program's own ends are only its own; and a job in the background has no input. */
+	for (int i = 0; i < 3; i++)
+		if (relay->between[i] >= 0)
+			(void)close(relay->theirs[i]);
+	(void)signal(SIGTTIN, SIG_IGN);
+	(void)signal(SIGPIPE, SIG_IGN);
+	while (wait[0].fd >= 0 && !(wait[0].revents & POLLIN)) {
+		bool full = input.begin < input.end;
+		int into = relay->between[STDIN_FILENO];
+
+		/* Our input is looked at while there is room, the program's while it has to wait.
+		 */
+		wait[1].fd = relay->between[STDOUT_FILENO];
+		wait[2].fd = relay->between[STDERR_FILENO];
+		wait[3].fd = into >= 0 && !full ? relay->ours[STDIN_FILENO] : -1;
+		wait[4].fd = into;
+		wait[4].events = full ? POLLOUT : 0;
+		if (poll(wait, ARRAY_SIZE(wait), -1) < 0)
+			continue;
+		if (wait[1].revents)
+			(void)pass_output(relay, STDOUT_FILENO);
+		if (wait[2].revents)
+			(void)pass_output(relay, STDERR_FILENO);
+		if (wait[4].revents & POLLERR)
+			close_stream(relay, STDIN_FILENO);
+		else if (wait[3].revents || wait[4].revents)
+			pass_input(relay, &input);
+	}
+	for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++)
+		while (relay->between[i] >= 0 && pass_output(relay, i))
+			;
+}
