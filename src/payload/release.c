@@ -92,7 +92,9 @@ static int fetch_checksum(struct work *work, const char *url, const char *file,
 			  char ret_hex[SHA256_HEX_SIZE], struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	struct download download = { .url = url, .limit_bytes = CHECKSUMS_LIMIT };
+	struct download download = { .url = url,
+				     .limit_bytes = CHECKSUMS_LIMIT,
+				     .plain_http = work->source.binary_mirror };
 	int r = check_reachable(work, url, err);
 
 	if (r < 0)
@@ -128,6 +130,7 @@ static int fetch_file(struct work *work, const char *url, const char *wanted, co
 	struct download download = {
 		.url = url,
 		.limit_bytes = FILE_LIMIT,
+		.plain_http = work->source.binary_mirror,
 		.progress = on_progress,
 		.data = &topic,
 	};
