@@ -94,8 +94,9 @@ static int open_handle(struct transfer *transfer, struct error *err)
 			      transfer->download->plain_http ? "http,https" : "https") !=
 		    CURLE_OK ||
 	    curl->easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "https") != CURLE_OK)
-		return error_because(err, &reason_host_missing_tool, -ENOTSUP,
-				     "this libcurl cannot limit protocols: 7.85 or later is needed");
+		return error_because(
+			err, &reason_host_missing_tool, -ENOTSUP,
+			"this libcurl cannot limit protocols: 7.85 or later is needed");
 	(void)curl->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
 	(void)curl->easy_setopt(handle, CURLOPT_MAXREDIRS, REDIRECTS);
 	(void)curl->easy_setopt(handle, CURLOPT_FAILONERROR, 1L);
@@ -153,8 +154,9 @@ static int refuse_protocol(struct transfer *transfer, struct error *err)
 				  target ? target : "elsewhere");
 	else
 		r = error_because(err, &reason_download, -EPROTO, "'%s' is not HTTPS", url);
-	return error_hint(err, r, "a mirror may use plain HTTP if --binary-mirror says http://; "
-				  "redirections never may");
+	return error_hint(err, r,
+			  "a mirror may use plain HTTP if --binary-mirror says http://; "
+			  "redirections never may");
 }
 
 static int explain(struct transfer *transfer, CURLcode result, struct error *err)
