@@ -20,8 +20,12 @@ struct observer {
 	/* The step ended. */
 	void (*end)(struct observer *observer, const char *step, const char *node, bool ok);
 
-	/* A sentence that the person should read. */
+	/* A sentence that the user should read. */
 	void (*note)(struct observer *observer, const char *text);
+
+	/* The step is long: say from now on how much time it has left.  All of it is expected to
+	 * take EXPECTED_MS (0: unknown).  May be NULL. */
+	void (*expect)(struct observer *observer, const char *step, int64_t expected_ms);
 };
 
 /* OBSERVER may be NULL in all of these. */
@@ -49,4 +53,10 @@ static inline void observe_note(struct observer *observer, const char *text)
 {
 	if (observer)
 		observer->note(observer, text);
+}
+
+static inline void observe_expect(struct observer *observer, const char *step, int64_t expected_ms)
+{
+	if (observer && observer->expect)
+		observer->expect(observer, step, expected_ms);
 }

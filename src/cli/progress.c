@@ -40,13 +40,11 @@ enum message {
 	MESSAGE_PROGRESS = 'p',
 	MESSAGE_END = 'e',
 	MESSAGE_NOTE = 'n',
+	MESSAGE_EXPECT = 'x',
 	MESSAGE_QUIT = 'q',
 };
 
 #define MESSAGE_TEXTS 5 /* step, node, detail, done, total; or any fewer */
-
-/* How often work that goes on is worth a line where there is no terminal. */
-#define PLAIN_MS 10000
 
 struct progress {
 	struct observer observer;
@@ -54,7 +52,6 @@ struct progress {
 	pid_t painter; /* 0 if there is none */
 	int pipe;
 	struct steps *steps; /* without a painter */
-	int64_t told_ms;     /* likewise: when something was last said of work that goes on */
 };
 
 /* Where warnings go. */
@@ -97,6 +94,8 @@ static void take_message(struct painter *painter, char letter, char *const *text
 			       number(texts[3]), number(texts[4]), now);
 	else if (letter == MESSAGE_END)
 		steps_end(painter->steps, texts[0], node, *texts[2] != '\0', now, &painter->above);
+	else if (letter == MESSAGE_EXPECT)
+		steps_expect(painter->steps, texts[0], (int64_t)number(texts[3]), now);
 	else if (letter == MESSAGE_NOTE)
 		steps_note(painter->steps, texts[0], &painter->above);
 	else if (letter == MESSAGE_QUIT)
@@ -225,19 +224,14 @@ static void observe_begins(struct observer *observer, const char *step, const ch
 }
 
 /* Not on a terminal: a line now and then, so that a log of long work is not mute. */
-static void tell_plainly(struct progress *progress, const char *step, const char *detail,
-			 uint64_t done, uint64_t total)
+static void tell_plainly(struct progress *progress, const char *step)
 {
-	int64_t now = clock_now_ms();
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
 
-	if (progress->quiet || now - progress->told_ms < PLAIN_MS)
+	if (progress->quiet)
 		return;
-	progress->told_ms = now;
-	fprintf(stderr, "  %s: %s", step, detail ? detail : "");
-	if (total > 0)
-		fprintf(stderr, " (%llu of %llu)", (unsigned long long)done,
-			(unsigned long long)total);
-	fprintf(stderr, "\n");
+	steps_report(progress->steps, step, clock_now_ms(), &out);
+	(void)file_write_all(STDERR_FILENO, out.text, out.len);
 }
 
 static void observe_goes_on(struct observer *observer, const char *step, const char *node,
@@ -249,7 +243,8 @@ static void observe_goes_on(struct observer *observer, const char *step, const c
 
 	events_progress(step, detail, done, total);
 	if (!progress->painter) {
-		tell_plainly(progress, step, detail, done, total);
+		steps_progress(progress->steps, step, node, detail, done, total, clock_now_ms());
+		tell_plainly(progress, step);
 		return;
 	}
 	done_text = xasprintf("%llu", (unsigned long long)done);
@@ -294,6 +289,17 @@ static void observe_notes(struct observer *observer, const char *text)
 		show_note(progress, text);
 }
 
+static void observe_expects(struct observer *observer, const char *step, int64_t expected_ms)
+{
+	struct progress *progress = (struct progress *)observer;
+	cleanup_free char *text = xasprintf("%lld", (long long)expected_ms);
+
+	if (progress->painter)
+		TELL(progress, MESSAGE_EXPECT, step, NULL, NULL, text);
+	else
+		steps_expect(progress->steps, step, expected_ms, clock_now_ms());
+}
+
 static void show_warning(const char *text)
 {
 	cleanup_free char *line = NULL;
@@ -325,9 +331,9 @@ struct progress *progress_new(bool quiet, int verbosity)
 		.progress = observe_goes_on,
 		.end = observe_ends,
 		.note = observe_notes,
+		.expect = observe_expects,
 	};
 	progress->quiet = mute;
-	progress->told_ms = clock_now_ms();
 	progress->pipe = -1;
 	if (!live || start_painter(progress, &look) < 0)
 		progress->steps = steps_new(&look);

@@ -3,7 +3,8 @@
  *
  * On a terminal: live lines, with all nodes side by side below their step, drawn by a small
  * process of their own, so that they move while the work waits for something.  Elsewhere:
- * one plain line per finished step.  Warnings of log_warning() are shown in between.
+ * one plain line per finished step, and one every 30 s of a step that tells how far it is. Warnings
+ * of log_warning() are shown in between.
  */
 #pragma once
 

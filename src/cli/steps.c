@@ -10,13 +10,15 @@
 #include "base/cleanup.h"
 #include "cli/text.h"
 
-#define BAR_COLUMNS 20
+#define BAR_COLUMNS  20
+#define WIDE_COLUMNS 110
 
 struct part {
 	char *node; /* NULL: the whole cluster */
 	char *detail;
 	uint64_t done;
 	uint64_t total;
+	uint64_t begun; /* of total: what was done when it was first told */
 	bool ended;
 	bool ok;
 };
@@ -24,6 +26,9 @@ struct part {
 struct step {
 	char *words;
 	int64_t begun_ms;
+	int64_t reported_ms; /* by steps_report() */
+	bool tells_left;     /* somebody expects it to be long */
+	int64_t expected_ms;
 	struct part *parts;
 	size_t count;
 };
@@ -134,8 +139,43 @@ void steps_progress(struct steps *steps, const char *step, const char *node, con
 
 	free(part->detail);
 	part->detail = detail ? harmless(detail) : NULL;
+	if (part->total != total)
+		part->begun = MIN(done, total);
 	part->done = MIN(done, total);
 	part->total = total;
+}
+
+void steps_expect(struct steps *steps, const char *words, int64_t expected_ms, int64_t now_ms)
+{
+	struct step *step;
+
+	(void)need_part(steps, words, NULL, now_ms);
+	step = find_step(steps, words);
+	step->tells_left = true;
+	step->expected_ms = expected_ms;
+}
+
+/* Before this share of the work is done, its pace says too little to be told alone. */
+#define TELLING_SHARE 0.25
+
+/* With no expectation, the pace is told once this much is known of it. */
+#define TELLING_MS    5000
+#define TELLING_LEAST 0.02
+
+int64_t steps_left_ms(int64_t elapsed_ms, uint64_t begun, uint64_t done, uint64_t total,
+		      int64_t expected_ms)
+{
+	double all = (double)total;
+	double share = total ? (double)(done - MIN(begun, done)) / all : 0;
+	double left = total ? 1 - (double)MIN(done, total) / all : 1;
+	double by_pace = share > 0 ? (double)elapsed_ms / share : 0;
+	double weight = MIN(share / TELLING_SHARE, 1.0);
+
+	if (expected_ms <= 0 && (share < TELLING_LEAST || elapsed_ms < TELLING_MS))
+		return -1;
+	if (expected_ms <= 0)
+		weight = 1;
+	return (int64_t)(left * (weight * by_pace + (1 - weight) * (double)expected_ms) + 0.5);
 }
 
 static void add_sign(const struct steps *steps, const char *plain, const char *sign,
@@ -152,6 +192,21 @@ static void add_seconds(struct strbuf *out, int64_t ms)
 	else
 		strbuf_addf(out, "%lldm%02llds", (long long)(ms / 60000),
 			    (long long)(ms / 1000 % 60));
+}
+
+/* What is left of STEP, as roughly as it is known: ", 7m left". */
+static void add_left(const struct step *step, int64_t now_ms, struct strbuf *out)
+{
+	const struct part *part = &step->parts[0];
+	int64_t ms = steps_left_ms(now_ms - step->begun_ms, part->begun, part->done, part->total,
+				   step->expected_ms);
+
+	if (!step->tells_left || step->count != 1 || ms < 0)
+		return;
+	if (ms < 60000)
+		strbuf_addf(out, ", %llds left", (long long)((ms + 9999) / 10000 * 10));
+	else
+		strbuf_addf(out, ", %lldm left", (long long)((ms + 30000) / 60000));
 }
 
 static void add_capital(struct strbuf *out, const char *words)
@@ -259,6 +314,7 @@ static void render_step(const struct steps *steps, const struct step *step, int6
 	const struct part *part = step->count == 1 ? &step->parts[0] : NULL;
 	unsigned room = steps->look.columns - 1 - 2; /* the last column and the spinner */
 	unsigned used;
+	unsigned bar;
 
 	add_capital(&words, step->words);
 	if (part && part->node)
@@ -267,20 +323,45 @@ static void render_step(const struct steps *steps, const struct step *step, int6
 		strbuf_addf(&tail, " %u%%", percent(part));
 	strbuf_add_char(&tail, ' ');
 	add_seconds(&tail, now_ms - step->begun_ms);
+	add_left(step, now_ms, &tail);
 
 	add_spinner(steps, now_ms, out);
 	used = text_width(tail.text);
 	text_clip(out, words.text, room > used ? room - used : 0);
 	used = MIN(room, used + text_width(words.text));
-	if (part && part->total && room >= used + BAR_COLUMNS + 3) {
-		add_bar(steps, part, BAR_COLUMNS, out);
-		used += BAR_COLUMNS + 3;
+	/* What a long step is working on is worth half of the bar. */
+	bar = step->tells_left && steps->look.columns < WIDE_COLUMNS ? BAR_COLUMNS / 2
+								     : BAR_COLUMNS;
+	if (part && part->total && room >= used + bar + 3) {
+		add_bar(steps, part, bar, out);
+		used += bar + 3;
 	}
 	text_clip(out, tail.text, room);
 	if (part && part->detail && room >= used + 8) {
 		strbuf_add_char(out, ' ');
 		text_clip(out, part->detail, room - used - 1);
 	}
+	strbuf_add_char(out, '\n');
+}
+
+void steps_report(struct steps *steps, const char *words, int64_t now_ms, struct strbuf *out)
+{
+	struct step *step = find_step(steps, words);
+	const struct part *part;
+
+	if (!step || now_ms - MAX(step->begun_ms, step->reported_ms) < STEPS_REPORT_MS)
+		return;
+	step->reported_ms = now_ms;
+	part = &step->parts[0];
+	strbuf_add(out, "  ");
+	add_capital(out, step->words);
+	strbuf_add(out, ": ");
+	if (part->total)
+		strbuf_addf(out, "%u%% after ", percent(part));
+	add_seconds(out, now_ms - step->begun_ms);
+	add_left(step, now_ms, out);
+	if (part->detail)
+		strbuf_addf(out, ": %s", part->detail);
 	strbuf_add_char(out, '\n');
 }
 

@@ -29,6 +29,22 @@ void steps_begin(struct steps *steps, const char *step, const char *node, int64_
 void steps_progress(struct steps *steps, const char *step, const char *node, const char *detail,
 		    uint64_t done, uint64_t total, int64_t now_ms);
 
+void steps_expect(struct steps *steps, const char *step, int64_t expected_ms, int64_t now_ms);
+
+/*
+ * How long work will still take, to be shown: work that began ELAPSED_MS ago with BEGUN of TOTAL
+ * done and has DONE of TOTAL done now.  EXPECTED_MS is what all of TOTAL was expected to take (0:
+ * unknown). The expectation counts most at the beginning and nothing once a quarter of the work is
+ * done; from then on the pace so far is what counts.  -1 while there is nothing to tell it from.
+ */
+int64_t steps_left_ms(int64_t elapsed_ms, uint64_t begun, uint64_t done, uint64_t total,
+		      int64_t expected_ms) must_check;
+
+/* Add one line about the step to OUT, for a log: how far it is and what it is working on.  Adds
+ * nothing if the step began, or was last reported, less than STEPS_REPORT_MS ago. */
+#define STEPS_REPORT_MS 30000
+void steps_report(struct steps *steps, const char *step, int64_t now_ms, struct strbuf *out);
+
 /* Adds to OUT the lines of the step if this was the last node that it ran on. */
 void steps_end(struct steps *steps, const char *step, const char *node, bool ok, int64_t now_ms,
 	       struct strbuf *out);

@@ -1,9 +1,19 @@
-/* Components built from source with Go. */
-
+/*
+ * Components built from source with Go.
+ *
+ * How it works:
+ *  1. work_build() makes the builder's directory, opens the log, and starts a task that becomes the
+ * builder.
+ *  2. That one gives go an environment of ours (caches in its directory, checksums on), fetches the
+ * module, compares its sum with the pinned one, and builds.
+ *  3. work_build() copies the programs: nothing that root will run is the builder's own file.
+ */
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -11,57 +21,110 @@
 #include "base/parse.h"
 #include "base/process.h"
 #include "base/strbuf.h"
+#include "payload/builder.h"
 #include "payload/gomod.h"
-#include "payload/work.h"
+#include "payload/sums.h"
+#include "payload/task.h"
 
 #define GOMOD_LIMIT (1 << 20)
 
-/* A build under way: the component, its version, and Go's environment. */
+/* Where Go is if PATH, which sudo may have replaced, does not have it. */
+#define GO_HOME "/usr/local/go/bin"
+
+/* A build under way, as the builder sees it. */
 struct build {
 	struct work *work;
+	enum component_id id;
 	const struct component *component;
 	const char *version;
+	char *home;   /* NULL: the user has none */
+	char *root;   /* what is ours to write in */
 	char *folder; /* where go runs */
 	char *output; /* where the programs go */
-	char *log;
+	unsigned packages;
 	struct strlist environment;
 };
 
+/* For the task: opened, and made, while we were root. */
+static struct {
+	char *directory;
+	char *log;
+	int log_fd;
+} ready = { .log_fd = -1 };
+
 static void build_release(struct build *build)
 {
+	free(build->home);
+	free(build->root);
 	free(build->folder);
 	free(build->output);
-	free(build->log);
 	strlist_release(&build->environment);
 }
 
-/* Our environment with what steers Go replaced. */
-static void set_environment(struct build *build)
+/* Of our own environment, only how to reach the network: everything else that steers Go, the C
+ * compiler and their checks is ours. */
+static void add_inherited(struct strlist *environment)
 {
-	static const char *const ours[] = { "GOFLAGS=", "CGO_ENABLED=", "GOTOOLCHAIN=",
-					    "GOWORK=",  "GO111MODULE=", "GOOS=",
-					    "GOARCH=",  "GOBIN=",       "GOTMPDIR=" };
+	static const char *const names[] = { "HTTP_PROXY",  "HTTPS_PROXY", "NO_PROXY",
+					     "ALL_PROXY",   "http_proxy",  "https_proxy",
+					     "no_proxy",    "all_proxy",   "SSL_CERT_FILE",
+					     "SSL_CERT_DIR" };
 
-	cleanup_free char *temporary = work_path(build->work, "work/tmp");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (getenv(names[i]))
+			strlist_addf(environment, "%s=%s", names[i], getenv(names[i]));
+}
 
-	for (char **entry = environ; *entry; entry++) {
-		bool keep = true;
+static int set_environment(struct build *build, struct error *err)
+{
+	static const char *const folders[] = { "tmp", "cache", "mod" };
+	const char *path = getenv("PATH");
+	struct strlist *to = &build->environment;
 
-		for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-			if (strncmp(*entry, ours[i], strlen(ours[i])) == 0)
-				keep = false;
-		if (keep)
-			strlist_add(&build->environment, *entry);
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		cleanup_free char *folder = xasprintf("%s/%s", build->root, folders[i]);
+		int r = file_make_dirs(folder, 0755, err);
+
+		if (r < 0)
+			return r;
 	}
-	strlist_addf(&build->environment, "GOFLAGS=-mod=%s",
-		     build->component->style == BUILD_IN_MODULE ? "readonly" : "mod");
-	strlist_addf(&build->environment, "CGO_ENABLED=%d", build->component->cgo);
+	add_inherited(to);
+	strlist_addf(to, "PATH=%s", path ? path : GO_HOME ":/usr/bin:/bin");
+	strlist_addf(to, "HOME=%s", build->home ? build->home : build->root);
+	strlist_addf(to, "TMPDIR=%s/tmp", build->root);
+	strlist_addf(to, "GOTMPDIR=%s/tmp", build->root);
+	strlist_addf(to, "GOCACHE=%s/cache", build->root);
+	strlist_addf(to, "GOMODCACHE=%s/mod", build->root);
+	strlist_addf(to, "CGO_ENABLED=%d", build->component->cgo);
 	/* What Go is there must do: fetching another one in the midst of a build is no answer. */
-	strlist_add(&build->environment, "GOTOOLCHAIN=local");
-	strlist_add(&build->environment, "GOWORK=off");
-	/* What an interrupted build leaves is then removed with the rest. */
-	if (file_make_dirs(temporary, 0755, NULL) == 0)
-		strlist_addf(&build->environment, "GOTMPDIR=%s", temporary);
+	strlist_add(to, "GOTOOLCHAIN=local");
+	strlist_add(to, "GOWORK=off");
+	return 0;
+}
+
+/* Which proxy modules come from is the user's choice, by the environment or by 'go env -w': sums
+ * are checked.  Nothing else of Go's own settings counts from here on. */
+static int keep_proxy(struct build *build, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf proxy = STRBUF_INIT;
+	struct process_options options = { .environment = build->environment.items,
+					   .no_stdin = true,
+					   .dies_with_us = true };
+	int r = 0;
+
+	if (getenv("GOPROXY")) {
+		strbuf_add(&proxy, getenv("GOPROXY"));
+	} else {
+		r = process_capture(ARGV("go", "env", "GOPROXY"), &options, &proxy, err);
+		if (r != 0)
+			return r < 0 ? r : error_set(err, -EIO, "'go env' ended with %d", r);
+		strbuf_trim_end(&proxy);
+	}
+	if (proxy.len)
+		strlist_addf(&build->environment, "GOPROXY=%s", proxy.text);
+	strlist_add(&build->environment, "GOENV=off");
+	strlist_add(&build->environment, "GOFLAGS=-mod=readonly -modcacherw");
+	return 0;
 }
 
 /* Add the last lines of the log to the error, since that is where Go says why. */
@@ -71,7 +134,8 @@ static int failed(struct build *build, const char *what, int status, struct erro
 	const char *tail = "";
 	int r;
 
-	if (file_read(build->log, 64 << 20, &log, NULL) == 0) {
+	if (lseek(ready.log_fd, 0, SEEK_SET) == 0 &&
+	    file_read_fd(ready.log_fd, 64 << 20, &log, NULL) == 0) {
 		strbuf_trim_end(&log);
 		tail = strrchr(log.text, '\n');
 		tail = tail ? tail + 1 : log.text;
@@ -80,27 +144,47 @@ static int failed(struct build *build, const char *what, int status, struct erro
 			  what, build->component->name, build->version, status, tail);
 	if (build->component->needs)
 		return error_hint(err, r, "building it needs %s; what go said is in '%s'",
-				  build->component->needs, build->log);
-	return error_hint(err, r, "what go said is in '%s'", build->log);
+				  build->component->needs, ready.log);
+	return error_hint(err, r, "what go said is in '%s'", ready.log);
 }
 
-/* Read what go prints, keep it in the log, and tell the observer each line. */
+/* How far the build is: packages compiled, and at the end programs linked. */
+static unsigned count_permille(const struct build *build)
+{
+	unsigned expected = MAX(build->component->packages, 1U);
+	unsigned linked = 0;
+	unsigned count = 0;
+
+	for (const struct program *program = build->component->programs; program->name;
+	     program++, count++) {
+		cleanup_free char *path = xasprintf("%s/%s", build->output,
+						    program->built_as ? program->built_as
+								      : program->name);
+
+		linked += file_exists(path);
+	}
+	return 890 * MIN(build->packages, expected) / expected + 100 * linked / count;
+}
+
+/* Read what go prints, keep it in the log, and tell how far it is. */
 static int follow(struct build *build, int fd, struct error *err)
 {
-	cleanup_fd int log = open(build->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	cleanup_fd int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	cleanup_file FILE *in = copy < 0 ? NULL : fdopen(copy, "r");
 	cleanup_free char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
 
-	if (log < 0 || !in)
-		return error_sys(err, "cannot open '%s'", build->log);
+	if (!in)
+		return error_sys(err, "cannot read what go says");
 	(void)take_fd(copy);
 	while ((len = getline(&line, &room, in)) > 0) {
-		(void)file_write_all(log, line, (size_t)len);
-		line[strcspn(line, "\n")] = '\0';
-		work_tell(build->work, "building %s: %s", build->component->name, line);
+		bool fetching = strncmp(line, "go: ", 4) == 0;
+
+		(void)file_write_all(ready.log_fd, line, (size_t)len);
+		build->packages += !fetching;
+		work_tell(build->work, build->id, count_permille(build), "%s%s",
+			  fetching ? "fetching " : "", build->component->name);
 	}
 	return 0;
 }
@@ -137,35 +221,44 @@ static int run_go(struct build *build, char *const *argv, const char *what, stru
 	return r > 0 ? failed(build, what, r, err) : r;
 }
 
-/* The folder of MODULE@VERSION in Go's module cache, fetched if need be. */
-static int fetch_module(struct build *build, char **ret_folder, struct error *err)
+/* Fetch MODULE, which has to be the pinned one; RET_FOLDER, where it is in Go's module cache, is
+ * for the caller to free. */
+static int fetch_module(struct build *build, const char *module, char **ret_folder,
+			struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf answer = STRBUF_INIT;
-	cleanup_free char *module = xasprintf("%s@%s", build->component->module, build->version);
+	cleanup_free char *wanted = xasprintf("%s@%s", module, build->version);
 	json_auto_t *json = NULL;
 	const char *folder = NULL;
+	const char *sum = "";
 	const char *problem = "go gave no answer";
 	struct process_options options = {
 		.folder = build->folder,
 		.no_stdin = true,
 		.dies_with_us = true,
 		.environment = build->environment.items,
+		.stderr_fd = ready.log_fd,
 	};
-	cleanup_fd int log = open(build->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	int r;
 
-	options.stderr_fd = log;
-	work_tell(build->work, "fetching the source of %s %s", build->component->name,
-		  build->version);
-	r = process_capture(ARGV("go", "mod", "download", "-json", module), &options, &answer, err);
+	work_tell(build->work, build->id, 0, "fetching %s", build->component->name);
+	r = process_capture(ARGV("go", "mod", "download", "-json", wanted), &options, &answer, err);
 	if (r < 0)
 		return r;
 	json = json_loadb(answer.text, answer.len, 0, NULL);
-	(void)json_unpack(json, "{s?s, s?s}", "Dir", &folder, "Error", &problem);
+	(void)json_unpack(json, "{s?s, s?s, s?s}", "Dir", &folder, "Sum", &sum, "Error", &problem);
 	if (r != 0 || !folder)
 		return error_because(err, &reason_download, -EIO,
 				     "cannot fetch the source of %s %s: %s", build->component->name,
 				     build->version, problem);
+	r = sums_check(module, build->version, sum, err);
+	if (r < 0) {
+		cleanup_free char *cache = xasprintf("%s/mod", build->root);
+
+		/* Else it would be found there the next time, too. */
+		(void)file_remove_tree(cache, NULL);
+		return r;
+	}
 	*ret_folder = xstrdup(folder);
 	return 0;
 }
@@ -175,7 +268,9 @@ static int check_go(struct build *build, const char *folder, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf have = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf gomod = STRBUF_INIT;
-	struct process_options options = { .environment = build->environment.items };
+	struct process_options options = { .environment = build->environment.items,
+					   .no_stdin = true,
+					   .dies_with_us = true };
 	cleanup_free char *path = xasprintf("%s/go.mod", folder);
 	cleanup_free char *wanted = NULL;
 	int r = file_read(path, GOMOD_LIMIT, &gomod, err);
@@ -210,12 +305,37 @@ static int wrap_kubernetes(struct build *build, const char *source, struct error
 
 	if (r == 0)
 		r = file_read(their_sums, 8 * GOMOD_LIMIT, &sums, err);
+	/* Theirs has none of the staging modules. */
+	sums_add_all(&sums);
 	if (r == 0)
 		r = file_put(sum, sums.text, sums.len, 0644, err);
 	if (r < 0)
 		return r;
 	gomod_wrap_kubernetes(theirs.text, build->version, &ours);
 	return file_put(mod, ours.text, ours.len, 0644, err);
+}
+
+/* A go.sum with all that the modules of the programs require, and the pinned sums of these
+ * themselves. */
+static int wrap_sums(struct build *build, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf sums = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/go.sum", build->folder);
+
+	for (const struct program *program = build->component->programs; program->name; program++) {
+		cleanup_free char *source = NULL;
+		cleanup_free char *theirs = NULL;
+		int r = fetch_module(build, program->package, &source, err);
+
+		if (r < 0)
+			return r;
+		theirs = xasprintf("%s/go.sum", source);
+		r = file_read(theirs, 8 * GOMOD_LIMIT, &sums, err);
+		if (r < 0)
+			return r;
+	}
+	sums_add_all(&sums);
+	return file_put(path, sums.text, sums.len, 0644, err);
 }
 
 /* A module of ours that requires the module of each program at the component's version. */
@@ -225,8 +345,10 @@ static int wrap_packages(struct build *build, struct error *err)
 	cleanup_free char *mod = xasprintf("%s/go.mod", build->folder);
 	cleanup_free char *text = xasprintf("module manykube.internal/payload\n\ngo %s\n",
 					    build->component->go_version);
-	int r = file_put(mod, text, strlen(text), 0644, err);
+	int r = wrap_sums(build, err);
 
+	if (r == 0)
+		r = file_put(mod, text, strlen(text), 0644, err);
 	if (r < 0)
 		return r;
 	strlist_add(&argv, "go");
@@ -254,7 +376,7 @@ static int run_build(struct build *build, struct error *err)
 	strlist_addf(&argv, "%s/", build->output);
 	for (const struct program *program = component->programs; program->name; program++)
 		strlist_add(&argv, program->package);
-	work_tell(build->work, "building %s %s from source", component->name, build->version);
+	build->packages = 0;
 	return run_go(build, argv.items, "build", err);
 }
 
@@ -280,7 +402,7 @@ static int build_component(struct build *build, struct error *err)
 	int r = 0;
 
 	if (build->component->style != BUILD_WRAPPED) {
-		r = fetch_module(build, &source, err);
+		r = fetch_module(build, build->component->module, &source, err);
 		if (r == 0)
 			r = check_go(build, source, err);
 	}
@@ -305,32 +427,99 @@ static int build_component(struct build *build, struct error *err)
 	return r < 0 ? r : name_programs(build, err);
 }
 
-int work_build(struct work *work, enum component_id id, struct error *err)
+/* In the task: become the builder, and build. */
+static int build_apart(struct work *work, enum component_id id, struct error *err)
 {
 	const struct component *component = &components[id];
-	cleanup_free char *go = process_find("go");
 	cleanup_with(build_release) struct build build = {
 		.work = work,
+		.id = id,
 		.component = component,
 		.version = work->release->versions[id],
-		.folder = work_path(work, "work/src/%s", component->name),
-		.output = work_path(work, "work/get/%s", component->name),
-		.log = work_path(work, "work/build-%s.log", component->name),
+		.home = builder_home(),
 	};
-	int r;
+	cleanup_free char *go = NULL;
+	int r = builder_become(ready.directory, &build.root, err);
 
+	if (r < 0)
+		return r;
+	go = process_find("go");
 	if (!go) {
 		r = error_because(err, &reason_host_missing_tool, -ENOENT,
-				  "building %s from source needs Go, which is not installed",
-				  component->name);
-		return error_hint(err, r, "install Go from https://go.dev/dl/");
+				  "user %u, who builds %s, can't run the Go that root finds",
+				  geteuid(), component->name);
+		return error_hint(err, r, "install Go where every user can run it: /usr/local/go");
 	}
-	set_environment(&build);
-	(void)unlink(build.log);
+	build.folder = xasprintf("%s/src/%s", build.root, component->name);
+	build.output = xasprintf("%s/get/%s", build.root, component->name);
 	r = file_remove_tree(build.folder, err);
+	if (r == 0)
+		r = file_remove_tree(build.output, err);
 	if (r == 0)
 		r = file_make_dirs(build.folder, 0755, err);
 	if (r == 0)
 		r = file_make_dirs(build.output, 0755, err);
+	if (r == 0)
+		r = set_environment(&build, err);
+	if (r == 0)
+		r = keep_proxy(&build, err);
 	return r < 0 ? r : build_component(&build, err);
+}
+
+/* Take the programs over from the builder, to work/get/. */
+static int take_programs(struct work *work, const struct component *component, struct error *err)
+{
+	for (const struct program *program = component->programs; program->name; program++) {
+		cleanup_free char *from = xasprintf("get/%s/%s", component->name, program->name);
+		cleanup_free char *to = work_path(work, "work/%s", from);
+		int r = builder_take(ready.directory, from, to, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_ready(struct work *work, enum component_id id, struct error *err)
+{
+	const char *path = getenv("PATH");
+	cleanup_free char *more = xasprintf("%s:" GO_HOME, path ? path : "/usr/bin:/bin");
+	cleanup_free char *go = NULL;
+	int r = 0;
+
+	(void)setenv("PATH", more, 1);
+	go = process_find("go");
+	if (!go) {
+		r = error_because(err, &reason_host_missing_tool, -ENOENT,
+				  "building %s from source needs Go, which is not installed",
+				  components[id].name);
+		return error_hint(err, r, "install Go from https://go.dev/dl/");
+	}
+	/* Once is enough: later tasks know that the user has been told. */
+	if (!work->announced[WAY_BUILD])
+		r = work_check_space(work, id, WAY_BUILD, err);
+	return r;
+}
+
+int work_build(struct work *work, enum component_id id, struct error *err)
+{
+	const struct component *component = &components[id];
+	cleanup_free char *directory = NULL;
+	cleanup_free char *log = work_path(work, "work/build-%s.log", component->name);
+	cleanup_fd int log_fd = -1;
+	int r = check_ready(work, id, err);
+
+	if (r == 0)
+		r = builder_prepare(work, &directory, err);
+	if (r < 0)
+		return r;
+	work_goes(work, id, WAY_BUILD);
+	log_fd = open(log, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+	if (log_fd < 0)
+		return error_sys(err, "cannot open '%s'", log);
+	ready.directory = directory;
+	ready.log = log;
+	ready.log_fd = log_fd;
+	r = task_run(work, id, build_apart, err);
+	return r < 0 ? r : take_programs(work, component, err);
 }

@@ -45,7 +45,6 @@ static const struct program cni_programs[] = {
 	{ "loopback", USE_CNI, "./plugins/main/loopback" },
 	{ "host-local", USE_CNI, "./plugins/ipam/host-local" },
 	{ "portmap", USE_CNI, "./plugins/meta/portmap" },
-	{ "bandwidth", USE_CNI, "./plugins/meta/bandwidth" },
 	{ NULL },
 };
 
@@ -67,6 +66,7 @@ const struct component components[COMPONENT_COUNT] = {
 		.checksum_url = "https://dl.k8s.io/release/{version}/bin/linux/{arch}/{program}.sha256",
 		.style = BUILD_KUBERNETES,
 		.module = "k8s.io/kubernetes",
+		.packages = 2800,
 		.ldflags = "-s -w -X k8s.io/component-base/version.gitVersion={version}"
 			   " -X k8s.io/component-base/version.gitMajor=1"
 			   " -X k8s.io/component-base/version.gitMinor={minor}"
@@ -81,6 +81,7 @@ const struct component components[COMPONENT_COUNT] = {
 		.inside = "etcd-{version}-linux-{arch}",
 		.style = BUILD_WRAPPED,
 		.module = "go.etcd.io/etcd/server/v3",
+		.packages = 550,
 		.go_version = "1.24.0",
 		.ldflags = "-s -w",
 	},
@@ -93,6 +94,7 @@ const struct component components[COMPONENT_COUNT] = {
 		.inside = "bin",
 		.style = BUILD_IN_MODULE,
 		.module = "github.com/containerd/containerd/v2",
+		.packages = 750,
 		.tags = "no_btrfs,no_zfs,no_devmapper",
 		.ldflags = "-s -w -X github.com/containerd/containerd/v2/version.Version={version}",
 	},
@@ -103,6 +105,7 @@ const struct component components[COMPONENT_COUNT] = {
 		.checksum_url = GITHUB "opencontainers/runc/releases/download/{version}/runc.sha256sum",
 		.style = BUILD_IN_MODULE,
 		.module = "github.com/opencontainers/runc",
+		.packages = 230,
 		.tags = "seccomp,netgo,osusergo",
 		.ldflags = "-s -w -extldflags -static -X main.version={number}",
 		.cgo = true,
@@ -116,6 +119,7 @@ const struct component components[COMPONENT_COUNT] = {
 		.inside = ".",
 		.style = BUILD_IN_MODULE,
 		.module = "github.com/containernetworking/plugins",
+		.packages = 60,
 		.ldflags = "-s -w",
 	},
 	[COMPONENT_COREDNS] = {
@@ -126,6 +130,7 @@ const struct component components[COMPONENT_COUNT] = {
 		.inside = ".",
 		.style = BUILD_IN_MODULE,
 		.module = "github.com/coredns/coredns",
+		.packages = 1000,
 		.ldflags = "-s -w",
 	},
 	[COMPONENT_LOCAL_PATH] = {
@@ -135,6 +140,7 @@ const struct component components[COMPONENT_COUNT] = {
 		.programs = local_path_programs,
 		.style = BUILD_IN_MODULE,
 		.module = "github.com/rancher/local-path-provisioner",
+		.packages = 450,
 		.ldflags = "-s -w -X main.VERSION={version}",
 	},
 };

@@ -57,6 +57,7 @@ struct component {
 	const char *go_version; /* for BUILD_WRAPPED: what the module of ours asks for */
 	const char *tags;
 	const char *ldflags;
+	unsigned packages; /* how many go compiles, about, with nothing in its cache */
 	bool cgo;
 	const char *without; /* what clusters lack without it; NULL: they can't do without */
 	const char *needs;   /* what a build wants from the host besides Go */

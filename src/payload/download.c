@@ -18,7 +18,7 @@
 #define CONNECT_SECONDS     15L
 #define STALL_SECONDS       30L
 #define STALL_BYTES_PER_SEC 1024L
-#define REDIRECTS           10L
+#define REDIRECTS           5L
 
 /* One transfer: where its bytes go, and what came of it. */
 struct transfer {
@@ -89,8 +89,14 @@ static int open_handle(struct transfer *transfer, struct error *err)
 	transfer->curl = curl;
 	transfer->handle = handle;
 	(void)curl->easy_setopt(handle, CURLOPT_URL, transfer->download->url);
-	(void)curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-	(void)curl->easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+	/* Plain HTTP is for a mirror whose very URL says so; no redirection leads there. */
+	if (curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR,
+			      transfer->download->plain_http ? "http,https" : "https") !=
+		    CURLE_OK ||
+	    curl->easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "https") != CURLE_OK)
+		return error_because(
+			err, &reason_host_missing_tool, -ENOTSUP,
+			"this libcurl cannot limit protocols: 7.85 or later is needed");
 	(void)curl->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
 	(void)curl->easy_setopt(handle, CURLOPT_MAXREDIRS, REDIRECTS);
 	(void)curl->easy_setopt(handle, CURLOPT_FAILONERROR, 1L);
@@ -131,6 +137,28 @@ static bool is_unreachable(struct transfer *transfer, CURLcode result)
 	}
 }
 
+/* The URL itself, or one that the server redirected to, is not HTTPS. */
+static int refuse_protocol(struct transfer *transfer, struct error *err)
+{
+	const char *url = transfer->download->url;
+	const char *target = NULL;
+	int r;
+
+	(void)transfer->curl->easy_getinfo(transfer->handle, CURLINFO_REDIRECT_URL, &target);
+	if (!target)
+		(void)transfer->curl->easy_getinfo(transfer->handle, CURLINFO_EFFECTIVE_URL,
+						   &target);
+	if (transfer->status >= 300 && transfer->status < 400)
+		r = error_because(err, &reason_download, -EPROTO,
+				  "'%s' redirects to '%s', which is not HTTPS", url,
+				  target ? target : "elsewhere");
+	else
+		r = error_because(err, &reason_download, -EPROTO, "'%s' is not HTTPS", url);
+	return error_hint(err, r,
+			  "a mirror may use plain HTTP if --binary-mirror says http://; "
+			  "redirections never may");
+}
+
 static int explain(struct transfer *transfer, CURLcode result, struct error *err)
 {
 	const char *url = transfer->download->url;
@@ -145,6 +173,11 @@ static int explain(struct transfer *transfer, CURLcode result, struct error *err
 	if (transfer->disk_problem < 0)
 		return error_set(err, transfer->disk_problem, "cannot keep '%s': %s", url,
 				 strerror(-transfer->disk_problem));
+	if (result == CURLE_UNSUPPORTED_PROTOCOL)
+		return refuse_protocol(transfer, err);
+	if (result == CURLE_TOO_MANY_REDIRECTS)
+		return error_because(err, &reason_download, -EPROTO,
+				     "'%s' redirects more than %ld times", url, REDIRECTS);
 	if (transfer->status == 403 || transfer->status == 404 || transfer->status == 410)
 		r = -ENOENT;
 	else
@@ -248,6 +281,12 @@ static void transfer_release(struct transfer *transfer)
 		(void)close(transfer->fd);
 }
 
+static int pass_on(const struct error *problem, int r, struct error *err)
+{
+	(void)error_because(err, problem->reason, r, "%s", problem->text);
+	return problem->hint ? error_hint(err, r, "%s", problem->hint) : r;
+}
+
 int download_file(const struct download *download, const char *path, bool *ret_resumed,
 		  struct error *err)
 {
@@ -262,7 +301,7 @@ int download_file(const struct download *download, const char *path, bool *ret_r
 		return r;
 	r = run(&transfer, partial, &problem);
 	if (r < 0)
-		return error_because(err, problem.reason, r, "%s", problem.text);
+		return pass_on(&problem, r, err);
 	if (rename(partial, path) < 0)
 		return error_sys(err, "cannot name '%s'", path);
 	if (ret_resumed)
@@ -281,5 +320,5 @@ int download_text(const struct download *download, struct strbuf *buf, struct er
 	if (r < 0)
 		return r;
 	r = run(&transfer, NULL, &problem);
-	return r < 0 ? error_because(err, problem.reason, r, "%s", problem.text) : 0;
+	return r < 0 ? pass_on(&problem, r, err) : 0;
 }

@@ -10,6 +10,7 @@ typedef void (*download_progress_fn)(uint64_t done, uint64_t total, void *data);
 struct download {
 	const char *url;
 	uint64_t limit_bytes;
+	bool plain_http;               /* the URL may be http://; redirections may not, ever */
 	download_progress_fn progress; /* may be NULL */
 	void *data;
 };
@@ -20,8 +21,8 @@ struct download {
  * did.
  *
  * -ENOENT: the server has no such file; -EHOSTUNREACH: the server can't be reached (name,
- * connection, TLS); -EFBIG: more than the limit; -EIO: it broke off again and again; or what the
- * disk said.
+ * connection, TLS); -EPROTO: it, or what it redirects to, is not HTTPS, or it redirects too often;
+ * -EFBIG: more than the limit; -EIO: it broke off again and again; or what the disk said.
  */
 int download_file(const struct download *download, const char *path, bool *ret_resumed,
 		  struct error *err);

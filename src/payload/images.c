@@ -150,7 +150,7 @@ static int write_image(struct work *work, struct oci_image *image, const char *n
 	image->arch = work->arch;
 	strlist_add(&image->environment, SEARCH_PATH);
 	oci_image_add_folder(image, "/tmp", 01777);
-	work_tell(work, "writing image %s", name);
+	work_tell_all(work, "writing image %s", name);
 	r = oci_image_write(image, archive, id, err);
 	return r < 0 ? r : file_put(stamp, id, strlen(id), 0644, err);
 }
@@ -265,7 +265,7 @@ int work_make_images(struct work *work, struct error *err)
 
 		if (r < 0)
 			return r;
-		work->done++;
+		work->images_done++;
 	}
 	return 0;
 }

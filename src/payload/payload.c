@@ -6,7 +6,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -16,11 +15,7 @@
 #include "base/path.h"
 #include "image/oci.h"
 #include "payload/component.h"
-#include "payload/gomod.h"
 #include "payload/work.h"
-
-/* What a payload takes while it is made: programs, archives, store. */
-#define NEEDED_BYTES (UINT64_C(2600) << 20)
 
 void payload_release(struct payload *payload)
 {
@@ -100,126 +95,6 @@ int payload_images(const struct payload *payload, struct strlist *ret_names,
 	return 0;
 }
 
-/* Move the programs of COMPONENT from work/get/ to where they belong. */
-static int place_programs(struct work *work, const struct component *component, struct error *err)
-{
-	for (const struct program *program = component->programs; program->name; program++) {
-		cleanup_free char *from = work_path(work, "work/get/%s/%s", component->name,
-						    program->name);
-		cleanup_free char *to = NULL;
-		cleanup_free char *image = work_path(work, "work/programs/%s", program->name);
-
-		if (chmod(from, 0755) < 0)
-			return error_sys(err, "cannot find the program '%s'", from);
-		if (program->use & USE_IMAGE) {
-			(void)unlink(image);
-			if (link(from, image) < 0)
-				return error_sys(err, "cannot link '%s'", image);
-		}
-		to = work_path(work, "%s/%s", program->use & USE_CNI ? "cni" : "bin",
-			       program->name);
-		if (program->use & (USE_NODE | USE_CNI) && rename(from, to) < 0)
-			return error_sys(err, "cannot move '%s' to '%s'", from, to);
-	}
-	return 0;
-}
-
-/* How component ID was got, if it was: "source" or "download", to be freed; else NULL. */
-static char *component_origin(const struct work *work, enum component_id id)
-{
-	cleanup_with(strbuf_release) struct strbuf stamp = STRBUF_INIT;
-	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
-	cleanup_free char *path = work_path(work, "work/done/%s", components[id].name);
-
-	if (file_read(path, 4096, &stamp, NULL) < 0)
-		return NULL;
-	strbuf_trim_end(&stamp);
-	strlist_split(&words, stamp.text, ' ');
-	if (words.count != 2 || strcmp(words.items[0], work->release->versions[id]) != 0)
-		return NULL;
-	return xstrdup(words.items[1]);
-}
-
-/* Download component ID, or build it where that can't be. */
-static int fetch_component(struct work *work, enum component_id id, const char **ret_origin,
-			   struct error *err)
-{
-	cleanup_free char *missing = NULL;
-	int r;
-
-	if (!work->source.no_download) {
-		*ret_origin = "download";
-		r = work_download(work, id, err);
-		if (r != -ENOENT || work->source.no_build)
-			return r < 0 ? error_reason(err, r, &reason_download) : 0;
-		missing = xstrdup(err && err->text ? err->text : "cannot download it");
-		log_debug("%s; building it from source", missing);
-		if (err)
-			error_clear(err);
-	}
-	if (work->source.no_build)
-		return error_because(err, &reason_download, -ENOENT,
-				     "%s is missing, and both downloading and building are off",
-				     components[id].name);
-	*ret_origin = "source";
-	r = work_build(work, id, err);
-	return r == -ENOENT && missing ? error_prefix(err, r, "%s", missing) : r;
-}
-
-/* Go on without component ID, if clusters can; else R stays what it is. */
-static int do_without(struct work *work, enum component_id id, int r, struct error *err)
-{
-	const struct component *component = &components[id];
-	cleanup_free char *note = NULL;
-
-	if (!component->without || (r != -ENOENT && r != -EIO))
-		return r;
-	note = xasprintf("Going on without %s, so %s (%s)", component->name, component->without,
-			 err && err->text ? err->text : strerror(-r));
-	observe_note(work->observer, note);
-	if (err)
-		error_clear(err);
-	work->missing[id] = true;
-	return 0;
-}
-
-/* Get component ID, which is nowhere in the cache, and put it in its place. */
-static int get_anew(struct work *work, enum component_id id, const char **ret_origin,
-		    struct error *err)
-{
-	cleanup_free char *fresh = work_path(work, "work/get/%s", components[id].name);
-	int r = file_remove_tree(fresh, err);
-
-	if (r == 0)
-		r = file_make_dirs(fresh, 0755, err);
-	if (r == 0)
-		r = fetch_component(work, id, ret_origin, err);
-	if (r < 0)
-		r = do_without(work, id, r, err);
-	if (r == 0 && !work->missing[id])
-		r = place_programs(work, &components[id], err);
-	return r < 0 ? r : file_remove_tree(fresh, err);
-}
-
-static int get_component(struct work *work, enum component_id id, struct error *err)
-{
-	cleanup_free char *done = component_origin(work, id);
-	cleanup_free char *stamp = work_path(work, "work/done/%s", components[id].name);
-	cleanup_free char *text = NULL;
-	const char *origin;
-	int r = 0;
-
-	if (done)
-		return 0;
-	origin = work_reuse(work, id);
-	if (!origin)
-		r = get_anew(work, id, &origin, err);
-	if (r < 0 || work->missing[id])
-		return r;
-	text = xasprintf("%s %s\n", work->release->versions[id], origin);
-	return file_put(stamp, text, strlen(text), 0644, err);
-}
-
 static json_t *describe(struct work *work)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -230,7 +105,7 @@ static json_t *describe(struct work *work)
 	json_t *images = json_array();
 
 	for (int id = 0; id < COMPONENT_COUNT; id++) {
-		cleanup_free char *origin = component_origin(work, (enum component_id)id);
+		cleanup_free char *origin = work_origin(work, (enum component_id)id);
 
 		(void)json_array_append_new(parts, json_pack("{s:s, s:s, s:s}", "name",
 							     components[id].name, "version",
@@ -255,7 +130,7 @@ static json_t *describe(struct work *work)
 /* Remove what is big and no more needed; the stamps stay, so that a next try knows all is done. */
 static int remove_leftovers(struct work *work, struct error *err)
 {
-	static const char *const names[] = { "programs", "download", "src", "get" };
+	static const char *const names[] = { "programs", "download", "get" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		cleanup_free char *path = work_path(work, "work/%s", names[i]);
@@ -303,7 +178,7 @@ static int finish(struct work *work, const char *folder, struct error *err)
 		r = file_put(path, text, strlen(text), 0644, err);
 	if (r < 0)
 		return r;
-	work_tell(work, "writing to disk");
+	work_tell_all(work, "writing to disk");
 	if (fd < 0 || syncfs(fd) < 0)
 		return error_sys(err, "cannot write '%s' to disk", work->folder);
 	return put_in_place(work, folder, err);
@@ -311,9 +186,9 @@ static int finish(struct work *work, const char *folder, struct error *err)
 
 static int make_folders(struct work *work, struct error *err)
 {
-	static const char *const names[] = { "bin",           "cni",       "images",
-					     "work/programs", "work/done", "work/images",
-					     "work/get",      "work/src",  "work/download" };
+	static const char *const names[] = { "bin",           "cni",          "images",
+					     "work/programs", "work/done",    "work/images",
+					     "work/get",      "work/download" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		cleanup_free char *path = work_path(work, "%s", names[i]);
@@ -359,23 +234,13 @@ static int check_recipe(struct work *work, struct error *err)
 	return r < 0 ? r : file_put(path, now, strlen(now), 0644, err);
 }
 
-/* Better to say it now than after ten minutes. */
-static int check_space(struct work *work, struct error *err)
+static int remove_build(struct work *work, struct error *err)
 {
-	uint64_t have = file_tree_bytes(work->folder, true);
-	struct statvfs fs;
-	int r;
+	cleanup_free char *path = work_path(work, "work/build");
 
-	if (statvfs(work->folder, &fs) < 0)
-		return error_sys(err, "cannot look at '%s'", work->folder);
-	have += (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (have >= NEEDED_BYTES)
-		return 0;
-	r = error_because(err, &reason_resources, -ENOSPC,
-			  "Kubernetes %s needs %llu MiB of disk in '%s', where %llu are free",
-			  work->release->version, (unsigned long long)(NEEDED_BYTES >> 20),
-			  work->folder, (unsigned long long)(have >> 20));
-	return error_hint(err, r, "free some, or put the cache elsewhere with MANYKUBE_CACHE");
+	if (file_exists(path))
+		work_tell_all(work, "removing what only the build needed");
+	return file_remove_tree(path, err);
 }
 
 static int make_payload(struct work *work, const char *folder, struct error *err)
@@ -389,13 +254,14 @@ static int make_payload(struct work *work, const char *folder, struct error *err
 	if (r == 0)
 		r = check_recipe(work, err);
 	if (r == 0)
-		r = check_space(work, err);
+		r = work_check_space(work, COMPONENT_KUBERNETES, WAY_DOWNLOAD, err);
+	if (r == 0)
+		r = work_get_all(work, err);
+	/* Go's caches are the largest of all that, and there is no more to be built. */
+	if (r == 0)
+		r = remove_build(work, err);
 	work_list_images(work, &names, &archives);
-	work->total = COMPONENT_COUNT + 2 * (unsigned)names.count;
-	for (int id = 0; r == 0 && id < COMPONENT_COUNT; id++) {
-		r = get_component(work, (enum component_id)id, err);
-		work->done = (unsigned)id + 1;
-	}
+	work->images_total = 2 * (unsigned)names.count;
 	if (r == 0)
 		r = work_make_images(work, err);
 	if (r == 0)

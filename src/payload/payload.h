@@ -6,7 +6,7 @@
  * and renamed at the end.
  *
  *	bin/       kubeadm kubelet kubectl containerd containerd-shim-runc-v2 ctr runc etcdctl
- *	cni/       ptp host-local portmap loopback bridge bandwidth
+ *	cni/       ptp host-local portmap loopback, and bridge for networks of the user's own
  *	images/    one OCI archive per image
  *	store/     containerd's root with all images imported and unpacked for overlayfs, as
  *	           the CRI plugin wants them.  May be hard-linked into nodes, but for the

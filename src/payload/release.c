@@ -22,7 +22,10 @@
 /* What a transfer's progress is about. */
 struct topic {
 	struct work *work;
+	enum component_id id;
 	const char *name;
+	unsigned at; /* it is this one of the component's COUNT files */
+	unsigned count;
 	uint64_t told; /* MiB */
 };
 
@@ -35,11 +38,14 @@ static void on_progress(uint64_t done, uint64_t total, void *data)
 		return;
 	topic->told = mib;
 	if (total)
-		work_tell(topic->work, "downloading %s (%llu of %llu MiB)", topic->name,
-			  (unsigned long long)mib, (unsigned long long)(total >> 20));
+		work_tell(topic->work, topic->id,
+			  (unsigned)((topic->at * UINT64_C(1000) + 990 * done / total) /
+				     topic->count),
+			  "%s (%llu of %llu MiB)", topic->name, (unsigned long long)mib,
+			  (unsigned long long)(total >> 20));
 	else
-		work_tell(topic->work, "downloading %s (%llu MiB)", topic->name,
-			  (unsigned long long)mib);
+		work_tell(topic->work, topic->id, 1000 * topic->at / topic->count, "%s (%llu MiB)",
+			  topic->name, (unsigned long long)mib);
 }
 
 static const char *last_part(const char *url)
@@ -75,7 +81,7 @@ static int judge(struct work *work, const char *url, int r, struct error *err)
 
 	if (r != -EHOSTUNREACH)
 		return r;
-	strlist_add(&work->unreachable, origin);
+	work_avoid(work, origin);
 	return error_prefix(err, -ENOENT, "no way to '%s'", origin);
 }
 
@@ -92,7 +98,9 @@ static int fetch_checksum(struct work *work, const char *url, const char *file,
 			  char ret_hex[SHA256_HEX_SIZE], struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	struct download download = { .url = url, .limit_bytes = CHECKSUMS_LIMIT };
+	struct download download = { .url = url,
+				     .limit_bytes = CHECKSUMS_LIMIT,
+				     .plain_http = work->source.binary_mirror };
 	int r = check_reachable(work, url, err);
 
 	if (r < 0)
@@ -121,15 +129,16 @@ static int verify(const char *path, const char *url, const char *wanted, struct 
 }
 
 /* Get the file URL, with its digest WANTED, to PATH. */
-static int fetch_file(struct work *work, const char *url, const char *wanted, const char *path,
+static int fetch_file(struct topic *topic, const char *url, const char *wanted, const char *path,
 		      struct error *err)
 {
-	struct topic topic = { .work = work, .name = last_part(url) };
+	struct work *work = topic->work;
 	struct download download = {
 		.url = url,
 		.limit_bytes = FILE_LIMIT,
+		.plain_http = work->source.binary_mirror,
 		.progress = on_progress,
-		.data = &topic,
+		.data = topic,
 	};
 	bool resumed = false;
 	int r;
@@ -137,7 +146,7 @@ static int fetch_file(struct work *work, const char *url, const char *wanted, co
 	/* A try before this one may have got it. */
 	if (file_exists(path) && verify(path, url, wanted, NULL) == 0)
 		return 0;
-	work_tell(work, "downloading %s", topic.name);
+	work_tell(work, topic->id, 1000 * topic->at / topic->count, "%s", topic->name);
 	r = download_file(&download, path, &resumed, err);
 	if (r < 0)
 		return judge(work, url, r, err);
@@ -152,10 +161,11 @@ static int fetch_file(struct work *work, const char *url, const char *wanted, co
 	return r < 0 ? judge(work, url, r, err) : verify(path, url, wanted, err);
 }
 
-/* Get one file of component ID to work/download/; RET_PATH is for the caller to free. */
-static int fetch(struct work *work, enum component_id id, const char *program, char **ret_path,
-		 struct error *err)
+/* Get the file of TOPIC to work/download/; RET_PATH is for the caller to free. */
+static int fetch(struct topic *topic, const char *program, char **ret_path, struct error *err)
 {
+	struct work *work = topic->work;
+	const enum component_id id = topic->id;
 	const struct component *component = &components[id];
 	const char *version = work->release->versions[id];
 	cleanup_free char *url = component_expand(component->url, version, work->arch, program);
@@ -169,8 +179,11 @@ static int fetch(struct work *work, enum component_id id, const char *program, c
 
 	if (r == 0)
 		r = check_reachable(work, from, err);
-	if (r == 0)
-		r = fetch_file(work, from, wanted, path, err);
+	if (r < 0)
+		return r;
+	work_goes(work, id, WAY_DOWNLOAD);
+	topic->name = last_part(url);
+	r = fetch_file(topic, from, wanted, path, err);
 	if (r < 0)
 		return r;
 	*ret_path = take_ptr(path);
@@ -180,12 +193,16 @@ static int fetch(struct work *work, enum component_id id, const char *program, c
 static int fetch_programs(struct work *work, enum component_id id, struct error *err)
 {
 	const struct component *component = &components[id];
+	struct topic topic = { .work = work, .id = id };
 
-	for (const struct program *program = component->programs; program->name; program++) {
+	while (component->programs[topic.count].name)
+		topic.count++;
+	for (const struct program *program = component->programs; program->name;
+	     program++, topic.at++) {
 		cleanup_free char *file = NULL;
 		cleanup_free char *place = work_path(work, "work/get/%s/%s", component->name,
 						     program->name);
-		int r = fetch(work, id, program->name, &file, err);
+		int r = fetch(&topic, program->name, &file, err);
 
 		if (r < 0)
 			return r;
@@ -205,7 +222,7 @@ static int unpack(struct work *work, enum component_id id, char *archive, struct
 
 	if (r < 0)
 		return r;
-	work_tell(work, "unpacking %s", last_part(archive));
+	work_tell(work, id, 990, "unpacking %s", last_part(archive));
 	r = process_run(ARGV("tar", "-xzf", archive, "-C", folder, "--no-same-owner"), NULL, err);
 	if (r != 0)
 		return r < 0 ? r
@@ -225,6 +242,7 @@ static int unpack(struct work *work, enum component_id id, char *archive, struct
 int work_download(struct work *work, enum component_id id, struct error *err)
 {
 	const struct component *component = &components[id];
+	struct topic topic = { .work = work, .id = id, .count = 1 };
 	cleanup_free char *archive = NULL;
 	int r;
 
@@ -233,6 +251,6 @@ int work_download(struct work *work, enum component_id id, struct error *err)
 				     "there are no programs of %s to download", component->name);
 	if (!component->inside)
 		return fetch_programs(work, id, err);
-	r = fetch(work, id, NULL, &archive, err);
+	r = fetch(&topic, NULL, &archive, err);
 	return r < 0 ? r : unpack(work, id, archive, err);
 }

@@ -232,7 +232,7 @@ static int import_image(struct work *work, struct daemon *daemon, const char *na
 	int r;
 
 	assert(id);
-	work_tell(work, "unpacking image %s", name);
+	work_tell_all(work, "unpacking image %s", name);
 	strlist_add_all(&argv, ARGV("images", "import", "--snapshotter", "overlayfs", "--label",
 				    "io.cri-containerd.image=managed"));
 	if (strstr(name, "/pause:"))
@@ -306,7 +306,7 @@ static int fill(struct work *work, const char *root, const struct strlist *names
 		r = start_daemon(work, root, &daemon, err);
 	for (size_t i = 0; r == 0 && i < names->count; i++) {
 		r = import_image(work, &daemon, names->items[i], archives->items[i], err);
-		work->done++;
+		work->images_done++;
 	}
 	if (r == 0)
 		r = stop_daemon(&daemon, err);

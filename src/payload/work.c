@@ -4,11 +4,173 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 
-void work_tell(struct work *work, const char *fmt, ...)
+/*
+ * What the work on each component is worth: MiB to download, and seconds to build on two
+ * processors; and the MiB of disk that building it takes, most of them for Go's caches.
+ */
+static const struct {
+	unsigned worth[WAY_COUNT];
+	unsigned build_mib;
+} parts[COMPONENT_COUNT] = {
+	[COMPONENT_KUBERNETES] = { { 535, 390 }, 4900 },
+	[COMPONENT_ETCD] = { { 23, 90 }, 400 },
+	[COMPONENT_CONTAINERD] = { { 40, 70 }, 1000 },
+	[COMPONENT_RUNC] = { { 12, 20 }, 200 },
+	[COMPONENT_CNI] = { { 50, 10 }, 100 },
+	[COMPONENT_COREDNS] = { { 20, 120 }, 2500 },
+	/* It is never downloaded. */
+	[COMPONENT_LOCAL_PATH] = { { 60, 60 }, 900 },
+};
+
+/* What making images and the store is worth, in the units of each way. */
+static const unsigned rest_worth[WAY_COUNT] = { 100, 12 };
+
+/* What it takes to make a payload of programs that are there, and what is left of that. */
+#define MAKE_MIB  2600
+#define FINAL_MIB 1900
+#define MIB_IN_GB (1024 * 1024 / 1e9)
+
+/* Whether component ID will be built, too, if TRIGGER has to be. */
+static bool will_build(const struct work *work, enum component_id id, enum component_id trigger)
+{
+	if (work->permille[id] == 1000)
+		return false;
+	if (!components[id].url || id == trigger || work->source.no_download)
+		return true;
+	/* Where one release can't be had, so can't the others; Kubernetes' own are elsewhere. */
+	return components[trigger].url &&
+	       !(id == COMPONENT_KUBERNETES && work->announced[WAY_DOWNLOAD]);
+}
+
+static unsigned build_mib(const struct work *work, enum component_id trigger)
+{
+	unsigned mib = 0;
+
+	for (int id = 0; id < COMPONENT_COUNT; id++)
+		if (will_build(work, (enum component_id)id, trigger))
+			mib += parts[id].build_mib;
+	return mib;
+}
+
+uint64_t work_needs(const struct work *work, enum component_id id, enum work_way way)
+{
+	unsigned mib = way == WAY_BUILD ? build_mib(work, id) : 0;
+
+	return (uint64_t)MAX((unsigned)MAKE_MIB, mib) << 20;
+}
+
+/* What is on disk already of components that are not complete: that much is not needed any more. */
+static uint64_t bytes_of_begun(const struct work *work)
+{
+	cleanup_free char *build = work_path(work, "work/build");
+	uint64_t bytes = file_tree_bytes(work->folder, true);
+	uint64_t complete = 0;
+
+	/* Of what was built, Go's caches are still there. */
+	for (int id = 0; file_exists(build) && id < COMPONENT_COUNT; id++)
+		if (work->permille[id] == 1000)
+			complete += (uint64_t)parts[id].build_mib << 20;
+	return bytes > complete ? bytes - complete : 0;
+}
+
+int work_check_space(struct work *work, enum component_id id, enum work_way way, struct error *err)
+{
+	uint64_t needed = work_needs(work, id, way);
+	uint64_t have = bytes_of_begun(work);
+	struct statvfs fs;
+	int r;
+
+	if (statvfs(work->folder, &fs) < 0)
+		return error_sys(err, "cannot look at '%s'", work->folder);
+	have += (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (have >= needed)
+		return 0;
+	r = error_because(err, &reason_resources, -ENOSPC,
+			  "%s Kubernetes %s needs %llu MiB of disk in '%s', where %llu are free",
+			  way == WAY_BUILD ? "building" : "getting", work->release->version,
+			  (unsigned long long)(needed >> 20), work->folder,
+			  (unsigned long long)(have >> 20));
+	return error_hint(err, r, "free some, or put the cache elsewhere with MANYKUBE_CACHE");
+}
+
+/* The way that most of it goes, as far as is known. */
+static enum work_way way_of(const struct work *work)
+{
+	if (work->announced[WAY_DOWNLOAD])
+		return WAY_DOWNLOAD;
+	return work->announced[WAY_BUILD] || work->source.no_download ? WAY_BUILD : WAY_DOWNLOAD;
+}
+
+/* How much of how much is done, in thousandths of what parts[] counts in. */
+static uint64_t count_done(const struct work *work, uint64_t *ret_total)
+{
+	enum work_way way = way_of(work);
+	uint64_t rest = rest_worth[way] * UINT64_C(1000);
+	uint64_t done = work->images_total ? rest * work->images_done / work->images_total : 0;
+
+	*ret_total = rest;
+	for (int id = 0; id < COMPONENT_COUNT; id++) {
+		done += (uint64_t)parts[id].worth[way] * work->permille[id];
+		*ret_total += parts[id].worth[way] * UINT64_C(1000);
+	}
+	return done;
+}
+
+/* Tell the observer how far all is, and what it works on. */
+static void tell_observer(struct work *work, const char *what)
+{
+	cleanup_free char *detail = NULL;
+	unsigned complete = 0;
+	uint64_t total;
+	uint64_t done = count_done(work, &total);
+
+	for (int id = 0; id < COMPONENT_COUNT; id++)
+		complete += work->permille[id] == 1000;
+	detail = xasprintf("%u of %d: %s", complete, COMPONENT_COUNT, what);
+	observe_progress(work->observer, work->step, NULL, detail, done, total);
+}
+
+/* All that is being done just now, of several components. */
+static char *list_doing(const struct work *work)
+{
+	cleanup_with(strlist_release) struct strlist doing = STRLIST_INIT;
+
+	for (int id = 0; id < COMPONENT_COUNT; id++)
+		if (work->doing[id])
+			strlist_add(&doing, work->doing[id]);
+	return strlist_join(&doing, ", ");
+}
+
+void work_tell(struct work *work, enum component_id id, unsigned permille, const char *fmt, ...)
+{
+	cleanup_free char *detail = NULL;
+	cleanup_free char *all = NULL;
+	cleanup_free char *number = xasprintf("%u", permille);
+	va_list ap;
+
+	va_start(ap, fmt);
+	detail = xvasprintf(fmt, ap);
+	va_end(ap);
+	if (work->report >= 0) {
+		work_send(work->report, WORK_PROGRESS, (const char *[4]){ number, detail });
+		return;
+	}
+	work->permille[id] = MAX(work->permille[id], permille);
+	free(work->doing[id]);
+	work->doing[id] = permille < 1000 ? take_ptr(detail) : NULL;
+	all = list_doing(work);
+	tell_observer(work, *all ? all : "all components are there");
+}
+
+void work_tell_all(struct work *work, const char *fmt, ...)
 {
 	cleanup_free char *detail = NULL;
 	va_list ap;
@@ -16,7 +178,94 @@ void work_tell(struct work *work, const char *fmt, ...)
 	va_start(ap, fmt);
 	detail = xvasprintf(fmt, ap);
 	va_end(ap);
-	observe_progress(work->observer, work->step, NULL, detail, work->done, work->total);
+	tell_observer(work, detail);
+}
+
+void work_note(struct work *work, const char *text)
+{
+	if (work->report >= 0)
+		work_send(work->report, WORK_NOTE, (const char *[4]){ text });
+	else
+		observe_note(work->observer, text);
+}
+
+/* How long building takes here: two components at once take four fifths of one after the other. */
+static unsigned build_seconds(const struct work *work, enum component_id trigger)
+{
+	long cpus = MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+	unsigned seconds = 0;
+
+	for (int id = 0; id < COMPONENT_COUNT; id++)
+		if (will_build(work, (enum component_id)id, trigger))
+			seconds += parts[id].worth[WAY_BUILD];
+	/* Some of it waits for the network, or for one long compilation. */
+	return seconds * 4 / 5 * 2 / (unsigned)MIN(cpus, 8L) + 30;
+}
+
+static char *announce_download(const struct work *work)
+{
+	unsigned mib = 0;
+	unsigned minutes;
+
+	for (int id = 0; id < COMPONENT_COUNT; id++)
+		if (work->permille[id] < 1000 && components[id].url)
+			mib += parts[id].worth[WAY_DOWNLOAD];
+	minutes = mib * 8 / 100 / 60 + 1;
+	return xasprintf("Kubernetes %s is downloaded: about %u MB, %u %s at 100 Mbit/s. That "
+			 "happens once and needs %.1f GB of disk. It may be interrupted: the next "
+			 "run continues.",
+			 work->release->version, mib, minutes, minutes == 1 ? "minute" : "minutes",
+			 MAKE_MIB * MIB_IN_GB);
+}
+
+static char *announce_build(const struct work *work, enum component_id trigger)
+{
+	unsigned minutes = (build_seconds(work, trigger) + 30) / 60;
+
+	if (!components[trigger].url && !work->source.no_download)
+		return xasprintf("%s %s is built from source: there is no release of it to "
+				 "download.",
+				 components[trigger].name, work->release->versions[trigger]);
+	return xasprintf("Kubernetes %s is built from source, which takes about %u %s. That "
+			 "happens once and needs %.1f GB of disk, of which %.1f GB are kept. It "
+			 "may be interrupted: the next run continues.",
+			 work->release->version, minutes, minutes == 1 ? "minute" : "minutes",
+			 (double)(work_needs(work, trigger, WAY_BUILD) >> 20) * MIB_IN_GB,
+			 FINAL_MIB * MIB_IN_GB);
+}
+
+void work_goes(struct work *work, enum component_id id, enum work_way way)
+{
+	cleanup_free char *text = NULL;
+	cleanup_free char *number = xasprintf("%d", (int)way);
+
+	if (work->announced[way])
+		return;
+	if (work->report >= 0) {
+		work->announced[way] = true;
+		work_send(work->report, WORK_WAY, (const char *[4]){ number });
+		return;
+	}
+	text = way == WAY_BUILD ? announce_build(work, id) : announce_download(work);
+	work->announced[way] = true;
+	observe_note(work->observer, text);
+	/* How fast the network is, nobody knows. */
+	observe_expect(work->observer, work->step,
+		       way_of(work) == WAY_BUILD ? (int64_t)build_seconds(work, id) * 1000 : 0);
+}
+
+void work_avoid(struct work *work, const char *origin)
+{
+	strlist_add(&work->unreachable, origin);
+	if (work->report >= 0)
+		work_send(work->report, WORK_UNREACHABLE, (const char *[4]){ origin });
+}
+
+void work_lacks(struct work *work, enum component_id id)
+{
+	work->missing[id] = true;
+	if (work->report >= 0)
+		work_send(work->report, WORK_MISSING, (const char *[4]){ NULL });
 }
 
 char *work_path(const struct work *work, const char *fmt, ...)
@@ -34,6 +283,8 @@ void work_release(struct work *work)
 {
 	free(work->folder);
 	free(work->step);
+	for (int id = 0; id < COMPONENT_COUNT; id++)
+		free(work->doing[id]);
 	strlist_release(&work->unreachable);
 	*work = WORK_INIT;
 }

@@ -11,7 +11,8 @@
  *	work/images/ARCHIVE        the image's id: its archive is complete
  *	work/store-images          the ids of the images in store/
  *	work/download/             files on their way (….partial) and verified ones
- *	work/src/, work/get/       modules of ours, programs before they are in place
+ *	work/get/                  programs before they are in place
+ *	work/build/                Go's caches and what it builds; in it, only go/ is the builder's
  *	work/build-….log           what go said
  *	work/containerd.log        what containerd and ctr said
  */
@@ -26,23 +27,68 @@
 /* Counted up when the layout changes so that older payloads can't be used: they are made anew. */
 #define PAYLOAD_FORMAT 4
 
+/* How components are got. */
+enum work_way {
+	WAY_DOWNLOAD,
+	WAY_BUILD,
+	WAY_COUNT,
+};
+
 struct work {
 	const struct release *release;
 	struct payload_source source;
 	struct observer *observer;
 	const char *arch;
-	char *folder; /* CACHE/VERSION.part */
-	char *step;   /* what the observer knows all this as */
-	unsigned done;
-	unsigned total;
+	char *folder;                       /* CACHE/VERSION.part */
+	char *step;                         /* what the observer knows all this as */
+	int report;                         /* in a task: the pipe to who started it, else -1 */
+	bool announced[WAY_COUNT];          /* the user knows that we go this way */
+	unsigned permille[COMPONENT_COUNT]; /* how far each is */
+	char *doing[COMPONENT_COUNT];       /* what is done of it just now; NULL: nothing */
+	unsigned images_done;               /* of the store */
+	unsigned images_total;
 	struct strlist unreachable;    /* hosts not to be tried again */
 	bool missing[COMPONENT_COUNT]; /* could not be had, and clusters can do without */
 };
 
-#define WORK_INIT ((struct work){ NULL })
+#define WORK_INIT ((struct work){ .report = -1 })
 
-/* Tell the observer what is being worked on, with a printf-like detail. */
-void work_tell(struct work *work, const char *fmt, ...) printf_like(2, 3);
+/* What a task tells (task.h). */
+enum work_message {
+	WORK_PROGRESS = 'p',    /* permille, detail */
+	WORK_NOTE = 'n',        /* text */
+	WORK_WAY = 'w',         /* enum work_way */
+	WORK_UNREACHABLE = 'u', /* scheme://host */
+	WORK_MISSING = 'm',
+	WORK_ENDED = 'e', /* errno, reason, text, hint */
+};
+void work_send(int pipe, enum work_message letter, const char *const texts[4]);
+
+/* Tell the observer that component ID is PERMILLE done (1000: complete), and with a printf-like
+ * detail what of it is being worked on; in a task, tell who started it. */
+void work_tell(struct work *work, enum component_id id, unsigned permille, const char *fmt, ...)
+	printf_like(4, 5);
+
+/* Tell the observer what is being worked on once all components are there. */
+void work_tell_all(struct work *work, const char *fmt, ...) printf_like(2, 3);
+
+/* A sentence for the user. */
+void work_note(struct work *work, const char *text);
+
+/* Component ID goes WAY: if it is the first one that does, say how long that takes, and how much
+ * disk. */
+void work_goes(struct work *work, enum component_id id, enum work_way way);
+
+/* Don't try the host ORIGIN again. */
+void work_avoid(struct work *work, const char *origin);
+
+/* Component ID could not be had, and clusters can do without. */
+void work_lacks(struct work *work, enum component_id id);
+
+/* How many bytes of disk it takes, in all, to make the payload if component ID, and what is like
+ * it, goes WAY; and -ENOSPC if there are less. */
+uint64_t work_needs(const struct work *work, enum component_id id, enum work_way way);
+int work_check_space(struct work *work, enum component_id id, enum work_way way, struct error *err);
 
 /* The path of the thing that FMT names below the folder, for the caller to free. */
 char *work_path(const struct work *work, const char *fmt, ...) printf_like(2, 3) must_check;
@@ -63,8 +109,21 @@ const char *work_reuse(struct work *work, enum component_id id);
  */
 int work_download(struct work *work, enum component_id id, struct error *err);
 
-/* The same by building from source; -ENOENT if there is no usable Go. */
+/* The same by building from source, not as root; -ENOENT if there is no usable Go, -EBADMSG if a
+ * module is not the one that is pinned. */
 int work_build(struct work *work, enum component_id id, struct error *err);
+
+/* Take component ID from another payload in the cache: 1 if there is one that has it, else 0. */
+int work_take(struct work *work, enum component_id id, struct error *err);
+
+/* Get component ID, unless it is there: download or build it. */
+int work_get(struct work *work, enum component_id id, struct error *err);
+
+/* Get all of them, several at once. */
+int work_get_all(struct work *work, struct error *err);
+
+/* How component ID was got, if it was: "source" or "download", to be freed; else NULL. */
+char *work_origin(const struct work *work, enum component_id id) must_check;
 
 /* Write the OCI archives of all images that are not there yet. */
 int work_make_images(struct work *work, struct error *err);

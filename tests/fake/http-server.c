@@ -53,7 +53,7 @@ static bool read_request(int fd, char **ret_path, size_t *ret_first)
 	return true;
 }
 
-static void answer_head(int fd, int status, size_t first, size_t size)
+static void answer_head(int fd, int status, size_t first, size_t size, const char *location)
 {
 	cleanup_with(strbuf_release) struct strbuf head = STRBUF_INIT;
 	size_t length = status == 200 ? size : status == 206 ? size - first : 0;
@@ -62,6 +62,8 @@ static void answer_head(int fd, int status, size_t first, size_t size)
 		    status, length);
 	if (status == 206)
 		strbuf_addf(&head, "Content-Range: bytes %zu-%zu/%zu\r\n", first, size - 1, size);
+	if (status == 302)
+		strbuf_addf(&head, "Location: %s\r\n", location);
 	strbuf_add(&head, "\r\n");
 	(void)file_write_all(fd, head.text, head.len);
 }
@@ -74,6 +76,8 @@ static void serve(int fd, const char *folder)
 	cleanup_free char *file = NULL;
 	cleanup_free char *broken = NULL;
 	cleanup_free char *no_range = NULL;
+	cleanup_free char *redirect = NULL;
+	cleanup_with(strbuf_release) struct strbuf location = STRBUF_INIT;
 	size_t first = 0;
 	size_t last;
 	int status;
@@ -83,17 +87,20 @@ static void serve(int fd, const char *folder)
 	file = xasprintf("%s/%s", folder, path);
 	broken = xasprintf("%s.break", file);
 	no_range = xasprintf("%s.norange", file);
+	redirect = xasprintf("%s.redirect", file);
 	if (file_exists(no_range))
 		first = 0;
-	if (file_read(file, 64 << 20, &body, NULL) < 0)
+	if (file_read(redirect, 4096, &location, NULL) == 0)
+		status = 302;
+	else if (file_read(file, 64 << 20, &body, NULL) < 0)
 		status = 404;
 	else if (first > 0 && first >= body.len)
 		status = 416;
 	else
 		status = first ? 206 : 200;
 	note(folder, status, path, first);
-	answer_head(fd, status, first, body.len);
-	if (status >= 400)
+	answer_head(fd, status, first, body.len, location.text);
+	if (status >= 300)
 		return;
 	last = body.len;
 	if (file_read(broken, 4096, &cut, NULL) == 0) {

@@ -6,6 +6,7 @@
  *	FILE.break     the connection ends after as many bytes as this says; this file is
  *	               removed, so that it happens once
  *	FILE.norange   ranges are ignored
+ *	FILE.redirect  the answer is a redirection to the URL in this file
  *
  * The file `requests` in the folder gets a line for each request: STATUS PATH FIRST-BYTE.
  */

@@ -29,7 +29,7 @@ static int fetch(uint64_t limit, bool *resumed, struct error *err)
 	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
 	cleanup_free char *url = NULL;
 	cleanup_free char *path = xasprintf("%s/got", test_folder());
-	struct download download = { .limit_bytes = limit };
+	struct download download = { .limit_bytes = limit, .plain_http = true };
 
 	fake_http_start(test_folder(), &server);
 	url = xasprintf("%s/x", server.url);
@@ -90,7 +90,9 @@ TEST(tells_a_missing_file_from_a_missing_server)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *path = xasprintf("%s/got", test_folder());
-	struct download nobody = { .url = "http://127.0.0.1:1/x", .limit_bytes = 100 };
+	struct download nobody = { .url = "http://127.0.0.1:1/x",
+				   .limit_bytes = 100,
+				   .plain_http = true };
 
 	ASSERT_INT(fetch(100, NULL, &err), -ENOENT);
 	ASSERT(err.reason == &reason_download);
@@ -113,6 +115,38 @@ TEST(gives_up_on_other_protocols)
 
 	ASSERT(download_text(&local, &text, NULL) < 0);
 	ASSERT_INT(text.len, 0);
+}
+
+TEST(refuses_plain_http_that_nobody_asked_for)
+{
+	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *asked = xasprintf("%s/requests", test_folder());
+	struct download download = { .limit_bytes = 100 };
+
+	put("x", "what it holds");
+	fake_http_start(test_folder(), &server);
+	download.url = server.url;
+	ASSERT_INT(download_text(&download, &text, &err), -EPROTO);
+	ASSERT(strstr(err.text, "is not HTTPS"));
+	ASSERT(err.reason == &reason_download);
+	ASSERT(!file_exists(asked));
+}
+
+TEST(follows_no_redirection_to_plain_http)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *got = xasprintf("%s/got", test_folder());
+
+	put("x", "what it holds");
+	put("y", "what somebody else put there");
+	put("x.redirect", "/y");
+	ASSERT_INT(fetch(100, NULL, &err), -EPROTO);
+	ASSERT(strstr(err.text, "/y', which is not HTTPS"));
+	ASSERT(err.hint);
+	assert_file("requests", "302 x 0\n");
+	ASSERT(!file_exists(got));
 }
 
 static int find(const char *text, const char *name, char hex[SHA256_HEX_SIZE])

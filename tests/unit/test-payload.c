@@ -1,3 +1,8 @@
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "../fake/http-server.h"
@@ -5,8 +10,10 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "image/oci.h"
+#include "payload/builder.h"
 #include "payload/gomod.h"
 #include "payload/libraries.h"
+#include "payload/sums.h"
 #include "payload/work.h"
 #include "test.h"
 
@@ -223,6 +230,7 @@ TEST(says_what_is_missing_when_it_may_not_build)
 	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_with(work_release) struct work work = WORK_INIT;
 	cleanup_free char *folder = xasprintf("%s/mirror", test_folder());
 	struct payload_source source = { .no_build = true };
 
@@ -232,10 +240,16 @@ TEST(says_what_is_missing_when_it_may_not_build)
 	serve_kubernetes();
 	fake_http_start(folder, &server);
 	source.binary_mirror = server.url;
+	begin_work(&work, server.url);
+	free(work.folder);
+	work.folder = xasprintf("%s/v1.36.3.part", test_folder());
 	ASSERT_INT(payload_ensure("v1.36.3", &source, NULL, &payload, &err), -ENOENT);
-	ASSERT(strstr(err.text, "SHA256SUMS"));
+	ASSERT(strstr(err.text, "cannot download '"));
 	ASSERT(err.reason == &reason_download);
 	/* What was got stays for the next try. */
+	ASSERT_INT(work_get(&work, COMPONENT_KUBERNETES, NULL), 0);
+	error_clear(&err);
+	ASSERT_INT(payload_ensure("v1.36.3", &source, NULL, &payload, &err), -ENOENT);
 	assert_file("v1.36.3.part/bin/kubelet", "kubelet");
 	assert_file("v1.36.3.part/work/done/kubernetes", "v1.36.3 download\n");
 }
@@ -243,6 +257,9 @@ TEST(says_what_is_missing_when_it_may_not_build)
 struct listener {
 	struct observer observer;
 	char *note;
+	int64_t expected_ms;
+	uint64_t done;
+	uint64_t total;
 };
 
 static void ignore_begin(struct observer *observer arg_unused, const char *step arg_unused,
@@ -418,25 +435,16 @@ TEST(takes_nothing_of_another_version_or_got_in_a_way_that_is_not_allowed)
 
 TEST(records_where_a_part_came_from_that_was_taken)
 {
-	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	struct payload_source from_mirror = { .no_build = true };
-	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
-	cleanup_free char *folder = xasprintf("%s/mirror", test_folder());
+	cleanup_with(work_release) struct work work = WORK_INIT;
 
-	check_host();
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
-	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	begin_older(&work);
+	work.source.no_build = true;
+	put("", "part/work/done/empty");
 	put_sibling("v2.4.2", "download");
-	fake_http_start(folder, &server);
-	from_mirror.binary_mirror = server.url;
-	ASSERT_INT(payload_ensure("v1.35.4", &from_mirror, NULL, &payload, NULL), -ENOENT);
-	/* There is nothing to download; as if the first two had been got, it goes on to the third.
-	 */
-	put("v1.35.4 download\n", "v1.35.4.part/work/done/kubernetes");
-	put("v3.6.6 download\n", "v1.35.4.part/work/done/etcd");
-	ASSERT_INT(payload_ensure("v1.35.4", &from_mirror, NULL, &payload, NULL), -ENOENT);
-	assert_file("v1.35.4.part/work/done/containerd", "v2.4.2 download\n");
-	assert_file("v1.35.4.part/bin/ctr", "t");
+	ASSERT_INT(work_take(&work, COMPONENT_CONTAINERD, NULL), 1);
+	ASSERT_INT(work_take(&work, COMPONENT_CNI, NULL), 0);
+	assert_file("part/work/done/containerd", "v2.4.2 download\n");
+	assert_file("part/bin/ctr", "t");
 }
 
 TEST(lists_no_image_of_what_is_missing)
@@ -464,6 +472,371 @@ TEST(refuses_an_unknown_way)
 	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
 	(void)setenv("MANYKUBE_PAYLOAD_FROM", "thin air", 1);
 	ASSERT_INT(payload_ensure("v1.36.3", NULL, NULL, &payload, NULL), -EINVAL);
+}
+
+/*
+ * A go that builds nothing: every program holds what the go that "built" it saw.  SPOIL is run
+ * after that, with the program's path in $program; `builds` gets a line for each component.
+ */
+#define FAKE_GO                                                                          \
+	"#!/bin/sh\n"                                                                    \
+	"top=%s\n"                                                                       \
+	"case \"$1 $2\" in\n"                                                            \
+	"'env GOPROXY') echo https://proxy.example ;;\n"                                 \
+	"'env GOVERSION') echo go9.9.9 ;;\n"                                             \
+	"'mod download')\n"                                                              \
+	"	mkdir -p \"$GOMODCACHE/m\"\n"                                                  \
+	"	printf 'module m\\n\\ngo 1.20\\n' >\"$GOMODCACHE/m/go.mod\"\n"                 \
+	"	: >\"$GOMODCACHE/m/go.sum\"\n"                                                 \
+	"	sum=$(sed -n \"s|^$4 ||p\" $top/fake/sums)\n"                                  \
+	"	printf '{\"Dir\": \"%%s/m\", \"Sum\": \"%%s\"}' \"$GOMODCACHE\" \"$sum\" ;;\n" \
+	"'build -v')\n"                                                                  \
+	"	while [ \"$1\" != -o ]; do shift; done\n"                                      \
+	"	component=$(basename \"$2\")\n"                                                \
+	"	echo $component >>$top/fake/log/builds\n"                                      \
+	"	for name in $(sed -n \"s|^$component ||p\" $top/fake/programs); do\n"          \
+	"		program=$2/$name\n"                                                           \
+	"		{ echo \"uid $(id -u) gid $(id -g) groups $(id -G)\"; env\n"                  \
+	"		grep -E 'NoNewPrivs|CapEff' /proc/self/status; } >$program\n"                 \
+	"		%s\n"                                                                         \
+	"	done ;;\n"                                                                     \
+	"esac\n"
+
+/* Put that go first in PATH, for builders of all ids. */
+static void put_go(const char *spoil)
+{
+	const struct release *release = release_find("v1.36.3");
+	cleanup_with(strbuf_release) struct strbuf sums = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf programs = STRBUF_INIT;
+	cleanup_free char *script = xasprintf(FAKE_GO, test_folder(), spoil);
+	cleanup_free char *path = xasprintf("%s/fake/bin:%s", test_folder(), getenv("PATH"));
+	cleanup_free char *log = xasprintf("%s/fake/log", test_folder());
+	struct statvfs fs;
+
+	for (int id = 0; id < COMPONENT_COUNT; id++) {
+		const struct component *component = &components[id];
+		const char *version = release->versions[id];
+
+		strbuf_add(&programs, component->name);
+		if (component->style != BUILD_WRAPPED)
+			strbuf_addf(&sums, "%s@%s %s\n", component->module, version,
+				    sums_find(component->module, version));
+		for (const struct program *p = component->programs; p->name; p++) {
+			strbuf_addf(&programs, " %s", p->built_as ? p->built_as : p->name);
+			if (component->style == BUILD_WRAPPED)
+				strbuf_addf(&sums, "%s@%s %s\n", p->package, version,
+					    sums_find(p->package, version));
+		}
+		strbuf_add(&programs, "\n");
+	}
+	if (statvfs(test_folder(), &fs) < 0 ||
+	    (uint64_t)fs.f_bavail * fs.f_frsize <
+		    work_needs(&WORK_INIT, COMPONENT_KUBERNETES, WAY_BUILD))
+		test_skip("needs as much disk as a real build");
+	put(sums.text, "fake/sums");
+	put(programs.text, "fake/programs");
+	put(script, "fake/bin/go");
+	put("", "fake/log/empty");
+	ASSERT_INT(chmod(log, 0777), 0);
+	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	(void)setenv("PATH", path, 1);
+}
+
+/* Build runc with that go; CONTENTS, to be freed, is what it saw. */
+static int build_runc(char **contents, struct error *err)
+{
+	cleanup_with(work_release) struct work work = WORK_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *program = xasprintf("%s/part/work/get/runc/runc", test_folder());
+	struct stat st;
+	int r;
+
+	begin_work(&work, NULL);
+	r = work_build(&work, COMPONENT_RUNC, err);
+	if (r < 0) {
+		ASSERT(!file_exists(program));
+		return r;
+	}
+	ASSERT_INT(lstat(program, &st), 0);
+	ASSERT(S_ISREG(st.st_mode));
+	ASSERT_INT(st.st_uid, geteuid());
+	ASSERT_INT(st.st_mode & 0777, 0755);
+	ASSERT_INT(file_read(program, 1 << 20, &text, NULL), 0);
+	*contents = strbuf_take(&text);
+	return 0;
+}
+
+static void need_root(void)
+{
+	if (geteuid() != 0)
+		test_skip("needs root");
+	(void)unsetenv("SUDO_UID");
+	(void)unsetenv("SUDO_GID");
+}
+
+TEST(root_builds_as_nobody_in_particular)
+{
+	cleanup_free char *seen = NULL;
+	cleanup_free char *id = xasprintf("uid %u gid %u groups %u\n", PAYLOAD_BUILD_UID,
+					  PAYLOAD_BUILD_UID, PAYLOAD_BUILD_UID);
+
+	need_root();
+	put_go(":");
+	ASSERT_OK(build_runc(&seen, &err));
+	ASSERT(strstr(seen, id));
+	ASSERT(strstr(seen, "NoNewPrivs:\t1"));
+	ASSERT(strstr(seen, "CapEff:\t0000000000000000"));
+	ASSERT(strstr(seen, "HOME=" BUILDER_ROOT "\n"));
+}
+
+TEST(sudo_builds_as_the_user_who_called_it)
+{
+	cleanup_free char *seen = NULL;
+
+	need_root();
+	put_go(":");
+	(void)setenv("SUDO_UID", "1234", 1);
+	(void)setenv("SUDO_GID", "1235", 1);
+	ASSERT_OK(build_runc(&seen, &err));
+	ASSERT(strstr(seen, "uid 1234 gid 1235 groups 1235\n"));
+	ASSERT(strstr(seen, "NoNewPrivs:\t1"));
+}
+
+TEST(the_environment_weakens_no_check_of_a_build)
+{
+	static const char *const weak[] = { "GONOSUMDB",  "GONOSUMCHECK", "GOINSECURE", "GOPRIVATE",
+					    "GONOPROXY",  "CGO_CFLAGS",   "CC",         "GOENV_X",
+					    "LD_PRELOAD", "GODEBUG" };
+	cleanup_free char *seen = NULL;
+
+	put_go(":");
+	for (size_t i = 0; i < ARRAY_SIZE(weak); i++)
+		(void)setenv(weak[i], "*", 1);
+	(void)setenv("GOFLAGS", "-insecure -mod=mod", 1);
+	(void)setenv("GOSUMDB", "off", 1);
+	(void)setenv("https_proxy", "http://proxy.example:3128", 1);
+	(void)unsetenv("LD_PRELOAD");
+	ASSERT_OK(build_runc(&seen, &err));
+	for (size_t i = 0; i < ARRAY_SIZE(weak); i++) {
+		cleanup_free char *entry = xasprintf("\n%s=", weak[i]);
+
+		ASSERT(!strstr(seen, entry));
+	}
+	ASSERT(strstr(seen, "\nGOFLAGS=-mod=readonly -modcacherw\n"));
+	ASSERT(strstr(seen, "\nGOENV=off\n"));
+	/* How to reach the network is the user's choice. */
+	ASSERT(strstr(seen, "\nGOPROXY=https://proxy.example\n"));
+	ASSERT(strstr(seen, "\nhttps_proxy=http://proxy.example:3128\n"));
+}
+
+TEST(refuses_a_module_that_is_not_the_pinned_one)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *built = xasprintf("%s/fake/log/builds", test_folder());
+	cleanup_free char *kept = xasprintf("%s/part/work/build/go/mod/m", test_folder());
+	cleanup_free char *seen = NULL;
+
+	put_go(":");
+	put("github.com/opencontainers/runc@v1.5.2 h1:somethingElse=\n", "fake/sums");
+	ASSERT_INT(build_runc(&seen, &err), -EBADMSG);
+	ASSERT(strstr(err.text, "'h1:somethingElse='"));
+	ASSERT(strstr(err.text, "is pinned"));
+	ASSERT(err.reason == &reason_download);
+	ASSERT(!file_exists(built));
+	ASSERT(!file_exists(kept));
+	/* Once the proxy is mended, so is the build. */
+	put_go(":");
+	ASSERT_INT(build_runc(&seen, NULL), 0);
+}
+
+TEST(takes_only_files_that_were_built)
+{
+	static const char *const spoils[] = {
+		"rm $program; ln -s /etc/passwd $program",
+		"rm $program; mkdir $program",
+		"rm $program; mkfifo $program",
+		"ln $program $program.twin",
+		": >$program",
+		"d=${2%/}; mv $d $d.real; ln -s $d.real $d; break",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(spoils); i++) {
+		cleanup_free char *seen = NULL;
+
+		put_go(spoils[i]);
+		ASSERT(build_runc(&seen, NULL) < 0);
+	}
+}
+
+TEST(every_source_is_pinned)
+{
+	for (const struct release *release = releases; release->version; release++)
+		for (int id = 0; id < COMPONENT_COUNT; id++) {
+			const struct component *component = &components[id];
+
+			ASSERT(sums_find(component->module, release->versions[id]));
+			for (const struct program *p = component->programs; p->name; p++)
+				ASSERT(component->style != BUILD_WRAPPED ||
+				       sums_find(p->package, release->versions[id]));
+		}
+	ASSERT(!sums_find("k8s.io/kubernetes", "v1.36"));
+}
+
+TEST(what_is_built_besides_downloads_needs_no_more_than_that)
+{
+	struct work work = WORK_INIT;
+	uint64_t all = work_needs(&work, COMPONENT_KUBERNETES, WAY_BUILD);
+	uint64_t one = work_needs(&work, COMPONENT_LOCAL_PATH, WAY_BUILD);
+
+	ASSERT(all > UINT64_C(9) << 30);
+	/* Of the others there are releases. */
+	ASSERT_INT(one, work_needs(&work, COMPONENT_LOCAL_PATH, WAY_DOWNLOAD));
+	/* But they may not be used. */
+	work.source.no_download = true;
+	ASSERT_INT(work_needs(&work, COMPONENT_LOCAL_PATH, WAY_BUILD), all);
+	work.source.no_download = false;
+	/* GitHub has no way to it, while Kubernetes is being downloaded. */
+	work.announced[WAY_DOWNLOAD] = true;
+	ASSERT(work_needs(&work, COMPONENT_ETCD, WAY_BUILD) < all);
+	ASSERT(work_needs(&work, COMPONENT_ETCD, WAY_BUILD) > one);
+	/* What is there need not be built. */
+	for (int id = 0; id < COMPONENT_LOCAL_PATH; id++)
+		work.permille[id] = 1000;
+	ASSERT_INT(work_needs(&work, COMPONENT_LOCAL_PATH, WAY_BUILD), one);
+}
+
+static size_t count_builds(const char *component)
+{
+	cleanup_with(strbuf_release) struct strbuf builds = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	cleanup_free char *path = xasprintf("%s/fake/log/builds", test_folder());
+	size_t count = 0;
+
+	(void)file_read(path, 1 << 20, &builds, NULL);
+	strlist_split(&lines, builds.text, '\n');
+	for (size_t i = 0; i < lines.count; i++)
+		count += strcmp(lines.items[i], component) == 0;
+	return count;
+}
+
+/* Wait until the file NAME is there; its contents as a number. */
+static pid_t await_pid(const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/%s", test_folder(), name);
+
+	for (int i = 0; i < 300 && text.len == 0; i++) {
+		clock_rest_ms(50);
+		(void)file_read(path, 4096, &text, NULL);
+	}
+	ASSERT(text.len > 0);
+	return (pid_t)strtol(text.text, NULL, 10);
+}
+
+TEST(an_interrupted_build_goes_on_where_it_was)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *last = xasprintf("%s/v1.36.3.part/work/done/local-path-provisioner",
+					    test_folder());
+	struct payload_source source = { .no_download = true };
+	pid_t first;
+	pid_t go;
+
+	check_host();
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	/* It never gets done with coredns, the last but one. */
+	put_go("[ $component != coredns ] || { echo $$ >$top/fake/log/coredns; exec sleep 60; }");
+	first = fork();
+	if (first == 0) {
+		(void)payload_ensure("v1.36.3", &source, NULL, &payload, NULL);
+		_exit(0);
+	}
+	go = await_pid("fake/log/coredns");
+	while (!file_exists(last))
+		clock_rest_ms(20);
+	ASSERT_INT(kill(first, SIGINT), 0);
+	ASSERT_INT(waitpid(first, NULL, 0), first);
+	for (int i = 0; i < 100 && process_start_time(go) != 0; i++)
+		clock_rest_ms(20);
+	ASSERT_INT(process_start_time(go), 0);
+
+	/* Now it fails there, which ends the second try. */
+	put_go("[ $component != coredns ] || exit 7");
+	ASSERT_INT(payload_ensure("v1.36.3", &source, NULL, &payload, &err), -EIO);
+	ASSERT(strstr(err.text, "coredns v1.14.2: go ended with 7"));
+	ASSERT(err.reason == &reason_download);
+	ASSERT_INT(count_builds("kubernetes"), 1);
+	ASSERT_INT(count_builds("etcd"), 1);
+	ASSERT_INT(count_builds("cni-plugins"), 1);
+	ASSERT_INT(count_builds("local-path-provisioner"), 1);
+	ASSERT_INT(count_builds("coredns"), 2);
+}
+
+TEST(builds_nothing_where_the_disk_is_too_small_for_all)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *cache = xasprintf("%s/cache", test_folder());
+	struct payload_source source = { .no_download = true };
+
+	need_root();
+	check_host();
+	put_go(":");
+	/* Enough to download, not to build. */
+	ASSERT_INT(mkdir(cache, 0755), 0);
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", cache, "tmpfs", 0, "size=4g") < 0)
+		test_skip("needs a mount namespace");
+	(void)setenv("MANYKUBE_CACHE", cache, 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	ASSERT_INT(payload_ensure("v1.36.3", &source, NULL, &payload, &err), -ENOSPC);
+	ASSERT(strstr(err.text, "building Kubernetes v1.36.3 needs 10000 MiB of disk"));
+	ASSERT(err.reason == &reason_resources);
+	ASSERT(strstr(err.hint, "MANYKUBE_CACHE"));
+	ASSERT_INT(count_builds("kubernetes"), 0);
+}
+
+static void keep_progress(struct observer *observer, const char *step arg_unused,
+			  const char *node arg_unused, const char *detail arg_unused, uint64_t done,
+			  uint64_t total)
+{
+	struct listener *listener = (struct listener *)observer;
+
+	ASSERT(total > 0 && done <= total);
+	/* It may move back only when another way begins, which counts otherwise. */
+	ASSERT(total != listener->total || done >= listener->done);
+	listener->done = done;
+	listener->total = total;
+}
+
+static void keep_expectation(struct observer *observer, const char *step arg_unused, int64_t ms)
+{
+	((struct listener *)observer)->expected_ms = ms;
+}
+
+TEST(says_beforehand_what_a_build_takes)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	struct payload_source source = { .no_download = true };
+	struct listener listener = {
+		.observer = { ignore_begin, keep_progress, ignore_end, keep_note,
+			      keep_expectation },
+	};
+
+	check_host();
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	put_go("[ $component != runc ] || exit 7");
+	ASSERT_INT(payload_ensure("v1.36.3", &source, &listener.observer, &payload, NULL), -EIO);
+	ASSERT(listener.note && strstr(listener.note, "built from source"));
+	ASSERT(strstr(listener.note, "minutes"));
+	ASSERT(strstr(listener.note, "once"));
+	ASSERT(strstr(listener.note, "GB of disk"));
+	ASSERT(listener.expected_ms > 60000);
+	ASSERT(listener.done > 0);
+	free(listener.note);
 }
 
 TEST(wraps_kubernetes_go_mod)

@@ -105,3 +105,99 @@ TEST(notes_are_wrapped_on_a_terminal_only)
 	steps_free(log);
 	strbuf_release(&out);
 }
+
+/* Seconds left, of 1000 units that were expected to take 600 s. */
+static long long left(int64_t elapsed_s, uint64_t begun, uint64_t done)
+{
+	return steps_left_ms(elapsed_s * 1000, begun, done, 1000, 600000) / 1000;
+}
+
+TEST(an_estimate_moves_from_what_was_expected_to_the_pace_so_far)
+{
+	/* Nothing is known yet but the expectation. */
+	ASSERT_INT(left(0, 0, 0), 600);
+	/* As fast as expected. */
+	ASSERT_INT(left(60, 0, 100), 540);
+	ASSERT_INT(left(540, 0, 900), 60);
+	/* Half as fast: beyond a quarter, the expectation is forgotten. */
+	ASSERT_INT(left(300, 0, 250), 900);
+	ASSERT_INT(left(600, 0, 500), 600);
+	/* In between, in between. */
+	ASSERT(left(150, 0, 125) > 600 && left(150, 0, 125) < 1050);
+	/* At the end nothing is left, however long it took. */
+	ASSERT_INT(left(5000, 0, 1000), 0);
+}
+
+TEST(an_estimate_counts_only_the_work_of_this_run)
+{
+	/* Half was there before; the other half goes as fast as expected. */
+	ASSERT_INT(left(0, 500, 500), 300);
+	ASSERT_INT(left(150, 500, 750), 150);
+	/* What was there before is no pace. */
+	ASSERT_INT(left(10, 900, 900), 60);
+}
+
+TEST(without_an_expectation_there_is_no_estimate_at_once)
+{
+	ASSERT_INT(steps_left_ms(1000, 0, 500, 1000, 0), -1);
+	ASSERT_INT(steps_left_ms(60000, 0, 1, 1000, 0), -1);
+	ASSERT_INT(steps_left_ms(60000, 0, 0, 0, 0), -1);
+	ASSERT_INT(steps_left_ms(10000, 0, 500, 1000, 0), 10000);
+}
+
+TEST(a_long_step_shows_how_far_it_is_and_what_is_left)
+{
+	const struct steps_look look = { .columns = 80, .rows = 10 };
+	struct steps *steps = steps_new(&look);
+
+	steps_begin(steps, "getting Kubernetes v1.36.3", NULL, 0);
+	steps_expect(steps, "getting Kubernetes v1.36.3", 720000, 0);
+	steps_progress(steps, "getting Kubernetes v1.36.3", NULL, NULL, 0, 1000, 0);
+	ASSERT_INT(steps_render(steps, 0, &out), 1);
+	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [..........] 0% 0.0s, 12m left\n");
+	strbuf_reset(&out);
+	steps_progress(steps, "getting Kubernetes v1.36.3", NULL, "3 of 7: etcd", 430, 1000,
+		       312000);
+	ASSERT_INT(steps_render(steps, 312000, &out), 1);
+	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [####......] 43% 5m12s, 7m left "
+			     "3 of 7: etcd\n");
+	strbuf_reset(&out);
+	steps_report(steps, "getting Kubernetes v1.36.3", 312000, &out);
+	ASSERT_STR(out.text, "  Getting Kubernetes v1.36.3: 43% after 5m12s, 7m left: "
+			     "3 of 7: etcd\n");
+	strbuf_reset(&out);
+	steps_progress(steps, "getting Kubernetes v1.36.3", NULL, NULL, 990, 1000, 700000);
+	ASSERT_INT(steps_render(steps, 700000, &out), 1);
+	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [#########.] 99% 11m40s, 10s left\n");
+	steps_free(steps);
+	strbuf_release(&out);
+}
+
+TEST(a_log_gets_a_line_every_half_minute_however_much_is_told)
+{
+	const struct steps_look look = { .columns = 0 };
+	struct steps *steps = steps_new(&look);
+	unsigned lines = 0;
+
+	steps_begin(steps, "getting Kubernetes", NULL, 1000);
+	steps_expect(steps, "getting Kubernetes", 600000, 1000);
+	/* Ten minutes, with four packages in a second. */
+	for (unsigned i = 0; i <= 2400; i++) {
+		cleanup_free char *package = xasprintf("1 of 7: package-%u", i);
+		int64_t now = 1000 + i * 250;
+
+		steps_progress(steps, "getting Kubernetes", NULL, package, i, 2400, now);
+		strbuf_reset(&out);
+		steps_report(steps, "getting Kubernetes", now, &out);
+		lines += out.len > 0;
+		if (i == 120)
+			ASSERT_STR(out.text, "  Getting Kubernetes: 5% after 30.0s, 10m left: "
+					     "1 of 7: package-120\n");
+	}
+	ASSERT_INT(lines, 20);
+	strbuf_reset(&out);
+	steps_report(steps, "something else", 900000, &out);
+	ASSERT_STR(out.text, "");
+	steps_free(steps);
+	strbuf_release(&out);
+}

@@ -1,0 +1,17 @@
+/*
+ * The Go modules that are pinned: what a build from source is made of does not depend on what a
+ * proxy, Go's checksum database or the environment say.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+/* The sum (h1:…) of MODULE at VERSION; NULL if it is not pinned. */
+const char *sums_find(const char *module, const char *version);
+
+/* Add all of them to OUT, as lines of a go.sum. */
+void sums_add_all(struct strbuf *out);
+
+/* -EBADMSG unless SUM is the one of MODULE at VERSION. */
+int sums_check(const char *module, const char *version, const char *sum, struct error *err);
