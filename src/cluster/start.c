@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/path.h"
+#include "base/user.h"
 #include "cluster/kubeadm.h"
 #include "cluster/members.h"
 #include "cluster/own-images.h"
@@ -276,16 +276,16 @@ static int open_log(const struct profile *profile, struct error *err)
 
 /*
  * A node's root may make files that are root's here, too, and set-user-ID; so nobody else may reach
- * them.  The person may, to whom root's powers are open anyway.
+ * them.  The user may look at what this host keeps about a node.
  */
 static int close_to_others(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *nodes = xasprintf("%s/nodes", profile->folder);
-	int r = path_make_folder(nodes, err);
+	int r = file_make_dirs(nodes, 0700, err);
 
 	if (r == 0 && chmod(nodes, 0700) < 0)
 		r = error_sys(err, "cannot close '%s' to others", nodes);
-	return r < 0 ? r : path_give_to_person(nodes, err);
+	return r < 0 ? r : user_may_read(nodes, err);
 }
 
 /* Nodes can't join and come up without control planes; what was asked for is in the profile. */

@@ -25,8 +25,9 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "delete every cluster"),
-	OPT_FLAG(0, "purge", &arg.purge,
-		 "also remove ~/.manykube, with all Kubernetes versions in it"),
+	OPT_FLAG(
+		0, "purge", &arg.purge,
+		"also remove your settings and, if no other user has a cluster, all Kubernetes versions"),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
 };

@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "cluster/old-home.h"
 #include "cmd/command.h"
 #include "cmd/every.h"
 #include "cmd/interrupt.h"
@@ -56,7 +57,7 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 			 "as it was.",
 			 name, profile.node_count, profile.node_count == 1 ? "node" : "nodes",
 			 is_default ? "" : " -p ", is_default ? "" : name);
-	return MIN(r, 0);
+	return r < 0 ? r : old_home_move(name, err);
 }
 
 static int run(struct command_context *ctx, struct error *err)

@@ -1,0 +1,19 @@
+/*
+ * The directory of a user's clusters, which is root's: see path_state().
+ *
+ * Only root and that user can enter /var/lib/manykube/UID.  The file old-clusters in it has the
+ * paths of clusters in the user's home, where an earlier version kept them, that were there when
+ * the directory was made: one per line.  Root acts on no others in a home: any process of the
+ * user could have put them there.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#define STATE_OLD_CLUSTERS "old-clusters"
+
+/* Have the directory, made if missing; -EPERM with reason_not_root if only root can make it. */
+int state_ensure(char **ret_path, struct error *err);
+
+/* Have the directory NAME in it, for all who can enter that. */
+int state_make(const char *name, char **ret_path, struct error *err);
