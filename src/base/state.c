@@ -99,9 +99,9 @@ int state_make(const char *name, char **ret_path, struct error *err)
 
 	if (r < 0)
 		return r;
-	path = xasprintf("%s/%s", state, name);
-	if (!file_exists(path) && geteuid() != 0 && !path_is_one_home())
+	if (geteuid() != 0 && !path_is_one_home())
 		return need_root(state, err);
+	path = xasprintf("%s/%s", state, name);
 	r = file_exists(path) ? 0 : make_root_directory(path, 0755, err);
 	if (r == 0)
 		*ret_path = take_ptr(path);

@@ -15,5 +15,5 @@
 /* Have the directory, made if missing; -EPERM with reason_not_root if only root can make it. */
 int state_ensure(char **ret_path, struct error *err);
 
-/* Have the directory NAME in it, for all who can enter that. */
+/* Have the directory NAME in it, for the caller to write to; errors are the same. */
 int state_make(const char *name, char **ret_path, struct error *err);

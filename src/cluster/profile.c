@@ -64,14 +64,12 @@ int profile_folder(const char *name, char **ret_path, struct error *err)
 	return 0;
 }
 
-/* Whoever is root without sudo may have meant the cluster NAME of a user: say whose there is. */
-static int explain_missing(const char *name, struct error *err)
+/* Add whose clusters are called NAME, of other users than ours. */
+static void find_owners(const char *name, struct strlist *ret)
 {
-	cleanup_dir DIR *dir = geteuid() == 0 && !path_is_one_home() ? opendir(MANYKUBE_STATE_DIR)
-								     : NULL;
+	cleanup_dir DIR *dir = opendir(MANYKUBE_STATE_DIR);
 	struct dirent *entry;
 
-	error_because(err, &reason_cluster_missing, -ENOENT, "there is no cluster '%s'", name);
 	while (dir && (entry = readdir(dir))) {
 		cleanup_free char *path = xasprintf(MANYKUBE_STATE_DIR "/%s/profiles/%s",
 						    entry->d_name, name);
@@ -82,12 +80,28 @@ static int explain_missing(const char *name, struct error *err)
 		    uid == path_person_uid() || !file_exists(path))
 			continue;
 		user = getpwuid((uid_t)uid);
-		return error_hint(
-			err, -ENOENT,
-			"user '%s' has one: run the command with sudo as that user, or with SUDO_UID=%llu",
-			user ? user->pw_name : entry->d_name, uid);
+		strlist_addf(ret, "%s (SUDO_UID=%llu)", user ? user->pw_name : "a user", uid);
 	}
-	return -ENOENT;
+	strlist_sort(ret);
+}
+
+/* Whoever is root without sudo may have meant the cluster NAME of a user: say whose there is. */
+static int explain_missing(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist owners = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
+
+	error_because(err, &reason_cluster_missing, -ENOENT, "there is no cluster '%s'", name);
+	if (geteuid() == 0 && path_person_uid() == 0 && !path_is_one_home())
+		find_owners(name, &owners);
+	if (owners.count == 0)
+		return -ENOENT;
+	shown = strlist_join(&owners, ", ");
+	return error_hint(
+		err, -ENOENT,
+		"there is one of %s: run the command with sudo as that user, or with that "
+		"variable set",
+		shown);
 }
 
 /* A damaged profile stays as it is: a person may still read it, and nothing else knows the cluster.
