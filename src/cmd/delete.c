@@ -134,7 +134,8 @@ const struct command cmd_delete = {
 	.summary = "remove a cluster, its nodes and all their data",
 	.description = "Removes the cluster also when it is half made, damaged or stopped; what is "
 		       "gone already is no error. The cache of Kubernetes versions stays unless "
-		       "--purge is given, which needs --all when there are other clusters.",
+		       "--purge is given, which needs --all when there are other clusters."
+		       " Other users' clusters keep it.",
 	.examples = "manykube delete\n"
 		    "manykube delete -p dev\n"
 		    "manykube delete --all --purge\n",

@@ -91,13 +91,16 @@ static int bring(int home, const char *name, int fd, const char *old, const char
 	cleanup_free char *inside = xasprintf("/proc/self/fd/%d/%s", home, name);
 	int r;
 
-	if (renameat2(home, name, AT_FDCWD, target, RENAME_NOREPLACE) == 0)
+	if (renameat2(home, name, AT_FDCWD, target, RENAME_NOREPLACE) == 0) {
+		/* Programs and services of the earlier version look for it where it was. */
+		(void)symlinkat(target, home, name);
 		return 0;
+	}
 	if (errno != EXDEV)
 		return error_sys(err, "cannot move it");
 	r = copy_over(fd, old, target, err);
-	if (r == 0)
-		(void)file_remove_tree(inside, NULL);
+	if (r == 0 && file_remove_tree(inside, NULL) == 0)
+		(void)symlinkat(target, home, name);
 	return r;
 }
 

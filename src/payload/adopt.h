@@ -14,8 +14,8 @@
  * NULL if such payloads are none of ours. */
 char *payload_old_folder(const char *version) must_check;
 
-/* As root: move VERSION from the user's home to the cache.  Whether it did; why not is told, unless
- * there is none. */
+/* As root: move VERSION from the user's home to the cache, and leave a link.  Whether it did; why
+ * not is told, unless there is none. */
 bool payload_adopt(const char *version);
 
 /* Have the directory of the cache, for all to read. */

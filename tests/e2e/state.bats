@@ -127,6 +127,7 @@ state=/var/lib/manykube/$ANN
 	assert_equal "$(as_user ann kubectl -p dev get node node-1 -o 'jsonpath={.metadata.uid}')" \
 		"$(cat "$BATS_FILE_TMPDIR/uid")"
 	assert_equal "$(stat -c %i "$TOP/var/cache/manykube/$VERSION")" "$(cat "$BATS_FILE_TMPDIR/inode")"
+	inside test -x "/var/home/ann/.manykube/cache/$VERSION/bin/kubectl"
 	inside grep -q "$state/profiles/dev/client.key" /var/home/ann/.kube/config
 	assert_equal "$(inside stat -c %U /var/home/ann/.kube/config)" ann
 }
@@ -200,7 +201,8 @@ state=/var/lib/manykube/$ANN
 	rm -f "$home/.manykube/config.json" "$home/.manykube/config.json.new"
 	mv "$home/.kube/mine" "$home/.kube/config"
 	# Programs in the place of what root runs, and a cluster that root has not made.
-	any_as ann rm -rf /var/home/ann/.manykube/cache
+	any_as ann mv /var/home/ann/.manykube/cache /var/home/ann/.manykube/old-cache
+	rm -r "$home/.manykube/old-cache"
 	any_as ann mkdir -p "/var/home/ann/.manykube/cache/$VERSION/bin" /var/home/ann/.manykube/profiles/evil
 	any_as ann sh -c "printf '#!/bin/sh\ntouch /var/evil\n' >~/.manykube/cache/$VERSION/bin/kubectl
 		chmod 755 ~/.manykube/cache/$VERSION/bin/kubectl"
