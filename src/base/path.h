@@ -20,7 +20,7 @@ int path_home(char **ret_path, struct error *err);
 int path_user(char **ret_path, struct error *err);
 
 /* MANYKUBE_HOME, by default /var/lib/manykube/UID: the user's clusters, which are root's.  See
- * base/state.h for how it comes to be. */
+ * cluster/state.h for how it comes to be. */
 int path_state(char **ret_path, struct error *err);
 
 /* MANYKUBE_CACHE, by default `cache` in MANYKUBE_HOME if that is set, else /var/cache/manykube:

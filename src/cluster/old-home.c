@@ -15,11 +15,11 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/process.h"
-#include "base/state.h"
 #include "base/user.h"
 #include "cluster/autostart.h"
 #include "cluster/cluster.h"
 #include "cluster/network.h"
+#include "cluster/state.h"
 #include "host/disk.h"
 
 #define RECORD_LIMIT (1 << 20)
@@ -187,28 +187,6 @@ static int open_home(const char *path, int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* Every node in the directory FD of a cluster is a directory that root alone could have made. */
-static int check_nodes(int fd, const char *shown, struct error *err)
-{
-	int nodes = openat(fd, "nodes", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_dir DIR *dir = nodes < 0 ? NULL : fdopendir(nodes);
-	struct dirent *entry;
-	struct stat st;
-
-	if (!dir && errno == ENOENT)
-		return 0;
-	if (!dir)
-		return refuse(shown, "its 'nodes' is not a directory", err);
-	while ((entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (fstatat(nodes, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_mode & 022)
-			return refuse(shown, "a node in it does not belong to root", err);
-	}
-	return 0;
-}
-
 /* Hold the lock that an earlier version would hold while it works on the cluster. */
 static int lock_old(const char *path, int *ret_fd, struct error *err)
 {
@@ -271,6 +249,7 @@ static int take_over(const char *path, const char *moving, struct error *err)
 	cleanup_fd int home = -1;
 	cleanup_fd int cluster = -1;
 	cleanup_fd int lock = -1;
+	const char *why;
 	int r = open_home(path, &home, err);
 
 	if (r == 0)
@@ -280,10 +259,11 @@ static int take_over(const char *path, const char *moving, struct error *err)
 	cluster = openat(home, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (cluster < 0)
 		return refuse(path, "it is not a directory", err);
-	r = check_nodes(cluster, path, err);
+	why = state_distrust(cluster);
+	if (why)
+		return refuse(path, why, err);
 	/* Of nodes that were killed. */
-	if (r == 0)
-		r = disk_unmount_below(path, err);
+	r = disk_unmount_below(path, err);
 	if (r < 0 || renameat(home, name, AT_FDCWD, moving) == 0)
 		return r;
 	if (errno != EXDEV)
@@ -383,12 +363,17 @@ static int settle(const char *name, const char *moving, const char *old_path, st
 	cleanup_free char *profiles = NULL;
 	cleanup_free char *place = NULL;
 	cleanup_fd int fd = -1;
+	const char *why;
 	int r = renew_tree(moving, 0, err);
 
+	if (r < 0)
+		return r;
 	fd = open(moving, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (r == 0)
-		r = fd < 0 ? error_sys(err, "cannot open '%s'", moving)
-			   : check_nodes(fd, moving, err);
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", moving);
+	/* Again, where nobody can change it any more. */
+	why = state_distrust(fd);
+	r = why ? refuse(moving, why, err) : 0;
 	if (r == 0)
 		r = rename_parts(name, old_path, err);
 	if (r == 0)

@@ -3,7 +3,7 @@
  *
  * A cluster that runs is used where it is; one that does not is moved to root's own directories:
  * to STATE/moving/NAME first, where it is made root's, then to its place in STATE/profiles.  The
- * line in STATE/old-clusters (base/state.h) goes last, so an interrupted move is finished by the
+ * line in STATE/old-clusters (cluster/state.h) goes last, so an interrupted move is finished by the
  * next command.  With MANYKUBE_HOME there are no such clusters.
  */
 #pragma once

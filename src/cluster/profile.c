@@ -14,8 +14,8 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/process.h"
-#include "base/state.h"
 #include "cluster/old-home.h"
+#include "cluster/state.h"
 #include "data/settings.h"
 
 #define NAME_MAX_LEN 40

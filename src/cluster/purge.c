@@ -12,10 +12,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "base/state.h"
 #include "base/strlist.h"
 #include "base/user.h"
 #include "cluster/profile.h"
+#include "cluster/state.h"
 
 typedef bool (*name_fn)(const char *name);
 
@@ -143,7 +143,8 @@ static int empty_directory(const char *path, const char *shown, struct error *er
 
 static int remove_empty(const char *path, struct error *err)
 {
-	if (rmdir(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST)
+	if (rmdir(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST ||
+	    errno == ENOTDIR)
 		return 0;
 	return error_sys(err, "cannot remove '%s'", path);
 }
@@ -161,7 +162,7 @@ static int purge_user(struct error *err)
 
 	if (r < 0)
 		return r;
-	fd = open(shown, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open(shown, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno == ENOENT ? 0 : error_sys(err, "cannot open '%s'", shown);
 	if (st.st_uid != path_person_uid()) {

@@ -1,6 +1,6 @@
 /* Directories of root's, in a mount namespace of the test's own. */
 
-#include "base/state.h"
+#include "cluster/state.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -67,7 +67,7 @@ static void make_old_cluster(void)
 	MAKE(".manykube/profiles/dev/logs", false, 0, 0755);
 	MAKE(".manykube/profiles/dev/nodes", false, 12345, 0700);
 	MAKE(".manykube/profiles/dev/nodes/node-1", false, 0, 0755);
-	MAKE(".manykube/profiles/dev/nodes/node-1/etc", false, 0, 0755);
+	MAKE(".manykube/profiles/dev/nodes/node-1/usr-work", false, 0, 0755);
 }
 
 static bool can(char *what, unsigned uid, char *path)
@@ -182,12 +182,32 @@ TEST(nodes_that_are_not_roots_are_refused_and_stay)
 
 	use_host();
 	make_old_cluster();
-	MAKE(".manykube/profiles/dev/nodes/node-2", false, 12345, 0755);
 	ASSERT_OK(profile_folder("dev", &folder, &err));
+	MAKE(".manykube/profiles/dev/nodes/node-2", false, 12345, 0755);
 	ASSERT_INT(old_home_move("dev", &why), -EPERM);
 	ASSERT(why.reason == &reason_host_config);
 	ASSERT(file_exists(folder));
 	ASSERT(!file_exists(place));
+}
+
+TEST(a_cluster_without_nodes_of_roots_is_none_for_root)
+{
+	static const char *const gone[] = { "nodes/node-1/usr-work", "nodes/node-1", "nodes" };
+
+	use_host();
+	make_old_cluster();
+	for (size_t i = 0; i < ARRAY_SIZE(gone); i++) {
+		cleanup_free char *path = xasprintf("%s/.manykube/profiles/dev/%s", home, gone[i]);
+		cleanup_free char *folder = NULL;
+
+		ASSERT_INT(rmdir(path), 0);
+		ASSERT_OK(profile_folder("dev", &folder, &err));
+		ASSERT_STR(folder, place);
+		ASSERT_OK(file_remove_tree(state, &err));
+	}
+	/* To the user it is as good as it was. */
+	ASSERT_INT(setresuid(12345, 12345, 12345), 0);
+	ASSERT(old_home_find("dev"));
 }
 
 TEST(a_cluster_that_comes_later_is_none_for_root)

@@ -1,6 +1,6 @@
 /* The directory of a user's clusters, which is root's. */
 
-#include "base/state.h"
+#include "cluster/state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/user.h"
@@ -31,7 +32,41 @@ static int make_root_directory(const char *path, mode_t mode, struct error *err)
 	return errno == EEXIST ? 0 : error_sys(err, "cannot make the directory '%s'", path);
 }
 
-/* Add the path of each cluster in the user's home, a line each. */
+static bool is_roots_directory(int fd, const char *path)
+{
+	struct stat st;
+
+	return fstatat(fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == 0 && !(st.st_mode & 022);
+}
+
+const char *state_distrust(int fd)
+{
+	/* Of a node's directories, the one that nothing but a node has. */
+	static const char *const marks[] = { "usr-work", "tree/usr-work" };
+	int nodes = openat(fd, "nodes", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_dir DIR *dir = nodes < 0 ? NULL : fdopendir(nodes);
+	bool is_made = false;
+	struct dirent *entry;
+
+	/* In a home of root's own, root has made all. */
+	if (path_person_uid() == 0)
+		return NULL;
+	while (dir && (entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (!is_roots_directory(nodes, entry->d_name))
+			return "a node in it does not belong to root";
+		for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+			cleanup_free char *mark = xasprintf("%s/%s", entry->d_name, marks[i]);
+
+			is_made |= is_roots_directory(nodes, mark);
+		}
+	}
+	return is_made ? NULL : "root has made no node in it";
+}
+
+/* Add the path of each cluster in the user's home that root has made, a line each. */
 static void list_old_clusters(struct strbuf *out)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
@@ -39,14 +74,29 @@ static void list_old_clusters(struct strbuf *out)
 	cleanup_free char *profiles = NULL;
 	cleanup_dir DIR *dir = NULL;
 	struct dirent *entry;
+	struct stat st;
 
 	if (path_user(&user, NULL) < 0 || user_enter(&rights, NULL) < 0)
 		return;
 	profiles = xasprintf("%s/profiles", user);
 	dir = opendir(profiles);
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.' && !strchr(entry->d_name, '\n'))
+	if (!dir || fstat(dirfd(dir), &st) < 0 || st.st_uid != path_person_uid())
+		return;
+	while ((entry = readdir(dir))) {
+		cleanup_fd int fd = -1;
+		const char *why;
+
+		if (entry->d_name[0] == '.' || strchr(entry->d_name, '\n'))
+			continue;
+		fd = openat(dirfd(dir), entry->d_name,
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		why = fd < 0 ? "it is not a directory" : state_distrust(fd);
+		if (why)
+			log_warning("'%s/%s' is no cluster any more: %s", profiles, entry->d_name,
+				    why);
+		else
 			strbuf_addf(out, "%s/%s\n", profiles, entry->d_name);
+	}
 }
 
 /* Fill FRESH and give it the name STATE, unless somebody else was faster. */
