@@ -303,10 +303,13 @@ static bool began_before(const struct audit *a, const struct audit *b)
 /* Merge OTHER, which is empty then, into LIST; both are in the order that commands began. */
 static void merge_lists(struct audit_list *list, struct audit_list *other)
 {
-	struct audit_list all = { xcalloc(list->count + other->count + 1, sizeof(*all.items)), 0 };
+	struct audit_list all = AUDIT_LIST_INIT;
 	size_t i = 0;
 	size_t j = 0;
 
+	if (other->count == 0)
+		return;
+	all.items = xcalloc(list->count + other->count, sizeof(*all.items));
 	while (i < list->count || j < other->count) {
 		bool from_other = i == list->count ||
 				  (j < other->count &&

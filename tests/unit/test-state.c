@@ -193,6 +193,7 @@ TEST(nodes_that_are_not_roots_are_refused_and_stay)
 TEST(a_cluster_without_nodes_of_roots_is_none_for_root)
 {
 	static const char *const gone[] = { "nodes/node-1/usr-work", "nodes/node-1", "nodes" };
+	cleanup_free char *found = NULL;
 
 	use_host();
 	make_old_cluster();
@@ -207,7 +208,8 @@ TEST(a_cluster_without_nodes_of_roots_is_none_for_root)
 	}
 	/* To the user it is as good as it was. */
 	ASSERT_INT(setresuid(12345, 12345, 12345), 0);
-	ASSERT(old_home_find("dev"));
+	found = old_home_find("dev");
+	ASSERT(found);
 }
 
 TEST(a_cluster_that_comes_later_is_none_for_root)
