@@ -14,6 +14,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "base/user.h"
 #include "cluster/old-home.h"
 #include "cluster/state.h"
 #include "data/settings.h"
@@ -184,7 +185,9 @@ int profile_save(const struct profile *profile, struct error *err)
 		r = keep_old_format(path, err);
 	if (r < 0)
 		return r;
-	return file_replace(path, text, strlen(text), 0644, err);
+	r = file_replace(path, text, strlen(text), 0644, err);
+	/* Where nothing else closes it, it is still for nobody else: it may have secrets. */
+	return r < 0 ? r : user_may_read(path, err);
 }
 
 static int list_profiles(bool with_record, struct strlist *ret_names, struct error *err)
