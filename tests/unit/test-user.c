@@ -1,6 +1,8 @@
 #include "base/user.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -122,4 +124,47 @@ TEST(nothing_is_given_through_a_link)
 	ASSERT_INT(symlink(file, link), 0);
 	ASSERT(user_may_read(link, NULL) < 0);
 	ASSERT(!can_read(12345, file));
+}
+
+/* Have the user called ann, in a group ann that has MEMBERS, too. */
+static void name_user(const char *members)
+{
+	cleanup_free char *users = xasprintf("%s/passwd", test_folder());
+	cleanup_free char *groups = xasprintf("%s/group", test_folder());
+	cleanup_free char *text = xasprintf("root:x:0:\nann:x:12346:%s\n", members);
+	static const char passwd[] = "root:x:0:0::/:/bin/sh\nann:x:12345:12346::/:/bin/sh\n";
+
+	(void)umount("/etc/passwd");
+	(void)umount("/etc/group");
+	ASSERT_OK(file_put(users, passwd, strlen(passwd), 0644, &err));
+	ASSERT_OK(file_put(groups, text, strlen(text), 0644, &err));
+	ASSERT_INT(mount(users, "/etc/passwd", NULL, MS_BIND, NULL), 0);
+	ASSERT_INT(mount(groups, "/etc/group", NULL, MS_BIND, NULL), 0);
+}
+
+TEST(without_access_lists_only_a_group_of_the_users_own_may_read)
+{
+	cleanup_free char *file = xasprintf("%s/plain/key", test_folder());
+	cleanup_free char *plain = xasprintf("%s/plain", test_folder());
+	struct stat st;
+
+	become_sudo();
+	if (unshare(CLONE_NEWNS) < 0)
+		test_skip("needs a mount namespace");
+	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	ASSERT_INT(mkdir(plain, 0755), 0);
+	ASSERT_INT(mount("test", plain, "ramfs", 0, NULL), 0);
+	ASSERT_OK(file_put(file, "secret", 6, 0600, &err));
+	name_user("bob");
+	ASSERT_OK(user_may_read(file, &err));
+	ASSERT_INT(stat(file, &st), 0);
+	ASSERT_INT(st.st_gid, 0);
+	ASSERT_INT(st.st_mode & 0777, 0600);
+	name_user("");
+	ASSERT_OK(user_may_read(file, &err));
+	ASSERT_INT(stat(file, &st), 0);
+	ASSERT_INT(st.st_uid, 0);
+	ASSERT_INT(st.st_gid, 12346);
+	ASSERT_INT(st.st_mode & 0777, 0640);
+	ASSERT_INT(umount(plain), 0);
 }
