@@ -299,6 +299,28 @@ static int renew_file(int fd, const char *directory, const char *name, struct er
 	return r;
 }
 
+/*
+ * Make PATH, the directory of all nodes, root's.  The user may see which there are, but enter none:
+ * files of a node's root would be root's to them, too.  The next start opens what may be seen.
+ */
+static int renew_nodes(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir || fchown(fd, 0, 0) < 0 || fchmod(fd, 0700) < 0)
+		return error_sys(err, "cannot make '%s' root's", path);
+	while ((entry = readdir(dir))) {
+		cleanup_fd int node = openat(fd, entry->d_name,
+					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (entry->d_name[0] != '.' && node >= 0 && fchmod(node, 0700) < 0)
+			return error_sys(err, "cannot close '%s/%s'", path, entry->d_name);
+	}
+	return user_may_read(path, err);
+}
+
 /* Make the directory PATH and the files in it root's; what is in `nodes` is already. */
 static int renew_tree(const char *path, int depth, struct error *err)
 {
@@ -323,9 +345,7 @@ static int renew_tree(const char *path, int depth, struct error *err)
 		if (!S_ISDIR(st.st_mode))
 			r = renew_file(fd, path, entry->d_name, err);
 		else if (depth == 0 && strcmp(entry->d_name, "nodes") == 0)
-			r = lchown(inner, 0, 0) < 0 || chmod(inner, 0700) < 0
-				    ? error_sys(err, "cannot make '%s' root's", inner)
-				    : 0;
+			r = renew_nodes(inner, err);
 		else
 			r = renew_tree(inner, depth + 1, err);
 		if (r < 0)

@@ -121,6 +121,8 @@ state=/var/lib/manykube/$ANN
 	run -0 as_sudo ann stop -p dev
 	assert_output_has "moved to '$state/profiles/dev'"
 	[ ! -e "$TOP/var/home/ann/.manykube/profiles" ]
+	run as_user ann status -p dev
+	assert_output_has "host: Stopped"
 	assert_equal "$(inside find $state ! -path '*/nodes/*/*' ! -user root)" ""
 	as_sudo ann start -q -p dev
 	assert_equal "$(as_sudo ann ssh -p dev node-1 -- cat /root/note)" kept

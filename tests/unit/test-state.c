@@ -118,6 +118,7 @@ TEST(a_stopped_cluster_is_moved_and_becomes_roots)
 {
 	cleanup_free char *kubeconfig = xasprintf("%s/kubeconfig", place);
 	cleanup_free char *nodes = xasprintf("%s/nodes", place);
+	cleanup_free char *node = xasprintf("%s/node-1", nodes);
 	cleanup_free char *old = NULL;
 	cleanup_free char *folder = NULL;
 	cleanup_fd int held = -1;
@@ -140,7 +141,10 @@ TEST(a_stopped_cluster_is_moved_and_becomes_roots)
 	ASSERT(can("-r", 12345, kubeconfig));
 	ASSERT(!can("-w", 12345, kubeconfig));
 	ASSERT(!can("-w", 12345, place));
-	ASSERT(!can("-x", 12345, nodes));
+	ASSERT(can("-x", 12345, nodes));
+	ASSERT(!can("-w", 12345, nodes));
+	ASSERT(!can("-x", 12347, nodes));
+	ASSERT(!can("-x", 12345, node));
 	free(old);
 	old = xasprintf("%s/profile.json", place);
 	ASSERT_INT(stat(old, &st), 0);
