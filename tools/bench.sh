@@ -50,7 +50,8 @@ for need in jq "$manykube" "$measure" "$book"; do
 done
 
 # A home of its own, on the file system of the cache: images are hard-linked into nodes.
-MANYKUBE_CACHE=${MANYKUBE_CACHE:-${MANYKUBE_HOME:-$HOME/.manykube}/cache}
+MANYKUBE_CACHE=${MANYKUBE_CACHE:-${MANYKUBE_HOME:+$MANYKUBE_HOME/cache}}
+MANYKUBE_CACHE=${MANYKUBE_CACHE:-/var/cache/manykube}
 mkdir -p "$MANYKUBE_CACHE"
 MANYKUBE_HOME=$(mktemp -d "${BENCH_TMP:-$(dirname "$MANYKUBE_CACHE")}/bench.XXXXXX")
 KUBECONFIG=$MANYKUBE_HOME/kubeconfig

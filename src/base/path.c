@@ -55,9 +55,9 @@ int path_home(char **ret_path, struct error *err)
 	}
 	if (!home || home[0] != '/') {
 		(void)error_because(err, &reason_host_config, -ENOENT,
-				    "cannot find the home folder: HOME is not set");
+				    "cannot find the home directory: HOME is not set");
 		return error_hint(err, -ENOENT,
-				  "set HOME, or MANYKUBE_HOME to a folder for the clusters");
+				  "set HOME, or MANYKUBE_HOME to a directory for the clusters");
 	}
 	*ret_path = xstrdup(home);
 	return 0;
@@ -76,7 +76,14 @@ static int from_environment(const char *variable, char **ret_path, struct error 
 	return 1;
 }
 
-int path_state(char **ret_path, struct error *err)
+bool path_is_one_home(void)
+{
+	const char *value = getenv("MANYKUBE_HOME");
+
+	return value && *value;
+}
+
+int path_user(char **ret_path, struct error *err)
 {
 	cleanup_free char *home = NULL;
 	int r = from_environment("MANYKUBE_HOME", ret_path, err);
@@ -90,18 +97,26 @@ int path_state(char **ret_path, struct error *err)
 	return 0;
 }
 
+int path_state(char **ret_path, struct error *err)
+{
+	int r = from_environment("MANYKUBE_HOME", ret_path, err);
+
+	if (r == 0)
+		*ret_path = xasprintf(MANYKUBE_STATE_DIR "/%u", path_person_uid());
+	return MIN(r, 0);
+}
+
 int path_cache(char **ret_path, struct error *err)
 {
-	cleanup_free char *state = NULL;
+	cleanup_free char *home = NULL;
 	int r = from_environment("MANYKUBE_CACHE", ret_path, err);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	r = path_state(&state, err);
-	if (r < 0)
-		return r;
-	*ret_path = xasprintf("%s/cache", state);
-	return 0;
+	r = from_environment("MANYKUBE_HOME", &home, err);
+	if (r >= 0)
+		*ret_path = home ? xasprintf("%s/cache", home) : xstrdup(MANYKUBE_CACHE_DIR);
+	return MIN(r, 0);
 }
 
 int path_libexec(char **ret_path, struct error *err)
@@ -122,33 +137,4 @@ int path_libexec(char **ret_path, struct error *err)
 	*ret_path = file_exists(agent) ? xstrdup(self)
 				       : xasprintf("%s/%s", self, MANYKUBE_LIBEXEC_DIR);
 	return 0;
-}
-
-int path_give_to_person(const char *path, struct error *err)
-{
-	uid_t uid = path_person_uid();
-
-	if (uid != geteuid() && lchown(path, uid, path_person_gid()) < 0)
-		return error_sys(err, "cannot give '%s' to user %u", path, uid);
-	return 0;
-}
-
-int path_make_folder(const char *folder, struct error *err)
-{
-	cleanup_free char *above = NULL;
-	const char *slash = strrchr(folder, '/');
-	int r;
-
-	if (file_exists(folder))
-		return 0;
-	if (slash && slash != folder) {
-		above = xstrndup(folder, (size_t)(slash - folder));
-		r = path_make_folder(above, err);
-		if (r < 0)
-			return r;
-	}
-	r = file_make_dirs(folder, 0755, err);
-	if (r < 0)
-		return r;
-	return path_give_to_person(folder, err);
 }

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/path.h"
 #include "data/cloudevent.h"
 
 #define TYPE(word) "io.manykube." word
@@ -117,7 +116,6 @@ static void open_record(void)
 				0644);
 	if (events.record_fd < 0)
 		return;
-	(void)path_give_to_person(events.record, NULL);
 	append(events.pending.text, events.pending.len);
 	strbuf_release(&events.pending);
 }

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "data/cloudevent.h"
 
 #define TYPE "io.manykube.audit"
@@ -100,30 +101,37 @@ char *audit_print(const struct audit *audit)
 	return cloudevent_print(TYPE, audit->id, data);
 }
 
+/* Root keeps the file among its own; who is not root, and one home for all, have it there. */
+static bool is_roots(void)
+{
+	return geteuid() == 0 && !path_is_one_home();
+}
+
+static int audit_directory(char **ret_path, struct error *err)
+{
+	return is_roots() ? path_state(ret_path, err) : path_user(ret_path, err);
+}
+
 int audit_path(char **ret_path, struct error *err)
 {
-	cleanup_free char *state = NULL;
-	int r = path_state(&state, err);
+	cleanup_free char *directory = NULL;
+	int r = audit_directory(&directory, err);
 
 	if (r == 0)
-		*ret_path = xasprintf("%s/logs/audit.json", state);
+		*ret_path = xasprintf("%s/logs/audit.json", directory);
 	return r;
 }
 
-/* Make the folder `logs` in the state folder, which must be there: a refused command makes none. */
-static int make_folder(void)
+/* Make the directory `logs`, if the one above it is there: a refused command makes none. */
+static int make_logs(void)
 {
-	cleanup_free char *state = NULL;
+	cleanup_free char *directory = NULL;
 	cleanup_free char *logs = NULL;
 
-	if (path_state(&state, NULL) < 0 || !file_exists(state))
+	if (audit_directory(&directory, NULL) < 0 || !file_exists(directory))
 		return -ENOENT;
-	logs = xasprintf("%s/logs", state);
-	if (mkdir(logs, 0755) == 0)
-		(void)path_give_to_person(logs, NULL);
-	else if (errno != EEXIST)
-		return -errno;
-	return 0;
+	logs = xasprintf("%s/logs", directory);
+	return mkdir(logs, 0755) < 0 && errno != EEXIST ? -errno : 0;
 }
 
 static int lock_within(int fd, int64_t deadline_ms)
@@ -152,7 +160,9 @@ static int open_locked(const char *path, int *ret_fd)
 
 		if (fd < 0)
 			return -errno;
-		(void)path_give_to_person(path, NULL);
+		r = is_roots() ? user_may_read(path, NULL) : 0;
+		if (r < 0)
+			return r;
 		r = lock_within(fd, deadline);
 		if (r < 0)
 			return r;
@@ -164,31 +174,50 @@ static int open_locked(const char *path, int *ret_fd)
 	}
 }
 
+/* Read the file PATH; none is an empty list. */
+static int read_one(const char *path, struct audit_list *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = file_read(path, READ_LIMIT, &text, err);
+
+	*ret = AUDIT_LIST_INIT;
+	if (r == -ENOENT) {
+		if (err)
+			error_clear(err);
+		return 0;
+	}
+	if (r == 0)
+		audit_parse(text.text, text.len, ret);
+	return r;
+}
+
 /* Replace the file by one with the last commands only. */
 static void shorten(const char *path)
 {
 	cleanup_with(audit_list_release) struct audit_list list = AUDIT_LIST_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	if (audit_read(&list, NULL) < 0)
+	if (read_one(path, &list, NULL) < 0)
 		return;
 	for (size_t i = list.count > KEPT ? list.count - KEPT : 0; i < list.count; i++) {
 		cleanup_free char *line = audit_print(&list.items[i]);
 
 		strbuf_add(&text, line);
 	}
-	if (file_put(path, text.text, text.len, 0600, NULL) == 0)
-		(void)path_give_to_person(path, NULL);
+	(void)file_put(path, text.text, text.len, 0600, NULL);
 }
 
 static int append(const struct audit *audit)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_free char *line = audit_print(audit);
 	cleanup_free char *path = NULL;
 	cleanup_fd int fd = -1;
 	struct stat st;
-	int r = make_folder();
+	int r = is_roots() ? 0 : user_enter(&rights, NULL);
 
+	if (r == 0)
+		r = make_logs();
 	if (r == 0)
 		r = audit_path(&path, NULL);
 	if (r == 0)
@@ -266,23 +295,63 @@ void audit_parse(const char *text, size_t len, struct audit_list *ret)
 	}
 }
 
+static bool began_before(const struct audit *a, const struct audit *b)
+{
+	return strcmp(a->start_time ? a->start_time : "", b->start_time ? b->start_time : "") < 0;
+}
+
+/* Merge OTHER, which is empty then, into LIST; both are in the order that commands began. */
+static void merge_lists(struct audit_list *list, struct audit_list *other)
+{
+	struct audit_list all = AUDIT_LIST_INIT;
+	size_t i = 0;
+	size_t j = 0;
+
+	if (other->count == 0)
+		return;
+	all.items = xcalloc(list->count + other->count, sizeof(*all.items));
+	while (i < list->count || j < other->count) {
+		bool from_other = i == list->count ||
+				  (j < other->count &&
+				   began_before(&other->items[j], &list->items[i]));
+
+		all.items[all.count++] = from_other ? other->items[j++] : list->items[i++];
+	}
+	free(list->items);
+	free(other->items);
+	*list = all;
+	*other = AUDIT_LIST_INIT;
+}
+
 int audit_read(struct audit_list *ret, struct error *err)
 {
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = NULL;
-	int r = audit_path(&path, err);
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	cleanup_with(audit_list_release) struct audit_list own = AUDIT_LIST_INIT;
+	cleanup_with(audit_list_release) struct audit_list all = AUDIT_LIST_INIT;
+	cleanup_free char *state = NULL;
+	cleanup_free char *user = NULL;
+	cleanup_free char *roots = NULL;
+	cleanup_free char *users = NULL;
+	int r = path_state(&state, err);
 
 	if (r == 0)
-		r = file_read(path, READ_LIMIT, &text, err);
-	if (r == -ENOENT) {
-		if (err)
-			error_clear(err);
-		*ret = AUDIT_LIST_INIT;
-		return 0;
-	}
+		r = path_user(&user, err);
+	if (r < 0)
+		return r;
+	roots = xasprintf("%s/logs/audit.json", state);
+	users = xasprintf("%s/logs/audit.json", user);
+	if (!path_is_one_home())
+		r = read_one(roots, &all, err);
 	if (r == 0)
-		audit_parse(text.text, text.len, ret);
-	return r;
+		r = user_enter(&rights, err);
+	if (r == 0)
+		r = read_one(users, &own, err);
+	if (r < 0)
+		return r;
+	merge_lists(&all, &own);
+	*ret = all;
+	all = AUDIT_LIST_INIT;
+	return 0;
 }
 
 void audit_list_release(struct audit_list *list)

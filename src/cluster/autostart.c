@@ -3,6 +3,7 @@
 #include "cluster/autostart.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ int autostart_text(const struct autostart *autostart, char **ret_text, struct er
 	int r = check_path(autostart->program, err);
 
 	if (r == 0)
-		r = check_path(autostart->home, err);
+		r = check_path(autostart->state, err);
 	if (r == 0)
 		r = check_path(autostart->cache, err);
 	if (r < 0)
@@ -64,11 +65,15 @@ int autostart_text(const struct autostart *autostart, char **ret_text, struct er
 		    "Type=oneshot\n"
 		    "RemainAfterExit=yes\n"
 		    "TimeoutStartSec=infinity\n"
-		    "TimeoutStopSec=5min\n"
-		    "Environment=MANYKUBE_HOME=%s MANYKUBE_CACHE=%s\n",
+		    "TimeoutStopSec=5min\n",
 		    autostart->profile, autostart->profile, autostart->bridge, autostart->program,
-		    autostart->home, autostart->cache, autostart->home, autostart->cache);
-	/* As if they had typed it: files are theirs, and so is the kubeconfig. */
+		    autostart->state, autostart->cache);
+	/* Where the places are not the usual ones. */
+	if (autostart->home)
+		strbuf_addf(&text, "Environment=MANYKUBE_HOME=%s\n", autostart->home);
+	if (autostart->own_cache)
+		strbuf_addf(&text, "Environment=MANYKUBE_CACHE=%s\n", autostart->own_cache);
+	/* As if they had typed it: the cluster is theirs, and so is the kubeconfig. */
 	if (autostart->uid != 0)
 		strbuf_addf(&text, "Environment=SUDO_UID=%u SUDO_GID=%u\n", autostart->uid,
 			    autostart->gid);
@@ -105,7 +110,8 @@ int autostart_enable(const struct profile *profile, struct error *err)
 				       .gid = path_person_gid() };
 	cleanup_free char *unit = unit_of(profile);
 	cleanup_free char *file = file_of(profile);
-	cleanup_free char *home = NULL;
+	const char *own_cache = getenv("MANYKUBE_CACHE");
+	cleanup_free char *state = NULL;
 	cleanup_free char *cache = NULL;
 	cleanup_free char *text = NULL;
 	char program[PATH_MAX];
@@ -122,14 +128,16 @@ int autostart_enable(const struct profile *profile, struct error *err)
 	if (len < 0)
 		return error_sys(err, "cannot find our own program");
 	program[len] = '\0';
-	r = path_state(&home, err);
+	r = path_state(&state, err);
 	if (r == 0)
 		r = path_cache(&cache, err);
 	if (r < 0)
 		return r;
 	autostart.program = program;
-	autostart.home = home;
+	autostart.state = state;
 	autostart.cache = cache;
+	autostart.home = path_is_one_home() ? state : NULL;
+	autostart.own_cache = own_cache && *own_cache ? cache : NULL;
 	r = autostart_text(&autostart, &text, err);
 	if (r == 0)
 		r = file_put(file, text, strlen(text), 0644, err);

@@ -19,10 +19,12 @@ bool autostart_is_enabled(const struct profile *profile);
 struct autostart {
 	const char *profile;
 	const char *bridge;
-	const char *program; /* ours */
-	const char *home;    /* MANYKUBE_HOME */
-	const char *cache;
-	uid_t uid; /* the person whose cluster it is */
+	const char *program;   /* ours */
+	const char *state;     /* path_state() */
+	const char *cache;     /* path_cache() */
+	const char *home;      /* MANYKUBE_HOME if that is set, else NULL */
+	const char *own_cache; /* likewise MANYKUBE_CACHE */
+	uid_t uid;             /* the user whose cluster it is */
 	gid_t gid;
 };
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/path.h"
+#include "base/user.h"
 #include "cluster/kubeconfig.h"
 
 #define PEM_LIMIT (1 << 20)
@@ -18,7 +18,7 @@ char *context_server(const struct profile *profile)
 	return xasprintf("https://127.0.0.1:%u", profile->api_port);
 }
 
-/* Have PEM in the file NAME of the profile's folder, for the person alone. */
+/* Have PEM in the file NAME of the profile's directory, for root and the user to read. */
 static int put_pem(const struct profile *profile, const char *name, const char *pem,
 		   char **ret_path, struct error *err)
 {
@@ -29,7 +29,7 @@ static int put_pem(const struct profile *profile, const char *name, const char *
 	if (r < 0 || strcmp(old.text, pem) != 0) {
 		r = file_put(path, pem, strlen(pem), 0600, err);
 		if (r == 0)
-			r = path_give_to_person(path, err);
+			r = user_may_read(path, err);
 		if (r < 0)
 			return error_reason(err, r, &reason_host_config);
 	}
@@ -40,6 +40,7 @@ static int put_pem(const struct profile *profile, const char *name, const char *
 static int put(const struct profile *profile, const struct kube *admin, enum kubeconfig_flags flags,
 	       struct error *err)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_free char *server = context_server(profile);
 	cleanup_free char *kubeconfig = NULL;
 	cleanup_free char *ca = NULL;
@@ -60,14 +61,19 @@ static int put(const struct profile *profile, const struct kube *admin, enum kub
 		entry.key = key;
 		entry.flags |= KUBECONFIG_BY_PATH;
 	}
+	if (r == 0)
+		r = user_enter(&rights, err);
 	return r < 0 ? r : kubeconfig_merge(kubeconfig, &entry, err);
 }
 
 int context_check(struct error *err)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_free char *path = NULL;
 	int r = kubeconfig_path(&path, err);
 
+	if (r == 0)
+		r = user_enter(&rights, err);
 	return r < 0 ? r : kubeconfig_check(path, err);
 }
 
@@ -92,9 +98,14 @@ int context_update(const struct profile *profile, struct error *err)
 
 int context_remove(const char *name, struct error *err)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_with(strlist_release) struct strlist files = STRLIST_INIT;
 	int r = kubeconfig_paths(&files, err);
 
+	if (r == 0)
+		r = user_enter(&rights, err);
+	if (r < 0)
+		return r;
 	/* We write into the first only; what somebody has moved to another is looked for there. */
 	for (size_t i = 1; i < files.count; i++) {
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -102,5 +113,5 @@ int context_remove(const char *name, struct error *err)
 		if (kubeconfig_remove(files.items[i], name, &why) < 0)
 			log_warning("%s", why.text);
 	}
-	return r < 0 ? r : kubeconfig_remove(files.items[0], name, err);
+	return kubeconfig_remove(files.items[0], name, err);
 }

@@ -9,6 +9,7 @@
 #include "cluster/autostart.h"
 #include "cluster/cluster.h"
 #include "cluster/network.h"
+#include "cluster/old-home.h"
 #include "cluster/world.h"
 #include "host/disk.h"
 
@@ -101,6 +102,6 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 		r = disk_unmount_below(profile.folder, err);
 	/* The record goes last: until then, delete can be repeated. */
 	if (r == 0)
-		r = file_remove_tree(profile.folder, err);
+		r = old_home_remove(name, profile.folder, err);
 	return r;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/strlist.h"
+#include "base/user.h"
 #include "cluster/kubeconfig-scan.h"
 
 /* Thousands of clusters. */
@@ -85,9 +87,6 @@ static int lock_folder(const char *path, int *ret_fd, struct error *err)
 		r = file_make_dirs(folder, 0700, err);
 		if (r < 0)
 			return r;
-		r = path_give_to_person(folder, err);
-		if (r < 0)
-			return r;
 	}
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -99,18 +98,17 @@ static int lock_folder(const char *path, int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* Replace the file PATH, keeping its owner, or giving it to the person if it is new. */
+/* Replace the file PATH, keeping its owner where we may. */
 static int write_back(const char *path, const struct strbuf *text, struct error *err)
 {
 	struct stat old;
 	bool existed = stat(path, &old) == 0;
 	int r = file_replace(path, text->text, text->len, 0600, err);
 
-	if (r < 0)
+	/* With the rights of a user it is theirs. */
+	if (r < 0 || !existed || old.st_uid == geteuid() || setfsuid((uid_t)-1) != 0)
 		return r;
-	if (!existed)
-		return path_give_to_person(path, err);
-	if (old.st_uid != geteuid() && lchown(path, old.st_uid, old.st_gid) < 0)
+	if (lchown(path, old.st_uid, old.st_gid) < 0)
 		return error_sys(err, "cannot give '%s' back to user %u", path, old.st_uid);
 	return 0;
 }
@@ -177,7 +175,10 @@ static int check_folder(const char *path, struct error *err)
 
 	while (!file_exists(folder) && strchr(folder + 1, '/'))
 		*strrchr(folder, '/') = '\0';
-	return access(folder, W_OK) < 0 ? error_sys(err, "cannot write to '%s'", folder) : 0;
+	/* AT_EACCESS: as whom files see us, not as who started us. */
+	return faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0
+		       ? error_sys(err, "cannot write to '%s'", folder)
+		       : 0;
 }
 
 int kubeconfig_check(const char *path, struct error *err)
@@ -209,10 +210,15 @@ int kubeconfig_remove(const char *path, const char *name, struct error *err)
 	return r < 0 ? r : 0;
 }
 
+/* Read the user's kubeconfig PATH with their rights. */
 static int scan_file(const char *path, struct scan *ret)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	int r = file_read(path, KUBECONFIG_LIMIT, &text, NULL);
+	int r = user_enter(&rights, NULL);
+
+	if (r == 0)
+		r = file_read(path, KUBECONFIG_LIMIT, &text, NULL);
 
 	if (r < 0)
 		return r;

@@ -2,6 +2,8 @@
 
 #include "cluster/profile.h"
 
+#include <limits.h>
+#include <pwd.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +14,9 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "base/user.h"
+#include "cluster/old-home.h"
+#include "cluster/state.h"
 #include "data/settings.h"
 
 #define NAME_MAX_LEN 40
@@ -44,6 +49,8 @@ static int profiles_folder(char **ret_path, struct error *err)
 int profile_folder(const char *name, char **ret_path, struct error *err)
 {
 	cleanup_free char *profiles = NULL;
+	cleanup_free char *folder = NULL;
+	char *old = NULL;
 	int r = profile_check_name(name, err);
 
 	if (r < 0)
@@ -51,8 +58,51 @@ int profile_folder(const char *name, char **ret_path, struct error *err)
 	r = profiles_folder(&profiles, err);
 	if (r < 0)
 		return r;
-	*ret_path = xasprintf("%s/%s", profiles, name);
+	folder = xasprintf("%s/%s", profiles, name);
+	if (!file_exists(folder))
+		old = old_home_find(name);
+	*ret_path = old ? old : take_ptr(folder);
 	return 0;
+}
+
+/* Add whose clusters are called NAME, of other users than ours. */
+static void find_owners(const char *name, struct strlist *ret)
+{
+	cleanup_dir DIR *dir = opendir(MANYKUBE_STATE_DIR);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		cleanup_free char *path = xasprintf(MANYKUBE_STATE_DIR "/%s/profiles/%s",
+						    entry->d_name, name);
+		unsigned long long uid;
+		struct passwd *user;
+
+		if (parse_number(entry->d_name, 0, UINT_MAX - 1, &uid, NULL) < 0 ||
+		    uid == path_person_uid() || !file_exists(path))
+			continue;
+		user = getpwuid((uid_t)uid);
+		strlist_addf(ret, "%s (SUDO_UID=%llu)", user ? user->pw_name : "a user", uid);
+	}
+	strlist_sort(ret);
+}
+
+/* Whoever is root without sudo may have meant the cluster NAME of a user: say whose there is. */
+static int explain_missing(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist owners = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
+
+	error_because(err, &reason_cluster_missing, -ENOENT, "there is no cluster '%s'", name);
+	if (geteuid() == 0 && path_person_uid() == 0 && !path_is_one_home())
+		find_owners(name, &owners);
+	if (owners.count == 0)
+		return -ENOENT;
+	shown = strlist_join(&owners, ", ");
+	return error_hint(
+		err, -ENOENT,
+		"there is one of %s: run the command with sudo as that user, or with that "
+		"variable set",
+		shown);
 }
 
 /* A damaged profile stays as it is: a person may still read it, and nothing else knows the cluster.
@@ -83,8 +133,7 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	path = xasprintf("%s/profile.json", folder);
 	r = file_read(path, PROFILE_LIMIT, &text, err);
 	if (r == -ENOENT)
-		return error_because(err, &reason_cluster_missing, r, "there is no cluster '%s'",
-				     name);
+		return explain_missing(name, err);
 	if (r < 0 && r != -EACCES)
 		(void)error_hint(err, r, "'manykube delete -p %s' removes what is there", name);
 	if (r < 0)
@@ -124,21 +173,32 @@ static bool has_variables(const struct profile *profile)
 	return has;
 }
 
+/* Have the directory FOLDER of a profile. */
+static int make_folder(const char *folder, struct error *err)
+{
+	cleanup_free char *profiles = NULL;
+	int r;
+
+	if (file_exists(folder))
+		return 0;
+	r = state_make("profiles", &profiles, err);
+	return r < 0 ? r : file_make_dirs(folder, 0755, err);
+}
+
 int profile_save(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/profile.json", profile->folder);
 	cleanup_free char *text = profile_print(profile);
 	int r;
 
-	r = path_make_folder(profile->folder, err);
+	r = make_folder(profile->folder, err);
 	if (r == 0 && profile->single_node_format)
 		r = keep_old_format(path, err);
 	if (r < 0)
 		return r;
 	r = file_replace(path, text, strlen(text), has_variables(profile) ? 0600 : 0644, err);
-	if (r < 0)
-		return r;
-	return path_give_to_person(path, err);
+	/* Where nothing else closes it, it is still for nobody else: it may have secrets. */
+	return r < 0 ? r : user_may_read(path, err);
 }
 
 static int list_profiles(bool with_record, struct strlist *ret_names, struct error *err)
@@ -152,18 +212,17 @@ static int list_profiles(bool with_record, struct strlist *ret_names, struct err
 	if (r < 0)
 		return r;
 	dir = opendir(profiles);
-	if (!dir && errno == ENOENT)
-		return 0;
-	if (!dir)
+	if (!dir && errno != ENOENT)
 		return error_sys(err, "cannot list '%s'", profiles);
 
-	while ((entry = readdir(dir))) {
+	while (dir && (entry = readdir(dir))) {
 		cleanup_free char *path = xasprintf("%s/%s/profile.json", profiles, entry->d_name);
 
 		if (profile_check_name(entry->d_name, NULL) == 0 &&
 		    (!with_record || file_exists(path)))
 			strlist_add(ret_names, entry->d_name);
 	}
+	old_home_list(ret_names);
 	strlist_sort(ret_names);
 	return 0;
 }
@@ -220,15 +279,10 @@ int profile_forget_active(const char *name, struct error *err)
 static int lock_path(const char *name, char **ret_path, struct error *err)
 {
 	cleanup_free char *state = NULL;
-	cleanup_free char *folder = NULL;
 	int r = path_state(&state, err);
 
-	if (r < 0)
-		return r;
-	folder = xasprintf("%s/locks", state);
-	r = path_make_folder(folder, err);
 	if (r == 0)
-		*ret_path = xasprintf("%s/%s", folder, name);
+		*ret_path = xasprintf("%s/locks/%s", state, name);
 	return r;
 }
 
@@ -247,11 +301,13 @@ static bool holder_has_died(const char *path)
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err)
 {
 	int64_t deadline = clock_now_ms() + 3000;
+	cleanup_free char *locks = NULL;
 	cleanup_free char *path = NULL;
-	int r = lock_path(name, &path, err);
+	int r = state_make("locks", &locks, err);
 
 	if (r < 0)
 		return r;
+	path = xasprintf("%s/%s", locks, name);
 	do {
 		r = file_lock(path, what, ret_fd, err);
 	} while (r == -EWOULDBLOCK && holder_has_died(path) && clock_now_ms() < deadline);

@@ -1,7 +1,8 @@
 /*
- * Removing what is left when there is no cluster any more: the state folder with its cache.
+ * Removing what is left when there is no cluster any more: the user's directories, and the cache
+ * unless another user has clusters.
  *
- * MANYKUBE_HOME may be anything: only what is known to be ours goes, and a folder that holds
+ * MANYKUBE_HOME may be anything: only what is known to be ours goes, and a directory that holds
  * something else stays, with a warning.  So does a cache elsewhere (MANYKUBE_CACHE): the running
  * clusters of another home may need it.
  */

@@ -15,6 +15,7 @@
  * On a cluster that exists, 2 and 3 bring up what is down, and 4 and 5 have nothing to do.
  */
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,7 +24,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/path.h"
+#include "base/user.h"
 #include "cluster/kubeadm.h"
 #include "cluster/members.h"
 #include "cluster/own-images.h"
@@ -274,18 +275,32 @@ static int open_log(const struct profile *profile, struct error *err)
 	return log_open(log, err);
 }
 
+/* Nodes of a cluster that was moved are closed until a start: see cluster/old-home.c. */
+static void open_moved(const char *nodes, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s/%s", nodes, name);
+	cleanup_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && (st.st_mode & 0777) == 0700)
+		(void)fchmod(fd, 0755);
+}
+
 /*
  * A node's root may make files that are root's here, too, and set-user-ID; so nobody else may reach
- * them.  The person may, to whom root's powers are open anyway.
+ * them.  The user may look at what this host keeps about a node.
  */
 static int close_to_others(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *nodes = xasprintf("%s/nodes", profile->folder);
-	int r = path_make_folder(nodes, err);
+	const struct node *node;
+	int r = file_make_dirs(nodes, 0700, err);
 
 	if (r == 0 && chmod(nodes, 0700) < 0)
 		r = error_sys(err, "cannot close '%s' to others", nodes);
-	return r < 0 ? r : path_give_to_person(nodes, err);
+	profile_for_each_node(node, profile)
+		open_moved(nodes, node->name);
+	return r < 0 ? r : user_may_read(nodes, err);
 }
 
 /* Nodes can't join and come up without control planes; what was asked for is in the profile. */

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "base/user.h"
 #include "cluster/certificates.h"
 #include "cluster/cluster.h"
 #include "cluster/context.h"
@@ -281,6 +282,8 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 	if (kubeconfig_check(own, NULL) == -EBADMSG)
 		(void)unlink(own);
 	r = kubeconfig_merge(own, &entry, err);
+	if (r >= 0)
+		r = user_may_read(own, err);
 	if (r >= 0)
 		r = context_put(profile, admin, err);
 	return r < 0 ? r : 0;

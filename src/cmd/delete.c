@@ -25,8 +25,9 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "delete every cluster"),
-	OPT_FLAG(0, "purge", &arg.purge,
-		 "also remove ~/.manykube, with all Kubernetes versions in it"),
+	OPT_FLAG(
+		0, "purge", &arg.purge,
+		"also remove your settings and, if no other user has a cluster, all Kubernetes versions"),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
@@ -133,7 +134,8 @@ const struct command cmd_delete = {
 	.summary = "remove a cluster, its nodes and all their data",
 	.description = "Removes the cluster also when it is half made, damaged or stopped; what is "
 		       "gone already is no error. The cache of Kubernetes versions stays unless "
-		       "--purge is given, which needs --all when there are other clusters.",
+		       "--purge is given, which needs --all when there are other clusters."
+		       " Other users' clusters keep it.",
 	.examples = "manykube delete\n"
 		    "manykube delete -p dev\n"
 		    "manykube delete --all --purge\n",

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "cluster/old-home.h"
 #include "cmd/interrupt.h"
 
 /* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
@@ -74,6 +75,11 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 	}
 	if (command->flags & COMMAND_LOCKS_CLUSTER) {
 		r = take_lock(ctx, path, &lock, err);
+		if (r < 0)
+			return r;
+	}
+	if (lock >= 0 && geteuid() == 0) {
+		r = old_home_move(ctx->profile_name, err);
 		if (r < 0)
 			return r;
 	}

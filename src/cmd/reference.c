@@ -24,10 +24,12 @@ static const struct fact variables[] = {
 	  "gives the option --option of any command: MANYKUBE_WAIT_TIMEOUT=10m is "
 	  "--wait-timeout=10m; the command line and a file of -f are stronger, the settings of "
 	  "'manykube config' are weaker" },
-	{ "MANYKUBE_HOME", "the state folder, by default ~/.manykube; under sudo the caller's" },
+	{ "MANYKUBE_HOME",
+	  "one directory for clusters, settings and, as cache in it, the Kubernetes that nodes run, "
+	  "instead of the places below" },
 	{ "MANYKUBE_CACHE",
-	  "where the Kubernetes that nodes run is kept, by default the folder cache in the state "
-	  "folder; several state folders may share one" },
+	  "where the Kubernetes that nodes run is kept; several directories of MANYKUBE_HOME may "
+	  "share one" },
 	{ "MANYKUBE_LIBEXEC",
 	  "where manykube-agent and manykube-pause are, if they are not where they were installed" },
 	{ "MANYKUBE_PAYLOAD_FROM",
@@ -39,9 +41,11 @@ static const struct fact variables[] = {
 
 static const struct fact files[] = {
 	{ "~/.manykube/config.json", "the settings of 'manykube config'" },
-	{ "~/.manykube/profiles/NAME/", "all that belongs to the cluster NAME" },
-	{ "~/.manykube/cache/VERSION/",
-	  "a Kubernetes that nodes run; stays when clusters are deleted" },
+	{ MANYKUBE_STATE_DIR "/UID/profiles/NAME/",
+	  "all that belongs to the cluster NAME of the user UID, under sudo the caller; it is root's, "
+	  "and nobody but that user can read it" },
+	{ MANYKUBE_CACHE_DIR "/VERSION/",
+	  "a Kubernetes that nodes run, for all users; stays when clusters are deleted" },
 	{ "~/.kube/config", "where kubectl finds the clusters" },
 };
 

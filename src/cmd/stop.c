@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "cluster/old-home.h"
 #include "cmd/command.h"
 #include "cmd/every.h"
 #include "cmd/interrupt.h"
@@ -32,6 +33,7 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = NULL;
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
 	cleanup_fd int lock = -1;
 	int r;
@@ -56,7 +58,12 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 			 "as it was.",
 			 name, profile.node_count, profile.node_count == 1 ? "node" : "nodes",
 			 is_default ? "" : " -p ", is_default ? "" : name);
-	return MIN(r, 0);
+	if (r < 0)
+		return r;
+	/* It is stopped, whether or not it can be moved. */
+	if (old_home_move(name, &why) < 0)
+		log_warning("%s", why.text);
+	return 0;
 }
 
 static int run(struct command_context *ctx, struct error *err)

@@ -10,16 +10,17 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/user.h"
 
 #define SETTINGS_LIMIT (1 << 20)
 
 int settings_path(char **ret_path, struct error *err)
 {
-	cleanup_free char *state = NULL;
-	int r = path_state(&state, err);
+	cleanup_free char *directory = NULL;
+	int r = path_user(&directory, err);
 
 	if (r == 0)
-		*ret_path = xasprintf("%s/config.json", state);
+		*ret_path = xasprintf("%s/config.json", directory);
 	return r;
 }
 
@@ -88,10 +89,13 @@ char *settings_print(const struct settings *settings)
 
 int settings_load(struct settings *ret, struct error *err)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *path = NULL;
 	int r = settings_path(&path, err);
 
+	if (r == 0)
+		r = user_enter(&rights, err);
 	if (r < 0)
 		return r;
 	r = file_read(path, SETTINGS_LIMIT, &text, NULL);
@@ -150,51 +154,58 @@ bool settings_unset(struct settings *settings, const char *key)
 	return true;
 }
 
-int settings_save(const struct settings *settings, struct error *err)
+/* Have the user's rights, and the directory of the file, which is made if missing. */
+static int enter_directory(struct user_rights *rights, char **ret_path, struct error *err)
 {
-	cleanup_free char *text = settings_print(settings);
-	cleanup_free char *state = NULL;
-	cleanup_free char *path = NULL;
-	int r = path_state(&state, err);
+	cleanup_free char *directory = NULL;
+	int r = path_user(&directory, err);
 
 	if (r == 0)
-		r = path_make_folder(state, err);
+		r = user_make_directory(directory, err);
+	if (r == 0)
+		r = user_enter(rights, err);
+	if (r == 0)
+		*ret_path = take_ptr(directory);
+	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
+}
+
+int settings_save(const struct settings *settings, struct error *err)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	cleanup_free char *text = settings_print(settings);
+	cleanup_free char *directory = NULL;
+	cleanup_free char *path = NULL;
+	int r = enter_directory(&rights, &directory, err);
+
 	if (r == 0)
 		r = settings_path(&path, err);
 	if (r == 0)
 		/* Variables of nodes may be secrets. */
 		r = file_replace(path, text, strlen(text), strstr(text, "\"env\"") ? 0600 : 0644,
 				 err);
-	if (r == 0)
-		r = path_give_to_person(path, err);
 	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
 }
 
-/* Hold the state folder, which is made if missing, so that two of us don't change the file at once.
- */
-static int lock(int *ret_fd, struct error *err)
+/* Hold DIRECTORY, so that two of us don't change the file at once. */
+static int lock(const char *directory, int *ret_fd, struct error *err)
 {
-	cleanup_free char *state = NULL;
-	cleanup_fd int fd = -1;
-	int r = path_state(&state, err);
+	cleanup_fd int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
 
-	if (r == 0)
-		r = path_make_folder(state, err);
-	if (r < 0)
-		return r;
-	fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return error_sys(err, "cannot open the folder '%s'", state);
-	r = file_lock_fd(fd, state, FILE_LOCK_MS, err);
+		return error_sys(err, "cannot open the directory '%s'", directory);
+	r = file_lock_fd(fd, directory, FILE_LOCK_MS, err);
 	if (r < 0)
-		return error_prefix(err, r, "cannot change '%s'", state);
+		return error_prefix(err, r, "cannot change '%s'", directory);
 	*ret_fd = take_fd(fd);
 	return 0;
 }
 
 int settings_change(const char *key, const char *value, struct error *err)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	cleanup_free char *directory = NULL;
 	cleanup_free char *path = NULL;
 	cleanup_fd int held = -1;
 	const char *before;
@@ -204,7 +215,9 @@ int settings_change(const char *key, const char *value, struct error *err)
 		return r;
 	if (!value && !file_exists(path))
 		return 0;
-	r = lock(&held, err);
+	r = enter_directory(&rights, &directory, err);
+	if (r == 0)
+		r = lock(directory, &held, err);
 	if (r < 0)
 		return error_reason(err, r, &reason_host_config);
 	r = settings_load(&settings, err);

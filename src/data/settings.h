@@ -1,5 +1,6 @@
 /*
- * The person's own defaults: words by key, in the file config.json of the state folder.
+ * The user's own defaults: words by key, in the file config.json of path_user().  Root reads and
+ * writes it with the user's rights.
  *
  * The file is one flat object, {"profile": "dev", "memory": "4g"}.  A file that can't be
  * understood is never changed: -EBADMSG with reason_host_config, ERR naming the file and
@@ -44,7 +45,7 @@ void settings_set(struct settings *settings, const char *key, const char *value)
 /* Whether KEY was there. */
 bool settings_unset(struct settings *settings, const char *key);
 
-/* Replace the file, in one step; it is the person's own. */
+/* Replace the file, in one step; it is the user's own. */
 int settings_save(const struct settings *settings, struct error *err);
 
 /* Set KEY to VALUE in the file, or unset it if VALUE is NULL; two of us at once do not lose what

@@ -81,7 +81,7 @@ int probe_state_folder(char **ret_path, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* The folder may be yet to be made: look at the nearest one above it. */
+	/* The directory may be yet to be made: look at the nearest one above it. */
 	while (!file_exists(path) && strrchr(path, '/') > path)
 		*strrchr(path, '/') = '\0';
 	*ret_path = file_exists(path) ? take_ptr(path) : xstrdup("/");
@@ -177,7 +177,8 @@ enum probe_state probe_check_home(const struct probe *probe arg_unused, struct s
 		strbuf_add(text, why.text);
 		return PROBE_MISSING;
 	}
-	if (access(path, W_OK | X_OK) < 0) {
+	/* What is root's is none of a user's to write to. */
+	if ((geteuid() == 0 || path_is_one_home()) && access(path, W_OK | X_OK) < 0) {
 		strbuf_addf(text, "cannot write to '%s': %s", path, strerror(errno));
 		return geteuid() == 0 ? PROBE_MISSING : PROBE_WARNING;
 	}

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "image/oci.h"
+#include "payload/adopt.h"
 #include "payload/component.h"
 #include "payload/work.h"
 
@@ -38,22 +39,19 @@ static int payload_path(const char *version, const char *suffix, char **ret, str
 	return 0;
 }
 
-int payload_open(const char *version, struct payload *ret, struct error *err)
+/* Open the payload of VERSION in FOLDER_GIVEN, which is freed. */
+static int open_in(char *folder_given, const char *version, struct payload *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *folder = NULL;
-	cleanup_free char *path = NULL;
+	cleanup_free char *folder = folder_given;
+	cleanup_free char *path = xasprintf("%s/payload.json", folder);
 	json_auto_t *json = NULL;
 	const char *pause;
 	const char *etcd;
 	const char *coredns;
 	int format;
-	int r = payload_path(version, "", &folder, err);
+	int r = file_read(path, 1 << 20, &text, err);
 
-	if (r < 0)
-		return r;
-	path = xasprintf("%s/payload.json", folder);
-	r = file_read(path, 1 << 20, &text, err);
 	if (r < 0)
 		return r;
 	json = json_loadb(text.text, text.len, 0, NULL);
@@ -70,6 +68,25 @@ int payload_open(const char *version, struct payload *ret, struct error *err)
 		.coredns_version = xstrdup(coredns),
 	};
 	return 0;
+}
+
+int payload_open(const char *version, struct payload *ret, struct error *err)
+{
+	char *folder = NULL;
+	int r = payload_path(version, "", &folder, err);
+
+	if (r < 0)
+		return r;
+	if (!file_exists(folder) && !payload_adopt(version) && geteuid() != 0) {
+		char *old = payload_old_folder(version);
+
+		/* Who is not root may run what is in their home. */
+		if (old && open_in(old, version, ret, NULL) == 0) {
+			free(folder);
+			return 0;
+		}
+	}
+	return open_in(folder, version, ret, err);
 }
 
 int payload_images(const struct payload *payload, struct strlist *ret_names,
@@ -342,7 +359,6 @@ int payload_ensure(const char *version, const struct payload_source *source,
 		   struct observer *observer, struct payload *ret, struct error *err)
 {
 	const struct release *release = release_find(version);
-	cleanup_free char *cache = NULL;
 	cleanup_fd int lock = -1;
 	int r;
 
@@ -356,9 +372,7 @@ int payload_ensure(const char *version, const struct payload_source *source,
 			"Kubernetes %s is not in the cache, and this manykube does not "
 			"know how to get it",
 			version);
-	r = path_cache(&cache, err);
-	if (r == 0)
-		r = file_make_dirs(cache, 0755, err);
+	r = payload_make_cache(err);
 	if (r == 0)
 		r = take_lock(version, observer, &lock, err);
 	return r < 0 ? r : ensure_locked(release, source, observer, ret, err);

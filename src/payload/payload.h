@@ -57,7 +57,8 @@ const char *const *payload_versions(void);
  */
 int payload_resolve_version(const char *text, const char **ret_version, struct error *err);
 
-/* Open the payload of VERSION from the cache; -ENOENT if it is not there. */
+/* Open the payload of VERSION from the cache; -ENOENT if it is not there.  One in the user's home,
+ * where an earlier version kept it, is taken over first: see payload/adopt.h. */
 int payload_open(const char *version, struct payload *ret, struct error *err);
 
 /*

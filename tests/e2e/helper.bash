@@ -10,11 +10,22 @@ bats_require_minimum_version 1.5.0
 
 E2E_ROOT=$(cd "${BATS_TEST_DIRNAME:-$(dirname "${BASH_SOURCE[0]}")}/../.." && pwd)
 
+# Where the payloads are: the cache of all users, or where an earlier version kept them.
+cache_folder() {
+	local old=$HOME/.manykube/cache
+
+	if [ ! -e /var/cache/manykube ] && [ -e "$old" ]; then
+		echo "$old"
+	else
+		echo /var/cache/manykube
+	fi
+}
+
 # For setup_file: begin_file PROFILE...; the first is what commands work on unless told otherwise.
 begin_file() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	export MANYKUBE=${MANYKUBE:-$E2E_ROOT/build/manykube}
-	export MANYKUBE_CACHE=${MANYKUBE_CACHE:-$HOME/.manykube/cache}
+	export MANYKUBE_CACHE=${MANYKUBE_CACHE:-$(cache_folder)}
 	MANYKUBE_HOME=$(mktemp -d "${E2E_TMP:-/var/tmp}/manykube-e2e.XXXXXX")
 	export MANYKUBE_HOME
 	export KUBECONFIG=$MANYKUBE_HOME/kubeconfig

@@ -17,7 +17,7 @@ load person
 	as_root_of_person delete
 	assert_equal "$(find /etc/systemd/system -name 'manykube*')" ""
 	assert_equal "$(systemctl list-units --all --plain --no-legend 'manykube*')" ""
-	assert_equal "$(find /home/person/.manykube/profiles -mindepth 1)" ""
+	assert_equal "$(find /var/lib/manykube/1000/profiles -mindepth 1)" ""
 	assert_equal "$(ip -o link | grep -c ' mk')" 0
 	assert_equal "$(nft list tables | grep -c ' mk')" 0
 }

@@ -29,9 +29,11 @@ login() {
 	identities_of_person >/home/person/kept
 }
 
-@test "the person's files are the person's" {
-	assert_equal "$(stat -c %U /home/person/.manykube /home/person/.kube/config | sort -u)" person
-	assert_equal "$(stat -c %U /home/person/.manykube/profiles/manykube/profile.json)" person
+@test "the kubeconfig is the person's, the cluster is root's" {
+	assert_equal "$(stat -c %U /home/person/.kube /home/person/.kube/config | sort -u)" person
+	assert_equal "$(stat -c %U /var/lib/manykube/1000/profiles/manykube/profile.json)" root
+	run setpriv --reuid=nobody --clear-groups ls /var/lib/manykube/1000
+	assert_output_has "Permission denied"
 }
 
 @test "it is to start at boot" {

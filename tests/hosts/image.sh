@@ -16,7 +16,8 @@
 set -eu
 
 cd "$(dirname "$0")/../.."
-cache=${MANYKUBE_CACHE:-$HOME/.manykube/cache}
+cache=${MANYKUBE_CACHE:-/var/cache/manykube}
+[ -e "$cache" ] || cache=$HOME/.manykube/cache # of an earlier version
 images=${MANYKUBE_HOSTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/manykube-hosts}
 
 kernel=linux-image-cloud-amd64

@@ -51,7 +51,9 @@ run_bats() {
 
 	[ "$left" -gt "$seconds" ] || seconds=$((left > 0 ? left : 1))
 	timeout "$seconds" "$here/guest.sh" run "$folder" "
-		mkdir -p /home/tmp
+		# Clusters have links to the payload, so they are on its file system.
+		mkdir -p /home/tmp /home/state
+		[ -e /var/lib/manykube ] || ln -s /home/state /var/lib/manykube
 		export MANYKUBE_CACHE=/home/cache E2E_TMP=/home/tmp MANYKUBE_WAIT_TIMEOUT=20m E2E_PATIENCE=10 E2E_REST=5
 		export HOSTS_NODES=${HOSTS_NODES:-3}
 		exec bats --tap /checkout/tests/hosts/$1.bats" </dev/null &

@@ -9,8 +9,8 @@ static struct autostart of_person(void)
 		.profile = "dev",
 		.bridge = "mk01234567",
 		.program = "/usr/bin/manykube",
-		.home = "/home/ann/.manykube",
-		.cache = "/home/ann/.manykube/cache",
+		.state = "/var/lib/manykube/1000",
+		.cache = "/var/cache/manykube",
 		.uid = 1000,
 		.gid = 1001,
 	};
@@ -25,8 +25,23 @@ TEST(the_service_starts_and_stops_the_persons_cluster)
 	ASSERT(strstr(text, "\nExecStart=/usr/bin/manykube start -p dev\n"));
 	ASSERT(strstr(text, "\nExecStop=/usr/bin/manykube stop -p dev\n"));
 	ASSERT(strstr(text, "\nEnvironment=SUDO_UID=1000 SUDO_GID=1001\n"));
-	ASSERT(strstr(text, "MANYKUBE_HOME=/home/ann/.manykube "));
+	ASSERT(strstr(text, "\nRequiresMountsFor=/usr/bin/manykube /var/lib/manykube/1000 "
+			    "/var/cache/manykube\n"));
+	ASSERT(!strstr(text, "MANYKUBE_HOME"));
+	ASSERT(!strstr(text, "MANYKUBE_CACHE"));
 	ASSERT(strstr(text, "\nAfter=network.target manykube-mk01234567.scope\n"));
+}
+
+TEST(places_that_were_chosen_are_named)
+{
+	struct autostart autostart = of_person();
+	cleanup_free char *text = NULL;
+
+	autostart.home = "/srv/one";
+	autostart.own_cache = "/srv/cache";
+	ASSERT_OK(autostart_text(&autostart, &text, &err));
+	ASSERT(strstr(text, "\nEnvironment=MANYKUBE_HOME=/srv/one\n"));
+	ASSERT(strstr(text, "\nEnvironment=MANYKUBE_CACHE=/srv/cache\n"));
 }
 
 TEST(roots_own_cluster_belongs_to_nobody_else)
@@ -47,7 +62,7 @@ TEST(a_path_that_a_service_would_misread_is_refused)
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		char *text = NULL;
 
-		autostart.home = paths[i];
+		autostart.state = paths[i];
 		ASSERT_INT(autostart_text(&autostart, &text, NULL), -EINVAL);
 		ASSERT(!text);
 	}

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/strlist.h"
+#include "base/user.h"
 #include "cluster/kubeconfig.h"
 #include "test.h"
 
@@ -420,8 +421,9 @@ TEST(a_merge_says_whether_it_changed_something)
 	ASSERT_INT(kubeconfig_merge(path, &named, NULL), 1);
 }
 
-TEST(under_sudo_a_new_file_belongs_to_the_person)
+TEST(with_the_rights_of_a_user_the_file_is_theirs)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_free char *path = xasprintf("%s/.kube/config", test_folder());
 	struct stat st;
 
@@ -429,6 +431,8 @@ TEST(under_sudo_a_new_file_belongs_to_the_person)
 		test_skip("needs root");
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
 	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
+	ASSERT_INT(chown(test_folder(), 12345, 12346), 0);
+	ASSERT_OK(user_enter(&rights, &err));
 	for (int i = 0; i < 2; i++) {
 		ASSERT_INT(kubeconfig_merge(path, i ? &named : &dev, NULL), 1);
 		ASSERT_INT(stat(path, &st), 0);

@@ -149,16 +149,61 @@ TEST(the_place_of_the_damage_is_named)
 	ASSERT(strstr(why.text, "line 2, column 10: "));
 }
 
-TEST(under_sudo_the_file_belongs_to_the_person)
+/* As sudo would have it, with directories that this user can enter. */
+static void become_sudo(void)
 {
-	cleanup_free char *path = NULL;
-	struct stat st;
-
 	if (geteuid() != 0)
 		test_skip("needs root");
 	use_fresh_home();
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
 	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
+	ASSERT_INT(chmod(test_folder(), 0755), 0);
+}
+
+TEST(under_sudo_a_link_to_a_file_of_roots_is_replaced_and_not_followed)
+{
+	cleanup_free char *secret = xasprintf("%s/secret", test_folder());
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = NULL;
+	cleanup_free char *fresh = NULL;
+	struct stat st;
+
+	become_sudo();
+	ASSERT_OK(file_put(secret, "{}", 2, 0600, &err));
+	ASSERT_INT(settings_change("profile", "dev", NULL), 1);
+	ASSERT_OK(settings_path(&path, &err));
+	fresh = xasprintf("%s.new", path);
+	/* What would be written on the way, and the file itself. */
+	ASSERT_INT(symlink(secret, fresh), 0);
+	ASSERT_INT(unlink(path), 0);
+	ASSERT_INT(symlink(secret, path), 0);
+	(void)settings_change("profile", "other", NULL);
+	ASSERT_OK(file_read(secret, 100, &text, &err));
+	ASSERT_STR(text.text, "{}");
+	ASSERT_INT(stat(secret, &st), 0);
+	ASSERT_INT(st.st_uid, 0);
+}
+
+TEST(under_sudo_a_link_to_a_directory_of_roots_leads_nowhere)
+{
+	cleanup_free char *roots = xasprintf("%s/roots", test_folder());
+	cleanup_free char *inside = xasprintf("%s/config.json", roots);
+	const char *home;
+
+	become_sudo();
+	home = getenv("MANYKUBE_HOME");
+	ASSERT_OK(file_make_dirs(roots, 0755, &err));
+	ASSERT_INT(symlink(roots, home), 0);
+	ASSERT_INT(settings_change("profile", "dev", NULL), -EACCES);
+	ASSERT(!file_exists(inside));
+}
+
+TEST(under_sudo_the_file_belongs_to_the_user)
+{
+	cleanup_free char *path = NULL;
+	struct stat st;
+
+	become_sudo();
 	ASSERT_INT(settings_change("profile", "dev", NULL), 1);
 	ASSERT_OK(settings_path(&path, &err));
 	ASSERT_INT(stat(path, &st), 0);

@@ -1,0 +1,218 @@
+/* The user on whose behalf root works. */
+
+#include "base/user.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/path.h"
+
+static bool is_entered;
+
+static bool is_somebody_else(void)
+{
+	return geteuid() == 0 && path_person_uid() != 0;
+}
+
+/* The groups of the user UID with the first group GID, for the caller to free. */
+static gid_t *list_groups(uid_t uid, gid_t gid, int *ret_count)
+{
+	struct passwd *entry = getpwuid(uid);
+	gid_t *groups;
+
+	*ret_count = 0;
+	if (!entry || getgrouplist(entry->pw_name, gid, NULL, ret_count) >= 0 || *ret_count <= 0) {
+		*ret_count = 0;
+		return NULL;
+	}
+	groups = xcalloc((size_t)*ret_count, sizeof(*groups));
+	if (getgrouplist(entry->pw_name, gid, groups, ret_count) < 0)
+		*ret_count = 0;
+	return groups;
+}
+
+static int save_groups(struct user_rights *rights, struct error *err)
+{
+	rights->group_count = getgroups(0, NULL);
+	if (rights->group_count < 0)
+		return error_sys(err, "cannot list our groups");
+	rights->groups = xcalloc((size_t)rights->group_count + 1, sizeof(gid_t));
+	rights->group_count = getgroups(rights->group_count, rights->groups);
+	return rights->group_count < 0 ? error_sys(err, "cannot list our groups") : 0;
+}
+
+int user_enter(struct user_rights *ret, struct error *err)
+{
+	struct user_rights rights = USER_RIGHTS_INIT;
+	uid_t uid = path_person_uid();
+	gid_t gid = path_person_gid();
+	cleanup_free gid_t *groups = NULL;
+	int count;
+	int r;
+
+	if (is_entered || !is_somebody_else())
+		return 0;
+	groups = list_groups(uid, gid, &count);
+	r = save_groups(&rights, err);
+	if (r < 0) {
+		free(rights.groups);
+		return r;
+	}
+	/* The kernel makes a process that changes who it is unreadable to itself in /proc. */
+	rights.dumpable = prctl(PR_GET_DUMPABLE);
+	rights.active = true;
+	is_entered = true;
+	r = setgroups((size_t)count, groups);
+	if (r == 0) {
+		(void)setfsgid(gid);
+		(void)setfsuid(uid);
+	}
+	if (r < 0 || setfsuid((uid_t)-1) != (int)uid || setfsgid((gid_t)-1) != (int)gid) {
+		r = error_set(err, -EPERM, "cannot take the rights of user %u", uid);
+		user_leave(&rights);
+		return r;
+	}
+	*ret = rights;
+	return 0;
+}
+
+void user_leave(struct user_rights *rights)
+{
+	if (!rights->active)
+		return;
+	(void)setfsuid(geteuid());
+	(void)setfsgid(getegid());
+	/* To go on with the wrong rights is worse than to end. */
+	if (setfsuid((uid_t)-1) != (int)geteuid() || setfsgid((gid_t)-1) != (int)getegid() ||
+	    setgroups((size_t)rights->group_count, rights->groups) < 0)
+		abort();
+	if (rights->dumpable == 1)
+		(void)prctl(PR_SET_DUMPABLE, 1);
+	free(rights->groups);
+	*rights = USER_RIGHTS_INIT;
+	is_entered = false;
+}
+
+/* Make NAME for the user in the directory ABOVE, in which only root may. */
+static int make_for_user(const char *above, const char *name, struct error *err)
+{
+	cleanup_fd int parent = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int fd = -1;
+	struct stat st;
+
+	if (parent < 0 || fstat(parent, &st) < 0)
+		return error_sys(err, "cannot open the directory '%s'", above);
+	/* In one of the user's, another could take its place before it is given to them. */
+	if (st.st_uid != 0 || st.st_mode & 022)
+		return error_set(err, -EACCES, "user %u may not write to '%s'", path_person_uid(),
+				 above);
+	if (mkdirat(parent, name, 0755) < 0)
+		return error_sys(err, "cannot make the directory '%s/%s'", above, name);
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fchown(fd, path_person_uid(), path_person_gid()) < 0)
+		return error_sys(err, "cannot give '%s/%s' to user %u", above, name,
+				 path_person_uid());
+	return 0;
+}
+
+int user_make_directory(const char *path, struct error *err)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	const char *slash = strrchr(path, '/');
+	cleanup_free char *above = NULL;
+	int r;
+
+	if (file_exists(path))
+		return 0;
+	if (slash && slash != path) {
+		above = xstrndup(path, (size_t)(slash - path));
+		r = user_make_directory(above, err);
+		if (r < 0)
+			return r;
+	}
+	r = user_enter(&rights, err);
+	if (r < 0)
+		return r;
+	if (mkdir(path, 0755) == 0 || errno == EEXIST)
+		return 0;
+	if (errno != EACCES || !rights.active)
+		return error_sys(err, "cannot make the directory '%s'", path);
+	user_leave(&rights);
+	return make_for_user(above ? above : "/", slash ? slash + 1 : path, err);
+}
+
+/* Whether the group GID is the user's alone, as most systems give one to each. */
+static bool is_private_group(gid_t gid)
+{
+	struct passwd *user = getpwuid(path_person_uid());
+	cleanup_free char *name = user ? xstrdup(user->pw_name) : NULL;
+	struct group *group = name ? getgrgid(gid) : NULL;
+
+	if (!group || strcmp(group->gr_name, name) != 0)
+		return false;
+	for (char **member = group->gr_mem; *member; member++)
+		if (strcmp(*member, name) != 0)
+			return false;
+	return true;
+}
+
+static int set_list(int fd, unsigned owner, unsigned user)
+{
+	const struct {
+		struct posix_acl_xattr_header header;
+		struct posix_acl_xattr_entry entries[5];
+	} list = {
+		{ htole32(POSIX_ACL_XATTR_VERSION) },
+		{
+			{ htole16(ACL_USER_OBJ), htole16((uint16_t)owner),
+			  htole32((uint32_t)ACL_UNDEFINED_ID) },
+			{ htole16(ACL_USER), htole16((uint16_t)user), htole32(path_person_uid()) },
+			{ htole16(ACL_GROUP_OBJ), 0, htole32((uint32_t)ACL_UNDEFINED_ID) },
+			{ htole16(ACL_MASK), htole16((uint16_t)user),
+			  htole32((uint32_t)ACL_UNDEFINED_ID) },
+			{ htole16(ACL_OTHER), 0, htole32((uint32_t)ACL_UNDEFINED_ID) },
+		},
+	};
+
+	return fsetxattr(fd, "system.posix_acl_access", &list, sizeof(list), 0);
+}
+
+int user_may_read(const char *path, struct error *err)
+{
+	cleanup_fd int fd = -1;
+	gid_t gid = path_person_gid();
+	unsigned rights;
+	struct stat st;
+
+	if (!is_somebody_else())
+		return 0;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open '%s'", path);
+	rights = S_ISDIR(st.st_mode) ? 05 : 04;
+	if (set_list(fd, (st.st_mode >> 6) & 07, rights) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP)
+		return error_sys(err, "cannot let user %u read '%s'", path_person_uid(), path);
+	if (!is_private_group(gid))
+		return 0;
+	if (fchown(fd, (uid_t)-1, gid) < 0 ||
+	    fchmod(fd, (st.st_mode & 0700) | (mode_t)(rights << 3)) < 0)
+		return error_sys(err, "cannot let user %u read '%s'", path_person_uid(), path);
+	return 0;
+}

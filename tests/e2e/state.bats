@@ -1,0 +1,237 @@
+#!/usr/bin/env bats
+# Where state is, and who may do what with it: two users with clusters in root's directories, one of
+# which an earlier version has left in a home.  All is below a /var of the test's own, in a mount
+# namespace of its own.  MANYKUBE_OLD may name a program of the earlier version; without it a cluster
+# is made to look like one of its.
+# shellcheck disable=SC2030,SC2031 # variables are for one test
+
+load helper
+
+ANN=61001
+BOB=61002
+
+setup_file() {
+	local cache version user
+
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cache=${MANYKUBE_CACHE:-$(cache_folder)}
+	version=$("$E2E_ROOT/build/manykube" version -o json | jq -r '.kubernetesVersions[0]')
+	TOP=$(mktemp -d "${E2E_TMP:-/var/tmp}/manykube-state.XXXXXX")
+	export TOP VERSION=$version NO_COLOR=1
+	chmod 755 "$TOP"
+	mkdir -p "$TOP"/var/{bin,lib,cache,tmp,home/ann/.manykube/cache,home/bob,home/root} "$TOP/etc"
+	cp "$E2E_ROOT"/build/manykube{,-agent,-pause} "$TOP/var/bin"
+	[ -z "${MANYKUBE_OLD:-}" ] || cp "$MANYKUBE_OLD" "$TOP/var/bin/old"
+	# Files that are nowhere else are root's alone, as they were made.
+	cp -al "$cache/$version" "$TOP/var/home/ann/.manykube/cache"
+	stat -c %i "$TOP/var/home/ann/.manykube/cache/$version" >"$BATS_FILE_TMPDIR/inode"
+	cp /etc/passwd /etc/group "$TOP/etc"
+	for user in ann:$ANN bob:$BOB; do
+		echo "${user%:*}:x:${user#*:}:${user#*:}::/var/home/${user%:*}:/bin/sh" >>"$TOP/etc/passwd"
+		echo "${user%:*}:x:${user#*:}:" >>"$TOP/etc/group"
+		chown "${user#*:}:${user#*:}" "$TOP/var/home/${user%:*}"
+		chmod 750 "$TOP/var/home/${user%:*}"
+	done
+	chown $ANN:$ANN "$TOP/var/home/ann/.manykube"
+	unshare --mount --propagation=private sh -c "
+		mount --bind '$TOP/etc/passwd' /etc/passwd && mount --bind '$TOP/etc/group' /etc/group &&
+		mount --bind '$TOP/var' /var && touch /var/ready && exec sleep 3600" 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/namespace"
+	within 10 test -e "$TOP/var/ready"
+}
+
+teardown_file() {
+	local user
+
+	[ -n "${TOP:-}" ] || return 0
+	for user in ann bob; do
+		as_sudo $user delete -q --all || true
+	done
+	as_sudo ann delete -q --all --purge || true
+	kill "$(cat "$BATS_FILE_TMPDIR/namespace")"
+	rm -rf "$TOP"
+}
+
+# In the namespace, with nothing that says where state is to be.
+inside() {
+	env -u MANYKUBE_HOME -u MANYKUBE_CACHE -u MANYKUBE_PROFILE -u KUBECONFIG \
+		nsenter --mount="/proc/$(cat "$BATS_FILE_TMPDIR/namespace")/ns/mnt" --wd=/ "$@"
+}
+
+uid_of() {
+	[ "$1" = ann ] && echo $ANN || echo $BOB
+}
+
+# manykube as the user $1, without root.
+as_user() {
+	local user=$1
+
+	shift
+	any_as "$user" /var/bin/manykube "$@"
+}
+
+# Any program as the user $1.
+any_as() {
+	local user=$1 uid
+
+	shift
+	uid=$(uid_of "$user")
+	inside setpriv --reuid="$uid" --regid="$uid" --clear-groups env HOME="/var/home/$user" "$@"
+}
+
+# manykube as root, as sudo runs it for the user $1.
+as_sudo() {
+	local user=$1 uid
+
+	shift
+	uid=$(uid_of "$user")
+	inside env HOME=/var/home/root SUDO_UID="$uid" SUDO_GID="$uid" "${PROGRAM:-/var/bin/manykube}" "$@"
+}
+
+# What an earlier version gave to the user.
+make_old() {
+	local folder=/var/home/ann/.manykube
+
+	inside chown $ANN:$ANN $folder $folder/profiles $folder/profiles/dev $folder/profiles/dev/nodes \
+		$folder/profiles/dev/{profile.json,kubeconfig,ca.crt,client.crt,client.key}
+}
+
+state=/var/lib/manykube/$ANN
+
+@test "a running cluster of an earlier version is used where it is" {
+	if [ -n "${MANYKUBE_OLD:-}" ]; then
+		PROGRAM=/var/bin/old as_sudo ann start -q -p dev --offline
+	else
+		inside env HOME=/var/home/root SUDO_UID=$ANN SUDO_GID=$ANN MANYKUBE_HOME=/var/home/ann/.manykube \
+			/var/bin/manykube start -q -p dev --offline
+		make_old
+	fi
+	[ ! -e "$TOP/var/lib/manykube" ]
+	as_user ann status -p dev
+	assert_equal "$(as_user ann profile list -o json | jq -r '.valid[].Name')" dev
+	as_user ann kubectl -p dev get nodes
+	[ ! -e "$TOP/var/lib/manykube" ]
+	as_sudo ann status -p dev
+	as_sudo ann ssh -p dev node-1 -- sh -c 'echo kept >/root/note'
+	[ -e "$TOP/var/home/ann/.manykube/profiles/dev/profile.json" ]
+	as_user ann kubectl -p dev get node node-1 -o 'jsonpath={.metadata.uid}' >"$BATS_FILE_TMPDIR/uid"
+}
+
+@test "its next stop moves it, and the payload follows without being made anew" {
+	run -0 as_sudo ann stop -p dev
+	assert_output_has "moved to '$state/profiles/dev'"
+	[ ! -e "$TOP/var/home/ann/.manykube/profiles" ]
+	run as_user ann status -p dev
+	assert_output_has "host: Stopped"
+	assert_equal "$(inside find $state ! -path '*/nodes/*/*' ! -user root)" ""
+	as_sudo ann start -q -p dev
+	assert_equal "$(as_sudo ann ssh -p dev node-1 -- cat /root/note)" kept
+	assert_equal "$(as_user ann kubectl -p dev get node node-1 -o 'jsonpath={.metadata.uid}')" \
+		"$(cat "$BATS_FILE_TMPDIR/uid")"
+	assert_equal "$(stat -c %i "$TOP/var/cache/manykube/$VERSION")" "$(cat "$BATS_FILE_TMPDIR/inode")"
+	inside test -x "/var/home/ann/.manykube/cache/$VERSION/bin/kubectl"
+	inside grep -q "$state/profiles/dev/client.key" /var/home/ann/.kube/config
+	assert_equal "$(inside stat -c %U /var/home/ann/.kube/config)" ann
+}
+
+@test "looking needs no root, and nothing that root acts on can be written" {
+	as_user ann config set memory 2g
+	as_user ann config unset memory
+	as_user ann profile dev
+	as_user ann status
+	as_user ann node list
+	as_user ann ip
+	as_user ann config view
+	as_user ann profile list
+	as_user ann kubectl get nodes
+	as_user ann update-context
+	any_as ann "/var/cache/manykube/$VERSION/bin/kubectl" get nodes
+	as_sudo ann profile dev
+	assert_equal "$(inside stat -c %U /var/home/ann/.manykube/config.json)" ann
+	assert_equal "$(any_as ann find $state /var/cache/manykube -writable ! -type l ! -path '*/nodes/*/*/*' 2>/dev/null)" ""
+	run as_user ann stop
+	assert_status 37
+	echo '{"Name":"mini","KubernetesConfig":{},"Nodes":[{"Name":"","ControlPlane":true}]}' >"$TOP/var/tmp/mini.json"
+	run as_user ann profile import /var/tmp/mini.json
+	assert_status 37
+	run -0 as_user ann logs --audit
+	assert_output_has "config set"
+	assert_output_has "stop"
+}
+
+@test "another user has a cluster of the same name and sees nothing of the first" {
+	local part
+
+	run as_sudo bob status -p dev
+	assert_status 85
+	as_sudo bob start -q -p dev --offline
+	as_user bob kubectl -p dev get nodes
+	as_user ann kubectl -p dev get nodes
+	[ "$(inside jq -r .bridge $state/profiles/dev/profile.json)" != \
+		"$(inside jq -r .bridge /var/lib/manykube/$BOB/profiles/dev/profile.json)" ]
+	for part in "" /profiles/dev/profile.json /profiles/dev/kubeconfig /profiles/dev/client.key \
+		/profiles/dev/front-door.json /profiles/dev/logs/last-start.log /logs/audit.json; do
+		inside test -e "$state$part"
+		run any_as bob cat "$state$part"
+		assert_output_has "Permission denied"
+	done
+	any_as bob ls /var/lib/manykube
+	run any_as bob flock --nonblock "$state/locks/dev" true
+	[ "$status" -ne 0 ]
+	run inside env HOME=/var/home/root /var/bin/manykube status -p dev
+	assert_status 85
+	assert_output_has "ann (SUDO_UID=$ANN)"
+}
+
+@test "nothing in a home makes root write, run or act on what its user could not" {
+	local home=$TOP/var/home/ann
+
+	echo "kept: true" >"$TOP/var/secret"
+	chmod 600 "$TOP/var/secret"
+	# Links in the place of what root writes.
+	mv "$home/.kube/config" "$home/.kube/mine"
+	any_as ann ln -s /var/secret /var/home/ann/.kube/config
+	run as_sudo ann update-context -p dev
+	[ "$status" -ne 0 ]
+	any_as ann ln -sf /var/secret /var/home/ann/.manykube/config.json
+	run as_sudo ann profile dev
+	any_as ann rm /var/home/ann/.manykube/config.json
+	any_as ann ln -s /var/secret /var/home/ann/.manykube/config.json.new
+	run as_sudo ann profile dev
+	assert_equal "$(cat "$TOP/var/secret")" "kept: true"
+	assert_equal "$(stat -c %u "$TOP/var/secret")" 0
+	rm -f "$home/.manykube/config.json" "$home/.manykube/config.json.new"
+	mv "$home/.kube/mine" "$home/.kube/config"
+	# Programs in the place of what root runs, and a cluster that root has not made.
+	any_as ann mv /var/home/ann/.manykube/cache /var/home/ann/.manykube/old-cache
+	rm -r "$home/.manykube/old-cache"
+	any_as ann mkdir -p "/var/home/ann/.manykube/cache/$VERSION/bin" /var/home/ann/.manykube/profiles/evil
+	any_as ann sh -c "printf '#!/bin/sh\ntouch /var/evil\n' >~/.manykube/cache/$VERSION/bin/kubectl
+		chmod 755 ~/.manykube/cache/$VERSION/bin/kubectl"
+	any_as ann cp "$state/profiles/dev/profile.json" /var/home/ann/.manykube/profiles/evil/profile.json
+	any_as ann sed -i 's/"dev"/"evil"/' /var/home/ann/.manykube/profiles/evil/profile.json
+	as_sudo ann kubectl -p dev get nodes
+	[ ! -e "$TOP/var/evil" ]
+	run as_sudo ann start -p evil --download-only -v
+	run as_sudo ann status -p evil
+	assert_status 85
+	assert_equal "$(as_sudo ann profile list -o json | jq -r '.valid[].Name')" dev
+	any_as ann rm -rf /var/home/ann/.manykube/profiles
+}
+
+@test "a purge leaves what other users need, and the last one leaves nothing" {
+	local bridges
+
+	bridges=$(inside sh -c "cat /var/lib/manykube/*/profiles/dev/profile.json" | jq -r .bridge)
+	as_sudo ann profile dev
+	run -0 as_sudo ann delete --all --purge
+	assert_output_has "other users may use it"
+	[ ! -e "$TOP$state" ]
+	[ ! -e "$TOP/var/home/ann/.manykube" ]
+	as_user bob kubectl -p dev get nodes
+	run -0 as_sudo bob delete --all --purge
+	assert_equal "$(find "$TOP/var/lib" "$TOP/var/cache" -mindepth 1)" ""
+	for bridge in $bridges; do
+		run ! ip link show "$bridge"
+	done
+}

@@ -1,0 +1,302 @@
+/* Directories of root's, in a mount namespace of the test's own. */
+
+#include "cluster/state.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "cluster/old-home.h"
+#include "payload/adopt.h"
+#include "test.h"
+
+static char *home;
+
+/* A host of the test's own, on which the user 12345 called sudo; what fails ends the test. */
+static void use_host(void)
+{
+	static const char *const places[] = { "/var/lib", "/var/cache" };
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0)
+		test_skip("needs root");
+	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		ASSERT_INT(mount("test", places[i], "tmpfs", 0, "mode=0755"), 0);
+	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	home = xasprintf("%s/home", test_folder());
+	ASSERT_INT(mkdir(home, 0755), 0);
+	ASSERT_INT(chown(home, 12345, 12346), 0);
+	ASSERT_INT(setenv("HOME", home, 1), 0);
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
+	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
+	ASSERT_INT(unsetenv("MANYKUBE_HOME"), 0);
+	ASSERT_INT(unsetenv("MANYKUBE_CACHE"), 0);
+}
+
+/* "HOME/PATH", which is made with all above it; FILE: a file, else a directory. */
+static char *make(const char *path, bool file, unsigned owner, mode_t mode)
+{
+	char *full = xasprintf("%s/%s", home, path);
+	cleanup_free char *above = xstrndup(full, (size_t)(strrchr(full, '/') - full));
+
+	ASSERT_OK(file_make_dirs(file ? above : full, 0755, &err));
+	if (file)
+		ASSERT_OK(file_put(full, "x", 1, mode, &err));
+	ASSERT_INT(chown(full, owner, owner), 0);
+	ASSERT_INT(chmod(full, mode), 0);
+	return full;
+}
+
+#define MAKE(...)                                             \
+	do {                                                  \
+		cleanup_free char *made_ = make(__VA_ARGS__); \
+		ASSERT(made_);                                \
+	} while (0)
+
+/* A cluster as an earlier version left it, stopped. */
+static void make_old_cluster(void)
+{
+	MAKE(".manykube", false, 12345, 0755);
+	MAKE(".manykube/profiles", false, 12345, 0755);
+	MAKE(".manykube/profiles/dev", false, 12345, 0755);
+	MAKE(".manykube/profiles/dev/profile.json", true, 12345, 0644);
+	MAKE(".manykube/profiles/dev/kubeconfig", true, 12345, 0600);
+	MAKE(".manykube/profiles/dev/logs", false, 0, 0755);
+	MAKE(".manykube/profiles/dev/nodes", false, 12345, 0700);
+	MAKE(".manykube/profiles/dev/nodes/node-1", false, 0, 0755);
+	MAKE(".manykube/profiles/dev/nodes/node-1/usr-work", false, 0, 0755);
+}
+
+static bool can(char *what, unsigned uid, char *path)
+{
+	cleanup_free char *user = xasprintf("--reuid=%u", uid);
+
+	return process_run(
+		       ARGV("setpriv", user, "--regid=54321", "--clear-groups", "test", what, path),
+		       NULL, NULL) == 0;
+}
+
+static char state[] = "/var/lib/manykube/12345";
+static char place[] = "/var/lib/manykube/12345/profiles/dev";
+
+TEST(only_the_user_can_enter_and_nobody_but_root_can_write)
+{
+	cleanup_free char *path = NULL;
+	cleanup_free char *locks = NULL;
+	struct stat st;
+
+	use_host();
+	(void)umask(0077);
+	ASSERT_OK(state_ensure(&path, &err));
+	ASSERT_OK(state_make("locks", &locks, &err));
+	ASSERT_STR(path, state);
+	ASSERT_INT(stat(locks, &st), 0);
+	ASSERT_INT(st.st_uid, 0);
+	ASSERT(can("-x", 12347, (char[]){ "/var/lib/manykube" }));
+	ASSERT(can("-x", 12345, locks));
+	ASSERT(!can("-w", 12345, path));
+	ASSERT(!can("-w", 12345, locks));
+	ASSERT(!can("-x", 12347, path));
+	ASSERT(!can("-r", 12347, path));
+}
+
+TEST(a_user_is_told_that_clusters_are_roots)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	char *path = NULL;
+
+	use_host();
+	ASSERT_INT(setresuid(12345, 12345, 12345), 0);
+	ASSERT_INT(state_make("profiles", &path, &why), -EPERM);
+	ASSERT(why.reason == &reason_not_root);
+}
+
+TEST(a_stopped_cluster_is_moved_and_becomes_roots)
+{
+	cleanup_free char *kubeconfig = xasprintf("%s/kubeconfig", place);
+	cleanup_free char *nodes = xasprintf("%s/nodes", place);
+	cleanup_free char *node = xasprintf("%s/node-1", nodes);
+	cleanup_free char *old = NULL;
+	cleanup_free char *folder = NULL;
+	cleanup_fd int held = -1;
+	struct stat st;
+
+	use_host();
+	make_old_cluster();
+	old = xasprintf("%s/.manykube/profiles/dev", home);
+	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_STR(folder, old);
+	/* What the user holds open must not be what root reads. */
+	free(old);
+	old = xasprintf("%s/.manykube/profiles/dev/profile.json", home);
+	held = open(old, O_WRONLY | O_CLOEXEC);
+	ASSERT_OK(old_home_move("dev", &err));
+	ASSERT_INT(write(held, "evil", 4), 4);
+	free(folder);
+	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_STR(folder, place);
+	ASSERT(can("-r", 12345, kubeconfig));
+	ASSERT(!can("-w", 12345, kubeconfig));
+	ASSERT(!can("-w", 12345, place));
+	ASSERT(can("-x", 12345, nodes));
+	ASSERT(!can("-w", 12345, nodes));
+	ASSERT(!can("-x", 12347, nodes));
+	ASSERT(!can("-x", 12345, node));
+	free(old);
+	old = xasprintf("%s/profile.json", place);
+	ASSERT_INT(stat(old, &st), 0);
+	ASSERT_INT(st.st_size, 1);
+	free(old);
+	old = xasprintf("%s/.manykube/profiles", home);
+	ASSERT(!file_exists(old));
+	ASSERT_OK(old_home_move("dev", &err));
+}
+
+TEST(an_interrupted_move_is_finished)
+{
+	cleanup_free char *moving = xasprintf("%s/moving/dev", state);
+	cleanup_free char *folder = NULL;
+	cleanup_free char *old = NULL;
+	cleanup_free char *path = NULL;
+	cleanup_free char *above = NULL;
+
+	use_host();
+	make_old_cluster();
+	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_OK(state_make("moving", &above, &err));
+	old = xasprintf("%s/.manykube/profiles/dev", home);
+	/* On another file system, it is copied: both are there. */
+	ASSERT_INT(process_run(ARGV("cp", "-a", old, moving), NULL, NULL), 0);
+	free(folder);
+	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_STR(folder, moving);
+	ASSERT_OK(old_home_move("dev", &err));
+	ASSERT(file_exists(place));
+	ASSERT(!file_exists(moving));
+	ASSERT(!file_exists(old));
+}
+
+TEST(nodes_that_are_not_roots_are_refused_and_stay)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *folder = NULL;
+
+	use_host();
+	make_old_cluster();
+	ASSERT_OK(profile_folder("dev", &folder, &err));
+	MAKE(".manykube/profiles/dev/nodes/node-2", false, 12345, 0755);
+	ASSERT_INT(old_home_move("dev", &why), -EPERM);
+	ASSERT(why.reason == &reason_host_config);
+	ASSERT(file_exists(folder));
+	ASSERT(!file_exists(place));
+}
+
+TEST(a_cluster_without_nodes_of_roots_is_none_for_root)
+{
+	static const char *const gone[] = { "nodes/node-1/usr-work", "nodes/node-1", "nodes" };
+	cleanup_free char *found = NULL;
+
+	use_host();
+	make_old_cluster();
+	for (size_t i = 0; i < ARRAY_SIZE(gone); i++) {
+		cleanup_free char *path = xasprintf("%s/.manykube/profiles/dev/%s", home, gone[i]);
+		cleanup_free char *folder = NULL;
+
+		ASSERT_INT(rmdir(path), 0);
+		ASSERT_OK(profile_folder("dev", &folder, &err));
+		ASSERT_STR(folder, place);
+		ASSERT_OK(file_remove_tree(state, &err));
+	}
+	/* To the user it is as good as it was. */
+	ASSERT_INT(setresuid(12345, 12345, 12345), 0);
+	found = old_home_find("dev");
+	ASSERT(found);
+}
+
+TEST(a_cluster_that_comes_later_is_none_for_root)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *path = NULL;
+	cleanup_free char *folder = NULL;
+
+	use_host();
+	ASSERT_OK(state_ensure(&path, &err));
+	make_old_cluster();
+	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_STR(folder, place);
+	ASSERT_OK(profile_list(&names, &err));
+	ASSERT_INT(names.count, 0);
+}
+
+TEST(links_in_the_home_lead_to_nothing_of_others)
+{
+	cleanup_free char *other = NULL;
+	cleanup_free char *profiles = NULL;
+	cleanup_free char *folder = NULL;
+	cleanup_free char *kept = NULL;
+
+	use_host();
+	make_old_cluster();
+	ASSERT_OK(profile_folder("dev", &folder, &err));
+	other = make("other", false, 0, 0755);
+	kept = make("other/dev", false, 0, 0755);
+	profiles = xasprintf("%s/.manykube/profiles", home);
+	ASSERT_OK(file_remove_tree(profiles, &err));
+	ASSERT_INT(symlink(other, profiles), 0);
+	ASSERT_INT(old_home_move("dev", NULL), -EPERM);
+	ASSERT_INT(old_home_remove("dev", folder, NULL), -EPERM);
+	ASSERT(file_exists(kept));
+	ASSERT(!file_exists(place));
+}
+
+TEST(a_payload_that_only_root_could_change_is_taken_over)
+{
+	char target[] = "/var/cache/manykube/v1.2.3/bin/kubectl";
+
+	use_host();
+	MAKE(".manykube", false, 12345, 0755);
+	MAKE(".manykube/cache", false, 0, 0755);
+	MAKE(".manykube/cache/v1.2.3/bin/kubectl", true, 0, 0755);
+	MAKE(".manykube/cache/v1.2.3/store", false, 0, 0700);
+	MAKE(".manykube/cache/v1.2.3/store/tmp", false, 0, 01777);
+	(void)umask(0077);
+	ASSERT(payload_adopt("v1.2.3"));
+	ASSERT(can("-x", 12347, target));
+	ASSERT(!payload_adopt("v1.2.3"));
+}
+
+TEST(a_payload_that_others_could_have_changed_is_left_alone)
+{
+	static const struct {
+		const char *path;
+		unsigned owner;
+		mode_t mode;
+	} wrong[] = {
+		{ ".manykube/cache", 12345, 0755 },
+		{ ".manykube/cache/v1.2.3", 12345, 0755 },
+		{ ".manykube/cache/v1.2.3", 0, 0775 },
+		{ ".manykube/cache/v1.2.3/bin", 0, 0757 },
+		{ ".manykube/cache/v1.2.3/bin/kubectl", 12345, 0755 },
+		{ ".manykube/cache/v1.2.3/bin/kubectl", 0, 0777 },
+	};
+
+	use_host();
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		cleanup_free char *path = xasprintf("%s/%s", home, wrong[i].path);
+		cleanup_free char *manykube = xasprintf("%s/.manykube", home);
+
+		MAKE(".manykube/cache", false, 0, 0755);
+		MAKE(".manykube/cache/v1.2.3", false, 0, 0755);
+		MAKE(".manykube/cache/v1.2.3/bin", false, 0, 0755);
+		MAKE(".manykube/cache/v1.2.3/bin/kubectl", true, 0, 0755);
+		ASSERT_INT(chown(path, wrong[i].owner, 0), 0);
+		ASSERT_INT(chmod(path, wrong[i].mode), 0);
+		ASSERT(!payload_adopt("v1.2.3"));
+		ASSERT(file_exists(path));
+		ASSERT_OK(file_remove_tree(manykube, &err));
+	}
+	ASSERT(!file_exists("/var/cache/manykube/v1.2.3"));
+}
