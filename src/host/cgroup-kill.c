@@ -247,6 +247,8 @@ int cgroup_kill(const char *path, struct error *err)
 	if (r < 0)
 		return r;
 	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
+	if (!file_exists(folder))
+		return 0;
 	for (unsigned round = 0;; round++) {
 		unsigned found;
 
@@ -257,7 +259,8 @@ int cgroup_kill(const char *path, struct error *err)
 		}
 		r = signal_all(folder, SIGKILL, &found);
 		thaw_all(&h, path);
-		if (r == 0 && found == 0)
+		/* The first round may have looked while one process took another's place. */
+		if (r == 0 && found == 0 && round > 0)
 			return 0;
 		if (clock_now_ms() > deadline)
 			return error_set(err, -ETIMEDOUT, "%u processes of '%s' do not end", found,

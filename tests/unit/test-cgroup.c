@@ -189,21 +189,25 @@ static _Noreturn void run_away(void)
 
 static void kill_runaways(void)
 {
+	int ready[2];
 	pid_t pid;
+	char byte;
 
 	need_groups();
+	ASSERT_INT(pipe(ready), 0);
 	ASSERT_OK(cgroup_limit(group, 0, 0, &err));
 	for (int i = 0; i < 20; i++) {
 		pid = fork();
 		if (pid == 0) {
-			if (cgroup_enter(group, NULL, getpid(), NULL) < 0)
+			if (cgroup_enter(group, NULL, getpid(), NULL) < 0 ||
+			    write(ready[1], "x", 1) < 0)
 				_exit(1);
 			run_away();
 		}
 		ASSERT(pid > 0);
 	}
-	clock_rest_ms(50);
-	ASSERT(cgroup_has_processes(group));
+	for (int i = 0; i < 20; i++)
+		ASSERT_INT(read(ready[0], &byte, 1), 1);
 	ASSERT_OK(cgroup_kill(group, &err));
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
