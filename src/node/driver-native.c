@@ -43,6 +43,7 @@
 #include "host/scope.h"
 #include "node/native-create.h"
 #include "node/native-disk.h"
+#include "node/native-link.h"
 #include "node/native-root.h"
 #include "node/native-terminal.h"
 #include "node/native-views.h"
@@ -57,12 +58,6 @@ static char *group_of(const struct node_spec *spec)
 	cleanup_free char *cluster = scope_group(spec->cluster);
 
 	return xasprintf("%s/%s", cluster, spec->name);
-}
-
-/* A link's name has 15 characters: the bridge's own name tells the cluster, the slot the node. */
-static char *link_of(const struct node_spec *spec)
-{
-	return xasprintf("%s.%u", spec->bridge, spec->slot);
 }
 
 static char *below(const struct node_spec *spec, const char *name)
@@ -156,6 +151,13 @@ static _Noreturn void give_up(struct birth *birth, const char *what)
 	_exit(EXIT_FAILURE);
 }
 
+/* Say ERR to the parent and end. */
+static _Noreturn void pass_on(struct birth *birth, const struct error *err)
+{
+	(void)!write(birth->report[1], err->text, strlen(err->text));
+	_exit(EXIT_FAILURE);
+}
+
 static _Noreturn void be_init(struct birth *birth)
 {
 	static char *const environment[] = { NULL };
@@ -167,10 +169,8 @@ static _Noreturn void be_init(struct birth *birth)
 	(void)close(birth->go[1]);
 	(void)setsid();
 	if (native_build_root(birth->spec->name, birth->spec->cpus, birth->spec->memory_bytes,
-			      &birth->trees->mounts, &err) < 0) {
-		(void)!write(birth->report[1], err.text, strlen(err.text));
-		_exit(EXIT_FAILURE);
-	}
+			      &birth->trees->mounts, &err) < 0)
+		pass_on(birth, &err);
 	if (read(birth->go[0], &byte, 1) != 1)
 		_exit(EXIT_FAILURE);
 	if (file_poke("/proc/sys/net/ipv4/ip_forward", "1", NULL) < 0)
@@ -186,10 +186,8 @@ static _Noreturn void be_init(struct birth *birth)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGPIPE, SIG_DFL);
-	if (confine(&err) < 0) {
-		(void)!write(birth->report[1], err.text, strlen(err.text));
-		_exit(EXIT_FAILURE);
-	}
+	if (confine(&err) < 0)
+		pass_on(birth, &err);
 	(void)execve(
 		"/opt/manykube/agent",
 		ARGV("manykube-agent", "/etc/manykube/agent.conf", "/run/manykube/state", state),
@@ -203,10 +201,8 @@ static _Noreturn void be_first_child(struct birth *birth)
 	pid_t pid;
 
 	(void)close(birth->report[0]);
-	if (native_stage(birth->trees, &err) < 0) {
-		(void)!write(birth->report[1], err.text, strlen(err.text));
-		_exit(EXIT_FAILURE);
-	}
+	if (native_stage(birth->trees, &err) < 0)
+		pass_on(birth, &err);
 	if (cgroup_enter(birth->group, NULL, getpid(), NULL) < 0)
 		give_up(birth, "cannot enter the node's control group");
 	if (namespace_new_keyring() < 0)
@@ -228,34 +224,6 @@ static _Noreturn void be_first_child(struct birth *birth)
 		be_init(birth);
 	(void)!write(birth->number[1], &pid, sizeof(pid));
 	_exit(EXIT_SUCCESS);
-}
-
-static int plug_in(const struct node_spec *spec, pid_t pid, struct error *err)
-{
-	cleanup_with(link_closep) struct link_socket *host = NULL;
-	cleanup_with(link_closep) struct link_socket *inside = NULL;
-	cleanup_free char *link = link_of(spec);
-	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
-	cleanup_fd int netns = open(path, O_RDONLY | O_CLOEXEC);
-	struct in_addr anywhere = { 0 };
-	int r;
-
-	if (netns < 0)
-		return error_sys(err, "cannot open the node's network");
-	r = link_open(&host, err);
-	if (r == 0)
-		r = link_open_in(netns, &inside, err);
-	if (r == 0)
-		r = link_add_veth(host, link, spec->bridge, "eth0", netns, err);
-	if (r == 0)
-		r = link_up(inside, "lo", err);
-	if (r == 0)
-		r = link_add_address(inside, "eth0", spec->address, spec->prefix, err);
-	if (r == 0)
-		r = link_up(inside, "eth0", err);
-	if (r == 0 && spec->default_route)
-		r = link_replace_route(inside, anywhere, 0, spec->gateway, err);
-	return r;
 }
 
 static int record(const struct node_spec *spec, pid_t pid, struct error *err)
@@ -304,7 +272,7 @@ static int give_birth(struct birth *birth, struct error *err)
 	if (r == 0)
 		r = record(birth->spec, pid, err);
 	if (r == 0)
-		r = plug_in(birth->spec, pid, err);
+		r = native_link_plug_in(birth->spec, pid, err);
 	if (r == 0 && write(birth->go[1], "x", 1) != 1)
 		r = error_sys(err, "cannot tell the node to go on");
 	(void)close(take_fd(birth->go[1]));
@@ -422,7 +390,7 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 	cleanup_with(link_closep) struct link_socket *host = NULL;
 	int64_t deadline = clock_now_ms() + (int64_t)grace_seconds * 1000;
 	cleanup_free char *group = group_of(spec);
-	cleanup_free char *link = link_of(spec);
+	cleanup_free char *link = native_link_name(spec);
 	cleanup_free char *path = below(spec, "pid");
 	pid_t pid = running_pid(spec);
 	int r;
@@ -544,15 +512,6 @@ static int limit(const struct node_spec *spec, struct error *err)
 	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
 }
 
-/* The network of the node whose first process is PID. */
-static int open_network(const struct node_spec *spec, pid_t pid, int *ret_fd, struct error *err)
-{
-	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
-
-	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return *ret_fd < 0 ? error_sys(err, "cannot open the network of node '%s'", spec->name) : 0;
-}
-
 static int route(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		 struct in_addr via, bool remove, struct error *err)
 {
@@ -563,7 +522,7 @@ static int route(const struct node_spec *spec, struct in_addr pods, unsigned pre
 
 	if (!pid)
 		return 0;
-	r = open_network(spec, pid, &netns, err);
+	r = native_link_open_network(spec, pid, &netns, err);
 	if (r == 0)
 		r = link_open_in(netns, &inside, err);
 	if (r < 0)
@@ -578,7 +537,7 @@ static int reach(const struct node_spec *spec, struct in_addr address, unsigned 
 {
 	pid_t pid = running_pid(spec);
 	cleanup_fd int netns = -1;
-	int r = pid ? open_network(spec, pid, &netns, err) : not_running(spec, err);
+	int r = pid ? native_link_open_network(spec, pid, &netns, err) : not_running(spec, err);
 
 	return r < 0 ? r : link_try_in(netns, address, port, timeout_ms, err);
 }
