@@ -35,7 +35,7 @@ static const char *const state_words[] = {
 static const unsigned backoff_first_ms = 100;
 static const unsigned backoff_most_ms = 10000;
 static const int64_t healthy_after_ms = 30000;
-static const int64_t socket_poll_ms = 20;
+static const int64_t poll_ms = 20;
 
 static char *const environment[] = {
 	(char[]){ "PATH=/opt/manykube/bin:/opt/cni/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:"
@@ -170,6 +170,15 @@ static bool socket_accepts(const char *path)
 	return accepts;
 }
 
+/* Whether the file of arguments-from is there but empty: its writer has created it and is about to
+ * fill it. */
+static bool arguments_are_coming(const struct agent_service *config)
+{
+	struct stat st;
+
+	return config->arguments_file && stat(config->arguments_file, &st) == 0 && st.st_size == 0;
+}
+
 /* The command with the words of arguments-from behind it, in static memory. */
 static char **make_arguments(const struct agent_service *config)
 {
@@ -254,8 +263,9 @@ static bool may_start(struct service *service, struct watch *watch, int64_t now)
 		service->due_ms = 0;
 		return false;
 	}
-	if (service->config->needs && !socket_accepts(service->config->needs)) {
-		service->due_ms = now + socket_poll_ms;
+	if ((service->config->needs && !socket_accepts(service->config->needs)) ||
+	    arguments_are_coming(service->config)) {
+		service->due_ms = now + poll_ms;
 		return false;
 	}
 	return true;

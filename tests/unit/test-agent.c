@@ -283,6 +283,23 @@ TEST(arguments_come_from_a_file_at_each_start)
 	ASSERT_INT(end_agent(), 0);
 }
 
+TEST(a_file_of_arguments_that_is_still_empty_is_waited_for)
+{
+	cleanup_free char *config = xasprintf("service one\n command /bin/echo first\n log %s/log\n"
+					      " arguments-from %s/flags WORDS\n",
+					      test_folder(), test_folder());
+	cleanup_free char *log = NULL;
+
+	put("flags", "");
+	start_agent(config);
+	free(wait_for("run/state", "one waiting"));
+	clock_rest_ms(60);
+	put("flags", "WORDS=--a\n");
+	log = wait_for("log", "first --a\n");
+	ASSERT(!strstr(log, "first\n"));
+	ASSERT_INT(end_agent(), 0);
+}
+
 TEST(the_end_is_orderly)
 {
 	const char *f = test_folder();
