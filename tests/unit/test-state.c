@@ -160,7 +160,6 @@ TEST(an_interrupted_move_is_finished)
 	cleanup_free char *moving = xasprintf("%s/moving/dev", state);
 	cleanup_free char *folder = NULL;
 	cleanup_free char *old = NULL;
-	cleanup_free char *path = NULL;
 	cleanup_free char *above = NULL;
 
 	use_host();
