@@ -98,7 +98,7 @@ static _Noreturn void become(const char *program, char *const *argv,
 	    (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) ||
 	    (options->folder && chdir(options->folder) < 0) ||
 	    (options->only_folder && write_only_here() < 0) ||
-	    (options->person && person_become(options->person) < 0))
+	    (options->user && user_become(options->user) < 0))
 		goto failed;
 	if (options->confined_uid > 0 && drop_rights(options->confined_uid) < 0)
 		goto failed;

@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/person.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
+#include "base/user.h"
 
 /* An argument vector in place: ARGV("ls", "-l"). */
 #define ARGV(...) ((char *[]){ __VA_ARGS__, NULL })
@@ -27,16 +27,16 @@ struct process {
  */
 struct process_options {
 	const char *folder;
-	const char *output;          /* append stdout and stderr to this file */
-	int stdin_fd;                /* > 0: the child's standard input */
-	int stdout_fd;               /* > 0: the child's standard output */
-	int stderr_fd;               /* > 0: the child's standard error */
-	bool no_stdin;               /* /dev/null as standard input */
-	bool new_session;            /* outlive us: a session of its own */
-	bool dies_with_us;           /* killed when we end, however we end */
-	char *const *environment;    /* NULL: ours */
-	const struct person *person; /* NULL: run as who we are, else as this user */
-	bool only_folder;            /* it can change nothing outside of `folder`; needs root */
+	const char *output;       /* append stdout and stderr to this file */
+	int stdin_fd;             /* > 0: the child's standard input */
+	int stdout_fd;            /* > 0: the child's standard output */
+	int stderr_fd;            /* > 0: the child's standard error */
+	bool no_stdin;            /* /dev/null as standard input */
+	bool new_session;         /* outlive us: a session of its own */
+	bool dies_with_us;        /* killed when we end, however we end */
+	char *const *environment; /* NULL: ours */
+	const struct user *user;  /* NULL: run as who we are, else as this user */
+	bool only_folder;         /* it can change nothing outside of `folder`; needs root */
 	/*
 	 * > 0: a program that reads what is not to be trusted.  It has this uid and gid and no
 	 * other rights, can't gain any by set-user-ID programs, has no network, an empty

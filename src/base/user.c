@@ -29,21 +29,39 @@ static bool is_somebody_else(void)
 	return geteuid() == 0 && path_person_uid() != 0;
 }
 
-/* The groups of the user UID with the first group GID, for the caller to free. */
-static gid_t *list_groups(uid_t uid, gid_t gid, int *ret_count)
+void user_find(struct user *ret)
 {
-	struct passwd *entry = getpwuid(uid);
-	gid_t *groups;
+	struct user user = { .uid = path_person_uid(), .gid = path_person_gid() };
+	struct passwd *entry;
+	int count = 0;
 
-	*ret_count = 0;
-	if (!entry || getgrouplist(entry->pw_name, gid, NULL, ret_count) >= 0 || *ret_count <= 0) {
-		*ret_count = 0;
-		return NULL;
-	}
-	groups = xcalloc((size_t)*ret_count, sizeof(*groups));
-	if (getgrouplist(entry->pw_name, gid, groups, ret_count) < 0)
-		*ret_count = 0;
-	return groups;
+	user.is_other = is_somebody_else();
+	entry = user.is_other ? getpwuid(user.uid) : NULL;
+	if (entry)
+		(void)getgrouplist(entry->pw_name, user.gid, NULL, &count);
+	user.groups = xcalloc((size_t)count + 1, sizeof(*user.groups));
+	user.groups[0] = user.gid;
+	if (!entry || getgrouplist(entry->pw_name, user.gid, user.groups, &count) < 0)
+		count = 1;
+	user.group_count = (size_t)count;
+	*ret = user;
+}
+
+void user_release(struct user *user)
+{
+	free(user->groups);
+	*user = USER_INIT;
+}
+
+int user_become(const struct user *user)
+{
+	if (!user->is_other)
+		return 0;
+	return setgroups(user->group_count, user->groups) < 0 ||
+			       setresgid(user->gid, user->gid, user->gid) < 0 ||
+			       setresuid(user->uid, user->uid, user->uid) < 0
+		       ? -1
+		       : 0;
 }
 
 static int save_groups(struct user_rights *rights, struct error *err)
@@ -58,16 +76,13 @@ static int save_groups(struct user_rights *rights, struct error *err)
 
 int user_enter(struct user_rights *ret, struct error *err)
 {
+	cleanup_with(user_release) struct user user = USER_INIT;
 	struct user_rights rights = USER_RIGHTS_INIT;
-	uid_t uid = path_person_uid();
-	gid_t gid = path_person_gid();
-	cleanup_free gid_t *groups = NULL;
-	int count;
 	int r;
 
 	if (is_entered || !is_somebody_else())
 		return 0;
-	groups = list_groups(uid, gid, &count);
+	user_find(&user);
 	r = save_groups(&rights, err);
 	if (r < 0) {
 		free(rights.groups);
@@ -77,13 +92,13 @@ int user_enter(struct user_rights *ret, struct error *err)
 	rights.dumpable = prctl(PR_GET_DUMPABLE);
 	rights.active = true;
 	is_entered = true;
-	r = setgroups((size_t)count, groups);
+	r = setgroups(user.group_count, user.groups);
 	if (r == 0) {
-		(void)setfsgid(gid);
-		(void)setfsuid(uid);
+		(void)setfsgid(user.gid);
+		(void)setfsuid(user.uid);
 	}
-	if (r < 0 || setfsuid((uid_t)-1) != (int)uid || setfsgid((gid_t)-1) != (int)gid) {
-		r = error_set(err, -EPERM, "cannot take the rights of user %u", uid);
+	if (r < 0 || setfsuid((uid_t)-1) != (int)user.uid || setfsgid((gid_t)-1) != (int)user.gid) {
+		r = error_set(err, -EPERM, "cannot take the rights of user %u", user.uid);
 		user_leave(&rights);
 		return r;
 	}
@@ -93,6 +108,8 @@ int user_enter(struct user_rights *ret, struct error *err)
 
 void user_leave(struct user_rights *rights)
 {
+	int before = errno;
+
 	if (!rights->active)
 		return;
 	(void)setfsuid(geteuid());
@@ -106,6 +123,8 @@ void user_leave(struct user_rights *rights)
 	free(rights->groups);
 	*rights = USER_RIGHTS_INIT;
 	is_entered = false;
+	/* The caller may have yet to look at it. */
+	errno = before;
 }
 
 /* Make NAME for the user in the directory ABOVE, in which only root may. */

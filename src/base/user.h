@@ -15,9 +15,26 @@
 
 #include "base/error.h"
 
-struct user_rights {
-	bool active; /* the file system sees the user */
+/* Who the user is, with all groups. */
+struct user {
+	uid_t uid;
+	gid_t gid;
 	gid_t *groups;
+	size_t group_count;
+	bool is_other; /* somebody else than we are */
+};
+
+#define USER_INIT ((struct user){ 0 })
+
+void user_find(struct user *ret);
+void user_release(struct user *user);
+
+/* Become USER for good, between fork and exec; -1 with errno. Does nothing when we are the user. */
+int user_become(const struct user *user);
+
+struct user_rights {
+	bool active;   /* the file system sees the user */
+	gid_t *groups; /* our own, to return to */
 	int group_count;
 	int dumpable;
 };

@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "base/person.h"
 #include "base/process.h"
+#include "base/user.h"
 #include "cluster/audit.h"
 #include "cluster/logs.h"
 #include "cluster/node-files.h"
@@ -469,7 +469,6 @@ static int open_unnamed(const char *folder, const char *temp, bool *ret_named)
 
 /* The file that becomes the archive; all about it is done with the rights of the user. */
 struct target {
-	struct person person;
 	const char *path; /* as the user wrote it */
 	char *real;       /* what it is called at last */
 	char *temp;       /* and before */
@@ -479,7 +478,6 @@ struct target {
 
 static void target_release(struct target *target)
 {
-	person_release(&target->person);
 	free(target->real);
 	free(target->temp);
 	cleanup_fd_(&target->fd);
@@ -500,7 +498,13 @@ static int create_target(struct target *target, struct error *err)
 	slash = strrchr(target->real, '/');
 	folder = slash ? xstrndup(target->real, (size_t)(slash - target->real) + 1) : xstrdup(".");
 	target->fd = open_unnamed(folder, target->temp, &target->named);
-	return target->fd < 0 ? error_sys(err, "cannot create '%s'", target->path) : 0;
+	if (target->fd >= 0)
+		return 0;
+	r = error_sys(err, "cannot create '%s'", target->path);
+	if (r != -EACCES)
+		return r;
+	(void)error_reason(err, r, &reason_host_config);
+	return error_hint(err, r, "name a file in a directory that you can write to");
 }
 
 /* Give what was written its name if R, of writing it, is no failure; else remove it. */
@@ -521,23 +525,19 @@ static int settle_target(const struct target *target, int r, struct error *err)
 int bundle_write(const struct profile *profile, const char *path, struct error *err)
 {
 	cleanup_with(target_release) struct target target = { .path = path, .fd = -1 };
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	int last;
-	int r;
+	int r = user_enter(&rights, err);
 
-	person_find(&target.person);
-	r = person_begin(&target.person, err);
-	if (r < 0)
-		return r;
-	r = create_target(&target, err);
-	person_end(&target.person);
+	if (r == 0)
+		r = create_target(&target, err);
+	user_leave(&rights);
 	if (r < 0)
 		return r;
 	r = ends_in(path, ".tar") ? fill_into(profile, target.fd, err)
 				  : fill_compressed(profile, target.fd, err);
-	last = person_begin(&target.person, r < 0 ? NULL : err);
+	last = user_enter(&rights, r < 0 ? NULL : err);
 	if (last < 0)
 		return r < 0 ? r : last;
-	r = settle_target(&target, r, err);
-	person_end(&target.person);
-	return r;
+	return settle_target(&target, r, err);
 }

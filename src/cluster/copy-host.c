@@ -49,7 +49,7 @@ static int make_scratch(struct copy_host *host, struct error *err)
 	/* Somebody else who may write here could have replaced it meanwhile. */
 	if (host->scratch < 0 || fstat(host->scratch, &st) < 0)
 		return error_sys(err, "cannot open the directory that was just created");
-	if (st.st_uid != host->person.uid || (st.st_mode & 07777) != 0700)
+	if (st.st_uid != host->user.uid || (st.st_mode & 07777) != 0700)
 		return error_set(err, -EPERM, "another user changes what is in the directory");
 	return 0;
 }
@@ -57,22 +57,22 @@ static int make_scratch(struct copy_host *host, struct error *err)
 int copy_host_open(const char *folder, struct copy_host *ret, struct error *err)
 {
 	cleanup_with(copy_host_release) struct copy_host host = COPY_HOST_INIT;
-	int r;
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int r = user_enter(&rights, err);
 
-	person_find(&host.person);
-	r = person_begin(&host.person, err);
 	if (r < 0)
 		return r;
+	user_find(&host.user);
 	host.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = host.folder < 0 ? error_sys(err, "cannot open '%s'", folder) : make_scratch(&host, err);
-	person_end(&host.person);
+	user_leave(&rights);
 	if (r < 0)
 		(void)error_reason(err, r, &reason_copy);
-	if (r == -EACCES && host.person.is_other)
+	if (r == -EACCES && host.user.is_other)
 		return error_hint(err, r,
 				  "files come to this host with the rights of user %u, who called "
 				  "sudo: choose a directory that this user can write to",
-				  host.person.uid);
+				  host.user.uid);
 	if (r < 0)
 		return r;
 	host.scratch_path = xasprintf("/proc/self/fd/%d", host.scratch);
@@ -162,7 +162,7 @@ static int keep_usual_files(const struct copy_host *host, struct error *err)
 {
 	struct process_options options = { .folder = host->scratch_path,
 					   .no_stdin = true,
-					   .person = &host->person,
+					   .user = &host->user,
 					   .only_folder = geteuid() == 0 };
 	int r = process_run(ARGV("find", ".", "!", "-type", "f", "!", "-type", "d", "!", "-type",
 				 "l", "-delete"),
@@ -192,14 +192,14 @@ static int place(const struct copy_host *host, const char *name, enum copy_kind 
 int copy_host_place(const struct copy_host *host, const char *name, enum copy_kind kind,
 		    const char *target, struct error *err)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	int r = keep_usual_files(host, err);
 
 	if (r == 0)
-		r = person_begin(&host->person, err);
+		r = user_enter(&rights, err);
 	if (r < 0)
 		return r;
 	r = place(host, name, kind, target, err);
-	person_end(&host->person);
 	return r < 0 ? error_reason(err, r, &reason_copy) : 0;
 }
 
@@ -207,13 +207,13 @@ static void remove_scratch(const struct copy_host *host)
 {
 	struct process_options options = { .folder = host->folder_path,
 					   .no_stdin = true,
-					   .person = &host->person };
-	int r = person_begin(&host->person, NULL);
+					   .user = &host->user };
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int r = user_enter(&rights, NULL);
 
-	if (r == 0) {
+	if (r == 0)
 		r = unlinkat(host->folder, host->name, AT_REMOVEDIR);
-		person_end(&host->person);
-	}
+	user_leave(&rights);
 	if (r == 0 || !options.folder)
 		return;
 	/* A directory that can't be written to can't be emptied, either. */
@@ -230,6 +230,6 @@ void copy_host_release(struct copy_host *host)
 	free(host->name);
 	free(host->scratch_path);
 	free(host->folder_path);
-	person_release(&host->person);
+	user_release(&host->user);
 	*host = COPY_HOST_INIT;
 }

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/person.h"
+#include "base/user.h"
 
 enum copy_kind {
 	COPY_MISSING,
@@ -23,7 +23,7 @@ enum copy_kind {
 int copy_host_kind(const char *path, struct error *err);
 
 struct copy_host {
-	struct person person;
+	struct user user;
 	int folder;         /* in which the copy gets its name */
 	int scratch;        /* the fresh directory in it */
 	char *name;         /* of the scratch directory */

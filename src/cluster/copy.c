@@ -196,7 +196,7 @@ static int spawn_unpack(const struct unpacking *to, int archive, int said, struc
 
 	if (!to->node) {
 		options.folder = to->host->scratch_path;
-		options.person = &to->host->person;
+		options.user = &to->host->user;
 		options.only_folder = geteuid() == 0;
 	}
 	/* On the host nothing may come out of a node that gives rights. */
@@ -448,21 +448,13 @@ static int transfer(const struct copy_end *from, const char *source, const struc
 }
 
 /* find_target() with the rights of the user, whose directories they are. */
-static int find_target_as_person(const struct copy_end *to, const char *source, enum copy_kind kind,
-				 char **ret_path, enum copy_kind *ret_there, struct error *err)
+static int find_target_as_user(const struct copy_end *to, const char *source, enum copy_kind kind,
+			       char **ret_path, enum copy_kind *ret_there, struct error *err)
 {
-	cleanup_with(person_release) struct person person = PERSON_INIT;
-	int r;
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int r = to->node ? 0 : user_enter(&rights, err);
 
-	if (to->node)
-		return find_target(to, source, kind, ret_path, ret_there, err);
-	person_find(&person);
-	r = person_begin(&person, err);
-	if (r < 0)
-		return r;
-	r = find_target(to, source, kind, ret_path, ret_there, err);
-	person_end(&person);
-	return r;
+	return r < 0 ? r : find_target(to, source, kind, ret_path, ret_there, err);
 }
 
 /* What holds for all that is run from now on. */
@@ -495,7 +487,7 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 		return missing(from, source, "does not exist", err);
 	if (kind == COPY_OTHER)
 		return unfit(from, source, "is neither a file nor a folder", err);
-	r = find_target_as_person(to, source, (enum copy_kind)kind, &target, &there, err);
+	r = find_target_as_user(to, source, (enum copy_kind)kind, &target, &there, err);
 	if (r == 0)
 		r = real_path(from->node, &source, err);
 	if (r < 0)

@@ -153,8 +153,15 @@ list_secrets() {
 }
 
 @test "under sudo, a bundle is the caller's own" {
-	SUDO_UID=65534 SUDO_GID=65534 manykube logs -q --file="$BATS_TEST_TMPDIR/own.tar"
-	assert_equal "$(stat -c '%u %a' "$BATS_TEST_TMPDIR/own.tar")" "65534 600"
+	local own=$MANYKUBE_HOME/own
+
+	SUDO_UID=65534 SUDO_GID=65534 run -38 manykube logs -q --file="$BATS_TEST_TMPDIR/own.tar"
+	assert_output_has "name a file in a directory that you can write to"
+	as_nobody true
+	mkdir "$own"
+	chown 65534 "$own"
+	SUDO_UID=65534 SUDO_GID=65534 manykube logs -q --file="$own/own.tar"
+	assert_equal "$(stat -c '%u %a' "$own/own.tar")" "65534 600"
 }
 
 @test "a bundle can be had of a cluster that is down" {

@@ -97,20 +97,21 @@ TEST(a_confined_program_writes_only_in_its_folder)
 	ASSERT_INT(run_in_here("cat sub/file >../file", (struct process_options){ 0 }), 0);
 }
 
-TEST(a_program_of_the_person_has_no_more_rights)
+TEST(a_program_of_the_user_has_no_more_rights)
 {
-	cleanup_with(person_release) struct person person = PERSON_INIT;
-	struct process_options options = { .person = &person };
+	cleanup_with(user_release) struct user user = USER_INIT;
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	struct process_options options = { .user = &user };
 
 	if (geteuid() != 0)
 		test_skip("needs root");
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1) + setenv("SUDO_GID", "12346", 1), 0);
-	person_find(&person);
+	user_find(&user);
 	ASSERT_INT(run_in_here("test \"$(id -u):$(id -g):$(id -G)\" = 12345:12346:12346", options),
 		   0);
 	ASSERT(run_in_here("cat /etc/shadow", options) > 0);
-	ASSERT_OK(person_begin(&person, &err));
+	ASSERT_OK(user_enter(&rights, &err));
 	ASSERT_INT(open("/etc/shadow", O_RDONLY), -1);
-	person_end(&person);
+	user_leave(&rights);
 	ASSERT_INT(close(open("/etc/shadow", O_RDONLY)), 0);
 }
