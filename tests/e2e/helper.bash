@@ -180,6 +180,11 @@ assert_schema_lines() {
 	"$E2E_ROOT/tests/e2e/check-schema.py" --lines "$E2E_ROOT/docs/schema/$1.json"
 }
 
+# What a node without a limit of its own is held to, so that the host keeps some: bytes.
+most_memory() {
+	echo $(($(getconf _PHYS_PAGES) * 15 / 16 * $(getconf PAGE_SIZE)))
+}
+
 # A port of loopback that nobody uses.
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'

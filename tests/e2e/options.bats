@@ -158,7 +158,7 @@ limit_of() {
 	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.capacity.cpu}')" \
 		"$(getconf _NPROCESSORS_ONLN)"
 	assert_equal "$(limit_of node-1 cpu)" none
-	assert_equal "$(limit_of node-1 memory)" none
+	assert_equal "$(limit_of node-1 memory)" "$(most_memory)"
 	run -0 manykube config view
 	assert_output_has "  cpus: max"
 	assert_output_has "  memory: max"

@@ -77,7 +77,7 @@ group_of() {
 	assert_equal "$(kubectl get node small -o jsonpath='{.status.capacity.memory}')" 700Mi
 	manykube node set small --cpus=max --memory=max
 	assert_equal "$(cat "$(group_of small)/cpu.max")" "max 100000"
-	assert_equal "$(cat "$(group_of small)/memory.max")" max
+	assert_equal "$(cat "$(group_of small)/memory.max")" "$(most_memory)"
 	# Three nodes are enough for a guest to carry on with.
 	manykube node delete small
 	[ ! -d "$(group_of small)" ]
