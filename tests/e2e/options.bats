@@ -74,7 +74,7 @@ limit_of() {
 	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/cache MANYKUBE_PAYLOAD_FROM=download \
 		run manykube start --download-only --binary-mirror=http://127.0.0.1:9
 	assert_status 40
-	assert_output_has "http://127.0.0.1:9/dl.k8s.io/release/v1.36.3/"
+	assert_output_has "cannot download 'http://127.0.0.1:9/"
 }
 
 @test "an unsupported version is refused with the supported ones" {
