@@ -606,14 +606,13 @@ TEST(the_environment_weakens_no_check_of_a_build)
 {
 	static const char *const weak[] = { "GONOSUMDB",  "GONOSUMCHECK", "GOINSECURE", "GOPRIVATE",
 					    "GONOPROXY",  "CGO_CFLAGS",   "CC",         "GOENV_X",
-					    "LD_PRELOAD", "GODEBUG" };
+					    "LD_PRELOAD", "GODEBUG",      "GOSUMDB" };
 	cleanup_free char *seen = NULL;
 
 	put_go(":");
 	for (size_t i = 0; i < ARRAY_SIZE(weak); i++)
 		(void)setenv(weak[i], "*", 1);
 	(void)setenv("GOFLAGS", "-insecure -mod=mod", 1);
-	(void)setenv("GOSUMDB", "off", 1);
 	(void)setenv("https_proxy", "http://proxy.example:3128", 1);
 	(void)unsetenv("LD_PRELOAD");
 	ASSERT_OK(build_runc(&seen, &err));
