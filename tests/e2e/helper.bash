@@ -182,7 +182,9 @@ assert_schema_lines() {
 
 # What a node without a limit of its own is held to, so that the host keeps some: bytes.
 most_memory() {
-	echo $(($(getconf _PHYS_PAGES) * 15 / 16 * $(getconf PAGE_SIZE)))
+	local pages=$(($(getconf _PHYS_PAGES) * 15 / 16))
+
+	echo $((pages * $(getconf PAGE_SIZE)))
 }
 
 # A port of loopback that nobody uses.
