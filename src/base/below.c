@@ -60,23 +60,7 @@ int below_open(const char *folder, const char *path, int flags, int *ret_fd, str
 
 int below_list(const char *folder, const char *path, struct strlist *ret, struct error *err)
 {
-	cleanup_dir DIR *dir = NULL;
-	struct dirent *entry;
-	int fd = -1;
-	int r = below_open(folder, path, O_DIRECTORY, &fd, err);
-
-	if (r < 0)
-		return r;
-	dir = fdopendir(fd);
-	if (!dir) {
-		(void)close(fd);
-		return error_sys(err, "cannot list '%s/%s'", folder, path);
-	}
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			strlist_add(ret, entry->d_name);
-	strlist_sort(ret);
-	return 0;
+	return below_list_most(folder, path, SIZE_MAX, ret, err);
 }
 
 int below_read(const char *folder, const char *path, size_t limit, struct strbuf *buf,
