@@ -749,7 +749,10 @@ TEST(questions_that_nobody_answers_fail)
 	close_door();
 }
 
-/* A DNS server on TCP that gives each question back as an answer, on AT_PORT (0: any). */
+/*
+ * A DNS server on TCP that gives each question back as an answer, on AT_PORT (0: any).
+ * Returns its port, or -1 if AT_PORT is taken.
+ */
 static int start_dns_stream_server(int at_port)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -758,7 +761,12 @@ static int start_dns_stream_server(int at_port)
 	socklen_t len = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	ASSERT(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(fd, 8) == 0);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		ASSERT(at_port != 0 && errno == EADDRINUSE);
+		(void)close(fd);
+		return -1;
+	}
+	ASSERT(listen(fd, 8) == 0);
 	ASSERT(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
 	if (fork() == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -817,8 +825,11 @@ TEST(only_queries_are_relayed)
 	uint8_t answer[512];
 	int port;
 
-	port = start_dns_server(false);
-	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", start_dns_stream_server(port));
+	/* One port for both: a free one for UDP may still be taken for TCP. */
+	do
+		port = start_dns_server(false);
+	while (start_dns_stream_server(port) < 0);
+	strlist_addf(&config.dns_upstream, "127.0.0.1:%d", port);
 	port = open_door_with_dns();
 	(void)ask_by_tcp(port, answer);
 	memcpy(packet, question, sizeof(question));
