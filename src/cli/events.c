@@ -65,6 +65,22 @@ static size_t count_steps(void)
 	return count;
 }
 
+bool events_asked_for(const char *output, char *const *argv)
+{
+	static const char *const forms[] = { "-ojson", "-o=json", "--output=json" };
+
+	for (; *argv; argv++) {
+		bool split = strcmp(*argv, "-o") == 0 || strcmp(*argv, "--output") == 0;
+
+		if (split && argv[1] && strcmp(argv[1], "json") == 0)
+			return true;
+		for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+			if (strcmp(*argv, forms[i]) == 0)
+				return true;
+	}
+	return strcmp(output, "json") == 0;
+}
+
 void events_begin(const char *command, bool to_stdout)
 {
 	static const struct {

@@ -17,6 +17,11 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
+/* Whether ARGV, which may be wrong before or behind its -o, asks for events; without -o OUTPUT says
+ * it.
+ */
+bool events_asked_for(const char *output, char *const *argv);
+
 /* The command "start" or "node add" speaks from now on, in events on stdout if TO_STDOUT. */
 void events_begin(const char *command, bool to_stdout);
 

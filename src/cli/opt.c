@@ -33,6 +33,8 @@ static bool is_list(const struct opt *opt)
 
 bool opt_takes_value(const struct opt *opt)
 {
+	if (opt->type == OPT_TYPE_ABSENT)
+		return opt->operand != NULL;
 	return !is_flag(opt) && opt->type != OPT_TYPE_REPEAT && opt->type != OPT_TYPE_SECONDS_MAYBE;
 }
 
@@ -67,7 +69,7 @@ static int set_choice(const struct opt *opt, const char *value, struct error *er
 		return 0;
 	}
 	shown = strlist_join(&words, ", ");
-	return error_set(err, -EINVAL, "'%s' is none of %s", value, shown);
+	return error_set(err, -EINVAL, "must be one of %s, not '%s'", shown, value);
 }
 
 static int set_number(const struct opt *opt, const char *value, struct error *err)
@@ -128,6 +130,25 @@ static int set_string(const struct opt *opt, const char *value, struct error *er
 	return r;
 }
 
+static bool is_harmless(const struct opt *opt, const char *value)
+{
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+
+	if (opt->harmless)
+		strlist_split(&words, opt->harmless, '|');
+	return !*value || strlist_has(&words, "*") || strlist_has(&words, value);
+}
+
+/* Refuse OPT, which does not exist here, unless nothing would be different with it. */
+static int refuse_absent(const struct opt *opt, const char *value, struct error *err)
+{
+	if (is_harmless(opt, value))
+		return 0;
+	(void)error_because(err, &reason_usage, -EINVAL, "there is no option '--%s%s%s'", opt->name,
+			    opt->operand ? "=" : "", opt->operand ? value : "");
+	return error_hint(err, -EINVAL, "%s", opt->help);
+}
+
 static int set_value(const struct opt *opt, const char *value, struct error *err)
 {
 	note_given(opt);
@@ -151,6 +172,7 @@ static int set_value(const struct opt *opt, const char *value, struct error *err
 	case OPT_TYPE_LIST:
 	case OPT_TYPE_WORDS:
 		return add_items(opt, value, opt->type == OPT_TYPE_WORDS, err);
+	case OPT_TYPE_ABSENT:
 	case OPT_TYPE_END:
 		break;
 	}
@@ -244,7 +266,8 @@ static int unknown_name(const struct parser *parser, const char *name, size_t le
 
 	for (const struct opt *const *table = parser->tables; *table; table++)
 		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++)
-			suggest_offer(&suggest, opt->name);
+			if (opt->type != OPT_TYPE_ABSENT)
+				suggest_offer(&suggest, opt->name);
 	if (suggest.nearest)
 		return error_because(err, &reason_usage, -EINVAL,
 				     "there is no option '--%s'; did you mean '--%s'?", word,
@@ -257,20 +280,32 @@ static int take_value(struct parser *parser, const struct opt *opt, const char *
 		      const char *value, struct error *err)
 {
 	strlist_add(parser->given, opt->name);
+	if (opt->type == OPT_TYPE_ABSENT)
+		return refuse_absent(opt, value, err);
 	/* The first item on the command line replaces the default list. */
 	if (is_list(opt) && !strlist_has(&parser->begun, opt->name)) {
 		strlist_release(opt->to.list);
 		strlist_add(&parser->begun, opt->name);
 	}
-	if (set_value(opt, value, err) < 0)
-		return wrong_value(err, written);
-	return 0;
+	if (set_value(opt, value, err) == 0)
+		return 0;
+	if (opt->instead)
+		(void)error_hint(err, -EINVAL, "%s", opt->instead);
+	return wrong_value(err, written);
+}
+
+/* -v 5 is -vvvvv, as klog has it. */
+static bool is_digit(const char *text)
+{
+	return text && isdigit((unsigned char)text[0]) && !text[1];
 }
 
 /* Set OPT, which was written without a value: it has none, or the next argument is it. */
 static int take_next(struct parser *parser, const struct opt *opt, const char *written,
 		     struct error *err)
 {
+	if (opt->type == OPT_TYPE_REPEAT && is_digit(*parser->argv))
+		return take_value(parser, opt, written, *parser->argv++, err);
 	if (opt->type == OPT_TYPE_REPEAT) {
 		note_given(opt);
 		strlist_add(parser->given, opt->name);
@@ -279,7 +314,7 @@ static int take_next(struct parser *parser, const struct opt *opt, const char *w
 	}
 	if (opt->type == OPT_TYPE_SECONDS_MAYBE)
 		return take_value(parser, opt, written, "1s", err);
-	if (is_flag(opt))
+	if (!opt_takes_value(opt))
 		return take_value(parser, opt, written, "true", err);
 	if (!*parser->argv)
 		return error_because(err, &reason_usage, -EINVAL, "'%s' needs a value (%s)",

@@ -32,6 +32,7 @@ enum opt_type {
 	OPT_TYPE_SECONDS_MAYBE,
 	OPT_TYPE_LIST,
 	OPT_TYPE_WORDS,
+	OPT_TYPE_ABSENT,
 };
 
 /* What a shell offers for a value or an operand. */
@@ -72,6 +73,8 @@ struct opt {
 	bool *given; /* becomes true when it is given, in whichever way and with whichever value */
 	int (*check)(const char *value, struct error *err); /* what a string must be */
 	enum complete complete;
+	const char *instead; /* what to do about a value that it does not take: an error's advice */
+	const char *harmless; /* of OPT_ABSENT: the values that are accepted, "native|auto" */
 };
 
 /* clang-format off */
@@ -105,6 +108,16 @@ struct opt {
 /* Like OPT_LIST, for items without commas: they separate items everywhere. */
 #define OPT_WORDS(letter_, name_, to_, operand_, help_, ...) \
 	{ OPT_TYPE_WORDS, letter_, name_, operand_, help_, { .list = to_ }, __VA_ARGS__ }
+/*
+ * An option of another program that does not exist here.  It is refused, with INSTEAD_ as advice: the
+ * substitute, or that there is none.  With one of the values in .harmless, or an empty one, it is
+ * accepted and has no effect.  OPERAND_ is NULL if no value must follow; then "true" stands for one that is left out.
+ */
+#define OPT_ABSENT(letter_, name_, operand_, instead_, ...) \
+	{ OPT_TYPE_ABSENT, letter_, name_, operand_, instead_, { 0 }, .once = true, __VA_ARGS__ }
+/* One that is accepted with any value, since it would change nothing here; WHY_ says so. */
+#define OPT_NEEDLESS(letter_, name_, operand_, why_) \
+	OPT_ABSENT(letter_, name_, operand_, why_, .harmless = "*")
 #define OPT_HELP(to_) \
 	{ OPT_TYPE_HELP, 'h', "help", NULL, "show this help", { .flag = to_ }, .once = true }
 #define OPT_END { .type = OPT_TYPE_END }
@@ -134,7 +147,8 @@ int opt_set(const struct opt *opt, const char *value, struct error *err);
 /*
  * Read the options in ARGV (ended by NULL, without the command's name) that TABLES (a list
  * ended by NULL) have, add their names to GIVEN and the rest to OPERANDS.  -EINVAL with
- * reason_usage for what is wrong, with the nearest option suggested for one that no table has.
+ * reason_usage for what is wrong, with the nearest option suggested for one that no table has;
+ * advice is set only where the tables have some.
  */
 int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv,
 	      struct strlist *operands, struct strlist *given, struct error *err);

@@ -67,7 +67,7 @@ static const struct command *const subcommands[] = {
 
 const struct command cmd_autostart = {
 	.name = "autostart",
-	.elsewhere = "boot|service",
+	.elsewhere = "boot",
 	.summary = "start a cluster whenever this host boots",
 	.examples = "sudo manykube autostart enable\n"
 		    "manykube autostart status -p dev\n",

@@ -11,6 +11,7 @@
 #include "cli/events.h"
 #include "cmd/defaults.h"
 #include "cmd/prepare.h"
+#include "cmd/tables.h"
 #include "cmd/values.h"
 
 static struct {
@@ -78,6 +79,28 @@ static void name_profile(struct error *err, int code)
 	(void)error_hint(err, code, "%s (with -p %s)", copy, global.profile_name);
 }
 
+/* Look for the profile in words that are not parsed, since some of them are wrong. */
+static void find_profile(char **argv)
+{
+	const struct opt *const tables[] = { before_foreign_options, NULL };
+
+	for (; *argv; argv++) {
+		cleanup_with(strlist_release) struct strlist rest = STRLIST_INIT;
+
+		(void)opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, &given, NULL);
+	}
+}
+
+/* ARGV, or a command's name before it, is wrong: complete the advice of ERR. */
+static int refuse_words(char **argv, const char *path, int code, struct error *err)
+{
+	if (!err->hint)
+		return error_hint(err, code, "see '%s --help'", path);
+	find_profile(argv);
+	name_profile(err, code);
+	return code;
+}
+
 /* Run COMMAND, which is called PATH, with OPERANDS. */
 static int run_with(const struct command *command, const char *path, struct strlist *operands,
 		    struct record *record, struct error *err)
@@ -108,14 +131,13 @@ static int run_itself(const struct command *command, const char *path, char **ar
 static int run_subcommand(const struct command *command, const char *path, char **argv,
 			  struct error *err)
 {
-	const struct opt *const tables[] = { command_global_options, NULL };
 	cleanup_with(strlist_release) struct strlist rest = STRLIST_INIT;
 	const struct command *subcommand;
 	int r;
 
-	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);
+	r = opt_parse(tables_before_command, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);
 	if (r < 0)
-		return error_hint(err, r, "see '%s --help'", path);
+		return refuse_words(argv, path, r, err);
 	if (global.help && rest.count == 0) {
 		(void)opt_take_environment(command_global_options, &given, NULL);
 		command_print_help(command, path, stdout);
@@ -135,37 +157,15 @@ static int run_subcommand(const struct command *command, const char *path, char 
 	}
 	r = command_find(command->subcommands, path, rest.items[0], &subcommand, err);
 	if (r < 0)
-		return r;
+		return refuse_words(rest.items + 1, path, r, err);
 	return run_command(subcommand, path, rest.items + 1, err);
-}
-
-/* Whether COMMAND is to tell events; ARGV may be wrong before or behind the -o that says so. */
-static bool wants_events(const struct command *command, char **argv)
-{
-	static const char *const forms[] = { "-ojson", "-o=json", "--output=json" };
-
-	if (!command->events)
-		return false;
-	for (; *argv; argv++) {
-		bool split = strcmp(*argv, "-o") == 0 || strcmp(*argv, "--output") == 0;
-
-		if (split && argv[1] && strcmp(argv[1], "json") == 0)
-			return true;
-		for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
-			if (strcmp(*argv, forms[i]) == 0)
-				return true;
-	}
-	return strcmp(*command->events, "json") == 0;
 }
 
 static int run_itself(const struct command *command, const char *path, char **argv,
 		      struct error *err)
 {
-	const struct opt *const all_tables[] = { command->options, command_global_options, NULL };
 	static const struct opt *const few_tables[] = { before_foreign_options, NULL };
-	const struct opt *const *tables = command->flags & COMMAND_FOREIGN_OPTIONS ? few_tables
-					  : command->options                       ? all_tables
-										   : all_tables + 1;
+	const struct opt *tables[TABLES_MOST + 1];
 	cleanup_with(strlist_release) struct strlist operands = STRLIST_INIT;
 	enum opt_flags flags = command->flags & COMMAND_PASSES_REST
 				       ? OPT_STOP_AT_OPERAND | OPT_KEEP_DASHES
@@ -174,15 +174,18 @@ static int run_itself(const struct command *command, const char *path, char **ar
 	int from_elsewhere;
 	int r;
 
-	r = opt_parse(tables, flags, argv, &operands, &given, err);
+	tables_list(command, tables);
+	r = opt_parse(command->flags & COMMAND_FOREIGN_OPTIONS ? few_tables : tables, flags, argv,
+		      &operands, &given, err);
 	from_elsewhere = values_take(command, r < 0 || global.help, &given, &global.profile_name,
 				     r < 0 ? NULL : err);
-	events_begin(command->name, wants_events(command, argv));
-	if (r < 0 && command->flags & COMMAND_PASSES_REST)
+	events_begin(command->name, command->events && events_asked_for(*command->events, argv));
+	if (r < 0 && !err->hint && command->flags & COMMAND_PASSES_REST)
 		return error_hint(
 			err, r, "put -- before what is not for manykube itself: '%s -- ...'", path);
 	if (r < 0)
-		return error_hint(err, r, "see '%s --help'", path);
+		return refuse_words(argv, path, r, err);
+	tables_warn_of_needless(command, &given);
 	if (global.help) {
 		error_clear(err);
 		command_print_help(command, path, stdout);
@@ -217,7 +220,6 @@ static int run_command(const struct command *command, const char *parent, char *
 
 int command_main(const struct command *const *list, char **argv, struct error *err)
 {
-	const struct opt *const tables[] = { command_global_options, NULL };
 	cleanup_with(strlist_release) struct strlist rest = STRLIST_INIT;
 	const struct command *command;
 	int r;
@@ -226,9 +228,9 @@ int command_main(const struct command *const *list, char **argv, struct error *e
 	defaults_load();
 	if (*argv && strcmp(*argv, "--version") == 0)
 		*argv = (char *)"version";
-	r = opt_parse(tables, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);
+	r = opt_parse(tables_before_command, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);
 	if (r < 0)
-		return error_hint(err, r, "see 'manykube --help'");
+		return refuse_words(argv, "manykube", r, err);
 	if (rest.count == 0) {
 		(void)opt_take_environment(command_global_options, &given, NULL);
 		command_print_list(list, global.help ? stdout : stderr);
@@ -236,6 +238,6 @@ int command_main(const struct command *const *list, char **argv, struct error *e
 	}
 	r = command_find(list, "manykube", rest.items[0], &command, err);
 	if (r < 0)
-		return r;
+		return refuse_words(rest.items + 1, "manykube", r, err);
 	return run_command(command, "manykube", rest.items + 1, err);
 }

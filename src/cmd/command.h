@@ -54,9 +54,10 @@ struct command {
 	unsigned min_operands;
 	unsigned max_operands; /* not looked at with COMMAND_PASSES_REST */
 	enum command_flags flags;
-	enum complete complete;                   /* what a shell offers for operands */
-	const char *words;                        /* or these: "bash|zsh|fish" */
-	const struct opt *options;                /* ends with OPT_END; may be NULL */
+	enum complete complete;    /* what a shell offers for operands */
+	const char *words;         /* or these: "bash|zsh|fish" */
+	const struct opt *options; /* ends with OPT_END; may be NULL */
+	const struct opt *absent;  /* options people expect that do not exist here; may be NULL */
 	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
 	const char *resume; /* what goes on after a Ctrl-C, "manykube start"; see cmd/interrupt.h */
 	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
@@ -94,8 +95,9 @@ extern const struct opt command_global_options[];
  */
 int command_main(const struct command *const *commands, char **argv, struct error *err);
 
-/* The command of COMMANDS called NAME; -EINVAL with reason_usage, the nearest suggested.  PARENT is
- * "manykube" or "manykube node". */
+/* The command of COMMANDS called NAME; -EINVAL with reason_usage, and for advice what is used
+ * instead of a command of another program, or the nearest.  PARENT is "manykube" or "manykube
+ * node". */
 int command_find(const struct command *const *commands, const char *parent, const char *name,
 		 const struct command **ret_command, struct error *err);
 

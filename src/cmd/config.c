@@ -6,9 +6,14 @@
 
 #include "base/suggest.h"
 #include "cmd/defaults.h"
+#include "cmd/minikube.h"
 
 int config_find(const char *key, const struct opt **ret_option, struct error *err)
 {
+	static const struct opt *const absent_tables[] = { minikube_start_options,
+							   minikube_global_options,
+							   minikube_settings, NULL };
+	const struct opt *absent = opt_find(absent_tables, key, strlen(key));
 	struct suggest suggest = SUGGEST_INIT(key);
 	const struct opt *tables[3];
 
@@ -25,6 +30,8 @@ int config_find(const char *key, const struct opt **ret_option, struct error *er
 		}
 	}
 	error_because(err, &reason_usage, -EINVAL, "there is no setting '%s'", key);
+	if (absent)
+		return error_hint(err, -EINVAL, "%s", absent->help);
 	if (suggest.nearest)
 		return error_hint(err, -EINVAL, "did you mean '%s'?", suggest.nearest);
 	return error_hint(

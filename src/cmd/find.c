@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/suggest.h"
 #include "cmd/command.h"
+#include "cmd/minikube.h"
 
 /* Whether people who come from kind, k3d and the like may mean COMMAND by NAME. */
 static bool is_called(const struct command *command, const char *name)
@@ -16,11 +17,24 @@ static bool is_called(const struct command *command, const char *name)
 	return strlist_has(&words, name);
 }
 
+/* What there is instead of minikube's command NAME of PARENT, or NULL. */
+static const char *find_substitute(const char *parent, const char *name)
+{
+	size_t len = strlen(parent);
+
+	for (const struct absent_command *absent = minikube_commands; absent->path; absent++)
+		if (strncmp(absent->path, parent, len) == 0 && absent->path[len] == ' ' &&
+		    strcmp(absent->path + len + 1, name) == 0)
+			return absent->instead;
+	return NULL;
+}
+
 int command_find(const struct command *const *list, const char *parent, const char *name,
 		 const struct command **ret_command, struct error *err)
 {
 	struct suggest suggest = SUGGEST_INIT(name);
 	const char *same = NULL;
+	const char *instead = find_substitute(parent, name);
 
 	for (; *list; list++) {
 		if (strcmp((*list)->name, name) == 0) {
@@ -33,6 +47,8 @@ int command_find(const struct command *const *list, const char *parent, const ch
 			same = (*list)->name;
 	}
 	error_because(err, &reason_usage, -EINVAL, "there is no command '%s %s'", parent, name);
+	if (instead)
+		return error_hint(err, -EINVAL, "%s", instead);
 	if (same || suggest.nearest)
 		return error_hint(err, -EINVAL, "did you mean '%s %s'?", parent,
 				  same ? same : suggest.nearest);

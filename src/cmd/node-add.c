@@ -5,6 +5,7 @@
 #include "cli/events.h"
 #include "cli/say.h"
 #include "cluster/plan.h"
+#include "cmd/minikube.h"
 #include "cmd/node-change.h"
 
 static struct strlist names;
@@ -121,6 +122,7 @@ const struct command cmd_node_add = {
 	.max_operands = 1,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
+	.absent = minikube_node_options,
 	.resume = "manykube start", /* the same again would add another node if it has no name */
 	.events = &arg.output,
 	.run = run,

@@ -48,7 +48,8 @@
 			.once = true, .complete = COMPLETE_FILE),                                     \
 		OPT_STRING(0, "container-runtime", &node_runtime, "NAME",                             \
 			   "what runs containers; there is only containerd", .once = true,            \
-			   .check = spec_check_runtime)
+			   .check = spec_check_runtime,                                               \
+			   .instead = "leave it out, or give --container-runtime=containerd")
 
 /* What --container-runtime says, which is of no further use: there is only one. */
 extern const char *node_runtime;

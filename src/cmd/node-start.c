@@ -1,6 +1,7 @@
 /* `node start`: bring nodes up that do not run. */
 
 #include "base/cleanup.h"
+#include "cmd/minikube.h"
 #include "cmd/node-change.h"
 
 static struct {
@@ -42,6 +43,7 @@ const struct command cmd_node_start = {
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
+	.absent = minikube_node_options,
 	.events = &arg.output,
 	.run = run,
 };

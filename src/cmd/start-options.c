@@ -71,6 +71,14 @@ static int check_version(const char *text, struct error *err)
 	return payload_resolve_version(text, &version, err);
 }
 
+/* minikube has --mount without a value, beside --mount-string. */
+static int check_mount(const char *text, struct error *err)
+{
+	if (text[0] != '-')
+		return 0;
+	return error_set(err, -EINVAL, "'%s' is not of the form HOST:NODE", text);
+}
+
 const struct opt start_options[] = {
 	OPT_STRING('f', "file", &start_arguments.file, "FILE",
 		   "a file that describes the cluster, its nodes and all their settings; - is what "
@@ -107,14 +115,16 @@ const struct opt start_options[] = {
 		   "a folder or tar with the root file system that nodes have their /usr from; the "
 		   "host's unless given",
 		   .when_made = true, .complete = COMPLETE_FILE),
-	OPT_STRING(0, "container-runtime", &node_runtime, "NAME",
-		   "what runs containers; there is only containerd", .check = spec_check_runtime),
+	OPT_STRING('c', "container-runtime", &node_runtime, "NAME",
+		   "what runs containers; there is only containerd", .check = spec_check_runtime,
+		   .instead = "leave it out, or give --container-runtime=containerd"),
 	OPT_LIST(0, "label", &start_arguments.wanted.labels, "KEY=VALUE", "a label of every node",
 		 .when_made = true),
 	OPT_LIST(0, "taint", &start_arguments.wanted.taints, "KEY=VALUE:EFFECT",
 		 "a taint of every node", .when_made = true),
 	OPT_LIST(0, "mount", &start_arguments.wanted.mounts, "HOST:NODE[:ro]",
 		 "a folder or file of this host that every node has, too", .when_made = true,
+		 .check = check_mount, .instead = "write --mount=HOST:NODE",
 		 .complete = COMPLETE_FILE),
 	OPT_LIST(0, "env", &start_arguments.wanted.env, "NAME=VALUE",
 		 "a variable for containerd and the kubelet of every node", .when_made = true,
@@ -138,9 +148,14 @@ const struct opt start_options[] = {
 		   "network of the services; 10.96.0.0/12 unless given", .when_made = true),
 	OPT_STRING(0, "dns-domain", &start_arguments.wanted.dns_domain, "NAME",
 		   "domain of the services' names; cluster.local unless given", .when_made = true),
-	OPT_CHOICE(0, "cni", &start_arguments.wanted.cni, "auto|none",
-		   "network between pods: our routes, or none, to install one of your own",
-		   .when_made = true),
+	OPT_CHOICE(
+		0, "cni", &start_arguments.wanted.cni, "auto|none",
+		"network between pods: our routes, or none, to install one of your own",
+		.when_made = true,
+		.instead =
+			"auto routes between pods of all nodes, as bridge and kindnet do; to have "
+			"another CNI, give --cni=none and install it with 'manykube kubectl apply -f "
+			"MANIFEST'"),
 	OPT_FLAG(0, "offline", &start_arguments.wanted.offline,
 		 "no way out of the cluster: no NAT, no names from outside", .when_made = true,
 		 .given = &start_arguments.wanted.offline_given),

@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "cluster/context.h"
 #include "cmd/command.h"
+#include "cmd/minikube.h"
 #include "cmd/start-options.h"
 #include "host/probe.h"
 #include "payload/payload.h"
@@ -204,6 +205,7 @@ const struct command cmd_start = {
 		    "manykube start --download-only\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = start_options,
+	.absent = minikube_start_options,
 	.events = &start_arguments.output,
 	.take_file = start_take_file,
 	.run = run,

@@ -12,6 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/every.h"
 #include "cmd/interrupt.h"
+#include "cmd/minikube.h"
 
 static struct {
 	bool all;
@@ -91,6 +92,7 @@ const struct command cmd_stop = {
 	/* It locks what it stops, which need not be the cluster of -p, by itself. */
 	.flags = COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
+	.absent = minikube_stop_options,
 	.events = &arg.output,
 	.run = run,
 };

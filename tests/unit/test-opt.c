@@ -20,6 +20,7 @@ static struct {
 	unsigned watch_seconds;
 	struct strlist labels;
 	struct strlist names;
+	const char *cni;
 	bool name_given;
 	bool wait_given;
 } arg = {
@@ -49,13 +50,22 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static const struct opt absent_options[] = {
+	OPT_ABSENT('d', "driver", "NAME", "there is only one", .harmless = "native|auto"),
+	OPT_ABSENT(0, "vm", NULL, "there are none", .harmless = "false"),
+	OPT_NEEDLESS(0, "preload", NULL, "it always is"),
+	OPT_NEEDLESS(0, "iso", "URL", "there is no ISO"),
+	OPT_END,
+};
+
 static const struct opt global_options[] = {
+	OPT_CHOICE(0, "cni", &arg.cni, "auto|none", "pods' network", .instead = "use none"),
 	OPT_REPEAT('v', "verbose", &arg.verbosity, "say more"),
 	OPT_HELP(&arg.help),
 	OPT_END,
 };
 
-static const struct opt *const tables[] = { options, global_options, NULL };
+static const struct opt *const tables[] = { options, global_options, absent_options, NULL };
 static struct strlist operands;
 static struct strlist given;
 static struct error why;
@@ -268,6 +278,42 @@ TEST(suggests_the_nearest_option)
 	ASSERT_INT(PARSE("--="), -EINVAL);
 }
 
+TEST(options_that_do_not_exist_are_refused_with_what_to_use_instead)
+{
+	ASSERT_INT(PARSE("--driver=docker"), -EINVAL);
+	ASSERT_STR(why.text, "there is no option '--driver=docker'");
+	ASSERT_STR(why.hint, "there is only one");
+	ASSERT(why.reason == &reason_usage);
+	ASSERT_INT(PARSE("-d", "docker"), -EINVAL);
+	ASSERT_STR(why.text, "there is no option '--driver=docker'");
+	ASSERT_INT(PARSE("--vm"), -EINVAL);
+	ASSERT_STR(why.text, "there is no option '--vm'");
+	/* Nor are they suggested. */
+	ASSERT_INT(PARSE("--drivr=x"), -EINVAL);
+	ASSERT_STR(why.text, "there is no option '--drivr'");
+	ASSERT_INT(PARSE("--cni=flannel"), -EINVAL);
+	ASSERT_STR(why.hint, "use none");
+}
+
+TEST(options_that_change_nothing_are_accepted)
+{
+	ASSERT_INT(PARSE("--driver=native", "-d", "auto", "--driver=", "--vm=false", "--preload",
+			 "--preload=false", "--iso", "http://x", "operand"),
+		   0);
+	ASSERT_INT(operands.count, 1);
+	ASSERT(strlist_has(&given, "driver"));
+	ASSERT(strlist_has(&given, "iso"));
+}
+
+TEST(a_level_may_stand_apart)
+{
+	ASSERT_INT(PARSE("-v", "5", "x"), 0);
+	ASSERT_INT(arg.verbosity, 5);
+	ASSERT_INT(operands.count, 1);
+	ASSERT_INT(PARSE("-v", "55"), 0);
+	ASSERT_STR(operands.items[1], "55");
+}
+
 TEST(says_what_is_wrong_with_a_value)
 {
 	ASSERT_INT(PARSE("--nodes"), -EINVAL);
@@ -276,7 +322,7 @@ TEST(says_what_is_wrong_with_a_value)
 	ASSERT_STR(why.text, "-n: 'many' is not a whole number");
 	ASSERT_INT(PARSE("-n", "-1"), -EINVAL);
 	ASSERT_INT(PARSE("-oyaml"), -EINVAL);
-	ASSERT_STR(why.text, "-o: 'yaml' is none of text, json");
+	ASSERT_STR(why.text, "-o: must be one of text, json, not 'yaml'");
 	ASSERT_INT(PARSE("--memory=2x"), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
 }

@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# Every word of minikube's is understood: it does the same here, or one learns what does.
+
+load helper
+
+# Keys of `config set` that minikube has and manykube has not.
+ABSENT_KEYS="driver vm-driver v host-only-cidr log_dir iso-url WantUpdateNotification WantBetaUpdateNotification
+	ReminderWaitPeriodInHours WantNoneDriverWarning WantVirtualBoxDriverWarning bootstrapper
+	hyperv-virtual-switch disable-driver-mounts cache EmbedCerts native-ssh rootless MaxAuditEntries"
+
+# What manykube says to words, which with --help are only read: `here`, `ignored` or `refused`.
+answer_to() {
+	local output status=0 advice
+
+	output=$("$MANYKUBE" "$@" --help 2>&1 </dev/null) || status=$?
+	advice=$(sed -n 's/^\* Suggestion: //p' <<<"$output")
+	if [ "$status" -eq 0 ] && grep -q '^! --.* is ignored: .' <<<"$output"; then
+		echo ignored
+	elif [ "$status" -eq 0 ]; then
+		echo here
+	elif [ "$status" -eq 14 ] && [ -n "$advice" ] && [[ $advice != "see '"* && $output != *"did you mean"* ]]; then
+		echo refused
+	else
+		echo "status $status: $output"
+	fi
+}
+
+@test "all of minikube's words are here, ignored with a warning, or refused with what to use instead" {
+	local line words want got wrong=0
+
+	while read -r line; do
+		read -ra words <<<"${line% *}"
+		want=${line##* }
+		got=$(answer_to "${words[@]}")
+		[ "$got" = "$want" ] || {
+			echo "${words[*]}: $got, not $want"
+			wrong=1
+		}
+	done < <(grep '^[^#]' "$BATS_TEST_DIRNAME/minikube.txt")
+	assert_equal "$wrong" 0
+}
+
+@test "a setting of minikube's that does not exist comes with what to use instead" {
+	local key
+
+	for key in $ABSENT_KEYS; do
+		run -14 "$MANYKUBE" config set "$key" x
+		assert_has "$output" "there is no setting '$key'"
+		[[ $output != *"did you mean"* && $output != *"most options of"* ]] || fail "$key: $output"
+	done
+}
+
+@test "advice names the cluster, wherever it was named" {
+	run -14 "$MANYKUBE" service --url web -p dev
+	assert_has "$output" "(with -p dev)"
+	run -14 "$MANYKUBE" start --addons=ingress -p dev
+	assert_has "$output" "(with -p dev)"
+}
