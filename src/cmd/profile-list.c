@@ -65,17 +65,6 @@ static const char *status_of(const struct profile *profile)
 	return health_name(health_of_cluster(&status, busy_with));
 }
 
-/* Where the API is: the front door's address if there are several control planes behind it. */
-static const char *address_of(const struct profile *profile)
-{
-	const struct node *primary = profile_primary(profile);
-	const char *address = primary ? primary->address : NULL;
-
-	if (profile_control_planes(profile) > 1)
-		address = profile->gateway;
-	return address ? address : "";
-}
-
 static bool is(const char *a, const char *b)
 {
 	return a && strcmp(a, b) == 0;
@@ -133,7 +122,7 @@ static void add_profile(struct table *table, const char *name, const struct acti
 	nodes = xasprintf("%zu", profile.node_count);
 	cells[DRIVER_COLUMN] = primary ? primary->driver : NULL;
 	cells[RUNTIME_COLUMN] = "containerd";
-	cells[IP_COLUMN] = address_of(&profile);
+	cells[IP_COLUMN] = primary ? primary->address : NULL;
 	cells[VERSION_COLUMN] = profile.kubernetes_version;
 	cells[STATUS_COLUMN] = status_of(&profile);
 	cells[NODES_COLUMN] = nodes;
