@@ -61,6 +61,8 @@ static void offer_nodes(struct search *search, const char *before, const char *e
 	profile_for_each_node(node, &profile) {
 		cleanup_free char *name = xasprintf("%s%s", node->name, end);
 
+		if (node->control_plane && search->typed.command->flags & COMMAND_WORKERS)
+			continue;
 		offer(search, before, name, node->control_plane ? "control plane" : "worker");
 	}
 }
@@ -237,14 +239,12 @@ void candidates_find(const struct command *const *list, const char *profile_name
 			   .next = list,
 			   .tables = { command_global_options },
 			   .profile_name = profile_name },
-		.word = "",
 		.found = ret,
 	};
 
 	for (; *words && words[1]; words++)
 		typed_read(&search.typed, *words);
-	if (*words)
-		search.word = *words;
+	search.word = *words ? *words : "";
 	offer_all(&search);
 	strlist_release(&search.typed.operands);
 }

@@ -30,6 +30,7 @@ enum command_flags {
 	COMMAND_AUDITED = 1 << 7,         /* changes something: see cluster/audit.h */
 	COMMAND_FOREIGN_OPTIONS = 1 << 9, /* of ours, only -p and -h may stand before the rest */
 	COMMAND_WAITS = 1 << 8,           /* until the command that holds the lock has ended */
+	COMMAND_WORKERS = 1 << 10,        /* of `worker`: control planes are not its business */
 };
 
 struct command_context {
@@ -166,3 +167,11 @@ extern const struct command cmd_upgrade;
 extern const struct command cmd_version;
 extern const struct command cmd_worker;
 extern const struct command cmd_worker_create;
+extern const struct command cmd_worker_delete;
+extern const struct command cmd_worker_ip;
+extern const struct command cmd_worker_list;
+extern const struct command cmd_worker_logs;
+extern const struct command cmd_worker_ssh;
+extern const struct command cmd_worker_start;
+extern const struct command cmd_worker_status;
+extern const struct command cmd_worker_stop;

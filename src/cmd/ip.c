@@ -1,6 +1,6 @@
 /* `ip`: the address of a node. */
 
-#include "cmd/command.h"
+#include "cmd/node-change.h"
 
 static struct {
 	const char *node;
@@ -19,8 +19,8 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (ctx->argc > 0)
 		arg.node = ctx->argv[0];
-	if (arg.node) {
-		r = profile_need_node(ctx->profile, arg.node, &node, err);
+	if (arg.node || ctx->command->flags & COMMAND_WORKERS) {
+		r = node_need_named(ctx, arg.node, &node, err);
 		if (r < 0)
 			return r;
 	}
@@ -42,6 +42,19 @@ const struct command cmd_ip = {
 	.examples = "curl http://$(manykube ip):30080\n"
 		    "manykube ip -n node-2\n",
 	.flags = COMMAND_NEEDS_CLUSTER,
+	.options = options,
+	.run = run,
+};
+
+const struct command cmd_worker_ip = {
+	.name = "ip",
+	.operands = "NAME",
+	.max_operands = 1,
+	.complete = COMPLETE_NODE,
+	.summary = "print the address of a worker",
+	.description = "Nodes keep their addresses, so it is also that of a stopped one.",
+	.examples = "manykube worker ip node-2\n",
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_WORKERS,
 	.options = options,
 	.run = run,
 };

@@ -148,9 +148,11 @@ static int open_logs(struct sources *all, const struct profile *profile, struct 
 	if (node) {
 		cluster_logs_add_node(&list, profile, node);
 	} else {
-		cluster_logs_add_shared(&list, profile);
+		if (!all->view->workers)
+			cluster_logs_add_shared(&list, profile);
 		profile_for_each_node(node, profile)
-			cluster_logs_add_node(&list, profile, node);
+			if (!all->view->workers || !node->control_plane)
+				cluster_logs_add_node(&list, profile, node);
 	}
 	for (size_t i = 0; i < list.count; i++)
 		open_log(all, profile, &list.items[i]);

@@ -7,8 +7,8 @@
 #include "cli/say.h"
 #include "cluster/bundle.h"
 #include "cluster/logs.h"
-#include "cmd/command.h"
 #include "cmd/logs.h"
+#include "cmd/node-change.h"
 
 static struct {
 	struct logs_view view;
@@ -21,14 +21,20 @@ static struct {
 	.output = "text",
 };
 
+/* Of workers, too. */
+#define VIEW_OPTIONS                                                                              \
+	OPT_STRING('n', "node", &arg.view.node, "NODE", "only this node's logs",                  \
+		   .complete = COMPLETE_NODE),                                                    \
+		OPT_LIST(0, "service", &arg.view.services, "SERVICE",                             \
+			 "only this service's log: kubelet, etcd ..."),                           \
+		OPT_FLAG('f', "follow", &arg.view.follow, "go on with what comes, until Ctrl-C"), \
+		OPT_COUNT(0, "length", &arg.view.length, "how many lines of each log to show"),   \
+		OPT_FLAG(0, "problems", &arg.view.problems, "only lines that look like problems")
+
+static const struct opt worker_options[] = { VIEW_OPTIONS, OPT_END };
+
 static const struct opt options[] = {
-	OPT_STRING('n', "node", &arg.view.node, "NODE", "only this node's logs",
-		   .complete = COMPLETE_NODE),
-	OPT_LIST(0, "service", &arg.view.services, "SERVICE",
-		 "only this service's log: kubelet, etcd ..."),
-	OPT_FLAG('f', "follow", &arg.view.follow, "go on with what comes, until Ctrl-C"),
-	OPT_COUNT(0, "length", &arg.view.length, "how many lines of each log to show"),
-	OPT_FLAG(0, "problems", &arg.view.problems, "only lines that look like problems"),
+	VIEW_OPTIONS,
 	OPT_FLAG(0, "last-start-only", &arg.last_start_only,
 		 "only what the last start did, all of it"),
 	OPT_STRING(0, "file", &arg.file, "BUNDLE",
@@ -69,6 +75,7 @@ static int understand(const struct command_context *ctx, struct error *err)
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct node *node;
 	int r = understand(ctx, err);
 
 	if (r < 0)
@@ -77,8 +84,11 @@ static int run(struct command_context *ctx, struct error *err)
 		return logs_show_audit(strcmp(arg.output, "json") == 0, err);
 	/* Only now: the audit is there also without any cluster. */
 	r = profile_load(ctx->profile_name, &profile, err);
+	if (r == 0 && arg.view.node)
+		r = node_need(ctx, &profile, arg.view.node, &node, err);
 	if (r < 0)
 		return r;
+	arg.view.workers = ctx->command->flags & COMMAND_WORKERS;
 	cluster_logs_show(&profile);
 	if (arg.file) {
 		r = bundle_write(&profile, arg.file, err);
@@ -111,5 +121,20 @@ const struct command cmd_logs = {
 		    "manykube logs --problems\n"
 		    "manykube logs --file=cluster.tar.gz\n"
 		    "manykube logs --audit\n",
+	.run = run,
+};
+
+const struct command cmd_worker_logs = {
+	.name = "logs",
+	.operands = "[NAME]",
+	.summary = "show the last lines of the logs of workers",
+	.description =
+		"Of every worker, or of one, the agent, containerd, the kubelet and kubeadm.",
+	.max_operands = 1,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_WORKERS,
+	.options = worker_options,
+	.examples = "manykube worker logs\n"
+		    "manykube worker logs node-2 --length=200\n",
 	.run = run,
 };

@@ -8,6 +8,7 @@
 /* What is to be seen of the logs. */
 struct logs_view {
 	const char *node;        /* only its, unless NULL */
+	bool workers;            /* only those of workers */
 	struct strlist services; /* only theirs, unless empty */
 	unsigned length;         /* lines of each */
 	bool problems;           /* only lines that look like some */

@@ -25,7 +25,7 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube docker-env", BUILD_ELSEWHERE },
 	{ "manykube export",
 	  "'manykube logs --file=BUNDLE.tar.gz' writes all logs, 'manykube update-context' the kubeconfig" },
-	{ "manykube generate-docs", "'man manykube', or 'manykube COMMAND --help'" },
+	{ "manykube generate-docs", "the documentation is 'man manykube'; every command has a --help, too" },
 	{ "manykube image", LOAD_IMAGES },
 	{ "manykube license", "there is no such command; the license is the file LICENSE of the sources" },
 	{ "manykube load", LOAD_IMAGES },

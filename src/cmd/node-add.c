@@ -40,6 +40,25 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static const struct opt create_options[] = {
+	OPT_STRING(0, "name", &arg.node.name, "NAME",
+		   "what to call the worker; the first free node-N unless given", .once = true),
+	OPT_POSITIVE(0, "count", &arg.count, "how many workers to register at once", .once = true),
+	NODE_OPTIONS(arg.node),
+	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something",
+		 .once = true),
+	OPT_EVENTS(&arg.output),
+	OPT_END,
+};
+
+static const struct opt absent_from_create[] = {
+	OPT_ABSENT(0, "control-plane", NULL,
+		   "'manykube node add --control-plane' adds a control plane", .harmless = "false"),
+	OPT_ABSENT(0, "worker", NULL, "'manykube worker create' is for workers only",
+		   .harmless = "true"),
+	OPT_END,
+};
+
 /* As many nodes of the same kind as were asked for. */
 static const struct node_options *repeat_node(void)
 {
@@ -135,8 +154,9 @@ const struct command cmd_worker_create = {
 	.examples = "manykube worker create\n"
 		    "manykube worker create database --memory=4g\n",
 	.max_operands = 1,
-	.flags = COMMAND_CHANGES_NODES,
-	.options = options,
+	.flags = COMMAND_CHANGES_NODES | COMMAND_WORKERS,
+	.options = create_options,
+	.absent = absent_from_create,
 	.events = &arg.output,
 	.run = run_create,
 };

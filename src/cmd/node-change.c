@@ -18,20 +18,88 @@
 
 const char *node_runtime;
 
+bool node_concerns(const struct command_context *ctx, const struct node *node)
+{
+	return !(ctx->command->flags & COMMAND_WORKERS) || !node->control_plane;
+}
+
+size_t node_sort(const struct command_context *ctx, struct profile *profile)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < profile->node_count; i++) {
+		struct node node = profile->nodes[i];
+
+		if (!node_concerns(ctx, &node))
+			continue;
+		memmove(&profile->nodes[count + 1], &profile->nodes[count],
+			(i - count) * sizeof(node));
+		profile->nodes[count++] = node;
+	}
+	return count;
+}
+
+/* What does with any node what COMMAND, of `worker`, does with workers: "manykube node stop". */
+static const char *any_node_command(const struct command *command, const char **ret_before_name)
+{
+	const struct command *const *sub = cmd_node.subcommands;
+
+	while (*sub && strcmp((*sub)->name, command->name) != 0)
+		sub++;
+	*ret_before_name = *sub ? "" : "-n ";
+	return *sub ? "manykube node" : "manykube";
+}
+
+int node_need(const struct command_context *ctx, const struct profile *profile, const char *name,
+	      struct node **ret_node, struct error *err)
+{
+	const char *before_name;
+	const char *parent = any_node_command(ctx->command, &before_name);
+	struct node *node;
+	int r = profile_need_node(profile, name, &node, err);
+
+	if (r < 0)
+		return r;
+	if (node_concerns(ctx, node)) {
+		*ret_node = node;
+		return 0;
+	}
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "node '%s' is a control plane; 'manykube worker' is for workers only",
+			    name);
+	return error_hint(err, -EINVAL, "use '%s %s%s%s %s%s'", parent, ctx->command->name,
+			  ctx->profile_given ? " -p " : "",
+			  ctx->profile_given ? ctx->profile_name : "", before_name, name);
+}
+
+static int refuse_nameless(const struct command_context *ctx, struct error *err)
+{
+	bool workers = ctx->command->flags & COMMAND_WORKERS;
+
+	(void)error_because(err, &reason_usage, -EINVAL, "no %s is named",
+			    workers ? "worker" : "node");
+	return error_hint(err, -EINVAL, "'manykube %s list' shows the %s there are",
+			  workers ? "worker" : "node", workers ? "workers" : "nodes");
+}
+
+int node_need_named(const struct command_context *ctx, const char *name, struct node **ret_node,
+		    struct error *err)
+{
+	return name ? node_need(ctx, ctx->profile, name, ret_node, err) : refuse_nameless(ctx, err);
+}
+
 int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err)
 {
 	struct node *node;
 
-	if (ctx->argc == 0 && !all) {
-		(void)error_because(err, &reason_usage, -EINVAL, "no node is named");
-		return error_hint(err, -EINVAL, "'manykube node list' shows the nodes there are");
-	}
+	if (ctx->argc == 0 && !all)
+		return refuse_nameless(ctx, err);
 	if (ctx->argc > 0 && all)
 		return error_because(err, &reason_usage, -EINVAL, "--all is all nodes, '%s' is one",
 				     ctx->argv[0]);
 	for (int i = 0; i < ctx->argc; i++) {
-		int r = profile_need_node(ctx->profile, ctx->argv[i], &node, err);
+		int r = node_need(ctx, ctx->profile, ctx->argv[i], &node, err);
 
 		if (r < 0)
 			return r;
@@ -39,7 +107,7 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 	}
 	if (all)
 		profile_for_each_node(node, ctx->profile)
-			if (node->phase != NODE_LEAVING &&
+			if (node->phase != NODE_LEAVING && node_concerns(ctx, node) &&
 			    (all == NODE_CHOICE_ALL || !node->control_plane))
 				strlist_add(ret_names, node->name);
 	if (ret_names->count == 0)

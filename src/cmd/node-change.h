@@ -61,6 +61,23 @@ enum node_choice {
 	NODE_CHOICE_ALL,
 };
 
+/* Whether NODE is the business of CTX's command: all are, but to `worker` only workers. */
+bool node_concerns(const struct command_context *ctx, const struct node *node);
+
+/* Put the nodes of PROFILE that are the business of CTX's command first, and return how many they
+ * are.
+ */
+size_t node_sort(const struct command_context *ctx, struct profile *profile);
+
+/* The node NAME of PROFILE for CTX's command; -EINVAL, with the command to use instead, if it is
+ * not its business. */
+int node_need(const struct command_context *ctx, const struct profile *profile, const char *name,
+	      struct node **ret_node, struct error *err);
+
+/* The same for a node of CTX's cluster that must be named: NAME is NULL if it was not. */
+int node_need_named(const struct command_context *ctx, const char *name, struct node **ret_node,
+		    struct error *err);
+
 /* The nodes that the operands name, or what ALL says: -EINVAL if neither was given. */
 int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err);

@@ -16,14 +16,24 @@ static struct {
 	.output = "text",
 };
 
+/* Of workers, too. */
+#define OPTIONS                                                                        \
+	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                            \
+		    "how long moving pods may take; the node goes all the same then"), \
+		OPT_EVENTS(&arg.output)
+
 static const struct opt options[] = {
 	OPT_FLAG(
 		0, "force", &arg.force,
 		"don't move pods elsewhere first, and let go also of a control plane that the others need",
 		.once = true),
-	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,
-		    "how long moving pods may take; the node goes all the same then"),
-	OPT_EVENTS(&arg.output),
+	OPTIONS,
+	OPT_END,
+};
+
+static const struct opt worker_options[] = {
+	OPT_FLAG(0, "force", &arg.force, "don't move pods elsewhere first", .once = true),
+	OPTIONS,
 	OPT_END,
 };
 
@@ -75,6 +85,24 @@ const struct command cmd_node_delete = {
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
+	.events = &arg.output,
+	.run = run,
+};
+
+const struct command cmd_worker_delete = {
+	.name = "delete",
+	.operands = "NAME...",
+	.summary = "remove workers from the cluster, with all their data",
+	.description =
+		"Moves the pods elsewhere as far as that goes, removes the Node object and every "
+		"trace of the worker. It works on dead and half made workers, too, and while the API is "
+		"down.",
+	.examples = "manykube worker delete node-3\n",
+	.min_operands = 1,
+	.max_operands = 1000,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_CHANGES_NODES | COMMAND_WORKERS,
+	.options = worker_options,
 	.events = &arg.output,
 	.run = run,
 };

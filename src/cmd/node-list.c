@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "cli/node-table.h"
 #include "cli/text.h"
-#include "cmd/command.h"
+#include "cmd/node-change.h"
 
 static struct {
 	const char *output;
@@ -21,8 +21,8 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
-/* The table of `status`. */
-static int print_wide(const struct profile *profile, struct error *err)
+/* The table of `status`; the nodes that are shown are the first SHOWN of PROFILE. */
+static int print_wide(const struct profile *profile, size_t shown, struct error *err)
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
 	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
@@ -33,16 +33,16 @@ static int print_wide(const struct profile *profile, struct error *err)
 	if (r < 0)
 		return r;
 	cluster_detail_collect(profile, &status, busy_with, &detail);
+	status.count = shown;
 	(void)node_table_print(&status, &detail, &look, stdout);
 	return 0;
 }
 
-static void print_json(const struct profile *profile)
+static void print_json(const struct node *nodes, size_t count)
 {
 	json_auto_t *list = json_array();
-	const struct node *node;
 
-	profile_for_each_node(node, profile)
+	for (const struct node *node = nodes; node < nodes + count; node++)
 		json_array_append_new(
 			list,
 			json_pack("{s:s, s:s?, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:i, s:I, s:I, "
@@ -60,15 +60,19 @@ static void print_json(const struct profile *profile)
 
 static int run(struct command_context *ctx, struct error *err)
 {
-	const struct node *node;
+	const struct node *nodes = ctx->profile->nodes;
+	size_t shown = node_sort(ctx, ctx->profile);
 
-	if (strcmp(arg.output, "json") == 0)
-		print_json(ctx->profile);
+	if (strcmp(arg.output, "json") == 0) {
+		print_json(nodes, shown);
+		return 0;
+	}
+	if (shown == 0 && !ctx->quiet)
+		fprintf(stderr, "Cluster \"%s\" has no workers.\n", ctx->profile_name);
 	else if (strcmp(arg.output, "wide") == 0)
-		return print_wide(ctx->profile, err);
-	else
-		profile_for_each_node(node, ctx->profile)
-			printf("%s\t%s\n", node->name, node->address ? node->address : "");
+		return print_wide(ctx->profile, shown, err);
+	for (const struct node *node = nodes; node < nodes + shown; node++)
+		printf("%s\t%s\n", node->name, node->address ? node->address : "");
 	return 0;
 }
 
@@ -79,5 +83,15 @@ const struct command cmd_node_list = {
 	.options = options,
 	.examples = "manykube node list\n"
 		    "manykube node list -p dev -o wide\n",
+	.run = run,
+};
+
+const struct command cmd_worker_list = {
+	.name = "list",
+	.summary = "list the workers of a cluster with their addresses",
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_WORKERS,
+	.options = options,
+	.examples = "manykube worker list\n"
+		    "manykube worker list -p dev -o wide\n",
 	.run = run,
 };

@@ -47,3 +47,21 @@ const struct command cmd_node_start = {
 	.events = &arg.output,
 	.run = run,
 };
+
+const struct command cmd_worker_start = {
+	.name = "start",
+	.operands = "NAME...",
+	.summary = "start workers that do not run, making what is missing",
+	.description =
+		"Makes and starts a worker that 'worker create' has registered. One that was stopped comes "
+		"back as it was: same address, same data, same Node object. With --all, all workers.",
+	.examples = "manykube worker start database\n"
+		    "manykube worker start --all\n",
+	.max_operands = 1000,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_CHANGES_NODES | COMMAND_WORKERS,
+	.options = options,
+	.absent = minikube_node_options,
+	.events = &arg.output,
+	.run = run,
+};

@@ -18,16 +18,23 @@ static struct {
 	.output = "text",
 };
 
+/* Of workers, too. */
+#define OPTIONS                                                                             \
+	OPT_FLAG(0, "all", &arg.all, "all workers of the cluster", .once = true),           \
+		OPT_FLAG(0, "drain", &arg.drain,                                            \
+			 "move the nodes' pods elsewhere first; 'start' lets new ones in"), \
+		OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                         \
+			    "how long moving pods may take"),                               \
+		OPT_EVENTS(&arg.output)
+
 static const struct opt options[] = {
-	OPT_FLAG(0, "all", &arg.all, "all workers of the cluster", .once = true),
-	OPT_FLAG(0, "drain", &arg.drain,
-		 "move the nodes' pods elsewhere first; 'node start' lets new ones in"),
-	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds, "how long moving pods may take"),
+	OPTIONS,
 	OPT_FLAG(0, "keep-member", &arg.keep_member,
 		 "a control plane stays a member of etcd, if the others are a majority"),
-	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
+
+static const struct opt worker_options[] = { OPTIONS, OPT_END };
 
 static int run(struct command_context *ctx, struct error *err)
 {
@@ -76,6 +83,21 @@ const struct command cmd_node_stop = {
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
+	.events = &arg.output,
+	.run = run,
+};
+
+const struct command cmd_worker_stop = {
+	.name = "stop",
+	.operands = "NAME...",
+	.summary = "shut workers down, keeping everything",
+	.description = "The Node objects stay, with their podCIDRs, and so do addresses and data.",
+	.examples = "manykube worker stop node-2\n"
+		    "manykube worker stop node-2 --drain\n",
+	.max_operands = 1000,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_CHANGES_NODES | COMMAND_WORKERS,
+	.options = worker_options,
 	.events = &arg.output,
 	.run = run,
 };

@@ -4,8 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/terminal.h"
-#include "cluster/cluster.h"
-#include "cmd/command.h"
+#include "cmd/node-change.h"
 
 static struct {
 	const char *node;
@@ -17,28 +16,51 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+/*
+ * Whether the first operand is a node: if it is the name of one, or nothing but one could stand
+ * there, before -- or after `worker ssh`.  Otherwise it is a command for the primary, as in
+ * minikube.
+ */
+static bool names_node(const struct command_context *ctx)
+{
+	if (ctx->argc == 0 || ctx->after_dashes)
+		return false;
+	return profile_find_node(ctx->profile, ctx->argv[0]) ||
+	       ctx->command->flags & COMMAND_WORKERS ||
+	       (ctx->argc > 1 && strcmp(ctx->argv[1], "--") == 0);
+}
+
 /* Which node is meant, and where in the operands the command begins. */
 static int choose_node(struct command_context *ctx, struct node **ret_node, int *ret_first,
 		       struct error *err)
 {
-	int r;
+	const char *name = arg.node;
 
 	*ret_first = 0;
-	if (arg.node)
-		return profile_need_node(ctx->profile, arg.node, ret_node, err);
-	if (ctx->argc > 0 && !ctx->after_dashes) {
-		*ret_first = 1;
-		r = profile_need_node(ctx->profile, ctx->argv[0], ret_node, err);
-		return r < 0 ? error_hint(err, r,
-					  "'manykube node list' shows the nodes there are; "
-					  "a command for the primary needs -- before it")
-			     : 0;
+	if (!name && names_node(ctx)) {
+		name = ctx->argv[0];
+		*ret_first = ctx->argc > 1 && strcmp(ctx->argv[1], "--") == 0 ? 2 : 1;
 	}
+	if (name || ctx->command->flags & COMMAND_WORKERS)
+		return node_need_named(ctx, name, ret_node, err);
 	*ret_node = profile_primary(ctx->profile);
 	if (!*ret_node)
 		return error_because(err, &reason_node_missing, -ENOENT,
 				     "the cluster has no primary");
 	return 0;
+}
+
+/* WORD was run on the primary, which failed with CODE: perhaps it was meant for a node's name. */
+static int explain_word(const struct command_context *ctx, const char *word, int code,
+			struct error *err)
+{
+	cleanup_with(error_clear) struct error missing = ERROR_INIT;
+	struct node *node;
+
+	(void)profile_need_node(ctx->profile, word, &node, &missing);
+	return error_hint(err, code,
+			  "'%s' was taken for a command, since the cluster has no such node: %s",
+			  word, missing.hint);
 }
 
 static int run(struct command_context *ctx, struct error *err)
@@ -55,32 +77,48 @@ static int run(struct command_context *ctx, struct error *err)
 		r = cluster_node_open(ctx->profile, node, &at, err);
 	if (r < 0)
 		return r;
-	if (first == 1 && ctx->argc > 1 && strcmp(ctx->argv[first], "--") == 0)
-		first++;
 	argv = first < ctx->argc ? ctx->argv + first : shell;
 	/* As ssh does it; what is a program's name never looks so. */
 	if (ctx->argc - first == 1 && strpbrk(argv[0], " \t;|&$<>()*?\n")) {
 		in_shell[2] = argv[0];
 		argv = in_shell;
 	}
-	return terminal_run(at.driver, &at.spec, argv, err);
+	r = terminal_run(at.driver, &at.spec, argv, err);
+	if (r < 0 && argv == ctx->argv && !ctx->after_dashes && !arg.node)
+		return explain_word(ctx, argv[0], r, err);
+	return r;
 }
 
 const struct command cmd_ssh = {
 	.name = "ssh",
 	.elsewhere = "exec|shell|attach",
-	.operands = "[NODE] [-- COMMAND...]",
+	.operands = "[NODE] [[--] COMMAND...]",
 	.summary = "open a shell on a node, or run a command there",
 	.description =
-		"You are root of the node, which is nobody on this host. Without NODE it is the "
-		"primary control plane. The command's exit status is passed on. A command in "
-		"one word, in quotes, is run by the node's shell.",
+		"You are root of the node, which is nobody on this host. If the first word is not the "
+		"name of a node, it begins a command for the primary control plane; -- before it says so "
+		"for sure. The command's exit status is passed on. A command in one word, in quotes, "
+		"is run by the node's shell.",
 	.examples = "manykube ssh node-2\n"
 		    "manykube ssh node-2 -- ps ax\n"
-		    "manykube ssh -- cat /etc/hosts\n"
+		    "manykube ssh 'uname -n'\n"
 		    "manykube ssh node-2 -- 'ls /var/log | head -3'\n",
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST | COMMAND_AUDITED,
+	.options = options,
+	.run = run,
+};
+
+const struct command cmd_worker_ssh = {
+	.name = "ssh",
+	.operands = "NAME [[--] COMMAND...]",
+	.summary = "open a shell on a worker, or run a command there",
+	.description = "Like 'manykube ssh', but the worker must be named.",
+	.examples = "manykube worker ssh node-2\n"
+		    "manykube worker ssh node-2 -- ps ax\n",
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_PASSES_REST |
+		 COMMAND_AUDITED | COMMAND_WORKERS,
 	.options = options,
 	.run = run,
 };

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "cli/text.h"
 #include "cluster/cluster.h"
-#include "cmd/command.h"
+#include "cmd/node-change.h"
 #include "cmd/status-print.h"
 
 static struct {
@@ -23,17 +23,25 @@ static struct {
 	.layout = "nodes",
 };
 
+/* Of workers, too. */
+#define OPTIONS                                                                          \
+	OPT_CHOICE('o', "output", &arg.output, "table|text|json",                        \
+		   "how to print it; by default a table on a terminal, text elsewhere"), \
+		OPT_STRING('f', "format", &arg.format, "TEMPLATE",                       \
+			   "fields to print for each node: '{{.Name}} {{.Host}}'"),      \
+		OPT_STRING('n', "node", &arg.node, "NODE", "only this node",             \
+			   .complete = COMPLETE_NODE),                                   \
+		OPT_SECONDS_MAYBE(                                                       \
+			'w', "watch", &arg.watch_seconds,                                \
+			"look again every second, or as often as this says, until Ctrl-C")
+
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "table|text|json",
-		   "how to print it; by default a table on a terminal, text elsewhere"),
+	OPTIONS,
 	OPT_CHOICE('l', "layout", &arg.layout, "nodes|cluster", "node by node, or as a whole"),
-	OPT_STRING('f', "format", &arg.format, "TEMPLATE",
-		   "fields to print for each node: '{{.Name}} {{.Host}}'"),
-	OPT_STRING('n', "node", &arg.node, "NODE", "only this node", .complete = COMPLETE_NODE),
-	OPT_SECONDS_MAYBE('w', "watch", &arg.watch_seconds,
-			  "look again every second, or as often as this says, until Ctrl-C"),
 	OPT_END,
 };
+
+static const struct opt worker_options[] = { OPTIONS, OPT_END };
 
 /* Whoever looks whether all is well is glad if it becomes so; a cluster that is down stays down. */
 static void mend(const struct profile *profile)
@@ -88,16 +96,17 @@ static int print(const struct status_report *report, const struct cluster_status
 }
 
 /* Look once and print it; returns the exit status. */
-static int show(const struct profile *profile, struct error *err)
+static int show(const struct command_context *ctx, struct profile *profile, struct error *err)
 {
 	cleanup_with(cluster_status_release) struct cluster_status all = CLUSTER_STATUS_INIT;
 	cleanup_with(activity_release) struct activity activity = ACTIVITY_INIT;
 	struct status_report report = { .profile = profile, .activity = &activity };
+	size_t shown = node_sort(ctx, profile);
 	struct node *node;
 	int r = 0;
 
 	if (arg.node)
-		r = profile_need_node(profile, arg.node, &node, err);
+		r = node_need(ctx, profile, arg.node, &node, err);
 	if (r < 0)
 		return r;
 	mend(profile);
@@ -106,8 +115,10 @@ static int show(const struct profile *profile, struct error *err)
 		return r;
 	activity_read(profile, &activity);
 	report.health = health_of_cluster(&all, activity.busy_with);
-	report.quorum = health_quorum(&all);
+	if (shown == all.count)
+		report.quorum = health_quorum(&all);
 	report.nodes = all;
+	report.nodes.count = shown;
 	if (arg.node) {
 		report.nodes.nodes += node - profile->nodes;
 		report.nodes.count = 1;
@@ -122,7 +133,7 @@ static void end_watch(arg_unused int signal)
 }
 
 /* Show it again and again: Ctrl-C is how one ends this, nothing that went wrong. */
-static int watch(const char *name, struct error *err)
+static int watch(const struct command_context *ctx, struct error *err)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };
 	bool redraw = text_has_cursor(STDOUT_FILENO) && !output_is("json") && !arg.format;
@@ -133,13 +144,13 @@ static int watch(const char *name, struct error *err)
 	for (;;) {
 		/* Nodes may come and go. */
 		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-		int r = profile_load(name, &profile, err);
+		int r = profile_load(ctx->profile_name, &profile, err);
 
 		if (r < 0)
 			return r;
 		if (redraw)
 			printf("\033[H\033[2J");
-		r = show(&profile, err);
+		r = show(ctx, &profile, err);
 		if (r < 0)
 			return r;
 		/* A reader that has gone ends the wait. */
@@ -156,7 +167,9 @@ static int run(struct command_context *ctx, struct error *err)
 			      "--format says by itself how to print it");
 		return error_hint(err, -EINVAL, "leave out --output and --layout, or --format");
 	}
-	return arg.watch_seconds ? watch(ctx->profile_name, err) : show(ctx->profile, err);
+	if (ctx->argc > 0)
+		arg.node = ctx->argv[0];
+	return arg.watch_seconds ? watch(ctx, err) : show(ctx, ctx->profile, err);
 }
 
 const struct command cmd_status = {
@@ -174,5 +187,20 @@ const struct command cmd_status = {
 		    "manykube status -o json --layout=cluster\n",
 	.flags = COMMAND_NEEDS_CLUSTER,
 	.options = options,
+	.run = run,
+};
+
+const struct command cmd_worker_status = {
+	.name = "status",
+	.operands = "[NAME]",
+	.summary = "show how the workers of a cluster are",
+	.description =
+		"The exit status says it for scripts, as that of 'manykube status', but of workers only.",
+	.examples = "manykube worker status\n"
+		    "manykube worker status node-2\n",
+	.max_operands = 1,
+	.complete = COMPLETE_NODE,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_WORKERS,
+	.options = worker_options,
 	.run = run,
 };

@@ -18,7 +18,8 @@ answer_to() {
 		echo ignored
 	elif [ "$status" -eq 0 ]; then
 		echo here
-	elif [ "$status" -eq 14 ] && [ -n "$advice" ] && [[ $advice != "see '"* && $output != *"did you mean"* ]]; then
+	elif [ "$status" -eq 14 ] && [ -n "$advice" ] && [[ $advice != *"--help'" &&
+		$advice != *"the commands there are" && $output != *"did you mean"* ]]; then
 		echo refused
 	else
 		echo "status $status: $output"
