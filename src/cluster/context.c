@@ -96,6 +96,25 @@ int context_update(const struct profile *profile, struct error *err)
 	return put(profile, admin, 0, err);
 }
 
+int context_choose(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *server = context_server(profile);
+	cleanup_free char *kubeconfig = NULL;
+	cleanup_free char *current = NULL;
+	int r = kubeconfig_path(&kubeconfig, err);
+
+	if (r < 0)
+		return r;
+	current = kubeconfig_current(kubeconfig);
+	if (current && strcmp(current, profile->name) == 0)
+		return 1;
+	if (profile->keep_context ||
+	    kubeconfig_points_at(kubeconfig, profile->name, server) == KUBECONFIG_NONEXISTENT)
+		return 0;
+	r = context_update(profile, err);
+	return r < 0 ? r : 1;
+}
+
 int context_remove(const char *name, struct error *err)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;

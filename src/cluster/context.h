@@ -22,5 +22,12 @@ int context_put(const struct profile *profile, const struct kube *admin, struct 
  * whatever the profile says. */
 int context_update(const struct profile *profile, struct error *err);
 
+/*
+ * Make PROFILE's context the current one, as a start does: unless the profile says to keep the
+ * current one.  A cluster that is not in the kubeconfig, since it does not run, is not put there.
+ * Returns whether kubectl uses PROFILE's context now.
+ */
+int context_choose(const struct profile *profile, struct error *err);
+
 /* Take NAME out of every kubeconfig that the person's kubectl reads. */
 int context_remove(const char *name, struct error *err);

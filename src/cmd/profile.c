@@ -1,5 +1,8 @@
 /* `profile`: which cluster is the active one. */
 
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cluster/context.h"
 #include "cmd/command.h"
 
 static const struct command *const subcommands[] = {
@@ -7,6 +10,29 @@ static const struct command *const subcommands[] = {
 	&cmd_profile_list,
 	NULL,
 };
+
+/* Have kubectl work on the cluster NAME as well, if it can; say whether it does. */
+static void choose_context(const char *name, bool quiet)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = profile_load(name, &profile, &why);
+
+	if (r == 0)
+		r = context_choose(&profile, &why);
+	if (r < 0)
+		log_warning("kubectl's current context stays as it is: %s", why.text);
+	else if (quiet)
+		return;
+	else if (r > 0)
+		fprintf(stderr, "kubectl is set to use it, too.\n");
+	else if (profile.keep_context)
+		fprintf(stderr,
+			"kubectl's current context stays as it is; the cluster was made with "
+			"--keep-context.\n");
+	else
+		fprintf(stderr, "kubectl will know it after 'manykube start -p %s'.\n", name);
+}
 
 static int run(struct command_context *ctx, struct error *err)
 {
@@ -21,6 +47,7 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	if (!ctx->quiet)
 		fprintf(stderr, "manykube profile was successfully set to %s\n", ctx->argv[0]);
+	choose_context(ctx->argv[0], ctx->quiet);
 	return 0;
 }
 
@@ -31,7 +58,8 @@ const struct command cmd_profile = {
 	.summary = "show or choose the active cluster, list all, or import one",
 	.description =
 		"The active cluster is the one that commands without -p work on. Without NAME its "
-		"name is printed.",
+		"name is printed. With NAME, kubectl's current context changes with it, as 'start' "
+		"does it, if the cluster is in your kubeconfig.",
 	.max_operands = 1,
 	.complete = COMPLETE_PROFILE,
 	.subcommands = subcommands,

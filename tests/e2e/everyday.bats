@@ -126,6 +126,10 @@ make_damaged() {
 	assert_equal "$(manykube profile)" manykube
 	run -0 manykube profile e2e-day
 	assert_equal "$(manykube profile)" e2e-day
+	MANYKUBE_PROFILE=e2e-day kubectl config unset current-context
+	run -0 manykube profile e2e-day
+	assert_output_has "kubectl is set to use it, too"
+	assert_equal "$(MANYKUBE_PROFILE=e2e-day kubectl config current-context)" e2e-day
 	assert_equal "$(manykube ip)" "$("$MANYKUBE" -p e2e-day ip)"
 	assert_equal "$(manykube profile -p other)" other
 	assert_equal "$(MANYKUBE_PROFILE='third' manykube profile)" third
@@ -224,6 +228,14 @@ copying() {
 	run -127 manykube ssh -- no-such-program
 	assert_equal "$(printf 'one\ntwo\n' | manykube ssh node-2 -- wc -l)" 2
 	assert_equal "$(echo hostname | manykube ssh node-2)" node-2
+	assert_equal "$(manykube ssh 'uname -n')" node-1
+	assert_equal "$(manykube ssh uname -n)" node-1
+	assert_equal "$(manykube ssh node-2 uname -n)" node-2
+	run -127 manykube ssh node-9
+	assert_output_has "'node-9' was taken for a command"
+	assert_output_has "it has node-1, node-2"
+	run -127 manykube ssh -- node-9
+	assert_output_has "GUEST_COMMAND"
 	run script -qec "stty rows 33 cols 77; '$MANYKUBE' ssh node-2 -- stty size; exit \$?" /dev/null
 	assert_output_has "33 77"
 	run script -qec "'$MANYKUBE' ssh -- sh -c 'exit 9'" /dev/null

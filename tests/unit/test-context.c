@@ -92,6 +92,34 @@ TEST(an_update_makes_it_current_whatever_the_profile_says)
 	ASSERT_STR(current, "dev");
 }
 
+TEST(a_cluster_that_kubectl_knows_can_be_chosen)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *path = use_kubeconfig("config");
+	const struct kubeconfig_entry other = { "other", "https://x", "CA", "CERT", "KEY" };
+	cleanup_free char *first = NULL;
+	cleanup_free char *kept = NULL;
+	cleanup_free char *chosen = NULL;
+
+	make_profile(&profile);
+	/* One that is not there is not put there. */
+	ASSERT_INT(kubeconfig_merge(path, &other, NULL), 1);
+	ASSERT_INT(context_choose(&profile, NULL), 0);
+	first = kubeconfig_current(path);
+	ASSERT_STR(first, "other");
+	ASSERT_INT(context_update(&profile, NULL), 1);
+	ASSERT_INT(context_choose(&profile, NULL), 1);
+	ASSERT_INT(kubeconfig_merge(path, &other, NULL), 1);
+	profile.keep_context = true;
+	ASSERT_INT(context_choose(&profile, NULL), 0);
+	kept = kubeconfig_current(path);
+	ASSERT_STR(kept, "other");
+	profile.keep_context = false;
+	ASSERT_INT(context_choose(&profile, NULL), 1);
+	chosen = kubeconfig_current(path);
+	ASSERT_STR(chosen, "dev");
+}
+
 TEST(a_cluster_that_was_never_started_has_no_context)
 {
 	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("dev"),
