@@ -55,6 +55,10 @@ const struct reason reason_node_failed = { "GUEST_NODE_PROVISION", 80, NULL,
 	"a node can't be made or did not come up" };
 const struct reason reason_copy = { "GUEST_CP", 80, NULL,
 	"something can't be copied to or from a node" };
+const struct reason reason_command_refused = { "GUEST_COMMAND_REFUSED", 126, NULL,
+	"the node can't execute the program that 'manykube ssh' is to run there, as in a shell" };
+const struct reason reason_command_missing = { "GUEST_COMMAND", 127, NULL,
+	"the node has no such program as 'manykube ssh' is to run there, as in a shell" };
 const struct reason reason_node_path = { "GUEST_PATH_MISSING", 85, NULL,
 	"a file or folder is not on the node" };
 const struct reason reason_host_path = { "HOST_PATH_MISSING", 35, NULL,
@@ -93,6 +97,8 @@ const struct reason *const reasons[] = {
 	&reason_wait_timeout,
 	&reason_api_not_running,
 	&reason_version_unsupported,
+	&reason_command_refused,
+	&reason_command_missing,
 	NULL,
 };
 /* clang-format on */

@@ -54,6 +54,8 @@ extern const struct reason reason_host_path;           /* 35 */
 extern const struct reason reason_control_plane;       /* 100 */
 extern const struct reason reason_api_not_running;     /* 103 */
 extern const struct reason reason_wait_timeout;        /* 102 */
+extern const struct reason reason_command_refused;     /* 126, as a shell's */
+extern const struct reason reason_command_missing;     /* 127, as a shell's */
 
 /* All of them, by exit status; ends with NULL. */
 extern const struct reason *const reasons[];

@@ -24,10 +24,6 @@ struct relay {
 	int signal; /* that ended us, or 0 */
 };
 
-/* As a shell says it: the command could not be run, or there is none. */
-static const struct reason reason_not_executable = { "GUEST_COMMAND", 126, NULL };
-static const struct reason reason_not_found = { "GUEST_COMMAND", 127, NULL };
-
 static void copy_size(int pty)
 {
 	struct winsize size;
@@ -122,9 +118,9 @@ static int spawn(const struct node_driver *driver, const struct node_spec *spec,
 	int r = driver->spawn(spec, argv, options, ret_process, err);
 
 	if (r == -ENOENT)
-		return error_reason(err, r, &reason_not_found);
+		return error_reason(err, r, &reason_command_missing);
 	if (r == -EACCES || r == -ENOEXEC)
-		return error_reason(err, r, &reason_not_executable);
+		return error_reason(err, r, &reason_command_refused);
 	return r;
 }
 

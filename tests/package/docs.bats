@@ -29,12 +29,33 @@ assert_up_to_date() {
 	assert_up_to_date cluster-schema schema/cluster.json
 }
 
-@test "every reason is in the table that is documented" {
-	local name
+# Lines of "FILE NAME" for each reason that a source file below $1 defines, wherever and however it does.
+list_reasons() {
+	local file
 
-	for name in $(sed -n 's/^extern const struct reason \(reason_[a-z_]*\);.*/\1/p' "$ROOT/src/base/error.h"); do
-		grep -q "^	&$name,\$" "$ROOT/src/base/error.c" || fail "$name is not in reasons[]"
+	find "$1" -name '*.c' | sort | while read -r file; do
+		tr '\n' ' ' <"$file" | grep -o 'struct reason [a-z_]* = {' | sed "s|struct reason|$file|; s| = {||"
 	done
+}
+
+# Succeed if every reason below $1 is in the table of the documented ones.
+check_reasons() {
+	local file name
+
+	while read -r file name; do
+		grep -q "^	&$name,\$" "$ROOT/src/base/error.c" || fail "$name of $file is not in reasons[]"
+	done < <(list_reasons "$1")
+}
+
+@test "every reason is in the table that is documented" {
+	[ "$(list_reasons "$ROOT/src" | wc -l)" -ge 28 ] || fail "not all reasons were found"
+	check_reasons "$ROOT/src"
+}
+
+@test "a reason that a source file keeps for itself is found" {
+	echo 'static const struct reason reason_mine = { "MINE", 1, NULL };' >"$BATS_TEST_TMPDIR/a.c"
+	run ! check_reasons "$BATS_TEST_TMPDIR"
+	assert_has "$output" "reason_mine"
 }
 
 @test "groff has nothing to say about the man page" {

@@ -41,7 +41,10 @@ TEST(every_reason_is_listed_once_and_explained)
 	for (size_t i = 0; reasons[i]; i++) {
 		ASSERT(reasons[i]->word && reasons[i]->meaning);
 		ASSERT(i == 0 || reasons[i]->exit_status >= reasons[i - 1]->exit_status);
-		ASSERT(reasons[i]->exit_status > 7 && reasons[i]->exit_status < 126);
+		/* Those of a shell are only for what ssh runs. */
+		ASSERT(reasons[i]->exit_status > 7);
+		ASSERT(reasons[i]->exit_status < 126 ||
+		       strncmp(reasons[i]->word, "GUEST_COMMAND", 13) == 0);
 		for (size_t j = 0; j < i; j++)
 			ASSERT(strcmp(reasons[j]->word, reasons[i]->word) != 0);
 	}
