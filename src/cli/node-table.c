@@ -13,7 +13,7 @@
 #include "cli/text.h"
 
 enum {
-	STATE_COLUMN = 2, /* a table without it is of no use */
+	STATE_COLUMN = 2,
 	MEMORY_COLUMN = 6,
 	COLUMNS = 9,
 };
@@ -82,14 +82,18 @@ static char *part_of(uint64_t used_bytes, uint64_t limit_bytes)
 	return limit ? xasprintf("%s of %s", used, limit) : take_ptr(used);
 }
 
-static char *memory_of(const struct node_status *status)
+unsigned node_table_cpus(const struct node *node)
 {
-	uint64_t limit = status->node->memory_bytes;
+	return node->cpus ? node->cpus : (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+}
+
+uint64_t node_table_memory(const struct node *node)
+{
 	struct sysinfo host;
 
-	if (!limit && sysinfo(&host) == 0)
-		limit = (uint64_t)host.totalram * host.mem_unit;
-	return part_of(status->memory_bytes, limit);
+	if (node->memory_bytes || sysinfo(&host) < 0)
+		return node->memory_bytes;
+	return (uint64_t)host.totalram * host.mem_unit;
 }
 
 static const char *or_dash(const char *text)
@@ -118,9 +122,8 @@ static void add_node(struct table *table, const struct node_status *status,
 	cleanup_free char *role = role_of(node, mark_primary);
 	cleanup_free char *state = xasprintf("%s%s", detail->state,
 					     detail->cordoned ? ",SchedulingDisabled" : "");
-	cleanup_free char *cpus = xasprintf("%ld", node->cpus ? (long)node->cpus
-							      : sysconf(_SC_NPROCESSORS_ONLN));
-	cleanup_free char *memory = memory_of(status);
+	cleanup_free char *cpus = xasprintf("%u", node_table_cpus(node));
+	cleanup_free char *memory = part_of(status->memory_bytes, node_table_memory(node));
 	cleanup_free char *disk = node->disk_bytes ? part_of(status->disk_bytes, node->disk_bytes)
 						   : NULL;
 	cleanup_free char *pods = detail->pods < 0 ? NULL : xasprintf("%d", detail->pods);
@@ -148,7 +151,7 @@ static const char *paint_state(size_t column, const char *cell)
 	return RED;
 }
 
-bool node_table_print(const struct cluster_status *nodes, const struct cluster_detail *detail,
+void node_table_print(const struct cluster_status *nodes, const struct cluster_detail *detail,
 		      const struct node_table_look *look, FILE *out)
 {
 	cleanup_with(table_release) struct table table = TABLE_INIT;
@@ -165,13 +168,11 @@ bool node_table_print(const struct cluster_status *nodes, const struct cluster_d
 	for (size_t i = 0; i < nodes->count; i++)
 		add_node(&table, &nodes->nodes[i], &detail->nodes[i], control_planes > 1,
 			 show_disk);
-	if (look->columns)
-		table.shown = table_fit(&table, look->columns);
-	if (look->columns && table.shown <= STATE_COLUMN)
-		return false;
 	table.paint = look->colour ? paint_state : NULL;
-	table_print(&table, out);
-	return true;
+	if (look->columns)
+		table_print_within(&table, look->columns, out);
+	else
+		table_print(&table, out);
 }
 
 static void print_wrapped(const char *text, unsigned indent, const struct node_table_look *look,

@@ -15,9 +15,13 @@ struct node_table_look {
 /* "control-plane" or "worker". */
 const char *node_table_role(const struct node *node);
 
-/* Print the table of NODES with what is known of each, DETAIL; false, and nothing is printed, if
- * LOOK has no room for what matters. */
-bool node_table_print(const struct cluster_status *nodes, const struct cluster_detail *detail,
+/* What NODE has: what it was given, or all that the host has. */
+unsigned node_table_cpus(const struct node *node);
+uint64_t node_table_memory(const struct node *node);
+
+/* Print the table of NODES with what is known of each, DETAIL; all of it, as far as LOOK has room
+ * side by side. */
+void node_table_print(const struct cluster_status *nodes, const struct cluster_detail *detail,
 		      const struct node_table_look *look, FILE *out);
 
 /* "dev: Running, 3 nodes, Kubernetes v1.36.3, API https://127.0.0.1:16443" */

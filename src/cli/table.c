@@ -30,17 +30,6 @@ static unsigned *measure(const struct table *table)
 	return widths;
 }
 
-size_t table_fit(const struct table *table, unsigned width)
-{
-	cleanup_free unsigned *widths = measure(table);
-	unsigned taken = 0;
-	size_t count = 0;
-
-	while (count < table->columns && taken + widths[count] <= width)
-		taken += widths[count++] + GAP;
-	return count;
-}
-
 static void print_cell(const struct table *table, size_t i, FILE *out)
 {
 	const char *cell = table->cells.items[i];
@@ -54,23 +43,71 @@ static void print_cell(const struct table *table, size_t i, FILE *out)
 		fputs(cell, out);
 }
 
-void table_print(const struct table *table, FILE *out)
+/* Print the first column and those from FROM to before END. */
+static void print_part(const struct table *table, const unsigned *widths, size_t from, size_t end,
+		       unsigned gap, FILE *out)
 {
-	cleanup_free unsigned *widths = measure(table);
-	size_t shown = table->shown ? table->shown : table->columns;
-
 	for (size_t i = 0; i < table->cells.count; i++) {
 		size_t column = i % table->columns;
 
-		if (column >= shown)
+		if (column > 0 && (column < from || column >= end))
 			continue;
 		print_cell(table, i, out);
-		if (column + 1 == shown)
+		if (column + 1 == end)
 			fputc('\n', out);
 		else
 			fprintf(out, "%*s",
-				(int)(widths[column] + GAP - text_width(table->cells.items[i])),
+				(int)(widths[column] + gap - text_width(table->cells.items[i])),
 				"");
+	}
+}
+
+void table_print(const struct table *table, FILE *out)
+{
+	cleanup_free unsigned *widths = measure(table);
+
+	print_part(table, widths, 0, table->columns, GAP, out);
+}
+
+/* Behind the last column that fits beside the first and those from FROM on. */
+static size_t find_end(const struct table *table, const unsigned *widths, size_t from, unsigned gap,
+		       unsigned width)
+{
+	unsigned taken = widths[0];
+
+	while (from < table->columns && taken + gap + widths[from] <= width)
+		taken += gap + widths[from++];
+	return from;
+}
+
+static bool any_too_wide(const struct table *table, const unsigned *widths, unsigned width)
+{
+	for (size_t column = 1; column < table->columns; column++)
+		if (find_end(table, widths, column, GAP, width) == column)
+			return true;
+	return false;
+}
+
+void table_print_within(const struct table *table, unsigned width, FILE *out)
+{
+	cleanup_free unsigned *widths = measure(table);
+	size_t end;
+
+	for (unsigned gap = GAP; gap > 0; gap--) {
+		if (find_end(table, widths, 1, gap, width) == table->columns) {
+			print_part(table, widths, 1, table->columns, gap, out);
+			return;
+		}
+	}
+	if (any_too_wide(table, widths, width)) {
+		table_print_records(table, out);
+		return;
+	}
+	for (size_t from = 1; from < table->columns; from = end) {
+		end = find_end(table, widths, from, GAP, width);
+		if (from > 1)
+			fputc('\n', out);
+		print_part(table, widths, from, end, GAP, out);
 	}
 }
 

@@ -9,7 +9,6 @@
 struct table {
 	size_t columns;
 	struct strlist cells;
-	size_t shown; /* only this many columns, from the left; 0: all of them */
 
 	/* The colour of a cell, as a terminal's escape sequence; NULL if it has none.  May be NULL.
 	 */
@@ -25,11 +24,15 @@ struct table {
 		      sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 void table_add_row(struct table *table, const char *const *cells, size_t count);
 
-/* How many columns, from the left, are at most WIDTH wide together. */
-size_t table_fit(const struct table *table, unsigned width);
-
 /* Columns with two spaces between them; nothing behind the last. */
 void table_print(const struct table *table, FILE *out);
+
+/*
+ * The same in lines of at most WIDTH, without leaving anything out: with one space between columns
+ * if two are too many; otherwise in several tables, each of which begins with the first column; as
+ * table_print_records() if not even two columns fit side by side.
+ */
+void table_print_within(const struct table *table, unsigned width, FILE *out);
 
 /* A box of lines with the heading in the middle of its cells, as minikube's `profile list`. */
 void table_print_box(const struct table *table, FILE *out);

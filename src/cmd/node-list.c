@@ -34,7 +34,7 @@ static int print_wide(const struct profile *profile, size_t shown, struct error 
 		return r;
 	cluster_detail_collect(profile, &status, busy_with, &detail);
 	status.count = shown;
-	(void)node_table_print(&status, &detail, &look, stdout);
+	node_table_print(&status, &detail, &look, stdout);
 	return 0;
 }
 

@@ -197,8 +197,7 @@ void status_print_table(const struct status_report *report, const struct cluster
 	node_table_print_headline(report->profile, report->health, &look, stdout);
 	print_quorum(report);
 	printf("\n");
-	if (!node_table_print(&report->nodes, detail, &look, stdout))
-		status_print_text(report);
+	node_table_print(&report->nodes, detail, &look, stdout);
 	node_table_print_problems(report->profile, &report->nodes, detail, report->activity, &look,
 				  stdout);
 }
