@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "cli/node-table.h"
 #include "cmd/start-options.h"
 #include "payload/payload.h"
 
@@ -22,10 +23,25 @@ static const char *where_it_is(const char *version)
 							  : "would be downloaded or built";
 }
 
+/* What NODE may use: "1 CPU, 2.0Gi of memory, a disk of 20Gi". */
+static void print_size(const struct node *node)
+{
+	cleanup_free char *memory = node_table_bytes(node_table_memory(node));
+	cleanup_free char *disk = node->disk_bytes ? node_table_bytes(node->disk_bytes) : NULL;
+	unsigned cpus = node_table_cpus(node);
+
+	printf("%s%u CPU%s, %s%s of memory", node->cpus ? "" : "all ", cpus, cpus == 1 ? "" : "s",
+	       node->memory_bytes ? "" : "all ", memory);
+	if (disk)
+		printf(", a disk of %s", disk);
+}
+
 static void print_node(const struct profile *profile, const struct node *node)
 {
-	printf("Node %s: %s, %s, %s", node->name, node->control_plane ? "control plane" : "worker",
-	       node->address, what_happens(profile, node));
+	printf("Node %s: %s, %s, %s; ", node->name,
+	       node->control_plane ? "control plane" : "worker", node->address,
+	       what_happens(profile, node));
+	print_size(node);
 	if (cluster_node_differs(profile, node))
 		printf(", with the kubelet of %s (%s)", node->kubernetes_version,
 		       where_it_is(node->kubernetes_version));

@@ -208,13 +208,15 @@ stop_registry() {
 }
 
 @test "a dry run tells the plan and makes nothing" {
-	run -0 --separate-stderr manykube start -p e2e-undo --dry-run --nodes=3 --offline
-	assert_output_has "would be made"
+	run -0 --separate-stderr manykube start -p e2e-undo --dry-run --nodes=3 --offline --cpus=1 --memory=2g \
+		--disk-size=20g --driver=none
+	assert_output_has "would be made; 1 CPU, 2.0Gi of memory, a disk of 20Gi"
+	[[ $stderr == *"--driver is ignored"* ]] || fail "$stderr"
 	assert_output_has "node-3"
 	run manykube status -p e2e-undo
 	assert_status 85
 	run -0 manykube start --dry-run --nodes=3
-	assert_output_has "Node node-2: worker, $(profile_get '.nodes[1].address'), runs"
+	assert_output_has "Node node-2: worker, $(profile_get '.nodes[1].address'), runs; all $(nproc) CPU"
 	assert_output_has "would be made"
 	assert_equal "$(profile_get '.nodes | length')" 2
 }
