@@ -31,7 +31,7 @@ static const char *const start_steps[] = {
 	"setting up the cluster",
 	"waiting for the API",
 	"joining node",
-	"installing addons",
+	"installing DNS and kube-proxy",
 	"waiting for nodes",
 	"waiting for the default service account",
 	"waiting for system pods",

@@ -188,7 +188,7 @@ static int finish_addons(struct start *start, struct error *err)
 /* All of the first control plane that others wait for is there: make the rest. */
 static int finish_control_plane(struct start *start, struct node *primary, struct error *err)
 {
-	int r = STEP(start, "installing addons", NULL, finish_addons(start, err));
+	int r = STEP(start, "installing DNS and kube-proxy", NULL, finish_addons(start, err));
 
 	if (r == 0)
 		r = bootstrap_label(&start->profile, primary, start->deadline, err);

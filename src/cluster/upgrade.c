@@ -374,7 +374,7 @@ static int work(struct upgrade *upgrade, struct error *err)
 	if (upgrade->profile->upgrading_from) {
 		r = upgrade_nodes(upgrade, true, err);
 		if (r == 0)
-			r = STEP_SEEN_BY(upgrade->observer, "upgrading addons", NULL,
+			r = STEP_SEEN_BY(upgrade->observer, "upgrading DNS and kube-proxy", NULL,
 					 upgrade_addons(upgrade, err));
 	}
 	if (r == 0)

@@ -57,7 +57,7 @@ TEST(steps_only_count_up)
 
 	events_step("making the network", NULL);
 	events_step("starting node", "node-1");
-	events_step("installing addons", NULL);
+	events_step("installing DNS and kube-proxy", NULL);
 	events_step("joining node", "node-2");
 	events_step("a step that nobody has listed", NULL);
 	events_step("waiting for nodes", NULL);
