@@ -234,6 +234,17 @@ static int code_of(int status)
 	}
 }
 
+static void log_answer(enum kube_verb verb, const char *path, int status)
+{
+	cleanup_free char *words = status < 0 ? xstrdup(strerror(-status))
+					      : xasprintf("%d", status);
+
+	if (verb == KUBE_GET || verb == KUBE_TABLE)
+		log_debug_look("API: %s %s: %s", methods[verb], path, words);
+	else
+		log_debug("API: %s %s: %s", methods[verb], path, words);
+}
+
 int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const json_t *body,
 		 unsigned timeout_ms, json_t **ret_answer, struct error *err)
 {
@@ -243,7 +254,7 @@ int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const
 	int status;
 
 	status = perform(kube, verb, path, sent, timeout_ms, &text, err);
-	log_debug("API: %s %s: %d", methods[verb], path, status);
+	log_answer(verb, path, status);
 	if (status < 0)
 		return status;
 	answer = json_loadb(text.text, text.len, 0, NULL);

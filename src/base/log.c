@@ -17,6 +17,9 @@ int log_verbosity;
 /* What is kept for a file that has not been opened yet, at most. */
 #define PENDING_BYTES 65536
 
+/* As many questions may be asked in turn. */
+#define RECENT_LOOKS 4
+
 static int log_fd = -1;
 static struct strbuf pending = STRBUF_INIT;
 static int64_t begun_ms;
@@ -47,17 +50,29 @@ int log_open(const char *path, struct error *err)
 	return 0;
 }
 
-static void keep(const char *level, const char *text)
+int64_t log_elapsed_ms(void)
 {
-	cleanup_free char *line = NULL;
-
 	if (!begun_ms)
 		begun_ms = clock_now_ms();
-	line = xasprintf("%9.3f %s %s\n", (double)(clock_now_ms() - begun_ms) / 1000, level, text);
+	return clock_now_ms() - begun_ms;
+}
+
+static void keep(const char *level, const char *text)
+{
+	cleanup_free char *line = xasprintf("%9.3f %-7s %s\n", (double)log_elapsed_ms() / 1000,
+					    level, text);
+
 	if (log_fd >= 0)
 		(void)file_write_all(log_fd, line, strlen(line));
 	else if (pending.len + strlen(line) <= PENDING_BYTES)
 		strbuf_add(&pending, line);
+}
+
+static void show_debug(const char *text)
+{
+	keep("debug", text);
+	if (log_verbosity >= 2)
+		fprintf(stderr, "%9.3f %s\n", (double)log_elapsed_ms() / 1000, text);
 }
 
 void log_debug(const char *fmt, ...)
@@ -68,9 +83,26 @@ void log_debug(const char *fmt, ...)
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	keep("debug", text);
-	if (log_verbosity >= 2)
-		fprintf(stderr, "%9.3f %s\n", (double)(clock_now_ms() - begun_ms) / 1000, text);
+	show_debug(text);
+}
+
+void log_debug_look(const char *fmt, ...)
+{
+	static char *recent[RECENT_LOOKS];
+	static size_t oldest;
+	cleanup_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < RECENT_LOOKS; i++)
+		if (recent[i] && strcmp(recent[i], text) == 0)
+			return;
+	show_debug(text);
+	free(recent[oldest]);
+	recent[oldest] = take_ptr(text);
+	oldest = (oldest + 1) % RECENT_LOOKS;
 }
 
 void log_keep(const char *fmt, ...)

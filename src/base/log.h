@@ -13,6 +13,13 @@ int log_open(const char *path, struct error *err);
 
 void log_debug(const char *fmt, ...) printf_like(1, 2);
 
+/* Like log_debug(), for what is asked again and again: a line that is among the last few of them
+ * says nothing new and is left out. */
+void log_debug_look(const char *fmt, ...) printf_like(1, 2);
+
+/* How long ago the first line was said; times in the file, and on stderr, count from there. */
+int64_t log_elapsed_ms(void);
+
 /* A line for the file only; its moment goes with it. */
 void log_keep(const char *fmt, ...) printf_like(1, 2);
 

@@ -51,7 +51,7 @@ struct progress {
 	bool quiet;
 	pid_t painter; /* 0 if there is none */
 	int pipe;
-	struct steps *steps; /* without a painter */
+	struct steps *steps; /* under way; a painter has steps of its own */
 };
 
 /* Where warnings go. */
@@ -217,10 +217,9 @@ static void observe_begins(struct observer *observer, const char *step, const ch
 
 	events_step(step, node);
 	log_keep("step: %s%s%s", step, node ? " " : "", node ? node : "");
+	steps_begin(progress->steps, step, node, clock_now_ms());
 	if (progress->painter)
 		TELL(progress, MESSAGE_BEGIN, step, node);
-	else
-		steps_begin(progress->steps, step, node, clock_now_ms());
 }
 
 /* Not on a terminal: a line now and then, so that a log of long work is not mute. */
@@ -242,8 +241,8 @@ static void observe_goes_on(struct observer *observer, const char *step, const c
 	cleanup_free char *total_text = NULL;
 
 	events_progress(step, detail, done, total);
+	steps_progress(progress->steps, step, node, detail, done, total, clock_now_ms());
 	if (!progress->painter) {
-		steps_progress(progress->steps, step, node, detail, done, total, clock_now_ms());
 		tell_plainly(progress, step);
 		return;
 	}
@@ -256,14 +255,14 @@ static void observe_ends(struct observer *observer, const char *step, const char
 {
 	struct progress *progress = (struct progress *)observer;
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+	int64_t now = clock_now_ms();
 
-	log_keep("%s: %s%s%s", ok ? "done" : "failed", step, node ? " " : "", node ? node : "");
-	if (progress->painter) {
+	log_keep("%s: %s%s%s (%.1fs)", ok ? "done" : "failed", step, node ? " " : "",
+		 node ? node : "", (double)steps_taken_ms(progress->steps, step, node, now) / 1000);
+	steps_end(progress->steps, step, node, ok, now, &out);
+	if (progress->painter)
 		TELL(progress, MESSAGE_END, step, node, ok ? "ok" : NULL);
-		return;
-	}
-	steps_end(progress->steps, step, node, ok, clock_now_ms(), &out);
-	if (!progress->quiet)
+	else if (!progress->quiet)
 		(void)file_write_all(STDERR_FILENO, out.text, out.len);
 }
 
@@ -294,10 +293,9 @@ static void observe_expects(struct observer *observer, const char *step, int64_t
 	struct progress *progress = (struct progress *)observer;
 	cleanup_free char *text = xasprintf("%lld", (long long)expected_ms);
 
+	steps_expect(progress->steps, step, expected_ms, clock_now_ms());
 	if (progress->painter)
 		TELL(progress, MESSAGE_EXPECT, step, NULL, NULL, text);
-	else
-		steps_expect(progress->steps, step, expected_ms, clock_now_ms());
 }
 
 static void show_warning(const char *text)
@@ -323,6 +321,8 @@ struct progress *progress_new(bool quiet, int verbosity)
 		.unicode = text_has_emoji(STDERR_FILENO),
 		.colour = text_has_colour(STDERR_FILENO),
 		.times = live || verbosity > 0,
+		.each = verbosity > 0,
+		.since_ms = clock_now_ms() - log_elapsed_ms(),
 	};
 	struct progress *progress = xcalloc(1, sizeof(*progress));
 
@@ -335,8 +335,9 @@ struct progress *progress_new(bool quiet, int verbosity)
 	};
 	progress->quiet = mute;
 	progress->pipe = -1;
-	if (!live || start_painter(progress, &look) < 0)
-		progress->steps = steps_new(&look);
+	progress->steps = steps_new(&look);
+	if (live)
+		(void)start_painter(progress, &look);
 	if (events_on_stdout())
 		return progress;
 	shown = progress;
@@ -361,8 +362,7 @@ void progress_free(struct progress *progress)
 		while (waitpid(progress->painter, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	if (progress->steps)
-		steps_free(progress->steps);
+	steps_free(progress->steps);
 	free(progress);
 }
 

@@ -19,6 +19,7 @@ struct part {
 	uint64_t done;
 	uint64_t total;
 	uint64_t begun; /* of total: what was done when it was first told */
+	int64_t begun_ms;
 	bool ended;
 	bool ok;
 };
@@ -120,7 +121,7 @@ static struct part *need_part(struct steps *steps, const char *words, const char
 		return part;
 	step->parts = xrealloc(step->parts, step->count + 1, sizeof(*step->parts));
 	part = &step->parts[step->count++];
-	*part = (struct part){ .node = node ? xstrdup(node) : NULL };
+	*part = (struct part){ .node = node ? xstrdup(node) : NULL, .begun_ms = now_ms };
 	return part;
 }
 
@@ -129,6 +130,7 @@ void steps_begin(struct steps *steps, const char *step, const char *node, int64_
 	struct part *part = need_part(steps, step, node, now_ms);
 
 	part->ended = false;
+	part->begun_ms = now_ms;
 	part->done = part->total = 0;
 }
 
@@ -217,17 +219,20 @@ static void add_capital(struct strbuf *out, const char *words)
 	out->text[at] = (char)toupper((unsigned char)out->text[at]);
 }
 
-/* One line about those parts of the ended STEP that went OK, or failed. */
-static void add_ended(const struct steps *steps, const struct step *step, bool ok, int64_t now_ms,
-		      struct strbuf *out)
+/* One line about those parts of the ended STEP that went OK, or failed; about ONLY if it is not
+ * NULL.
+ */
+static void add_ended(const struct steps *steps, const struct step *step, const struct part *only,
+		      bool ok, int64_t now_ms, struct strbuf *out)
 {
 	cleanup_with(strbuf_release) struct strbuf line = STRBUF_INIT;
+	unsigned indent = 2;
 	const char *separator = ": ";
 	bool any = false;
 
 	add_capital(&line, step->words);
 	for (size_t i = 0; i < step->count; i++) {
-		if (step->parts[i].ok != ok)
+		if (step->parts[i].ok != ok || (only && only != &step->parts[i]))
 			continue;
 		any = true;
 		if (!step->parts[i].node)
@@ -241,15 +246,25 @@ static void add_ended(const struct steps *steps, const struct step *step, bool o
 		strbuf_add(&line, " failed");
 	if (steps->look.times) {
 		strbuf_add(&line, " (");
-		add_seconds(&line, now_ms - step->begun_ms);
+		add_seconds(&line, now_ms - (only ? only->begun_ms : step->begun_ms));
 		strbuf_add(&line, ")");
+	}
+	if (only) {
+		strbuf_addf(out, "%9.3f ", (double)(now_ms - steps->look.since_ms) / 1000);
+		indent += 10;
 	}
 	if (ok)
 		add_sign(steps, "*", "✓", "\033[32m", out);
 	else
 		add_sign(steps, "X", "✗", "\033[1;31m", out);
-	text_wrap(out, line.text, 2, 2, steps->look.columns ? steps->look.columns - 1 : UINT32_MAX);
+	text_wrap(out, line.text, indent, indent,
+		  steps->look.columns ? steps->look.columns - 1 : UINT32_MAX);
 	strbuf_add_char(out, '\n');
+}
+
+int64_t steps_taken_ms(struct steps *steps, const char *step, const char *node, int64_t now_ms)
+{
+	return now_ms - need_part(steps, step, node, now_ms)->begun_ms;
 }
 
 void steps_end(struct steps *steps, const char *words, const char *node, bool ok, int64_t now_ms,
@@ -260,11 +275,15 @@ void steps_end(struct steps *steps, const char *words, const char *node, bool ok
 
 	part->ended = true;
 	part->ok = ok;
+	if (steps->look.each)
+		add_ended(steps, step, part, ok, now_ms, out);
 	for (size_t i = 0; i < step->count; i++)
 		if (!step->parts[i].ended)
 			return;
-	add_ended(steps, step, true, now_ms, out);
-	add_ended(steps, step, false, now_ms, out);
+	if (!steps->look.each) {
+		add_ended(steps, step, NULL, true, now_ms, out);
+		add_ended(steps, step, NULL, false, now_ms, out);
+	}
 	release_step(step);
 	memmove(step, step + 1, (size_t)(steps->items + steps->count - (step + 1)) * sizeof(*step));
 	steps->count--;

@@ -16,6 +16,9 @@ struct steps_look {
 	bool unicode;     /* signs that plain ASCII has not */
 	bool colour;
 	bool times; /* say how long each step took */
+	bool each;  /* a line for every node as soon as it ends, and when that was, from SINCE_MS on
+		     */
+	int64_t since_ms;
 };
 
 struct steps *steps_new(const struct steps_look *look);
@@ -44,6 +47,9 @@ int64_t steps_left_ms(int64_t elapsed_ms, uint64_t begun, uint64_t done, uint64_
  * nothing if the step began, or was last reported, less than STEPS_REPORT_MS ago. */
 #define STEPS_REPORT_MS 30000
 void steps_report(struct steps *steps, const char *step, int64_t now_ms, struct strbuf *out);
+
+/* How long the step has been under way for NODE, at NOW_MS. */
+int64_t steps_taken_ms(struct steps *steps, const char *step, const char *node, int64_t now_ms);
 
 /* Adds to OUT the lines of the step if this was the last node that it ran on. */
 void steps_end(struct steps *steps, const char *step, const char *node, bool ok, int64_t now_ms,

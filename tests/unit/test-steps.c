@@ -26,6 +26,23 @@ TEST(a_step_has_one_line_when_its_last_node_ended)
 	strbuf_release(&out);
 }
 
+TEST(each_node_can_have_a_line_of_its_own_with_its_time)
+{
+	const struct steps_look look = { .times = true, .each = true, .since_ms = 1000 };
+	struct steps *steps = steps_new(&look);
+
+	steps_begin(steps, "joining node", "node-2", 2000);
+	steps_begin(steps, "joining node", "node-3", 2500);
+	ASSERT_INT(steps_taken_ms(steps, "joining node", "node-3", 2600), 100);
+	steps_end(steps, "joining node", "node-3", true, 3000, &out);
+	ASSERT_STR(out.text, "    2.000 * Joining node: node-3 (0.5s)\n");
+	strbuf_reset(&out);
+	steps_end(steps, "joining node", "node-2", false, 6000, &out);
+	ASSERT_STR(out.text, "    5.000 X Joining node: node-2 failed (4.0s)\n");
+	steps_free(steps);
+	strbuf_release(&out);
+}
+
 TEST(what_failed_is_told_apart)
 {
 	const struct steps_look look = { .columns = 0 };
