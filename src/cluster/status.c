@@ -11,12 +11,20 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cluster/cluster.h"
+#include "cluster/context.h"
 #include "cluster/kubeadm.h"
 #include "cluster/kubeconfig.h"
+#include "cluster/readiness.h"
 #include "node/tree.h"
 
 /* For everything that is asked of the API; a person waits. */
 #define PATIENCE_MS 2000
+
+/* For the front door, which only passes on what an API server has just answered. */
+#define FRONT_DOOR_MS 1000
+
+/* resourceVersion=0: what the API server has in memory is good enough. */
+#define NODES_PATH "/api/v1/nodes?resourceVersion=0"
 
 char *cluster_status_service(const char *text, const char *name)
 {
@@ -47,18 +55,66 @@ static const char *kubelet_word(const struct cluster_node *at)
 const char *cluster_status_api(const struct profile *profile, const struct node *node,
 			       unsigned timeout_ms)
 {
-	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
 	cleanup_free char *server = xasprintf("https://%s:%d", node->address, API_SERVER_PORT);
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_with(kube_freep) struct kube *kube = NULL;
+	int r = context_open(profile, &kube, &why);
 
-	int r = kube_open(path, &kube, NULL);
-
-	if (r == -EACCES)
-		return "Unknown";
 	if (r < 0)
-		return "Stopped";
+		return why.reason == &reason_api_not_running ? "Stopped" : "Unknown";
 	kube_set_server(kube, server);
 	return kube_is_ok(kube, "/readyz", timeout_ms) ? "Running" : "Stopped";
+}
+
+static bool is(const char *word, const char *other)
+{
+	return strcmp(word, other) == 0;
+}
+
+/* Ask the API at SERVER for its nodes. */
+static int list_nodes(const struct profile *profile, const char *server, int64_t deadline_ms,
+		      json_t **ret_list)
+{
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+	int r = context_open(profile, &kube, NULL);
+
+	if (r < 0)
+		return r;
+	kube_set_server(kube, server);
+	return kube_request(kube, KUBE_GET, NODES_PATH, NULL,
+			    (unsigned)MAX(clock_left_ms(deadline_ms), 1), ret_list, NULL);
+}
+
+/*
+ * Ask the API for its nodes through the front door, as kubectl would; where that leads nowhere, ask
+ * API servers that have just answered.
+ */
+static void ask_for_nodes(const struct profile *profile, struct cluster_status *status)
+{
+	cleanup_free char *door = context_server(profile);
+	int64_t door_deadline = MIN(status->deadline_ms, clock_now_ms() + FRONT_DOOR_MS);
+	bool asked = false;
+
+	for (size_t i = 0; i < status->count && !status->api_nodes; i++) {
+		cleanup_free char *server = NULL;
+
+		if (!is(status->nodes[i].apiserver, "Running"))
+			continue;
+		if (!asked)
+			status->front_door = list_nodes(profile, door, door_deadline,
+							&status->api_nodes) == 0
+						     ? "Running"
+						     : "Stopped";
+		asked = true;
+		if (status->api_nodes)
+			return;
+		server = xasprintf("https://%s:%d", status->nodes[i].node->address,
+				   API_SERVER_PORT);
+		(void)list_nodes(profile, server, status->deadline_ms, &status->api_nodes);
+	}
+	/* Nobody could give the list: that says nothing of the front door. */
+	if (!status->api_nodes)
+		status->front_door = NULL;
 }
 
 static const char *kubeconfig_word(const struct profile *profile)
@@ -122,8 +178,20 @@ static int check_may_look(const struct profile *profile, struct error *err)
 			     "the nodes of cluster '%s' are somebody else's", profile->name);
 }
 
-int cluster_status_collect(const struct profile *profile, struct cluster_status *ret,
-			   struct error *err)
+/* See struct cluster_status. */
+static char *why_not_ask(const struct profile *profile)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+	int r = context_open(profile, &kube, &why);
+
+	if (r == -EACCES)
+		return xstrdup("only users who may read the cluster's kubeconfig can ask the API");
+	return r < 0 && why.reason == &reason_host_config ? xstrdup(why.text) : NULL;
+}
+
+int cluster_status_collect(const struct profile *profile, const char *busy_with,
+			   struct cluster_status *ret, struct error *err)
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
 	const struct node *node;
@@ -133,6 +201,7 @@ int cluster_status_collect(const struct profile *profile, struct cluster_status 
 	if (r < 0)
 		return r;
 	status.deadline_ms = clock_now_ms() + PATIENCE_MS;
+	status.cannot_ask = why_not_ask(profile);
 	status.nodes = xcalloc(profile->node_count, sizeof(*status.nodes));
 	profile_for_each_node(node, profile) {
 		/* One that does not answer is not to take the time of those after it. */
@@ -145,6 +214,8 @@ int cluster_status_collect(const struct profile *profile, struct cluster_status 
 		unasked -= node->control_plane;
 		status.count++;
 	}
+	ask_for_nodes(profile, &status);
+	readiness_read(&status, status.api_nodes, busy_with);
 	*ret = status;
 	status = CLUSTER_STATUS_INIT;
 	return 0;
@@ -152,27 +223,36 @@ int cluster_status_collect(const struct profile *profile, struct cluster_status 
 
 void cluster_status_release(struct cluster_status *status)
 {
+	for (size_t i = 0; i < status->count; i++) {
+		free(status->nodes[i].pressure);
+		free(status->nodes[i].why);
+	}
 	free(status->nodes);
+	json_decref(status->api_nodes);
+	free(status->cannot_ask);
 	*status = CLUSTER_STATUS_INIT;
 }
 
-static bool is(const char *word, const char *other)
+/* Whether the parts of NODE that Kubernetes needs run. */
+static bool parts_run(const struct node_status *node)
 {
-	return strcmp(word, other) == 0;
+	return is(node->kubelet, "Running") &&
+	       (is(node->apiserver, "Running") || is(node->apiserver, "Irrelevant"));
 }
 
 int cluster_status_code(const struct cluster_status *status)
 {
-	int code = 0;
+	int code = status->front_door && is(status->front_door, "Stopped") ? 2 : 0;
 
 	for (size_t i = 0; i < status->count; i++) {
 		const struct node_status *node = &status->nodes[i];
 
 		if (!is(node->host, "Running"))
 			code |= 1;
-		if (!is(node->kubelet, "Running") ||
-		    (!is(node->apiserver, "Running") && !is(node->apiserver, "Irrelevant")))
+		if (!parts_run(node))
 			code |= 2;
+		else if (!readiness_is_well(node))
+			code |= 8;
 		if (!is(node->kubeconfig, "Configured") && !is(node->kubeconfig, "Irrelevant"))
 			code |= 4;
 	}
