@@ -243,6 +243,7 @@ static bool parts_run(const struct node_status *node)
 int cluster_status_code(const struct cluster_status *status)
 {
 	int code = status->front_door && is(status->front_door, "Stopped") ? 2 : 0;
+	bool unasked = false;
 
 	for (size_t i = 0; i < status->count; i++) {
 		const struct node_status *node = &status->nodes[i];
@@ -251,10 +252,13 @@ int cluster_status_code(const struct cluster_status *status)
 			code |= 1;
 		if (!parts_run(node))
 			code |= 2;
+		else if (is(node->readiness, "Unknown"))
+			unasked = true;
 		else if (!readiness_is_well(node))
 			code |= 8;
 		if (!is(node->kubeconfig, "Configured") && !is(node->kubeconfig, "Irrelevant"))
 			code |= 4;
 	}
-	return code;
+	/* Where no API server runs, that is what is wrong. */
+	return unasked && !(code & 2) ? code | 8 : code;
 }

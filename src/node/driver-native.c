@@ -48,9 +48,6 @@
 #include "node/native-terminal.h"
 #include "node/native-views.h"
 
-/* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
-#define UID_FIRST 0x10000000u
-
 #define AGENT_LEAF "manykube"
 
 static char *group_of(const struct node_spec *spec)
@@ -346,7 +343,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	};
 	cleanup_free char *views = below(spec, "views");
 	cleanup_free char *agent = NULL;
-	uid_t uid = UID_FIRST + spec->slot * NAMESPACE_IDS;
+	uid_t uid = NAMESPACE_UID_FIRST + spec->slot * NAMESPACE_IDS;
 	cleanup_fd int userns = -1;
 	int r;
 
@@ -362,7 +359,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	if (r == 0)
 		r = find_agent(&agent, err);
 	if (r == 0)
-		r = native_trees_open(spec, agent, userns, &trees, err);
+		r = native_trees_open(spec, agent, userns, uid, &trees, err);
 	if (r == 0)
 		r = open_agent_files(&birth, err);
 	if (r < 0)

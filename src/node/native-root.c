@@ -58,7 +58,7 @@ static int open_usr(const struct node_spec *spec, int userns_fd, struct native_t
 }
 
 int native_trees_open(const struct node_spec *spec, const char *agent, int userns_fd,
-		      struct native_trees *ret, struct error *err)
+		      uid_t uid_base, struct native_trees *ret, struct error *err)
 {
 	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
 	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
@@ -80,7 +80,7 @@ int native_trees_open(const struct node_spec *spec, const char *agent, int usern
 	if (r == 0)
 		r = namespace_map_tree(agent, userns_fd, true, &ret->agent, err);
 	if (r == 0)
-		r = native_mounts_open(spec, userns_fd, &ret->mounts, err);
+		r = native_mounts_open(spec, userns_fd, uid_base, &ret->mounts, err);
 	return r;
 }
 

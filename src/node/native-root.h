@@ -23,7 +23,7 @@ struct native_trees {
 /* Take what the node of SPEC is made of as its user namespace sees it; RET is to be released also
  * when that fails. */
 int native_trees_open(const struct node_spec *spec, const char *agent, int userns_fd,
-		      struct native_trees *ret, struct error *err);
+		      uid_t uid_base, struct native_trees *ret, struct error *err);
 void native_trees_release(struct native_trees *trees);
 
 /*

@@ -142,6 +142,9 @@ TEST(a_node_that_the_api_calls_not_ready_degrades_a_cluster)
 	nodes[1].readiness = "Unknown";
 	ASSERT_INT(health_of_cluster(&status, NULL), 204);
 	ASSERT_INT(cluster_status_code(&status), 8);
+	nodes[0].apiserver = "Stopped";
+	ASSERT_INT(cluster_status_code(&status), 2);
+	nodes[0].apiserver = "Running";
 	nodes[1].readiness = "Starting";
 	ASSERT_INT(health_of_cluster(&status, NULL), 200);
 	ASSERT_INT(cluster_status_code(&status), 0);
