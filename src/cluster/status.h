@@ -28,7 +28,7 @@ struct cluster_status {
 	char *cannot_ask;    /* why the API can't be asked, although it may run; or NULL */
 
 	/* "Running", or "Stopped" while API servers run that cannot be reached through it; NULL if
-	 * none runs. */
+	 * none runs, or if that can't be said. */
 	const char *front_door;
 };
 

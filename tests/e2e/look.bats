@@ -230,16 +230,22 @@ set_conditions() {
 	assert_cluster_is "200 OK" 0
 }
 
+# On a machine that is too slow to tell, status says nothing of the front door.
+is_shut() {
+	run manykube status --layout=cluster
+	[[ $output == *"front door: Stopped"* ]]
+}
+
 @test "a front door that leads nowhere makes a cluster Degraded" {
-	local worker
+	local worker found=0
 
 	worker=$(jq .worker "$(profile_folder)/front-door.status.json")
 	kill -STOP "$worker"
-	run manykube status --layout=cluster
+	within 60 is_shut || found=$?
 	kill -CONT "$worker"
+	assert_equal "$found" 0
 	assert_status 2
 	assert_output_has "status: 204 Degraded"
-	assert_output_has "front door: Stopped"
 	within 30 manykube status
 }
 
