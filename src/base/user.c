@@ -29,22 +29,45 @@ static bool is_somebody_else(void)
 	return geteuid() == 0 && path_person_uid() != 0;
 }
 
+/* Find the groups of USER, whose entry is ENTRY; without one it is in its own group only. */
+static void find_groups(const struct passwd *entry, struct user *user)
+{
+	int count = 0;
+
+	if (entry)
+		(void)getgrouplist(entry->pw_name, user->gid, NULL, &count);
+	user->groups = xcalloc((size_t)count + 1, sizeof(*user->groups));
+	user->groups[0] = user->gid;
+	if (!entry || getgrouplist(entry->pw_name, user->gid, user->groups, &count) < 0)
+		count = 1;
+	user->group_count = (size_t)count;
+}
+
 void user_find(struct user *ret)
 {
 	struct user user = { .uid = path_person_uid(), .gid = path_person_gid() };
-	struct passwd *entry;
-	int count = 0;
 
 	user.is_other = is_somebody_else();
-	entry = user.is_other ? getpwuid(user.uid) : NULL;
-	if (entry)
-		(void)getgrouplist(entry->pw_name, user.gid, NULL, &count);
-	user.groups = xcalloc((size_t)count + 1, sizeof(*user.groups));
-	user.groups[0] = user.gid;
-	if (!entry || getgrouplist(entry->pw_name, user.gid, user.groups, &count) < 0)
-		count = 1;
-	user.group_count = (size_t)count;
+	find_groups(user.is_other ? getpwuid(user.uid) : NULL, &user);
 	*ret = user;
+}
+
+void user_find_by_uid(uid_t uid, struct user *ret)
+{
+	const struct passwd *entry = getpwuid(uid);
+	struct user user = { .uid = uid, .gid = entry ? entry->pw_gid : uid };
+
+	user.is_other = uid != geteuid();
+	find_groups(entry, &user);
+	*ret = user;
+}
+
+bool user_is_in(const struct user *user, gid_t gid)
+{
+	for (size_t i = 0; i < user->group_count; i++)
+		if (user->groups[i] == gid)
+			return true;
+	return false;
 }
 
 void user_release(struct user *user)

@@ -27,6 +27,11 @@ struct user {
 #define USER_INIT ((struct user){ 0 })
 
 void user_find(struct user *ret);
+
+/* The user UID; one that the host does not know has the group of the same number. */
+void user_find_by_uid(uid_t uid, struct user *ret);
+
+bool user_is_in(const struct user *user, gid_t gid);
 void user_release(struct user *user);
 
 /* Become USER for good, between fork and exec; -1 with errno. Does nothing when we are the user. */

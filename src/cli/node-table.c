@@ -230,9 +230,9 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 
 		if (is(detail->nodes[i].state, "Paused"))
 			paused = true;
-		else if (is(node->apiserver, "Unknown"))
+		else if (is(node->apiserver, "Unknown") && geteuid() != 0)
 			return xasprintf("'sudo manykube status%s' can ask it", where);
-		else if (health_of_node(node) != HEALTH_OK ||
+		else if (health_of_parts(node) != HEALTH_OK ||
 			 health_of_word(node->kubeconfig) != HEALTH_OK)
 			return xasprintf("'manykube start%s' mends it", where);
 		else if (!not_ready && detail->nodes[i].why)
@@ -240,6 +240,10 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 	}
 	if (paused)
 		return xasprintf("'manykube unpause%s' lets it go on", where);
+	if (not_ready && profile->cni && is(profile->cni, "none"))
+		return xstrdup(
+			"the cluster was made with --cni=none: nodes become Ready once a CNI "
+			"is installed");
 	return not_ready
 		       ? xasprintf("'manykube logs%s -n %s' may tell more", where, not_ready->name)
 		       : NULL;

@@ -9,8 +9,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/parse.h"
+#include "cluster/health.h"
 
 #define EVENTS_LIMIT (16 << 20)
+
+/* What the names of nodes follow in the failure of a wait: see cluster/wait.c. */
+#define WAITED_FOR "waiting for nodes: "
 
 static void replace(char **to, const json_t *text)
 {
@@ -58,6 +63,34 @@ void activity_read(const struct profile *profile, struct activity *ret)
 	if (!ret->busy_with && !ret->failure) {
 		replace(&ret->step, NULL);
 		replace(&ret->step_detail, NULL);
+	}
+}
+
+/* Whether NAME is no node's name, or the cluster has a node of that name that is not well. */
+static bool is_still_sick(const struct cluster_status *status, const char *name)
+{
+	for (size_t i = 0; i < status->count; i++)
+		if (strcmp(status->nodes[i].node->name, name) == 0)
+			return health_of_node(&status->nodes[i]) != HEALTH_OK;
+	return !parse_is_dns_label(name);
+}
+
+void activity_settle(struct activity *activity, const struct cluster_status *status)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *list = activity->failure ? strstr(activity->failure, WAITED_FOR) : NULL;
+	const char *name;
+
+	if (!list)
+		return;
+	strlist_split(&names, list + strlen(WAITED_FOR), ',');
+	strlist_for_each(name, &names)
+		if (is_still_sick(status, name + strspn(name, " ")))
+			return;
+	replace(&activity->failure, NULL);
+	if (!activity->busy_with) {
+		replace(&activity->step, NULL);
+		replace(&activity->step_detail, NULL);
 	}
 }
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "cluster/profile.h"
+#include "cluster/status.h"
 
 struct activity {
 	char *busy_with;   /* "manykube start", or NULL if nobody works on the cluster */
@@ -22,5 +22,8 @@ void activity_read(const struct profile *profile, struct activity *ret);
 
 /* The steps and the failure that the events TEXT end with; lines that are no events are skipped. */
 void activity_parse(const char *text, struct activity *ret);
+
+/* Forget a failure to wait for nodes if each of them is gone or well by now. */
+void activity_settle(struct activity *activity, const struct cluster_status *status);
 
 void activity_release(struct activity *activity);

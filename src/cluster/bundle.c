@@ -291,17 +291,19 @@ static int add_status(struct bundle *bundle, struct error *err)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	json_auto_t *list = json_array();
 
-	if (cluster_status_collect(bundle->profile, &status, &why) < 0) {
+	if (cluster_status_collect(bundle->profile, NULL, &status, &why) < 0) {
 		leave_out(bundle, "status.json", why.text);
 		return 0;
 	}
 	for (size_t i = 0; i < status.count; i++) {
 		const struct node_status *node = &status.nodes[i];
 
-		(void)json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "Name", node->node->name,
-					"Host", node->host, "Kubelet", node->kubelet, "APIServer",
-					node->apiserver, "Kubeconfig", node->kubeconfig));
+		(void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*}",
+							    "Name", node->node->name, "Host",
+							    node->host, "Kubelet", node->kubelet,
+							    "APIServer", node->apiserver,
+							    "Kubeconfig", node->kubeconfig, "Node",
+							    node->readiness, "Detail", node->why));
 	}
 	return add_json(bundle, "status.json", list, err);
 }

@@ -14,6 +14,7 @@
 #include "cluster/own-images.h"
 #include "cluster/spec.h"
 #include "data/inet.h"
+#include "node/mount-owner.h"
 
 enum choice_type {
 	CHOICE_STRING,
@@ -52,7 +53,7 @@ static int check_mount(const char *word, struct error *err)
 	if (r == 0 && !file_exists(mount.host))
 		return error_because(err, &reason_usage, -EINVAL, "'%s': this host has no '%s'",
 				     word, mount.host);
-	return r;
+	return r < 0 || mount.read_only ? r : mount_owner_check(mount.host, err);
 }
 
 static int check_label(const char *word, struct error *err)

@@ -82,18 +82,43 @@ int context_put(const struct profile *profile, const struct kube *admin, struct 
 	return put(profile, admin, profile->keep_context ? KUBECONFIG_KEEP_CURRENT : 0, err);
 }
 
-int context_update(const struct profile *profile, struct error *err)
+/* A cluster that was never started to its end has no kubeconfig of its own yet. */
+static bool was_started(const struct profile *profile)
+{
+	const struct node *primary = profile_primary(profile);
+
+	return primary && primary->phase == NODE_JOINED;
+}
+
+int context_open(const struct profile *profile, struct kube **ret_admin, struct error *err)
 {
 	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->folder);
-	cleanup_with(kube_freep) struct kube *admin = NULL;
-	int r = kube_open(own, &admin, err);
+	int r = kube_open(own, ret_admin, err);
 
-	if (r == -ENOENT)
-		return error_because(err, &reason_api_not_running, r,
-				     "cluster '%s' was never started to its end", profile->name);
-	if (r < 0)
+	if (r == 0)
+		return 0;
+	if (r == -EACCES)
 		return error_reason(err, r, &reason_host_config);
-	return put(profile, admin, 0, err);
+	if (r == -ENOENT && !was_started(profile)) {
+		error_because(err, &reason_api_not_running, r,
+			      "cluster '%s' was never started to its end", profile->name);
+		return error_hint(err, r, "'manykube start -p %s' goes on with it", profile->name);
+	}
+	if (r == -ENOENT)
+		error_because(err, &reason_host_config, r,
+			      "the kubeconfig of cluster '%s' is gone: '%s'", profile->name, own);
+	else
+		error_prefix(err, error_reason(err, r, &reason_host_config),
+			     "the kubeconfig of cluster '%s' is damaged", profile->name);
+	return error_hint(err, r, "'manykube start -p %s' makes it again", profile->name);
+}
+
+int context_update(const struct profile *profile, struct error *err)
+{
+	cleanup_with(kube_freep) struct kube *admin = NULL;
+	int r = context_open(profile, &admin, err);
+
+	return r < 0 ? r : put(profile, admin, 0, err);
 }
 
 int context_choose(const struct profile *profile, struct error *err)

@@ -7,6 +7,13 @@
 /* The API's address on this host, for the caller to free: "https://127.0.0.1:41234". */
 char *context_server(const struct profile *profile) must_check;
 
+/*
+ * A client with the kubeconfig that the cluster has for itself, in its profile's directory. -EACCES
+ * if it is closed to the caller; -ENOENT if it is gone (reason_host_config) or was never made
+ * (reason_api_not_running); another code if it is damaged.  A start makes it again.
+ */
+int context_open(const struct profile *profile, struct kube **ret_admin, struct error *err);
+
 /* Fail if the person's kubeconfig is damaged or can't be written: better before a cluster is made.
  */
 int context_check(struct error *err);

@@ -1,8 +1,8 @@
 /*
- * What a person wants to know of the nodes beyond whether they run: what the API says of them.
+ * What the table of nodes shows beyond the status: what the API says of nodes and of their pods.
  *
- * It costs two more questions than the status alone; where the API does not answer, the status is
- * all there is.
+ * It costs one more request than the status alone; where the API does not answer, the status is all
+ * there is.
  */
 #pragma once
 
@@ -28,13 +28,12 @@ struct cluster_detail {
 
 #define CLUSTER_DETAIL_INIT ((struct cluster_detail){ NULL })
 
-/* Ask until the status' deadline, but for at least half a second where an API server answers;
- * BUSY_WITH as in health_of_cluster(). */
+/* Ask until the status' deadline, but for at least half a second where an API server answers. */
 void cluster_detail_collect(const struct profile *profile, const struct cluster_status *status,
-			    const char *busy_with, struct cluster_detail *ret);
+			    struct cluster_detail *ret);
 
-/* The same from the API's answers: the list of nodes, and a Table of pods; both may be NULL. */
-void cluster_detail_read(const struct cluster_status *status, const char *busy_with,
-			 const json_t *nodes, const json_t *pods, struct cluster_detail *ret);
+/* The same from the API's answer: a Table of pods, which may be NULL. */
+void cluster_detail_read(const struct cluster_status *status, const json_t *pods,
+			 struct cluster_detail *ret);
 
 void cluster_detail_release(struct cluster_detail *detail);

@@ -121,7 +121,7 @@ const struct file_field file_fields[] = {
 	{ "taints", FILE_WORDS, FILE_OF_DEFAULTS | FILE_OF_NODE, "taint", NULL, "[\"dedicated=db:NoSchedule\"]",
 	  "taints of the node, KEY[=VALUE]:EFFECT; KEY- takes one of the defaults away", .effect = FILE_AT_ONCE, EACH(taints) },
 	{ "mounts", FILE_MOUNTS, FILE_OF_CLUSTER | FILE_OF_DEFAULTS | FILE_OF_NODE, "mount", NULL, "[\"/usr/share/doc:/doc:ro\"]",
-	  "folders or files of this host that the node has, too, HOST:NODE[:ro]; relative ones are beside this file", .effect = FILE_ON_RESTART, EACH(mounts) },
+	  "directories or files of this host that the node has, too, HOST:NODE[:ro], with the rights of their owner unless read-only; relative ones are beside this file", .effect = FILE_ON_RESTART, EACH(mounts) },
 	{ "env", FILE_PAIRS, FILE_OF_DEFAULTS | FILE_OF_NODE, "env", NULL, "{HTTP_PROXY: \"http://proxy.example:3128\"}",
 	  "variables for containerd and the kubelet of the node", .effect = FILE_ON_RESTART, EACH(env) },
 	{ "maxPods", FILE_NUMBER, FILE_OF_DEFAULTS | FILE_OF_NODE, "max-pods", "110", "50",

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/strbuf.h"
 #include "cluster/members.h"
+#include "cluster/readiness.h"
 
 static const struct {
 	enum health health;
@@ -59,7 +60,7 @@ enum health health_of_word(const char *word)
 	return HEALTH_UNKNOWN;
 }
 
-enum health health_of_node(const struct node_status *status)
+enum health health_of_parts(const struct node_status *status)
 {
 	enum health host = health_of_word(status->host);
 	enum health kubelet = health_of_word(status->kubelet);
@@ -74,6 +75,17 @@ enum health health_of_node(const struct node_status *status)
 	return apiserver == HEALTH_UNKNOWN ? HEALTH_UNKNOWN : HEALTH_ERROR;
 }
 
+enum health health_of_node(const struct node_status *status)
+{
+	enum health health = health_of_parts(status);
+
+	if (health != HEALTH_OK || readiness_is_well(status))
+		return health;
+	if (status->pressure)
+		return HEALTH_DEGRADED;
+	return strcmp(status->readiness, "Unknown") == 0 ? HEALTH_UNKNOWN : HEALTH_ERROR;
+}
+
 /* What is being done to the cluster; HEALTH_UNKNOWN if nothing that makes it another one. */
 static enum health health_of_doing(const char *command)
 {
@@ -81,6 +93,11 @@ static enum health health_of_doing(const char *command)
 		if (strcmp(doings[i].command, command) == 0)
 			return doings[i].health;
 	return HEALTH_UNKNOWN;
+}
+
+static bool is_shut(const struct cluster_status *status)
+{
+	return status->front_door && health_of_word(status->front_door) != HEALTH_OK;
 }
 
 enum health health_of_cluster(const struct cluster_status *status, const char *busy_with)
@@ -94,9 +111,9 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 	enum health doing = health_of_doing(busy_with);
 
 	for (size_t i = 0; i < status->count; i++) {
-		enum health health = health_of_node(&status->nodes[i]);
+		enum health health = health_of_parts(&status->nodes[i]);
 
-		well += health == HEALTH_OK;
+		well += health_of_node(&status->nodes[i]) == HEALTH_OK;
 		paused += health == HEALTH_PAUSED;
 		stopped += health == HEALTH_STOPPED;
 		absent += health == HEALTH_NOT_FOUND;
@@ -112,9 +129,15 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 		return HEALTH_PAUSED;
 	if (quorum.healthy < members_majority(quorum.members))
 		return unknown > 0 ? HEALTH_UNKNOWN : HEALTH_ERROR;
-	if (well < status->count)
+	if (well < status->count || is_shut(status))
 		return HEALTH_DEGRADED;
 	return quorum.members >= 3 ? HEALTH_HAPPY : HEALTH_OK;
+}
+
+/* The primary is the first member, also while it is being made. */
+static bool is_member(const struct node *node)
+{
+	return node->phase == NODE_JOINED || node->primary;
 }
 
 struct quorum health_quorum(const struct cluster_status *status)
@@ -124,12 +147,16 @@ struct quorum health_quorum(const struct cluster_status *status)
 	for (size_t i = 0; i < status->count; i++) {
 		const struct node_status *node = &status->nodes[i];
 
-		/* The primary is the first one, also while it is being made. */
-		if (!node->node->control_plane ||
-		    (node->node->phase != NODE_JOINED && !node->node->primary))
+		if (!node->node->control_plane)
 			continue;
-		quorum.members++;
-		quorum.healthy += health_of_node(node) == HEALTH_OK;
+		if (is_member(node->node)) {
+			quorum.members++;
+			quorum.healthy += health_of_parts(node) == HEALTH_OK;
+		} else if (health_of_word(node->host) == HEALTH_OK) {
+			quorum.joining++;
+		} else {
+			quorum.stopped++;
+		}
 	}
 	return quorum;
 }
@@ -141,22 +168,42 @@ unsigned quorum_may_fail(const struct quorum *quorum)
 	return quorum->healthy > needed ? quorum->healthy - needed : 0;
 }
 
+unsigned quorum_total(const struct quorum *quorum)
+{
+	return quorum->members + quorum->joining + quorum->stopped;
+}
+
+/* "; 2 are stopped, 1 is joining": those that have no member of etcd. */
+static void add_others(struct strbuf *words, const struct quorum *quorum)
+{
+	if (quorum->stopped > 0)
+		strbuf_addf(words, "; %u %s stopped", quorum->stopped,
+			    quorum->stopped == 1 ? "is" : "are");
+	if (quorum->joining > 0)
+		strbuf_addf(words, "%s %u %s joining", quorum->stopped > 0 ? "," : ";",
+			    quorum->joining, quorum->joining == 1 ? "is" : "are");
+}
+
 char *quorum_words(const struct quorum *quorum)
 {
+	struct strbuf words = STRBUF_INIT;
 	unsigned needed = members_majority(quorum->members);
 	unsigned may_fail = quorum_may_fail(quorum);
-	bool all = quorum->healthy == quorum->members;
+	unsigned total = quorum_total(quorum);
 
-	if (quorum->members < 2)
-		return xasprintf("%u of %u healthy%s", quorum->healthy, quorum->members,
-				 all ? "" : ": 'manykube start' brings it up");
-	if (quorum->healthy < needed)
-		return xasprintf("%u of %u healthy, and %u are needed: 'manykube start' brings "
-				 "them up; if some are lost for good, 'manykube node recover' goes "
-				 "on with one",
-				 quorum->healthy, quorum->members, needed);
-	if (may_fail > 0)
-		return xasprintf("%u of %u healthy, %u%s may fail", quorum->healthy,
-				 quorum->members, may_fail, all ? "" : " more");
-	return xasprintf("%u of %u healthy, none may fail", quorum->healthy, quorum->members);
+	strbuf_addf(&words, "%u of %u healthy", quorum->healthy, total);
+	if (total < 2 && quorum->healthy < needed)
+		strbuf_add(&words, ": 'manykube start' brings it up");
+	else if (quorum->healthy < needed)
+		strbuf_addf(&words,
+			    ", and %u are needed: 'manykube start' brings them up; if some are "
+			    "lost for good, 'manykube node recover' goes on with one",
+			    needed);
+	else if (may_fail > 0)
+		strbuf_addf(&words, ", %u%s may fail", may_fail,
+			    quorum->healthy == total ? "" : " more");
+	else if (total > 1)
+		strbuf_add(&words, ", none may fail");
+	add_others(&words, quorum);
+	return strbuf_take(&words);
 }

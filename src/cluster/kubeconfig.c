@@ -229,8 +229,12 @@ enum kubeconfig_state kubeconfig_points_at(const char *path, const char *name, c
 {
 	cleanup_with(scan_release) struct scan scan = SCAN_INIT;
 	const struct scan_item *cluster;
+	int r = scan_file(path, &scan);
 
-	if (scan_file(path, &scan) < 0 || !scan_find(&scan.lists[KUBECONFIG_CONTEXTS], name))
+	/* A file that is there and of no use is no missing one. */
+	if (r < 0 && r != -ENOENT)
+		return KUBECONFIG_MISCONFIGURED;
+	if (r < 0 || !scan_find(&scan.lists[KUBECONFIG_CONTEXTS], name))
 		return KUBECONFIG_NONEXISTENT;
 	cluster = scan_find(&scan.lists[KUBECONFIG_CLUSTERS], name);
 	if (!cluster || !cluster->server || strcmp(cluster->server, server) != 0)

@@ -26,8 +26,8 @@ struct kubeconfig_entry {
 };
 
 enum kubeconfig_state {
-	KUBECONFIG_NONEXISTENT,   /* has no such context, or can't be read */
-	KUBECONFIG_MISCONFIGURED, /* its cluster has another server */
+	KUBECONFIG_NONEXISTENT,   /* there is no file, or it has no such context */
+	KUBECONFIG_MISCONFIGURED, /* its cluster has another server, or it is damaged or closed */
 	KUBECONFIG_CONFIGURED,
 };
 

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/process.h"
@@ -105,23 +106,82 @@ static int explain_missing(const char *name, struct error *err)
 		shown);
 }
 
+/* Where the last version of the record PATH is once more. */
+static char *copy_of(const char *path)
+{
+	return xasprintf("%s.copy", path);
+}
+
+/* How many nodes the cluster in FOLDER has files of. */
+static size_t count_remains(const char *folder)
+{
+	cleanup_free char *nodes = xasprintf("%s/nodes", folder);
+	cleanup_dir DIR *dir = opendir(nodes);
+	struct dirent *entry;
+	size_t count = 0;
+
+	while (dir && (entry = readdir(dir)))
+		count += entry->d_name[0] != '.';
+	return count;
+}
+
 /* A damaged profile stays as it is: a person may still read it, and nothing else knows the cluster.
  */
 static int explain_damage(const char *name, const char *path, int code, struct error *err)
 {
+	cleanup_free char *copy = copy_of(path);
+
 	error_reason(err, code, &reason_host_config);
 	error_prefix(err, code, code == -ENOTSUP ? "cannot use '%s'" : "'%s' is damaged", path);
 	if (code == -ENOTSUP)
 		return error_hint(err, code, "use the manykube that made the cluster '%s'", name);
+	if (file_exists(copy))
+		return error_hint(err, code,
+				  "mend the file, which was left as it is; '%s' is a copy from "
+				  "before; or remove the cluster with 'manykube delete -p %s'",
+				  copy, name);
 	return error_hint(
 		err, code,
 		"mend the file, which was left as it is, or remove the cluster with 'manykube delete -p %s'",
 		name);
 }
 
+/*
+ * The record PATH of the cluster NAME is gone: read the copy into TEXT, if there are nodes that it
+ * tells of.  What is left without any node is the end of a delete that was interrupted.
+ */
+static int read_copy(const char *name, const char *folder, const char *path, struct strbuf *text,
+		     struct error *err)
+{
+	static bool warned;
+	cleanup_free char *copy = copy_of(path);
+	size_t nodes = count_remains(folder);
+	int r;
+
+	if (nodes == 0)
+		return explain_missing(name, err);
+	r = file_read(copy, PROFILE_LIMIT, text, NULL);
+	if (r < 0) {
+		(void)error_because(err, &reason_host_config, -EBADMSG,
+				    "the record '%s' is gone, but %zu node%s of cluster '%s' %s "
+				    "there",
+				    path, nodes, nodes == 1 ? "" : "s", name,
+				    nodes == 1 ? "is" : "are");
+		return error_hint(err, -EBADMSG,
+				  "put the file back, if there is a backup; 'manykube delete -p "
+				  "%s' removes what is there, with all data",
+				  name);
+	}
+	if (!warned)
+		log_warning("the record '%s' is gone; its copy '%s' is used", path, copy);
+	warned = true;
+	return 0;
+}
+
 int profile_load(const char *name, struct profile *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *folder = NULL;
 	cleanup_free char *path = NULL;
 	struct profile profile;
@@ -131,9 +191,15 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	if (r < 0)
 		return r;
 	path = xasprintf("%s/profile.json", folder);
-	r = file_read(path, PROFILE_LIMIT, &text, err);
-	if (r == -ENOENT)
-		return explain_missing(name, err);
+	r = file_read(path, PROFILE_LIMIT, &text, &why);
+	if (r == -ENOENT) {
+		r = read_copy(name, folder, path, &text, err);
+		if (r < 0)
+			return r;
+	} else if (r < 0 && err) {
+		*err = why;
+		why = ERROR_INIT;
+	}
 	if (r < 0 && r != -EACCES)
 		(void)error_hint(err, r, "'manykube delete -p %s' removes what is there", name);
 	if (r < 0)
@@ -188,7 +254,9 @@ static int make_folder(const char *folder, struct error *err)
 int profile_save(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/profile.json", profile->folder);
+	cleanup_free char *copy = copy_of(path);
 	cleanup_free char *text = profile_print(profile);
+	mode_t mode = has_variables(profile) ? 0600 : 0644;
 	int r;
 
 	r = make_folder(profile->folder, err);
@@ -196,9 +264,13 @@ int profile_save(const struct profile *profile, struct error *err)
 		r = keep_old_format(path, err);
 	if (r < 0)
 		return r;
-	r = file_replace(path, text, strlen(text), has_variables(profile) ? 0600 : 0644, err);
-	/* Where nothing else closes it, it is still for nobody else: it may have secrets. */
-	return r < 0 ? r : user_may_read(path, err);
+	r = file_replace(path, text, strlen(text), mode, err);
+	if (r == 0)
+		r = file_put(copy, text, strlen(text), mode, err);
+	/* Where nothing else closes them, they are still for nobody else: they may have secrets. */
+	if (r == 0)
+		r = user_may_read(path, err);
+	return r < 0 ? r : user_may_read(copy, err);
 }
 
 static int list_profiles(bool with_record, struct strlist *ret_names, struct error *err)
@@ -216,10 +288,11 @@ static int list_profiles(bool with_record, struct strlist *ret_names, struct err
 		return error_sys(err, "cannot list '%s'", profiles);
 
 	while (dir && (entry = readdir(dir))) {
-		cleanup_free char *path = xasprintf("%s/%s/profile.json", profiles, entry->d_name);
+		cleanup_free char *folder = xasprintf("%s/%s", profiles, entry->d_name);
+		cleanup_free char *path = xasprintf("%s/profile.json", folder);
 
 		if (profile_check_name(entry->d_name, NULL) == 0 &&
-		    (!with_record || file_exists(path)))
+		    (!with_record || file_exists(path) || count_remains(folder) > 0))
 			strlist_add(ret_names, entry->d_name);
 	}
 	old_home_list(ret_names);

@@ -4,6 +4,7 @@
  * STATE/profiles/NAME/ holds all that belongs to the cluster NAME:
  *
  *	profile.json   this record, replaced by rename before each step
+ *	profile.json.copy   the same, for who loses the record
  *	profile.json.v0   as it was before, if it was made before nodes had objects of their own
  *	kubeconfig     the administrator's, pointing at the front door
  *	*.crt, *.key   its certificates, for the person's kubeconfig
@@ -91,7 +92,11 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 /* TEXT of PROFILE as profile_parse() reads it, for the caller to free. */
 char *profile_print(const struct profile *profile) must_check;
 
-/* Load the profile NAME; -ENOENT with reason_cluster_missing if there is none. */
+/*
+ * Load the profile NAME; -ENOENT with reason_cluster_missing if there is none.  Where the record is
+ * gone but not the nodes, its copy is used; without that it is -EBADMSG, so that nobody takes the
+ * cluster for a new one.
+ */
 int profile_load(const char *name, struct profile *ret, struct error *err);
 
 /*

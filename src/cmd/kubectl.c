@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
+#include "cluster/context.h"
 #include "cmd/command.h"
 #include "payload/payload.h"
 
@@ -27,28 +28,18 @@ static int find_kubectl(const struct profile *profile, char **ret_path, struct e
 	return 0;
 }
 
-static int check_kubeconfig(const struct profile *profile, const char *path, struct error *err)
-{
-	if (access(path, R_OK) == 0)
-		return 0;
-	if (errno == ENOENT)
-		return error_because(err, &reason_api_not_running, -ENOENT,
-				     "cluster '%s' was never started to its end", profile->name);
-	error_sys(err, "cannot read '%s'", path);
-	return error_reason(err, -EACCES, &reason_host_config);
-}
-
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
 	cleanup_free char *kubeconfig = xasprintf("%s/kubeconfig", ctx->profile->folder);
 	cleanup_free char *kubectl = NULL;
+	cleanup_with(kube_freep) struct kube *admin = NULL;
 	int r;
 
 	r = find_kubectl(ctx->profile, &kubectl, err);
 	if (r < 0)
 		return r;
-	r = check_kubeconfig(ctx->profile, kubeconfig, err);
+	r = context_open(ctx->profile, &admin, err);
 	if (r == 0)
 		r = cluster_open_front_door(ctx->profile, err);
 	/* It would wait for minutes. */

@@ -20,8 +20,9 @@
 		OPT_LIST(0, "taint", &(to_).taints, "KEY=VALUE:EFFECT",                               \
 			 "a taint of the node, beside the cluster's", .once = true),                  \
 		OPT_LIST(0, "mount", &(to_).mounts, "HOST:NODE[:ro]",                                 \
-			 "a folder or file of this host that the node has, too", .once = true,        \
-			 .complete = COMPLETE_FILE),                                                  \
+			 "a directory or file of this host that the node has, too; unless it is "     \
+			 "read-only, node root has the rights of its owner there",                    \
+			 .once = true, .complete = COMPLETE_FILE),                                    \
 		OPT_LIST(0, "extra-config", &(to_).extra_config, "kubelet.KEY=VALUE",                 \
 			 "an argument of the node's kubelet", .once = true),                          \
 		OPT_WORDS(0, "feature-gates", &(to_).feature_gates, "NAME=true|false",                \

@@ -28,13 +28,13 @@ static int print_wide(const struct profile *profile, size_t shown, struct error 
 	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
 	cleanup_free char *busy_with = profile_lock_holder(profile->name);
 	struct node_table_look look = { .colour = text_has_colour(STDOUT_FILENO) };
-	int r = cluster_status_collect(profile, &status, err);
+	int r = cluster_status_collect(profile, busy_with, &status, err);
 
 	if (r < 0)
 		return r;
-	cluster_detail_collect(profile, &status, busy_with, &detail);
+	cluster_detail_collect(profile, &status, &detail);
 	status.count = shown;
-	node_table_print(&status, &detail, &look, stdout);
+	(void)node_table_print(&status, &detail, &look, stdout);
 	return 0;
 }
 

@@ -57,11 +57,11 @@ static const char *status_of(const struct profile *profile)
 
 	if (arg.light)
 		return "Skipped";
-	if (cluster_status_collect(profile, &status, &err) < 0) {
+	busy_with = profile_lock_holder(profile->name);
+	if (cluster_status_collect(profile, busy_with, &status, &err) < 0) {
 		log_warning("cluster '%s': %s", profile->name, err.text);
 		return "Unknown";
 	}
-	busy_with = profile_lock_holder(profile->name);
 	return health_name(health_of_cluster(&status, busy_with));
 }
 

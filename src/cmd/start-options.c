@@ -123,8 +123,9 @@ const struct opt start_options[] = {
 	OPT_LIST(0, "taint", &start_arguments.wanted.taints, "KEY=VALUE:EFFECT",
 		 "a taint of every node", .when_made = true),
 	OPT_LIST(0, "mount", &start_arguments.wanted.mounts, "HOST:NODE[:ro]",
-		 "a folder or file of this host that every node has, too", .when_made = true,
-		 .check = check_mount, .instead = "write --mount=HOST:NODE",
+		 "a directory or file of this host that every node has, too; unless it is "
+		 "read-only, node root has the rights of its owner there",
+		 .when_made = true, .check = check_mount, .instead = "write --mount=HOST:NODE",
 		 .complete = COMPLETE_FILE),
 	OPT_LIST(0, "env", &start_arguments.wanted.env, "NAME=VALUE",
 		 "a variable for containerd and the kubelet of every node", .when_made = true,

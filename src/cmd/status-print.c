@@ -22,7 +22,9 @@ static void print_block(const struct node_status *status)
 		printf("type: Control Plane%s\n", node->primary ? " (Primary)" : "");
 	else
 		printf("type: Worker\n");
-	printf("host: %s\nkubelet: %s\n", status->host, status->kubelet);
+	printf("host: %s\nkubelet: %s\nnode: %s%s%s\n", status->host, status->kubelet,
+	       status->readiness, status->pressure ? "," : "",
+	       status->pressure ? status->pressure : "");
 	if (node->control_plane)
 		printf("apiserver: %s\nkubeconfig: %s\n", status->apiserver, status->kubeconfig);
 	printf("IP: %s\n\n", node->address);
@@ -33,8 +35,16 @@ static void print_quorum(const struct status_report *report)
 {
 	cleanup_free char *words = quorum_words(&report->quorum);
 
-	if (report->quorum.members > 1 && report->nodes.count > 1)
+	if (quorum_total(&report->quorum) > 1 && report->nodes.count > 1)
 		printf("control planes: %s\n", words);
+}
+
+/* One that works is not worth a line. */
+static void print_front_door(const struct status_report *report)
+{
+	if (report->front_door && health_of_word(report->front_door) != HEALTH_OK)
+		printf("front door: %s: nothing answers at https://127.0.0.1:%u\n",
+		       report->front_door, report->profile->api_port);
 }
 
 void status_print_text(const struct status_report *report)
@@ -42,16 +52,31 @@ void status_print_text(const struct status_report *report)
 	for (size_t i = 0; i < report->nodes.count; i++)
 		print_block(&report->nodes.nodes[i]);
 	print_quorum(report);
+	print_front_door(report);
+}
+
+static json_t *pressure_json(const struct node_status *status)
+{
+	cleanup_with(strlist_release) struct strlist types = STRLIST_INIT;
+	json_t *list = json_array();
+	const char *type;
+
+	if (status->pressure)
+		strlist_split(&types, status->pressure, ',');
+	strlist_for_each(type, &types)
+		(void)json_array_append_new(list, json_string(type));
+	return list;
 }
 
 static json_t *as_json(const struct node_status *status)
 {
 	const struct node *node = status->node;
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:b}", "Name", node->name, "Host",
-			 status->host, "Kubelet", status->kubelet, "APIServer", status->apiserver,
-			 "Kubeconfig", status->kubeconfig, "Worker", !node->control_plane, "IP",
-			 node->address, "Primary", node->primary);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:b}", "Name", node->name,
+			 "Host", status->host, "Kubelet", status->kubelet, "APIServer",
+			 status->apiserver, "Kubeconfig", status->kubeconfig, "Node",
+			 status->readiness, "Pressure", pressure_json(status), "Worker",
+			 !node->control_plane, "IP", node->address, "Primary", node->primary);
 }
 
 static void print_line(const json_t *value)
@@ -75,6 +100,12 @@ static json_t *part(const char *name, enum health health)
 			 health_name(health));
 }
 
+static void set_text(json_t *object, const char *key, const char *text)
+{
+	if (text)
+		json_object_set_new(object, key, json_string(text));
+}
+
 static json_t *node_layout(const struct node_status *status)
 {
 	json_t *components = json_object();
@@ -86,6 +117,7 @@ static json_t *node_layout(const struct node_status *status)
 	json_object_set_new(components, "kubelet",
 			    part("kubelet", health_of_word(status->kubelet)));
 	json_object_set_new(node, "Components", components);
+	set_text(node, "StatusDetail", status->why);
 	return node;
 }
 
@@ -97,12 +129,6 @@ static const char *kubeconfig_word(const struct status_report *report)
 	return "Irrelevant";
 }
 
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	if (text)
-		json_object_set_new(object, key, json_string(text));
-}
-
 static bool is_well(const struct status_report *report)
 {
 	return report->health == HEALTH_OK || report->health == HEALTH_HAPPY;
@@ -112,9 +138,10 @@ static json_t *quorum_json(const struct quorum *quorum)
 {
 	cleanup_free char *words = quorum_words(quorum);
 
-	return json_pack("{s:i, s:i, s:i, s:i, s:s}", "Members", (int)quorum->members, "Healthy",
-			 (int)quorum->healthy, "Needed", (int)members_majority(quorum->members),
-			 "MayFail", (int)quorum_may_fail(quorum), "Detail", words);
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:s}", "Total", (int)quorum_total(quorum),
+			 "Members", (int)quorum->members, "Healthy", (int)quorum->healthy, "Needed",
+			 (int)members_majority(quorum->members), "MayFail",
+			 (int)quorum_may_fail(quorum), "Detail", words);
 }
 
 void status_print_layout_json(const struct status_report *report)
@@ -132,6 +159,9 @@ void status_print_layout_json(const struct status_report *report)
 	set_text(cluster, "BinaryVersion", "v" MANYKUBE_VERSION);
 	json_object_set_new(components, "kubeconfig",
 			    part("kubeconfig", health_of_word(kubeconfig_word(report))));
+	if (report->front_door)
+		json_object_set_new(components, "frontDoor",
+				    part("frontDoor", health_of_word(report->front_door)));
 	json_object_set_new(cluster, "Components", components);
 	json_object_set_new(cluster, "ControlPlanes", quorum_json(&report->quorum));
 	for (size_t i = 0; i < report->nodes.count; i++)
@@ -153,6 +183,7 @@ void status_print_layout_text(const struct status_report *report)
 	printf("control planes: %s\n", words);
 	printf("nodes: %zu of %zu healthy\n", well, report->nodes.count);
 	printf("kubeconfig: %s\n", kubeconfig_word(report));
+	print_front_door(report);
 	if (!is_well(report) && report->activity->step)
 		printf("step: %s\n", report->activity->step);
 	if (!is_well(report) && report->activity->failure)
@@ -172,6 +203,8 @@ int status_print_template(const struct status_report *report, const char *templa
 			{ "Kubelet", status->kubelet },
 			{ "APIServer", status->apiserver },
 			{ "Kubeconfig", status->kubeconfig },
+			{ "Node", status->readiness },
+			{ "Pressure", status->pressure ? status->pressure : "" },
 			{ "Worker", node->control_plane ? "false" : "true" },
 			{ "IP", node->address },
 			{ "Primary", node->primary ? "true" : "false" },
@@ -196,6 +229,7 @@ void status_print_table(const struct status_report *report, const struct cluster
 
 	node_table_print_headline(report->profile, report->health, &look, stdout);
 	print_quorum(report);
+	print_front_door(report);
 	printf("\n");
 	node_table_print(&report->nodes, detail, &look, stdout);
 	node_table_print_problems(report->profile, &report->nodes, detail, report->activity, &look,

@@ -8,6 +8,7 @@
 /* What was found; NODES is all of it, or the one node that was asked for. */
 struct status_report {
 	const struct profile *profile;
+	const char *front_door; /* as in struct cluster_status, for the whole cluster */
 	struct cluster_status nodes;
 	enum health health; /* of the whole cluster, as is the next */
 	struct quorum quorum;

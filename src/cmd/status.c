@@ -69,7 +69,7 @@ static void print_table(const struct status_report *report, const struct cluster
 	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
 	struct cluster_detail shown;
 
-	cluster_detail_collect(report->profile, all, report->activity->busy_with, &detail);
+	cluster_detail_collect(report->profile, all, &detail);
 	shown = (struct cluster_detail){
 		.nodes = detail.nodes + (report->nodes.nodes - all->nodes),
 		.count = report->nodes.count,
@@ -110,11 +110,13 @@ static int show(const struct command_context *ctx, struct profile *profile, stru
 	if (r < 0)
 		return r;
 	mend(profile);
-	r = cluster_status_collect(profile, &all, err);
+	activity_read(profile, &activity);
+	r = cluster_status_collect(profile, activity.busy_with, &all, err);
 	if (r < 0)
 		return r;
-	activity_read(profile, &activity);
+	activity_settle(&activity, &all);
 	report.health = health_of_cluster(&all, activity.busy_with);
+	report.front_door = all.front_door;
 	if (shown == all.count)
 		report.quorum = health_quorum(&all);
 	report.nodes = all;
@@ -122,6 +124,8 @@ static int show(const struct command_context *ctx, struct profile *profile, stru
 	if (arg.node) {
 		report.nodes.nodes += node - profile->nodes;
 		report.nodes.count = 1;
+		/* The exit status is about that node alone. */
+		report.nodes.front_door = NULL;
 	}
 	r = print(&report, &all, err);
 	return r < 0 ? r : cluster_status_code(&report.nodes);
@@ -178,9 +182,12 @@ const struct command cmd_status = {
 	.summary = "show how the cluster and its nodes are",
 	.description =
 		"The exit status says it for scripts: 0 all is well; else the sum of 1 (a node "
-		"does not run), 2 (a kubelet or API server does not) and 4 (the kubeconfig "
-		"does not point here). A template has the fields .Name, .Host, .Kubelet, "
-		".APIServer, .Kubeconfig, .IP, .Role, .Primary, .Worker and .Version.",
+		"does not run), 2 (a kubelet, an API server or the front door does not), 4 (the "
+		"kubeconfig does not point here) and 8 (Kubernetes does not call a node Ready, or "
+		"a node reports MemoryPressure, DiskPressure or PIDPressure). Any of 1, 2 and 8 "
+		"makes a running cluster Degraded; nodes that were stopped or paused on purpose "
+		"count, too. A template has the fields .Name, .Host, .Kubelet, .APIServer, "
+		".Kubeconfig, .Node, .Pressure, .IP, .Role, .Primary, .Worker and .Version.",
 	.examples = "manykube status\n"
 		    "manykube status --watch\n"
 		    "manykube status -n node-2 --format='{{.Host}}'\n"

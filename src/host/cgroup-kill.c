@@ -1,9 +1,4 @@
-/*
- * The processes of control groups: found, killed; and groups removed.
- *
- * The groups below a node's are made by the node's root, as many and as deep as they like and with
- * any name, so they are walked with two descriptors at most and without paths.
- */
+/* The processes of control groups: found, killed; and groups removed. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,6 +12,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "host/cgroup-find.h"
+#include "host/cgroup-walk.h"
 #include "host/cgroup.h"
 
 /* Far more than a host can have. */
@@ -30,120 +26,6 @@ static const struct cgroup_hierarchy *tracking(const struct cgroup_hierarchies *
 		    (h->all[i].v2 || cgroup_has_controller(&h->all[i], "pids")))
 			return &h->all[i];
 	return &h->all[0];
-}
-
-/* A walk through the groups below one, deepest first. */
-struct walk {
-	/* Called for every group; a negative return ends the walk. */
-	int (*visit)(int group, void *data);
-	void *data;
-	int64_t remove_until; /* not 0: remove groups that were visited, waiting until then */
-
-	DIR *dir;
-	struct {
-		char *name;    /* of the group that was entered */
-		long position; /* of what comes after it in the group above */
-	} * levels;
-	size_t depth;
-	size_t room;
-};
-
-static void release_walk(struct walk *walk)
-{
-	for (size_t i = 0; i < walk->depth; i++)
-		free(walk->levels[i].name);
-	free(walk->levels);
-	cleanup_dir_(&walk->dir);
-}
-
-/* Go on in the group NAME of the current one. */
-static int walk_to(struct walk *walk, int from, const char *name)
-{
-	int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *next;
-
-	if (fd < 0)
-		return -errno;
-	next = fdopendir(fd);
-	if (!next) {
-		(void)close(fd);
-		return -ENOMEM;
-	}
-	cleanup_dir_(&walk->dir);
-	walk->dir = next;
-	return 0;
-}
-
-static int walk_down(struct walk *walk, const char *name)
-{
-	cleanup_free char *copy = xstrdup(name);
-	long position = telldir(walk->dir);
-	int r = walk_to(walk, dirfd(walk->dir), copy);
-
-	/* One that was removed meanwhile is none to visit. */
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	if (walk->depth == walk->room) {
-		walk->room = walk->room ? walk->room * 2 : 16;
-		walk->levels = xrealloc(walk->levels, walk->room, sizeof(*walk->levels));
-	}
-	walk->levels[walk->depth].name = take_ptr(copy);
-	walk->levels[walk->depth++].position = position;
-	return 0;
-}
-
-/* The kernel lets go of a group a moment after its last process. */
-static int remove_group(int parent, const char *name, int64_t deadline)
-{
-	while (unlinkat(parent, name, AT_REMOVEDIR) < 0) {
-		if (errno == ENOENT)
-			return 0;
-		if (errno != EBUSY || clock_now_ms() > deadline)
-			return -errno;
-		clock_rest_ms(5);
-	}
-	return 0;
-}
-
-/* Groups are never moved to another parent, so ".." is where we came from. */
-static int walk_up(struct walk *walk)
-{
-	cleanup_free char *name = take_ptr(walk->levels[--walk->depth].name);
-	int r = walk_to(walk, dirfd(walk->dir), "..");
-
-	if (r < 0)
-		return r;
-	if (walk->remove_until)
-		return remove_group(dirfd(walk->dir), name, walk->remove_until);
-	seekdir(walk->dir, walk->levels[walk->depth].position);
-	return 0;
-}
-
-static int walk_groups(struct walk *walk, const char *top)
-{
-	struct dirent *entry;
-	int r = walk_to(walk, AT_FDCWD, top);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	for (;;) {
-		entry = readdir(walk->dir);
-		if (entry && (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 ||
-			      strcmp(entry->d_name, "..") == 0))
-			continue;
-		if (entry) {
-			r = walk_down(walk, entry->d_name);
-		} else {
-			r = walk->visit ? walk->visit(dirfd(walk->dir), walk->data) : 0;
-			if (r == 0 && walk->depth == 0)
-				break;
-			if (r == 0)
-				r = walk_up(walk);
-		}
-		if (r < 0)
-			return r;
-	}
-	return walk->remove_until ? remove_group(AT_FDCWD, top, walk->remove_until) : 0;
 }
 
 struct kill_work {
@@ -179,8 +61,9 @@ static int signal_group(int group, void *data)
 static int signal_all(const char *folder, int signal, unsigned *ret_found)
 {
 	struct kill_work work = { .signal = signal };
-	cleanup_with(release_walk) struct walk walk = { .visit = signal_group, .data = &work };
-	int r = walk_groups(&walk, folder);
+	cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = signal_group,
+								      .data = &work };
+	int r = cgroup_walk(&walk, folder);
 
 	*ret_found = work.found;
 	return r;
@@ -213,11 +96,11 @@ static int thaw_group(int group, arg_unused void *data)
 static void thaw_all(const struct cgroup_hierarchies *h, const char *path)
 {
 	for (size_t i = 0; i < h->count; i++) {
-		cleanup_with(release_walk) struct walk walk = { .visit = thaw_group };
+		cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = thaw_group };
 		cleanup_free char *folder = xasprintf("%s/%s", h->all[i].mount, path);
 
 		if (cgroup_has_controller(&h->all[i], "freezer"))
-			(void)walk_groups(&walk, folder);
+			(void)cgroup_walk(&walk, folder);
 	}
 }
 
@@ -276,10 +159,11 @@ int cgroup_remove(const char *path, struct error *err)
 	int r = cgroup_find_hierarchies(&h, err);
 
 	for (size_t i = 0; r == 0 && i < h.count; i++) {
-		cleanup_with(release_walk) struct walk walk = { .remove_until = deadline };
+		cleanup_with(
+			cgroup_walk_release) struct cgroup_walk walk = { .remove_until = deadline };
 		cleanup_free char *folder = xasprintf("%s/%s", h.all[i].mount, path);
 
-		r = walk_groups(&walk, folder);
+		r = cgroup_walk(&walk, folder);
 		if (r < 0) {
 			errno = -r;
 			return error_sys(err, "cannot remove the control group '%s'", folder);

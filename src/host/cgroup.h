@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "host/cpus.h"
 
 /* Make the group PATH, with all controllers usable in it. */
 int cgroup_create(const char *path, struct error *err);
@@ -29,6 +30,14 @@ uint64_t cgroup_pids_share(uint64_t pid_max, uint64_t threads_max);
  * of the host's processes, and in the groups that may be made below it.
  */
 int cgroup_limit(const char *path, unsigned cpus, uint64_t memory_bytes, struct error *err);
+
+/* The CPUs that the group PATH can have: those of the group above.  None where this host has no
+ * cpusets for it. */
+void cgroup_cpus_above(const char *path, struct cpus *ret);
+
+/* Have PATH and the groups below run on CPUS only, or without any on all of the group above; does
+ * nothing where this host has no cpusets for it. */
+int cgroup_pin(const char *path, const struct cpus *cpus, struct error *err);
 
 /* Let UID make groups below PATH and move processes between them, but not change PATH's own limits.
  */

@@ -37,15 +37,22 @@
 /* How long work in a node may take. */
 #define CALL_MS 10000
 
-static int write_map(pid_t pid, const char *file, uid_t base, struct error *err)
+static int write_map(pid_t pid, const char *file, const char *map, struct error *err)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/%s", (int)pid, file);
-	cleanup_free char *map = xasprintf("0 %u %u", base, NAMESPACE_IDS);
 
 	return file_poke(path, map, err);
 }
 
 int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err)
+{
+	cleanup_free char *map = xasprintf("0 %u %u", uid_base, NAMESPACE_IDS);
+
+	return namespace_new_mapped_user(uid_base, map, map, ret_fd, err);
+}
+
+int namespace_new_mapped_user(uid_t uid_base, const char *uid_map, const char *gid_map, int *ret_fd,
+			      struct error *err)
 {
 	cleanup_free char *path = NULL;
 	cleanup_fd int fd = -1;
@@ -93,9 +100,9 @@ int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err)
 			err, error_reason(err, r, &reason_host_unsupported),
 			"allow user namespaces: sysctl -w user.max_user_namespaces=15000");
 	}
-	r = write_map(pid, "uid_map", uid_base, err);
+	r = write_map(pid, "uid_map", uid_map, err);
 	if (r == 0)
-		r = write_map(pid, "gid_map", uid_base, err);
+		r = write_map(pid, "gid_map", gid_map, err);
 	path = xasprintf("/proc/%d/ns/user", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (r == 0 && fd < 0)
@@ -107,20 +114,22 @@ int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err)
 	return r;
 }
 
-int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret_fd,
-		       struct error *err)
+/* Map PATH below the directory FOLDER, or with "" FOLDER itself; errors call it SHOWN. */
+static int map_at(int folder, const char *path, const char *shown, int userns_fd, bool read_only,
+		  int *ret_fd, struct error *err)
 {
 	struct mount_attr attr = {
 		.attr_set = MOUNT_ATTR_IDMAP | (read_only ? MOUNT_ATTR_RDONLY : 0),
 		.userns_fd = (unsigned)userns_fd,
 		.propagation = MS_PRIVATE,
 	};
-	cleanup_fd int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	cleanup_fd int fd = open_tree(folder, path,
+				      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 
 	if (fd < 0)
-		return error_sys(err, "cannot open '%s' as a mount", path);
+		return error_sys(err, "cannot open '%s' as a mount", shown);
 	if (mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0) {
-		int r = error_sys(err, "cannot map the owners of '%s' into the node", path);
+		int r = error_sys(err, "cannot map the owners of '%s' into the node", shown);
 
 		return error_hint(err, error_reason(err, r, &reason_host_unsupported),
 				  "nodes need a kernel of 5.19 or later and a file system that "
@@ -128,6 +137,18 @@ int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret
 	}
 	*ret_fd = take_fd(fd);
 	return 0;
+}
+
+int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret_fd,
+		       struct error *err)
+{
+	return map_at(AT_FDCWD, path, path, userns_fd, read_only, ret_fd, err);
+}
+
+int namespace_map_opened(int fd, const char *shown, int userns_fd, bool read_only, int *ret_fd,
+			 struct error *err)
+{
+	return map_at(fd, "", shown, userns_fd, read_only, ret_fd, err);
 }
 
 /* Enter all namespaces of PID with this process, a child made for that. */

@@ -15,8 +15,16 @@
 /* How many uids and gids a node has: enough for pods with user namespaces of their own. */
 #define NAMESPACE_IDS (128u * 65536u)
 
+/* Ids of the host that nodes live on: far above people's, NAMESPACE_IDS for each slot of a cluster.
+ * No node has slot 0; its ids are those of node/mount-owner.h. */
+#define NAMESPACE_UID_FIRST 0x10000000u
+
 /* Make a user namespace in which 0 … NAMESPACE_IDS-1 are UID_BASE … of the host. */
 int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err);
+
+/* The same with maps of one's own, as the kernel wants them; it counts as one of UID_BASE's. */
+int namespace_new_mapped_user(uid_t uid_base, const char *uid_map, const char *gid_map, int *ret_fd,
+			      struct error *err);
 
 /*
  * A detached mount of PATH (folder or file) as the user namespace USERNS_FD sees it:
@@ -24,6 +32,10 @@ int namespace_new_user(uid_t uid_base, int *ret_fd, struct error *err);
  */
 int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret_fd,
 		       struct error *err);
+
+/* Likewise of what is opened as FD (O_PATH will do), which errors call SHOWN. */
+int namespace_map_opened(int fd, const char *shown, int userns_fd, bool read_only, int *ret_fd,
+			 struct error *err);
 
 /* Where to run a program: in all namespaces of process PID, as their root. */
 struct namespace_target {

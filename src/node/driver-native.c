@@ -48,9 +48,6 @@
 #include "node/native-terminal.h"
 #include "node/native-views.h"
 
-/* Ids of the host that nodes live on: far above people's, apart for each node of a cluster. */
-#define UID_FIRST 0x10000000u
-
 #define AGENT_LEAF "manykube"
 
 static char *group_of(const struct node_spec *spec)
@@ -132,6 +129,7 @@ static int probe(bool with_disks, struct error *err)
 struct birth {
 	const struct node_spec *spec;
 	const struct native_trees *trees;
+	const struct native_cpus *cpus;
 	const char *group;
 	int userns;
 	int go[2];     /* closed by us without a byte: end; a byte: go on */
@@ -168,7 +166,7 @@ static _Noreturn void be_init(struct birth *birth)
 
 	(void)close(birth->go[1]);
 	(void)setsid();
-	if (native_build_root(birth->spec->name, birth->spec->cpus, birth->spec->memory_bytes,
+	if (native_build_root(birth->spec->name, birth->cpus, birth->spec->memory_bytes,
 			      &birth->trees->mounts, &err) < 0)
 		pass_on(birth, &err);
 	if (read(birth->go[0], &byte, 1) != 1)
@@ -312,12 +310,30 @@ static int open_agent_files(struct birth *birth, struct error *err)
 	return 0;
 }
 
+/* Limit the node's GROUP, and choose its CPUs.  The quota holds without cpusets as well. */
+static int limit_group(const struct node_spec *spec, const char *group, struct native_cpus *ret,
+		       struct error *err)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
+
+	if (r < 0)
+		return r;
+	native_cpus_choose(spec, group, ret);
+	if (cgroup_pin(group, &(struct cpus){ ret->ids.ids, ret->pinned ? ret->real : 0 }, &why) <
+	    0)
+		log_debug("node '%s' runs on all CPUs: %s", spec->name, why.text);
+	return 0;
+}
+
 static int start_in_group(const struct node_spec *spec, const char *group, struct error *err)
 {
 	cleanup_with(native_trees_release) struct native_trees trees = NATIVE_TREES_INIT;
+	cleanup_with(native_cpus_release) struct native_cpus cpus = NATIVE_CPUS_INIT;
 	cleanup_with(release_birth) struct birth birth = {
 		.spec = spec,
 		.trees = &trees,
+		.cpus = &cpus,
 		.group = group,
 		.go = { -1, -1 },
 		.number = { -1, -1 },
@@ -327,15 +343,15 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	};
 	cleanup_free char *views = below(spec, "views");
 	cleanup_free char *agent = NULL;
-	uid_t uid = UID_FIRST + spec->slot * NAMESPACE_IDS;
+	uid_t uid = NAMESPACE_UID_FIRST + spec->slot * NAMESPACE_IDS;
 	cleanup_fd int userns = -1;
 	int r;
 
-	r = native_views_write(views, spec->cpus, spec->memory_bytes, err);
+	r = cgroup_create(group, err);
 	if (r == 0)
-		r = cgroup_create(group, err);
+		r = limit_group(spec, group, &cpus, err);
 	if (r == 0)
-		r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
+		r = native_views_write(views, &cpus, spec->memory_bytes, err);
 	if (r == 0)
 		r = cgroup_delegate(group, uid, uid, err);
 	if (r == 0)
@@ -343,7 +359,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	if (r == 0)
 		r = find_agent(&agent, err);
 	if (r == 0)
-		r = native_trees_open(spec, agent, userns, &trees, err);
+		r = native_trees_open(spec, agent, userns, uid, &trees, err);
 	if (r == 0)
 		r = open_agent_files(&birth, err);
 	if (r < 0)
@@ -495,12 +511,13 @@ static int limit(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *group = group_of(spec);
 	cleanup_free char *views = below(spec, "views");
+	cleanup_with(native_cpus_release) struct native_cpus cpus = NATIVE_CPUS_INIT;
 	pid_t pid = running_pid(spec);
 	int r;
 
 	if (!pid)
 		return not_running(spec, err);
-	r = cgroup_limit(group, spec->cpus, spec->memory_bytes, err);
+	r = limit_group(spec, group, &cpus, err);
 	if (r == -EBUSY) {
 		(void)error_because(err, &reason_resources, r,
 				    "node '%s' uses more memory than that just now", spec->name);
@@ -508,7 +525,7 @@ static int limit(const struct node_spec *spec, struct error *err)
 				  spec->name);
 	}
 	if (r == 0)
-		r = native_views_renew(views, pid, spec->cpus, spec->memory_bytes, err);
+		r = native_views_renew(views, pid, &cpus, spec->memory_bytes, err);
 	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
 }
 

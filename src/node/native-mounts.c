@@ -14,17 +14,47 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "host/namespace.h"
+#include "node/mount-owner.h"
 
-int native_mounts_open(const struct node_spec *spec, int userns_fd, struct native_mounts *ret,
-		       struct error *err)
+/* The user namespace that maps the owners of the writable mount of PATH, opened as FD; none, -1, if
+ * they are the same on both sides. */
+static int open_owners(int fd, const char *path, uid_t uid_base, int *ret_userns, struct error *err)
+{
+	cleanup_with(mount_owner_release) struct mount_owner owner = MOUNT_OWNER_INIT;
+	cleanup_free char *users = NULL;
+	cleanup_free char *groups = NULL;
+	int r = mount_owner_find(fd, path, &owner, err);
+
+	if (r < 0 || owner.same)
+		return r;
+	users = mount_owner_users(&owner, uid_base);
+	groups = mount_owner_groups(&owner, uid_base);
+	return namespace_new_mapped_user(uid_base, users, groups, ret_userns, err);
+}
+
+static int open_mount(const struct node_mount *mount, int userns_fd, uid_t uid_base, int *ret_tree,
+		      struct error *err)
+{
+	cleanup_fd int fd = open(mount->host, O_PATH | O_CLOEXEC);
+	cleanup_fd int owners = -1;
+	int r = fd < 0 ? error_sys(err, "cannot open '%s'", mount->host) : 0;
+
+	if (r == 0 && !mount->read_only)
+		r = open_owners(fd, mount->host, uid_base, &owners, err);
+	return r < 0 ? r
+		     : namespace_map_opened(fd, mount->host, owners >= 0 ? owners : userns_fd,
+					    mount->read_only, ret_tree, err);
+}
+
+int native_mounts_open(const struct node_spec *spec, int userns_fd, uid_t uid_base,
+		       struct native_mounts *ret, struct error *err)
 {
 	int r = 0;
 
 	ret->specs = spec->mounts;
 	ret->trees = xcalloc(spec->mount_count, sizeof(*ret->trees));
 	for (size_t i = 0; r == 0 && i < spec->mount_count; i++) {
-		r = namespace_map_tree(spec->mounts[i].host, userns_fd, spec->mounts[i].read_only,
-				       &ret->trees[i], err);
+		r = open_mount(&spec->mounts[i], userns_fd, uid_base, &ret->trees[i], err);
 		if (r == 0)
 			ret->count++;
 	}

@@ -1,6 +1,7 @@
 /*
- * What a native node has of the host by --mount: folders and files with the node's view of
- * owners, so that what belongs to user 1000 here belongs to user 1000 there.
+ * What a native node has of the host by --mount: directories and files with the node's view of
+ * owners.  In what is read-only, what belongs to user 1000 here belongs to user 1000 there;
+ * mount-owner.h says who is who in the rest.
  */
 #pragma once
 
@@ -14,9 +15,10 @@ struct native_mounts {
 
 #define NATIVE_MOUNTS_INIT ((struct native_mounts){ NULL })
 
-/* Take what SPEC wants from the host, as the user namespace USERNS_FD sees it. */
-int native_mounts_open(const struct node_spec *spec, int userns_fd, struct native_mounts *ret,
-		       struct error *err);
+/* Take what SPEC wants from the host, for the user namespace USERNS_FD, whose ids begin at UID_BASE
+ * of the host's. */
+int native_mounts_open(const struct node_spec *spec, int userns_fd, uid_t uid_base,
+		       struct native_mounts *ret, struct error *err);
 void native_mounts_release(struct native_mounts *mounts);
 
 /* Attach them as FOLDER/0, FOLDER/1, … in a process that is still the host's root. */

@@ -58,7 +58,7 @@ static int open_usr(const struct node_spec *spec, int userns_fd, struct native_t
 }
 
 int native_trees_open(const struct node_spec *spec, const char *agent, int userns_fd,
-		      struct native_trees *ret, struct error *err)
+		      uid_t uid_base, struct native_trees *ret, struct error *err)
 {
 	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
 	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
@@ -80,7 +80,7 @@ int native_trees_open(const struct node_spec *spec, const char *agent, int usern
 	if (r == 0)
 		r = namespace_map_tree(agent, userns_fd, true, &ret->agent, err);
 	if (r == 0)
-		r = native_mounts_open(spec, userns_fd, &ret->mounts, err);
+		r = native_mounts_open(spec, userns_fd, uid_base, &ret->mounts, err);
 	return r;
 }
 
@@ -259,7 +259,7 @@ static int mount_clean(struct error *err)
 	return r;
 }
 
-static int mount_kernel(unsigned cpus, struct error *err)
+static int mount_kernel(const struct native_cpus *cpus, struct error *err)
 {
 	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	int r = mount_one("proc", ROOT "/proc", "proc", flags, NULL, err);
@@ -340,7 +340,7 @@ int native_stage(const struct native_trees *trees, struct error *err)
 	return r < 0 ? r : make_folder(ROOT, 0755, err);
 }
 
-int native_build_root(const char *hostname, unsigned cpus, uint64_t memory_bytes,
+int native_build_root(const char *hostname, const struct native_cpus *cpus, uint64_t memory_bytes,
 		      const struct native_mounts *mounts, struct error *err)
 {
 	int r;

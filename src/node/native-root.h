@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "node/native-cpus.h"
 #include "node/native-mounts.h"
 
 /* Detached mounts with the node's view of owners, made by namespace_map_tree(). */
@@ -22,7 +23,7 @@ struct native_trees {
 /* Take what the node of SPEC is made of as its user namespace sees it; RET is to be released also
  * when that fails. */
 int native_trees_open(const struct node_spec *spec, const char *agent, int userns_fd,
-		      struct native_trees *ret, struct error *err);
+		      uid_t uid_base, struct native_trees *ret, struct error *err);
 void native_trees_release(struct native_trees *trees);
 
 /*
@@ -38,5 +39,5 @@ int native_stage(const struct native_trees *trees, struct error *err);
  * /opt/manykube/agent is there to be run.  The node sees CPUS processors (0: all), and what it
  * keeps in file systems in memory is limited by MEMORY_BYTES (0: the host's).
  */
-int native_build_root(const char *hostname, unsigned cpus, uint64_t memory_bytes,
+int native_build_root(const char *hostname, const struct native_cpus *cpus, uint64_t memory_bytes,
 		      const struct native_mounts *mounts, struct error *err);

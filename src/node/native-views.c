@@ -63,16 +63,16 @@ static void add_processor(struct strbuf *out, const char *block, size_t len, uns
 	}
 }
 
-char *native_views_cpuinfo(const char *text, unsigned cpus)
+char *native_views_cpuinfo(const char *text, const struct cpus *cpus)
 {
 	struct strbuf out = STRBUF_INIT;
 	const char *block = text;
 
-	for (unsigned n = 0; n < cpus; n++) {
+	for (size_t i = 0; i < cpus->count; i++) {
 		const char *end = strstr(block, "\n\n");
 		size_t len = end ? (size_t)(end - block) : strlen(block);
 
-		add_processor(&out, block, len, n);
+		add_processor(&out, block, len, cpus->ids[i]);
 		strbuf_add_char(&out, '\n');
 		/* A node may promise more than the host has: then begin again. */
 		block = end && end[2] ? end + 2 : text;
@@ -90,19 +90,20 @@ static int put(const char *folder, const char *name, const char *text, struct er
 	return 0;
 }
 
-int native_views_write(const char *folder, unsigned cpus, uint64_t memory_bytes, struct error *err)
+int native_views_write(const char *folder, const struct native_cpus *cpus, uint64_t memory_bytes,
+		       struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf host = STRBUF_INIT;
 	cleanup_free char *memory = memory_bytes ? meminfo(memory_bytes) : NULL;
 	cleanup_free char *info = NULL;
 	int r = file_make_dirs(folder, 0755, err);
 
-	if (r == 0 && cpus)
+	if (r == 0 && cpus->ids.count > 0)
 		r = file_read("/proc/cpuinfo", 16 << 20, &host, err);
 	if (r < 0)
 		return r;
-	if (cpus)
-		info = native_views_cpuinfo(host.text, cpus);
+	if (cpus->ids.count > 0)
+		info = native_views_cpuinfo(host.text, &cpus->ids);
 	r = put(folder, "meminfo", memory, err);
 	if (r == 0)
 		r = put(folder, "cpuinfo", info, err);
@@ -135,13 +136,12 @@ static int make_processor(const char *folder, unsigned n, bool is_real, struct e
  * The kubelet counts the processors in the memory nodes of /sys, or in /sys/devices/system/cpu
  * where there are no memory nodes: so take those away and lay out a folder of our own.
  */
-static int mount_processors(const char *root, unsigned cpus, struct error *err)
+static int mount_processors(const char *root, const struct native_cpus *cpus, struct error *err)
 {
 	cleanup_free char *folder = xasprintf("%s/sys/devices/system/cpu", root);
 	cleanup_free char *nodes = xasprintf("%s/sys/devices/system/node", root);
-	long host = sysconf(_SC_NPROCESSORS_ONLN);
-	unsigned real = host > 0 ? MIN(cpus, (unsigned)host) : cpus;
-	cleanup_free char *online = real > 1 ? xasprintf("0-%u\n", real - 1) : xstrdup("0\n");
+	cleanup_free char *list = cpus_print(&(struct cpus){ cpus->ids.ids, cpus->real });
+	cleanup_free char *online = xasprintf("%s\n", list);
 	int r;
 
 	if (mount("cpu", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m") < 0 ||
@@ -153,12 +153,13 @@ static int mount_processors(const char *root, unsigned cpus, struct error *err)
 		r = put(folder, "possible", online, err);
 	if (r == 0)
 		r = put(folder, "present", online, err);
-	for (unsigned n = 0; r == 0 && n < cpus; n++)
-		r = make_processor(folder, n, n < real, err);
+	for (size_t i = 0; r == 0 && i < cpus->ids.count; i++)
+		r = make_processor(folder, cpus->ids.ids[i], i < cpus->real, err);
 	return r;
 }
 
-int native_views_mount(const char *from, const char *root, unsigned cpus, struct error *err)
+int native_views_mount(const char *from, const char *root, const struct native_cpus *cpus,
+		       struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
 		cleanup_free char *source = xasprintf("%s/%s", from, views[i].name);
@@ -167,12 +168,12 @@ int native_views_mount(const char *from, const char *root, unsigned cpus, struct
 		if (file_exists(source) && mount(source, target, NULL, MS_BIND, NULL) < 0)
 			return error_sys(err, "cannot cover the node's '%s'", views[i].over);
 	}
-	return cpus ? mount_processors(root, cpus, err) : 0;
+	return cpus->ids.count > 0 ? mount_processors(root, cpus, err) : 0;
 }
 
 struct cover {
 	int trees[ARRAY_SIZE(views)]; /* -1: the kernel's own file is to be seen */
-	unsigned cpus;
+	const struct native_cpus *cpus;
 };
 
 /* In the node's own namespaces: lay these views and processors over what is there. */
@@ -191,11 +192,11 @@ static int cover_anew(const void *arg)
 						       MOVE_MOUNT_F_EMPTY_PATH) < 0)
 			return -errno;
 	}
-	return cover->cpus ? mount_processors("", cover->cpus, NULL) : 0;
+	return cover->cpus->ids.count > 0 ? mount_processors("", cover->cpus, NULL) : 0;
 }
 
-int native_views_renew(const char *folder, pid_t pid, unsigned cpus, uint64_t memory_bytes,
-		       struct error *err)
+int native_views_renew(const char *folder, pid_t pid, const struct native_cpus *cpus,
+		       uint64_t memory_bytes, struct error *err)
 {
 	cleanup_free char *user = xasprintf("/proc/%d/ns/user", (int)pid);
 	cleanup_fd int userns = open(user, O_RDONLY | O_CLOEXEC);

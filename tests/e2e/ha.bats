@@ -63,6 +63,8 @@ teardown_file() {
 	for node in node-2 node-1; do
 		manykube node stop "$node"
 		assert_equal "$(health)" Degraded
+		run manykube status
+		assert_output_has "control planes: 2 of 3 healthy, none may fail; 1 is stopped"
 		kubectl get nodes >/dev/null
 		[[ " $(members) " != *" $node "* ]] || fail "$node is a member still: $(members)"
 		assert_equal "$(profile_get ".nodes[] | select(.name == \"$node\") | .phase")" planned

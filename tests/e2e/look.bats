@@ -200,6 +200,100 @@ apiserver_pid() {
 		'$2 == "kube-apiserver" && index($3, group) { print $1 }'
 }
 
+# Send the signal $1 to the kubelet of node-2.
+signal_kubelet() {
+	manykube ssh node-2 -- sh -c "kill -$1 \$(pidof kubelet)"
+}
+
+# Have the API say of node-2 that it is Ready ($1: True or False) and has DiskPressure ($2).
+set_conditions() {
+	kubectl patch node node-2 --subresource=status --type=strategic -p "{\"status\": {\"conditions\": [
+		{\"type\": \"Ready\", \"status\": \"$1\", \"message\": \"it is not\"},
+		{\"type\": \"DiskPressure\", \"status\": \"$2\", \"message\": \"it is full\"}]}}"
+}
+
+@test "a node that Kubernetes calls NotReady, or that is short of something, makes a cluster Degraded" {
+	# One that stands still does not say that it is well.
+	signal_kubelet STOP
+	set_conditions False False
+	assert_all_schemas
+	assert_cluster_is "204 Degraded" 8
+	run manykube status
+	assert_status 8
+	assert_output_has "node: NotReady"
+	run manykube status -o table
+	assert_status 8
+	assert_output_has "e2e-look: Degraded"
+	assert_output_has "node-2 is NotReady: it is not"
+	run manykube status --layout=cluster
+	assert_output_has "nodes: 1 of 2 healthy"
+	assert_equal "$(manykube profile list -o json | jq -r '.valid[].Status')" Degraded
+	set_conditions True True
+	assert_all_schemas
+	assert_cluster_is "204 Degraded" 8
+	run manykube status
+	assert_output_has "node: Ready,DiskPressure"
+	run -0 manykube status -n node-1
+	signal_kubelet CONT
+	within 60 manykube status
+	assert_cluster_is "200 OK" 0
+}
+
+# On a machine that is too slow to tell, status says nothing of the front door.
+is_shut() {
+	run manykube status --layout=cluster
+	[[ $output == *"front door: Stopped"* ]]
+}
+
+@test "a front door that leads nowhere makes a cluster Degraded" {
+	local worker found=0
+
+	worker=$(jq .worker "$(profile_folder)/front-door.status.json")
+	kill -STOP "$worker"
+	within 60 is_shut || found=$?
+	kill -CONT "$worker"
+	assert_equal "$found" 0
+	assert_status 2
+	assert_output_has "status: 204 Degraded"
+	within 30 manykube status
+}
+
+@test "start makes the cluster's own files again" {
+	local folder
+
+	folder=$(profile_folder)
+	rm "$folder/kubeconfig"
+	run manykube kubectl get nodes
+	assert_status 38
+	assert_output_has "the kubeconfig of cluster 'e2e-look' is gone"
+	assert_output_has "'manykube start -p e2e-look'"
+	manykube start
+	run -0 manykube kubectl get nodes
+	echo "{" >"$folder/kubeconfig"
+	run manykube kubectl get nodes
+	assert_status 38
+	assert_output_has "is damaged"
+	rm "$folder/profile.json"
+	run -0 manykube start
+	assert_output_has "its copy"
+	run -0 manykube kubectl get nodes
+	cp "$folder/profile.json" "$BATS_TEST_TMPDIR"
+	rm "$folder/profile.json" "$folder/profile.json.copy"
+	run manykube start
+	assert_status 38
+	assert_output_has "2 nodes of cluster 'e2e-look' are there"
+	run -0 manykube profile list
+	assert_output_has Damaged
+	cp "$BATS_TEST_TMPDIR/profile.json" "$folder"
+	cp "$KUBECONFIG" "$BATS_TEST_TMPDIR/kubeconfig"
+	echo "{" >"$KUBECONFIG"
+	run manykube status --layout=cluster
+	assert_status 4
+	assert_output_has "kubeconfig: Misconfigured"
+	cp "$BATS_TEST_TMPDIR/kubeconfig" "$KUBECONFIG"
+	run -0 manykube status
+}
+
 @test "a damaged profile is listed as one, and hides no other" {
 	mkdir "$MANYKUBE_HOME/profiles/broken"
 	echo '{"format":' >"$MANYKUBE_HOME/profiles/broken/profile.json"

@@ -129,6 +129,29 @@ limit_of() {
 	assert_equal "$(limit_of node-1 cpu)" 100000
 }
 
+# Whether this host has cpusets for nodes.
+has_cpusets() {
+	local group
+
+	group=manykube/$(profile_get .bridge)/node-1
+	[ -e "/sys/fs/cgroup/cpuset/$group/cpuset.cpus" ] || [ -e "/sys/fs/cgroup/$group/cpuset.cpus" ]
+}
+
+@test "programs that count CPUs find as many as the node was given" {
+	has_cpusets || skip "this host has no cpusets for nodes"
+	assert_equal "$(on node-1 nproc)" 1
+	assert_equal "$(on node-1 nproc --all)" 1
+	manykube node set node-1 --cpus=max
+	assert_equal "$(on node-1 nproc)" "$(nproc)"
+	# What runs already is moved, containers included.
+	manykube node set node-1 --cpus=1
+	assert_equal "$(on node-1 nproc)" 1
+	run -0 on node-1 sh -c 'for pid in $(pidof kubelet etcd); do grep Cpus_allowed_list "/proc/$pid/status"; done'
+	assert_equal "$(sort -u <<<"$output" | wc -l)" 1
+	assert_equal "$(on node-1 cat /sys/devices/system/cpu/online)" \
+		"$(awk '{ print $2; exit }' <<<"$output")"
+}
+
 @test "the limits hold for everything on the node" {
 	local group pid
 

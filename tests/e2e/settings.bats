@@ -9,6 +9,8 @@ setup_file() {
 	SHARED=$(mktemp -d /tmp/manykube-e2e-shared.XXXXXX)
 	export SHARED
 	echo "from the host" >"$SHARED/file"
+	# Ids that nobody has: those of the user whose files these are.
+	chown -R 4321:4321 "$SHARED"
 	PORT=$(free_port)
 	export PORT
 	start_registry
@@ -118,7 +120,7 @@ stop_registry() {
 @test "a folder of the host is on every node, and the pods of each see it" {
 	on node-2 sh -c 'cat /shared/file && echo "from the node" >/shared/answer'
 	assert_equal "$(cat "$SHARED/answer")" "from the node"
-	assert_equal "$(stat -c %u "$SHARED/answer")" 0
+	assert_equal "$(stat -c %u:%g "$SHARED/answer")" 4321:4321
 	assert_equal "$(on node-1 cat /etc/the-file)" "from the host"
 	run ! on node-1 sh -c 'echo no >/etc/the-file'
 	run ! on node-1 mount -o remount,rw /etc/the-file
@@ -140,7 +142,44 @@ stop_registry() {
 		      volumes: [{ name: s, hostPath: { path: /shared } }]
 	END
 	within 60 test -e "$SHARED/seen-on-node-1" -a -e "$SHARED/seen-on-node-2"
+	assert_equal "$(stat -c %u "$SHARED/seen-on-node-1")" 4321
 	kubectl delete daemonset sees
+}
+
+@test "what a node leaves in a folder of the host gives nobody the rights of root, nor of another user" {
+	local bob=5432
+
+	install -o "$bob" -g "$bob" -m 4755 /bin/true "$SHARED/bobs"
+	install -o root -g root -m 644 /dev/null "$SHARED/roots"
+	on node-2 sh -c 'cp /bin/true /shared/own && chmod 6755 /shared/own'
+	assert_equal "$(stat -c %a:%u:%g "$SHARED/own")" 6755:4321:4321
+	# It can be given to users of the node only, which are nobody here.
+	on node-2 sh -c 'cp /bin/true /shared/given && chown 1000:1000 /shared/given && chmod 6755 /shared/given'
+	assert_equal "$(stat -c %u:%g "$SHARED/given")" 268436456:268436456
+	assert_equal "$(on node-1 stat -c %u:%g /shared/given)" 1000:1000
+	for file in bobs roots; do
+		assert_equal "$(on node-2 stat -c %u:%g "/shared/$file")" 65534:65534
+		run ! on node-2 sh -c "echo x >>/shared/$file"
+		run ! on node-2 chmod 4777 "/shared/$file"
+		run ! on node-2 chown 0:0 "/shared/$file"
+	done
+	# Capabilities hold in namespaces of the owner's only.
+	on node-2 setcap cap_dac_override+ep /shared/own
+	run -0 getcap -n "$SHARED/own"
+	assert_output_has "[rootid=4321]"
+	rm -f "$SHARED"/{own,given,bobs,roots}
+}
+
+@test "a folder of root's that others can reach is for nodes to read only" {
+	local open=$SHARED-open
+
+	[[ $(findmnt -no OPTIONS --target /tmp) != *nosuid* ]] || skip "/tmp is mounted nosuid"
+	mkdir "$open"
+	run manykube node add --mount="$open:/open"
+	rmdir "$open"
+	assert_status 14
+	assert_output_has "'$open' belongs to root"
+	assert_output_has "':ro'"
 }
 
 @test "a port of the host leads to a service's port on the nodes" {

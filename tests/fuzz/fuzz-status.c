@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "cluster/activity.h"
 #include "cluster/detail.h"
+#include "cluster/readiness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,9 +22,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup_free char *text = xstrndup((const char *)data, size);
 	json_auto_t *answer = json_loads(text, JSON_DECODE_ANY, NULL);
 
+	status.api_nodes = answer;
 	activity_parse(text, &activity);
-	cluster_detail_read(&status, activity.busy_with, answer, answer, &detail);
+	readiness_read(&status, answer, activity.busy_with);
+	activity_settle(&activity, &status);
+	cluster_detail_read(&status, answer, &detail);
 	assert(detail.count == 1 && detail.nodes[0].state);
 	assert(detail.nodes[0].pods >= -1);
+	free(nodes[0].pressure);
+	free(nodes[0].why);
 	return 0;
 }

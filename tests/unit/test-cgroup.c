@@ -118,6 +118,46 @@ static char *value_of(const char *v1_controller, const char *file)
 	return xstrdup(text.text);
 }
 
+/* On how many CPUs the process PID may run. */
+static int affinity_of(pid_t pid)
+{
+	cpu_set_t set;
+
+	ASSERT_INT(sched_getaffinity(pid, sizeof(set), &set), 0);
+	return CPU_COUNT(&set);
+}
+
+TEST(processes_run_on_the_cpus_of_their_group)
+{
+	cleanup_with(cpus_release) struct cpus all = CPUS_INIT;
+	cleanup_with(cpus_release) struct cpus last = CPUS_INIT;
+	cleanup_with(cpus_release) struct cpus first = CPUS_INIT;
+	cleanup_free char *deep = NULL;
+	pid_t pid;
+	int status;
+
+	need_groups();
+	cgroup_cpus_above(group, &all);
+	if (all.count < 2)
+		test_skip("there are no cpusets, or there is one CPU only");
+	deep = xasprintf("%s/below/deeper", group);
+	ASSERT_OK(cgroup_create(deep, &err));
+	pid = put_child(deep);
+	cpus_choose(&all, 1, all.count - 1, &last);
+	cpus_choose(&all, 1, 0, &first);
+	ASSERT_OK(cgroup_pin(group, &last, &err));
+	ASSERT_INT(affinity_of(pid), 1);
+	/* The groups below have none of the new CPUs yet. */
+	ASSERT_OK(cgroup_pin(group, &first, &err));
+	ASSERT_INT(affinity_of(pid), 1);
+	ASSERT_OK(cgroup_pin(group, &CPUS_INIT, &err));
+	ASSERT_INT(affinity_of(pid), (int)all.count);
+	ASSERT_OK(cgroup_kill(group, &err));
+	ASSERT(waitpid(pid, &status, 0) == pid);
+	ASSERT_OK(cgroup_remove(group, &err));
+	free(group);
+}
+
 TEST(a_node_has_a_share_of_the_hosts_processes)
 {
 	cleanup_free char *limit = NULL;

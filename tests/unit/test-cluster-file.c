@@ -542,7 +542,7 @@ TEST(what_of_kinds_can_not_be_had_is_named)
 		{ "nodes: [{image: my/image}]\n", "'my/image' names no version" },
 		{ "nodes: [{image: 'kindest/node:v1.36.1'}]\n", "v1.36.3 instead of v1.36.1" },
 		{ "nodes: [{gpus: all}]\n", "no GPUs" },
-		{ "nodes: [{extraMounts: [{hostPath: /usr, containerPath: /u, propagation: "
+		{ "nodes: [{extraMounts: [{hostPath: /usr, containerPath: /u, readOnly: true, propagation: "
 		  "Bidirectional}]}]\n",
 		  "no propagation" },
 		{ "nodes: [{extraPortMappings: [{containerPort: 53, hostPort: 53, protocol: "

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "cluster/kubeconfig.h"
+#include "cluster/status.h"
 #include "test.h"
 
 /* A profile that was started: its own kubeconfig is there. */
@@ -128,6 +129,38 @@ TEST(a_cluster_that_was_never_started_has_no_context)
 
 	ASSERT_INT(context_update(&profile, &why), -ENOENT);
 	ASSERT(why.reason == &reason_api_not_running);
+}
+
+static void assert_made_again(int code, const char *text, const struct error *why)
+{
+	ASSERT_INT(code == 0, false);
+	ASSERT(why->reason == &reason_host_config);
+	ASSERT(strstr(why->text, text));
+	ASSERT_STR(error_advice(why), "'manykube start -p dev' makes it again");
+}
+
+TEST(a_started_cluster_whose_kubeconfig_is_lost_was_started)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error gone = ERROR_INIT;
+	cleanup_with(error_clear) struct error damaged = ERROR_INIT;
+	cleanup_free char *own = xasprintf("%s/kubeconfig", test_folder());
+	struct node *primary;
+
+	make_profile(&profile);
+	primary = profile_add_node(&profile, "node-1");
+	primary->primary = primary->control_plane = true;
+	primary->phase = NODE_JOINED;
+	primary->address = xstrdup("127.0.0.1");
+	ASSERT_INT(unlink(own), 0);
+	assert_made_again(context_update(&profile, &gone), "is gone", &gone);
+	ASSERT_OK(file_put(own, "{", 1, 0600, &err));
+	assert_made_again(context_update(&profile, &damaged), "is damaged", &damaged);
+	/* Whether the API server runs can't be said. */
+	ASSERT_STR(cluster_status_api(&profile, primary, 100), "Unknown");
+	primary->phase = NODE_PLANNED;
+	ASSERT_INT(unlink(own), 0);
+	ASSERT_STR(cluster_status_api(&profile, primary, 100), "Stopped");
 }
 
 TEST(a_context_is_removed_from_every_file_of_the_variable)

@@ -275,6 +275,14 @@ TEST(the_file_is_made_with_its_folder_for_its_owner_only)
 	ASSERT(!kubeconfig_current(path));
 }
 
+TEST(a_damaged_file_is_not_called_missing)
+{
+	cleanup_free char *path = xasprintf("%s/config", test_folder());
+
+	ASSERT_OK(file_put(path, "{clusters: [", 12, 0600, &err));
+	ASSERT_INT(kubeconfig_points_at(path, "dev", dev.server), KUBECONFIG_MISCONFIGURED);
+}
+
 TEST(a_link_stays_a_link)
 {
 	cleanup_free char *path = xasprintf("%s/config", test_folder());

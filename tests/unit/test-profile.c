@@ -271,6 +271,39 @@ TEST(a_damaged_file_is_named_and_kept)
 	ASSERT_STR(text.text, "{ torn");
 }
 
+TEST(nodes_without_their_record_are_no_new_cluster)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile loaded = PROFILE_INIT;
+	cleanup_with(error_clear) struct error missing = ERROR_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *path = NULL;
+	cleanup_free char *copy = NULL;
+	cleanup_free char *node = NULL;
+
+	use_fresh_home();
+	make_profile("dev", &profile);
+	ASSERT_OK(profile_save(&profile, &err));
+	path = xasprintf("%s/profile.json", profile.folder);
+	copy = xasprintf("%s.copy", path);
+	node = xasprintf("%s/nodes/node-1", profile.folder);
+	ASSERT_INT(unlink(path), 0);
+	/* The end of a delete that was interrupted. */
+	ASSERT_INT(profile_load("dev", &loaded, &missing), -ENOENT);
+	ASSERT_OK(file_make_dirs(node, 0755, &err));
+	ASSERT_OK(profile_load("dev", &loaded, &err));
+	ASSERT_INT(loaded.node_count, 2);
+	ASSERT_OK(profile_list(&names, &err));
+	ASSERT_INT(names.count, 1);
+	profile_release(&loaded);
+	ASSERT_INT(unlink(copy), 0);
+	ASSERT_INT(profile_load("dev", &loaded, &why), -EBADMSG);
+	ASSERT(strstr(why.text, path));
+	ASSERT(strstr(why.text, "1 node of cluster 'dev' is there"));
+	ASSERT(why.reason == &reason_host_config);
+}
+
 TEST(lists_what_has_a_record_sorted)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;

@@ -1,6 +1,7 @@
 #include "cluster/activity.h"
 #include "cluster/detail.h"
 #include "cluster/health.h"
+#include "cluster/readiness.h"
 #include "cluster/status.h"
 #include "cluster/trouble.h"
 #include "test.h"
@@ -30,7 +31,7 @@ static struct node worker = { .name = (char *)"w",
 #define WELL(node_) { \
 	.node = &(node_), .host = "Running", .kubelet = "Running", \
 	.apiserver = (node_).control_plane ? "Running" : "Irrelevant", \
-	.kubeconfig = (node_).control_plane ? "Configured" : "Irrelevant" }
+	.kubeconfig = (node_).control_plane ? "Configured" : "Irrelevant", .readiness = "Ready" }
 /* clang-format on */
 
 /* As cluster_status_collect() tells of a node that does not run. */
@@ -38,6 +39,7 @@ static void end_node(struct node_status *status, const char *word)
 {
 	status->host = word;
 	status->kubelet = word;
+	status->readiness = word;
 	if (status->node->control_plane) {
 		status->apiserver = word;
 		status->kubeconfig = word;
@@ -107,15 +109,71 @@ TEST(the_arithmetic_of_a_majority_is_told)
 	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube start'");
 }
 
-TEST(a_control_plane_that_has_left_is_not_counted)
+TEST(a_control_plane_that_has_left_etcd_is_counted_as_stopped)
 {
-	struct node_status nodes[] = { WELL(primary), WELL(second) };
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third) };
+	struct quorum quorum;
 
 	end_node(&nodes[1], "Stopped");
-	second.phase = NODE_PLANNED;
+	end_node(&nodes[2], "Stopped");
+	second.phase = third.phase = NODE_PLANNED;
+	assert_quorum(nodes, 3, "1 of 3 healthy, none may fail; 2 are stopped");
+	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 3 }, NULL), 204);
+	quorum = health_quorum(&(struct cluster_status){ nodes, 3 });
+	ASSERT_INT(quorum.members, 1);
+	ASSERT_INT(quorum_total(&quorum), 3);
+	nodes[2].host = "Running";
+	assert_quorum(nodes, 3, "1 of 3 healthy, none may fail; 1 is stopped, 1 is joining");
+	nodes[0].apiserver = "Stopped";
+	assert_quorum(nodes, 3, "0 of 3 healthy, and 1 are needed: 'manykube start'");
+	second.phase = third.phase = NODE_JOINED;
+}
+
+TEST(a_node_that_the_api_calls_not_ready_degrades_a_cluster)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct cluster_status status = { nodes, 2 };
+
+	nodes[1].readiness = "NotReady";
+	ASSERT_INT(health_of_cluster(&status, NULL), 204);
+	ASSERT_INT(health_of_node(&nodes[1]), 500);
+	ASSERT_INT(health_of_parts(&nodes[1]), 200);
+	ASSERT_INT(cluster_status_code(&status), 8);
+	nodes[1].readiness = "Unknown";
+	ASSERT_INT(health_of_cluster(&status, NULL), 204);
+	ASSERT_INT(cluster_status_code(&status), 8);
+	nodes[0].apiserver = "Stopped";
+	ASSERT_INT(cluster_status_code(&status), 2);
+	nodes[0].apiserver = "Running";
+	nodes[1].readiness = "Starting";
+	ASSERT_INT(health_of_cluster(&status, NULL), 200);
+	ASSERT_INT(cluster_status_code(&status), 0);
+	/* As with --cni=none: the control plane works. */
+	nodes[0].readiness = nodes[1].readiness = "NotReady";
+	ASSERT_INT(health_of_cluster(&status, NULL), 204);
 	assert_quorum(nodes, 2, "1 of 1 healthy");
-	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 2 }, NULL), 204);
-	second.phase = NODE_JOINED;
+}
+
+TEST(pressure_degrades_a_cluster)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct cluster_status status = { nodes, 2 };
+
+	nodes[1].pressure = (char *)"DiskPressure";
+	ASSERT_INT(health_of_cluster(&status, NULL), 204);
+	ASSERT_INT(health_of_node(&nodes[1]), 204);
+	ASSERT_INT(cluster_status_code(&status), 8);
+}
+
+TEST(a_front_door_that_leads_nowhere_degrades_a_cluster)
+{
+	struct node_status nodes[] = { WELL(primary) };
+	struct cluster_status status = { nodes, 1, .front_door = "Running" };
+
+	ASSERT_INT(health_of_cluster(&status, NULL), 200);
+	status.front_door = "Stopped";
+	ASSERT_INT(health_of_cluster(&status, NULL), 204);
+	ASSERT_INT(cluster_status_code(&status), 2);
 }
 
 TEST(a_worker_that_is_down_degrades_a_cluster)
@@ -138,6 +196,7 @@ TEST(a_paused_cluster_is_neither_stopped_nor_wrong)
 	struct cluster_status status = { nodes, 2 };
 
 	nodes[0].kubelet = nodes[0].apiserver = nodes[1].kubelet = "Paused";
+	nodes[0].readiness = nodes[1].readiness = "Paused";
 	ASSERT_INT(health_of_cluster(&status, NULL), 418);
 	ASSERT_INT(cluster_status_code(&status), 2);
 }
@@ -170,6 +229,37 @@ TEST(events_tell_the_last_step_and_what_failed_since)
 	ASSERT(!went_on.failure);
 }
 
+#define TIMED_OUT(names)                                         \
+	STEP("Waiting for nodes")                                \
+	"{\"type\":\"io.manykube.error\",\"data\":{\"message\":" \
+	"\"timed out waiting for nodes: " names "\"}}\n"
+
+static void assert_settled(const char *events, struct node_status *nodes, size_t count,
+			   const char *expected)
+{
+	cleanup_with(activity_release) struct activity activity = ACTIVITY_INIT;
+
+	activity_parse(events, &activity);
+	activity_settle(&activity, &(struct cluster_status){ nodes, count });
+	if (expected)
+		ASSERT_STR(activity.failure, expected);
+	else
+		ASSERT(!activity.failure && !activity.step);
+}
+
+TEST(a_failure_to_wait_for_nodes_ends_with_the_nodes)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(worker) };
+
+	nodes[1].readiness = "NotReady";
+	assert_settled(TIMED_OUT("w"), nodes, 3, NULL);
+	assert_settled(TIMED_OUT("gone"), nodes, 3, NULL);
+	assert_settled(TIMED_OUT("w, b"), nodes, 3, "timed out waiting for nodes: w, b");
+	assert_settled(TIMED_OUT("no answer: refused"), nodes, 3,
+		       "timed out waiting for nodes: no answer: refused");
+	assert_settled(ERROR_EVENT, nodes, 3, "no room");
+}
+
 static json_t *node_object(const char *name, const char *ready, bool cordoned)
 {
 	return json_pack("{s:{s:s, s:s}, s:{s:b}, s:{s:{s:s}, s:[{s:s, s:s, s:s}]}}", "metadata",
@@ -189,13 +279,14 @@ static json_t *pod_table(void)
 TEST(the_api_tells_of_nodes_what_a_person_wants_to_know)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
-	struct cluster_status status = { nodes, 2 };
-	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
 	json_auto_t *list = json_pack("{s:[o, o]}", "items", node_object("a", "True", true),
 				      node_object("w", "False", false));
+	struct cluster_status status = { nodes, 2, .api_nodes = list };
+	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
 	json_auto_t *pods = pod_table();
 
-	cluster_detail_read(&status, NULL, list, pods, &detail);
+	readiness_read(&status, list, NULL);
+	cluster_detail_read(&status, pods, &detail);
 	ASSERT_STR(detail.nodes[0].state, "Ready");
 	ASSERT(detail.nodes[0].cordoned && !detail.nodes[0].why);
 	ASSERT_INT(detail.nodes[0].pods, 2);
@@ -204,6 +295,50 @@ TEST(the_api_tells_of_nodes_what_a_person_wants_to_know)
 	ASSERT_STR(detail.nodes[1].state, "NotReady");
 	ASSERT_STR(detail.nodes[1].why, "the reason");
 	ASSERT_INT(detail.nodes[1].pods, 0);
+	free(nodes[1].why);
+}
+
+TEST(a_node_that_the_api_does_not_know_is_not_ready)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct cluster_status status = { nodes, 2 };
+	json_auto_t *list = json_pack("{s:[o]}", "items", node_object("a", "True", false));
+
+	readiness_read(&status, list, NULL);
+	ASSERT_STR(nodes[0].readiness, "Ready");
+	ASSERT_STR(nodes[1].readiness, "NotReady");
+	ASSERT_STR(nodes[1].why, "it has not joined the cluster");
+	/* In its first seconds it is on its way. */
+	readiness_read(&status, list, "manykube node add");
+	ASSERT_STR(nodes[1].readiness, "Starting");
+	free(nodes[1].why);
+}
+
+TEST(pressure_is_read_from_the_conditions_of_a_node)
+{
+	struct node_status nodes[] = { WELL(primary) };
+	struct cluster_status status = { nodes, 1 };
+	json_auto_t *list = json_pack(
+		"{s:[{s:{s:s}, s:{s:[{s:s, s:s}, {s:s, s:s, s:s}, {s:s, s:s}, {s:s, s:s}]}}]}",
+		"items", "metadata", "name", "a", "status", "conditions", "type", "Ready", "status",
+		"True", "type", "MemoryPressure", "status", "True", "message", "too little", "type",
+		"DiskPressure", "status", "False", "type", "PIDPressure", "status", "True");
+
+	readiness_read(&status, list, NULL);
+	ASSERT_STR(nodes[0].readiness, "Ready");
+	ASSERT_STR(nodes[0].pressure, "MemoryPressure,PIDPressure");
+	ASSERT_STR(nodes[0].why, "MemoryPressure: too little");
+	ASSERT(!readiness_is_well(&nodes[0]));
+	free(nodes[0].pressure);
+	free(nodes[0].why);
+}
+
+static void assert_readiness(struct node_status *node, const char *readiness, const char *why)
+{
+	ASSERT_STR(node->readiness, readiness);
+	if (why)
+		ASSERT_STR(node->why, why);
+	free(take_ptr(node->why));
 }
 
 TEST(without_the_api_there_is_what_the_host_knows)
@@ -216,40 +351,40 @@ TEST(without_the_api_there_is_what_the_host_knows)
 	end_node(&nodes[1], "Stopped");
 	nodes[2].kubelet = nodes[2].apiserver = "Paused";
 	end_node(&nodes[3], "Nonexistent");
-	cluster_detail_read(&status, NULL, NULL, NULL, &detail);
-	ASSERT_STR(detail.nodes[0].state, "NotReady");
-	ASSERT_STR(detail.nodes[0].why, "its API server does not answer");
+	readiness_read(&status, NULL, NULL);
+	cluster_detail_read(&status, NULL, &detail);
 	ASSERT_INT(detail.nodes[0].pods, -1);
 	ASSERT_INT(detail.nodes[0].created, -1);
-	ASSERT_STR(detail.nodes[1].state, "Stopped");
 	ASSERT_STR(detail.nodes[1].version, "v1.36.3");
-	ASSERT_STR(detail.nodes[2].state, "Paused");
 	ASSERT_STR(detail.nodes[3].state, "Absent");
+	assert_readiness(&nodes[0], "NotReady", "its API server does not answer");
+	assert_readiness(&nodes[1], "Stopped", "it does not run");
+	assert_readiness(&nodes[2], "Paused", NULL);
+	assert_readiness(&nodes[3], "Nonexistent", NULL);
 }
 
 TEST(what_may_not_be_asked_is_not_called_wrong)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
 	struct cluster_status status = { nodes, 2 };
-	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
 
 	nodes[0].apiserver = "Unknown";
-	cluster_detail_read(&status, NULL, NULL, NULL, &detail);
-	ASSERT_STR(detail.nodes[0].state, "Unknown");
-	ASSERT_STR(detail.nodes[1].state, "Unknown");
+	status.cannot_ask = (char *)"the kubeconfig is gone";
+	readiness_read(&status, NULL, NULL);
+	assert_readiness(&nodes[0], "Unknown", "the kubeconfig is gone");
+	assert_readiness(&nodes[1], "Unknown", "the kubeconfig is gone");
 }
 
 TEST(during_a_start_nodes_are_on_their_way)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
 	struct cluster_status status = { nodes, 2 };
-	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
 
 	nodes[0].kubelet = "Stopped";
 	end_node(&nodes[1], "Nonexistent");
-	cluster_detail_read(&status, "manykube start", NULL, NULL, &detail);
-	ASSERT_STR(detail.nodes[0].state, "Starting");
-	ASSERT_STR(detail.nodes[1].state, "Starting");
+	readiness_read(&status, NULL, "manykube start");
+	assert_readiness(&nodes[0], "Starting", NULL);
+	assert_readiness(&nodes[1], "Starting", NULL);
 }
 
 TEST(a_kubelet_that_ends_again_and_again_is_told_from_one_that_was_killed)
