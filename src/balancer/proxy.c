@@ -48,6 +48,7 @@ struct connection {
 	struct origin origin;
 	struct strbuf held; /* of the client's bytes, for the owner's filter */
 	int64_t active_ms;  /* when the last byte came, or the connection */
+	int64_t retired_ms; /* when it is to be reset at the latest; 0: never */
 	bool said;          /* a byte came */
 	unsigned target;
 	unsigned tried[TRIED_MAX];
@@ -351,6 +352,8 @@ static bool is_overdue(const struct connection *connection, int64_t now_ms)
 	const struct proxy_limits *limits = &connection->proxy->limits;
 	int64_t limit_ms = limits->idle_ms;
 
+	if (connection->retired_ms && now_ms >= connection->retired_ms)
+		return true;
 	if (!connection->said)
 		limit_ms = limits->silent_ms;
 	else if (connection->client.ended || connection->server.ended)
@@ -544,6 +547,13 @@ int proxy_listen(struct proxy *proxy, char *const *addresses, size_t count, stru
 			result = r;
 	}
 	return result;
+}
+
+void proxy_retire(struct proxy *proxy, unsigned target, unsigned limit_ms)
+{
+	for (struct connection *c = proxy->connections; c; c = c->next)
+		if (c->target == target)
+			c->retired_ms = clock_now_ms() + limit_ms;
 }
 
 void proxy_drop(struct proxy *proxy, unsigned target)

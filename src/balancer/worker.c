@@ -33,6 +33,9 @@ static const unsigned forwarded_most = 4096; /* through all forwarded ports */
 static const unsigned silent_limit_ms = 30 * 1000;
 static const unsigned idle_limit_ms = 8 * 60 * 60 * 1000;
 
+/* Longer than its API server is given to end (cluster/hand-over.c). */
+static const unsigned retire_limit_ms = 15 * 1000;
+
 static const size_t config_most_bytes = 1 << 20;
 
 struct worker {
@@ -61,12 +64,17 @@ static void send_report(void *data)
 			      NULL);
 }
 
-/* Clients of a lost backend reconnect elsewhere, if there is an elsewhere. */
-static void backend_lost(struct backend *backend, arg_unused bool gone, bool other, void *data)
+/* Clients of a lost backend reconnect elsewhere, if there is an elsewhere.  A healthy backend that
+ * is taken away ends its connections itself, in order. */
+static void backend_lost(struct backend *backend, bool gone, bool other, void *data)
 {
 	struct worker *worker = data;
 
-	if (other && worker->proxy)
+	if (!other || !worker->proxy)
+		return;
+	if (gone && backend->healthy)
+		proxy_retire(worker->proxy, backend->id, retire_limit_ms);
+	else
 		proxy_drop(worker->proxy, backend->id);
 }
 
