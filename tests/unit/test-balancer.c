@@ -333,6 +333,35 @@ TEST(a_hanging_backend_loses_its_connections)
 	close_door();
 }
 
+TEST(one_that_is_not_ready_gets_no_connections_and_keeps_those_it_has_for_a_while)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	int64_t begin;
+	char byte = 0;
+	int fd;
+
+	add("a", &a);
+	add("b", &b);
+	open_door();
+	(void)wait_health(2, true);
+	while (who_answers(&fd) != 'a')
+		(void)close(fd);
+	*a.status = 500;
+	begin = clock_now_ms();
+	(void)wait_health(1, false);
+	for (int i = 0; i < 4; i++)
+		ASSERT_INT(who_answers(NULL), 'b');
+	ASSERT(write(fd, "x", 1) == 1 && read(fd, &byte, 1) == 1);
+	ASSERT_INT(byte, 'x');
+	/* For ever it would keep its clients from those who can answer. */
+	while (read(fd, &byte, 1) < 0 && errno == EAGAIN)
+		;
+	ASSERT_INT(errno, ECONNRESET);
+	printf("# reset %d ms after it was not ready\n", (int)(clock_now_ms() - begin));
+	close_door();
+}
+
 TEST(the_only_backend_keeps_its_connections_and_gets_new_ones)
 {
 	struct fake_backend a = fake_backend_start("a", 0);
