@@ -201,14 +201,21 @@ static void note_health(struct backend *backend, bool healthy, const char *detai
 	backend->since = clock_wall_seconds();
 }
 
-/* Give up the connections of BACKEND, once, if nothing more is to be expected of it. */
-static void lose_connections(struct backend *backend, enum probe_finding finding)
+/* Whether the connections of BACKEND may still be answered after FINDING. */
+static bool is_promising(struct backend *backend, enum probe_finding finding)
 {
 	struct pool *pool = backend->pool;
 
-	if (backend->is_lost ||
-	    (finding != PROBE_SILENT && clock_now_ms() - backend->failing_ms < unready_most_ms))
-		return;
+	/* On a busy host it may just be slow. */
+	if (finding == PROBE_SILENT)
+		return pool->events.is_heard(backend, pool->data);
+	return clock_now_ms() - backend->failing_ms < unready_most_ms;
+}
+
+static void lose_connections(struct backend *backend)
+{
+	struct pool *pool = backend->pool;
+
 	backend->is_lost = true;
 	pool->events.lost(backend, false, another_is_healthy(backend), pool->data);
 }
@@ -230,8 +237,8 @@ void pool_probed(struct backend *backend, enum probe_finding finding, const char
 		note_health(backend, healthy, detail);
 		is_news = true;
 	}
-	if (!healthy)
-		lose_connections(backend, finding);
+	if (!healthy && !backend->is_lost && !is_promising(backend, finding))
+		lose_connections(backend);
 	if (!is_news)
 		return;
 	free(backend->detail);

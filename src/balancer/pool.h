@@ -41,9 +41,11 @@ struct backend {
 struct pool_events {
 	/* The health or the detail of some backend changed, or a backend came or went. */
 	void (*changed)(void *data);
-	/* BACKEND does not answer, has not been ready for long, or is to be freed (GONE); another
-	 * healthy one exists if OTHER. */
+	/* BACKEND does not answer anybody, has not been ready for long, or is to be freed (GONE);
+	 * another healthy one exists if OTHER. */
 	void (*lost)(struct backend *backend, bool gone, bool other, void *data);
+	/* Whether BACKEND has sent something lately on one of its connections. */
+	bool (*is_heard)(struct backend *backend, void *data);
 };
 
 struct pool;

@@ -56,5 +56,8 @@ int proxy_listen(struct proxy *proxy, char *const *addresses, size_t count, stru
  */
 void proxy_retire(struct proxy *proxy, unsigned target, unsigned limit_ms);
 
+/* When TARGET last sent something on a connection that is open; 0: never. */
+int64_t proxy_heard_ms(const struct proxy *proxy, unsigned target);
+
 /* Reset the connections to TARGET. */
 void proxy_drop(struct proxy *proxy, unsigned target);

@@ -333,6 +333,34 @@ TEST(a_hanging_backend_loses_its_connections)
 	close_door();
 }
 
+TEST(one_that_is_slow_keeps_its_connections_while_they_are_answered)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	char byte = 0;
+	int fd;
+
+	add("a", &a);
+	add("b", &b);
+	open_door();
+	(void)wait_health(2, true);
+	while (who_answers(&fd) != 'a')
+		(void)close(fd);
+	*a.status = 0;
+	for (int i = 0; i < 80; i++) {
+		ASSERT(write(fd, "x", 1) == 1 && read(fd, &byte, 1) == 1);
+		clock_rest_ms(100);
+	}
+	(void)wait_health(1, false);
+	for (int i = 0; i < 4; i++)
+		ASSERT_INT(who_answers(NULL), 'b');
+	/* Once it says nothing at all, it hangs. */
+	while (read(fd, &byte, 1) < 0 && errno == EAGAIN)
+		;
+	ASSERT_INT(errno, ECONNRESET);
+	close_door();
+}
+
 TEST(one_that_is_not_ready_gets_no_connections_and_keeps_those_it_has_for_a_while)
 {
 	struct fake_backend a = fake_backend_start("a", 0);
