@@ -95,6 +95,9 @@ pid_t balancer_pid(const char *folder);
 /* Its worker's pid, or 0 if there is none right now. */
 pid_t balancer_worker_pid(const char *folder);
 
+/* Whether it leads new connections to the backend called NAME. */
+bool balancer_leads_to(const char *folder, const char *name);
+
 /* Stop it; succeeds if it does not run. */
 int balancer_stop(const char *folder, struct error *err);
 

@@ -42,6 +42,22 @@ pid_t balancer_worker_pid(const char *folder)
 	return pid > 0 && pid <= INT_MAX && balancer_pid(folder) > 0 ? (pid_t)pid : 0;
 }
 
+bool balancer_leads_to(const char *folder, const char *name)
+{
+	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	json_auto_t *status = json_load_file(path, 0, NULL);
+	const json_t *backends = json_object_get(status, "backends");
+
+	for (size_t i = 0; i < json_array_size(backends); i++) {
+		const json_t *backend = json_array_get(backends, i);
+		const char *own = json_string_value(json_object_get(backend, "name"));
+
+		if (own && strcmp(own, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Whether PID, which holds the lock, listens: the status file is then its own.  Of an earlier
  * program, *RET_OUTDATED is set. */
 static bool is_ready(const char *folder, pid_t pid, bool *ret_outdated)

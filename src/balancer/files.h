@@ -15,6 +15,6 @@
 
 /* Raised when front doors that run must be replaced by those of this program; it is in the status
  * file. 1 had none, and did all as root. */
-#define FRONT_DOOR_REVISION 2
+#define FRONT_DOOR_REVISION 3
 
 int front_door_read_config(const char *folder, struct balancer_config *ret, struct error *err);

@@ -13,6 +13,10 @@
 
 static const unsigned failures_most = 2;
 
+/* A server that says it is not ready may still answer what it was asked before: it waits for etcd
+ * on a busy host, or is about to end in order. */
+static const int64_t unready_most_ms = 10 * 1000;
+
 struct pool {
 	struct loop *loop;
 	struct pool_events events;
@@ -179,28 +183,66 @@ void pool_suspect(struct pool *pool, unsigned id)
 			probe_hurry(b->probe);
 }
 
-void pool_probed(struct backend *backend, bool ok, bool refused, const char *detail)
+/* Whether BACKEND would take a new connection after FINDING. */
+static bool is_healthy_after(const struct backend *backend, enum probe_finding finding)
+{
+	if (finding == PROBE_READY)
+		return true;
+	return backend->healthy && finding != PROBE_REFUSED && backend->failures < failures_most;
+}
+
+static void note_health(struct backend *backend, bool healthy, const char *detail)
+{
+	cleanup_free char *now = clock_rfc3339(clock_wall_seconds());
+
+	log_debug("%s backend '%s' is %s: %s", now, backend->name,
+		  healthy ? "healthy" : "unhealthy", detail);
+	backend->healthy = healthy;
+	backend->since = clock_wall_seconds();
+}
+
+/* Whether the connections of BACKEND may still be answered after FINDING. */
+static bool is_promising(struct backend *backend, enum probe_finding finding)
 {
 	struct pool *pool = backend->pool;
-	bool healthy = ok;
 
-	backend->failures = ok ? 0 : backend->failures + 1;
-	if (!ok && backend->healthy)
-		healthy = !refused && backend->failures < failures_most;
-	if (healthy == backend->healthy && strcmp(detail, backend->detail) == 0)
+	/* On a busy host it may just be slow. */
+	if (finding == PROBE_SILENT)
+		return pool->events.is_heard(backend, pool->data);
+	return clock_now_ms() - backend->failing_ms < unready_most_ms;
+}
+
+static void lose_connections(struct backend *backend)
+{
+	struct pool *pool = backend->pool;
+
+	backend->is_lost = true;
+	pool->events.lost(backend, false, another_is_healthy(backend), pool->data);
+}
+
+void pool_probed(struct backend *backend, enum probe_finding finding, const char *detail)
+{
+	struct pool *pool = backend->pool;
+	bool is_news = strcmp(detail, backend->detail) != 0;
+	bool healthy;
+
+	if (finding == PROBE_READY) {
+		backend->failures = 0;
+		backend->is_lost = false;
+	} else if (backend->failures++ == 0) {
+		backend->failing_ms = clock_now_ms();
+	}
+	healthy = is_healthy_after(backend, finding);
+	if (healthy != backend->healthy) {
+		note_health(backend, healthy, detail);
+		is_news = true;
+	}
+	if (!healthy && !backend->is_lost && !is_promising(backend, finding))
+		lose_connections(backend);
+	if (!is_news)
 		return;
 	free(backend->detail);
 	backend->detail = xstrdup(detail);
-	if (healthy != backend->healthy) {
-		cleanup_free char *now = clock_rfc3339(clock_wall_seconds());
-
-		log_debug("%s backend '%s' is %s: %s", now, backend->name,
-			  healthy ? "healthy" : "unhealthy", detail);
-		backend->healthy = healthy;
-		backend->since = clock_wall_seconds();
-		if (!healthy)
-			pool->events.lost(backend, false, another_is_healthy(backend), pool->data);
-	}
 	pool->events.changed(pool->data);
 }
 

@@ -89,7 +89,7 @@ static int set_timer(struct probe *probe, unsigned delay_ms, struct error *err)
 }
 
 /* The question was answered, or not: tell, and ask again later. */
-static int finish(struct probe *probe, bool ok, bool refused, const char *detail, bool keep,
+static int finish(struct probe *probe, enum probe_finding finding, const char *detail, bool keep,
 		  struct error *err)
 {
 	if (keep)
@@ -98,13 +98,19 @@ static int finish(struct probe *probe, bool ok, bool refused, const char *detail
 		disconnect(probe);
 	strbuf_release(&probe->answer);
 	probe->phase = PHASE_IDLE;
-	pool_probed(probe->backend, ok, refused, detail);
-	return set_timer(probe, ok ? period_ms : unhealthy_period_ms, err);
+	pool_probed(probe->backend, finding, detail);
+	return set_timer(probe, finding == PROBE_READY ? period_ms : unhealthy_period_ms, err);
 }
 
 static int fail(struct probe *probe, const char *detail, struct error *err)
 {
-	return finish(probe, false, false, detail, false, err);
+	return finish(probe, PROBE_SILENT, detail, false, err);
+}
+
+static int fail_to_connect(struct probe *probe, int problem, struct error *err)
+{
+	return finish(probe, problem == ECONNREFUSED ? PROBE_REFUSED : PROBE_SILENT,
+		      strerror(problem), false, err);
 }
 
 /* Take the value of the header NAME from one of the lines between TEXT and END. */
@@ -173,9 +179,9 @@ static int judge(struct probe *probe, int status, bool must_close, struct error 
 
 	/* 401: a cluster without anonymous requests; its API server answers, and says no more. */
 	if (status == 200 || status == 401)
-		return finish(probe, true, false, status == 200 ? "ready" : detail, !must_close,
+		return finish(probe, PROBE_READY, status == 200 ? "ready" : detail, !must_close,
 			      err);
-	return finish(probe, false, false, detail, !must_close, err);
+	return finish(probe, PROBE_UNREADY, detail, !must_close, err);
 }
 
 static int begin(struct probe *probe, struct error *err);
@@ -256,7 +262,7 @@ static int check_connected(struct probe *probe, struct error *err)
 
 	(void)getsockopt(probe->fd, SOL_SOCKET, SO_ERROR, &problem, &len);
 	if (problem)
-		return finish(probe, false, problem == ECONNREFUSED, strerror(problem), false, err);
+		return fail_to_connect(probe, problem, err);
 	probe->phase = PHASE_HANDSHAKE;
 	probe->ssl = SSL_new(probe->prober->context);
 	if (!probe->ssl || SSL_set_fd(probe->ssl, probe->fd) != 1)
@@ -307,7 +313,7 @@ static int begin(struct probe *probe, struct error *err)
 	probe->phase = PHASE_CONNECT;
 	r = endpoint_connect(&probe->backend->endpoint, SOCK_STREAM, &probe->fd);
 	if (r < 0)
-		return finish(probe, false, r == -ECONNREFUSED, strerror(-r), false, err);
+		return fail_to_connect(probe, -r, err);
 	return loop_add_fd(probe->prober->loop, probe->fd, EPOLLOUT, on_ready, probe,
 			   &probe->source, err);
 }

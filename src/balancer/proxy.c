@@ -48,6 +48,8 @@ struct connection {
 	struct origin origin;
 	struct strbuf held; /* of the client's bytes, for the owner's filter */
 	int64_t active_ms;  /* when the last byte came, or the connection */
+	int64_t heard_ms;   /* when the server's last byte came; 0: never */
+	int64_t retired_ms; /* when it is to be reset at the latest; 0: never */
 	bool said;          /* a byte came */
 	unsigned target;
 	unsigned tried[TRIED_MAX];
@@ -212,6 +214,8 @@ static int carry(struct side *from)
 		from->ended = len == 0;
 		connection->active_ms = clock_now_ms();
 		connection->said = connection->said || len > 0;
+		if (from == &connection->server && len > 0)
+			connection->heard_ms = connection->active_ms;
 		r = filtered ? give_filtered(connection, chunk, (size_t)len)
 			     : give(from->other, chunk, (size_t)len);
 		if (r < 0)
@@ -351,6 +355,8 @@ static bool is_overdue(const struct connection *connection, int64_t now_ms)
 	const struct proxy_limits *limits = &connection->proxy->limits;
 	int64_t limit_ms = limits->idle_ms;
 
+	if (connection->retired_ms && now_ms >= connection->retired_ms)
+		return true;
 	if (!connection->said)
 		limit_ms = limits->silent_ms;
 	else if (connection->client.ended || connection->server.ended)
@@ -544,6 +550,23 @@ int proxy_listen(struct proxy *proxy, char *const *addresses, size_t count, stru
 			result = r;
 	}
 	return result;
+}
+
+void proxy_retire(struct proxy *proxy, unsigned target, unsigned limit_ms)
+{
+	for (struct connection *c = proxy->connections; c; c = c->next)
+		if (c->target == target)
+			c->retired_ms = clock_now_ms() + limit_ms;
+}
+
+int64_t proxy_heard_ms(const struct proxy *proxy, unsigned target)
+{
+	int64_t heard_ms = 0;
+
+	for (const struct connection *c = proxy->connections; c; c = c->next)
+		if (c->target == target)
+			heard_ms = MAX(heard_ms, c->heard_ms);
+	return heard_ms;
 }
 
 void proxy_drop(struct proxy *proxy, unsigned target)

@@ -51,5 +51,13 @@ DEFINE_CLEANUP(struct proxy *, proxy_free)
  * others when one fails, and returns the first failure. */
 int proxy_listen(struct proxy *proxy, char *const *addresses, size_t count, struct error *err);
 
+/* Reset the connections to TARGET that are still there after LIMIT_MS; it may end them itself
+ * before.
+ */
+void proxy_retire(struct proxy *proxy, unsigned target, unsigned limit_ms);
+
+/* When TARGET last sent something on a connection that is open; 0: never. */
+int64_t proxy_heard_ms(const struct proxy *proxy, unsigned target);
+
 /* Reset the connections to TARGET. */
 void proxy_drop(struct proxy *proxy, unsigned target);

@@ -18,6 +18,7 @@
 #include "balancer/report.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -32,6 +33,12 @@ static const unsigned forwarded_most = 4096; /* through all forwarded ports */
 /* Clients of the API begin with a TLS handshake, and ping connections that they need. */
 static const unsigned silent_limit_ms = 30 * 1000;
 static const unsigned idle_limit_ms = 8 * 60 * 60 * 1000;
+
+/* Longer than its API server is given to end (cluster/hand-over.c). */
+static const unsigned retire_limit_ms = 15 * 1000;
+
+/* What has sent nothing for so long, and does not answer probes, hangs. */
+static const int64_t heard_limit_ms = 4000;
 
 static const size_t config_most_bytes = 1 << 20;
 
@@ -61,13 +68,26 @@ static void send_report(void *data)
 			      NULL);
 }
 
-/* Clients of a lost backend reconnect elsewhere, if there is an elsewhere. */
-static void backend_lost(struct backend *backend, arg_unused bool gone, bool other, void *data)
+/* Clients of a lost backend reconnect elsewhere, if there is an elsewhere.  A healthy backend that
+ * is taken away ends its connections itself, in order. */
+static void backend_lost(struct backend *backend, bool gone, bool other, void *data)
 {
 	struct worker *worker = data;
 
-	if (other && worker->proxy)
+	if (!other || !worker->proxy)
+		return;
+	if (gone && backend->healthy)
+		proxy_retire(worker->proxy, backend->id, retire_limit_ms);
+	else
 		proxy_drop(worker->proxy, backend->id);
+}
+
+static bool backend_is_heard(struct backend *backend, void *data)
+{
+	struct worker *worker = data;
+
+	return worker->proxy &&
+	       clock_now_ms() - proxy_heard_ms(worker->proxy, backend->id) < heard_limit_ms;
 }
 
 static bool choose_backend(const unsigned *tried, unsigned tried_count, struct proxy_target *ret,
@@ -166,7 +186,9 @@ static int on_channel(int fd, uint32_t events, void *data, arg_unused struct err
 
 static int prepare(struct worker *worker, unsigned connections, struct error *err)
 {
-	static const struct pool_events events = { .changed = send_report, .lost = backend_lost };
+	static const struct pool_events events = { .changed = send_report,
+						   .lost = backend_lost,
+						   .is_heard = backend_is_heard };
 	struct proxy_owner owner = { .choose = choose_backend,
 				     .failed = backend_failed,
 				     .data = worker };

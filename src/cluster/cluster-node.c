@@ -124,6 +124,14 @@ void cluster_node_release(struct cluster_node *node)
 	*node = CLUSTER_NODE_INIT;
 }
 
+bool cluster_node_is_awake(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	return cluster_node_open(profile, node, &at, NULL) == 0 &&
+	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
+}
+
 enum node_state cluster_node_state(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;

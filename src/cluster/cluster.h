@@ -159,6 +159,13 @@ int cluster_stop(const struct profile *profile, bool keep_context, struct observ
 int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, bool keep_member,
 			  struct observer *observer, struct error *err);
 
+/*
+ * Have other control planes take over what those among the nodes called NAMES do for clients, which
+ * are about to be stopped: see hand-over.c.  Does nothing if no other one runs.
+ */
+void cluster_hand_over(const struct profile *profile, const struct strlist *names,
+		       struct observer *observer);
+
 /* Move the pods of the nodes called NAMES elsewhere before they are stopped or deleted, as far as
  * that can be done within SECONDS each; they get no new ones until they are started, nor then if
  * they got none before. */
@@ -281,6 +288,9 @@ int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err);
 
 void cluster_node_release(struct cluster_node *node);
+
+/* Whether NODE runs and is not frozen. */
+bool cluster_node_is_awake(const struct profile *profile, const struct node *node);
 
 /* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */
 enum node_state cluster_node_state(const struct profile *profile, const struct node *node);

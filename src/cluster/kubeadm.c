@@ -311,8 +311,13 @@ static json_t *cluster_config(const struct profile *profile)
 	/*
 	 * podCIDRs are ours to give; short leases let a killed control plane go on sooner; and the
 	 * controller-manager prepares its controllers one after another with some requests each,
-	 * which its usual 20 requests a second stretch to 5 s.
+	 * which its usual 20 requests a second stretch to 5 s.  An API server that ends goes on
+	 * until all nodes know that it is no endpoint of the service "kubernetes" any more, and
+	 * then tells those who watch to watch elsewhere; else they would keep it for a minute.
 	 */
+	static const char *const apiserver[] = { "shutdown-delay-duration", "2s",
+						 "shutdown-watch-termination-grace-period", "1s",
+						 NULL };
 	static const char *const controller_manager[] = { "allocate-node-cidrs",
 							  "false",
 							  "kube-api-qps",
@@ -340,7 +345,7 @@ static json_t *cluster_config(const struct profile *profile)
 		"encryptionAlgorithm", "ECDSA-P256", "networking", "podSubnet", profile->pod_subnet,
 		"serviceSubnet", profile->service_subnet, "dnsDomain", profile->dns_domain,
 		"apiServer", "certSANs", certificate_names(profile), "extraArgs",
-		arguments_of(profile, "apiserver", NULL), "controllerManager", "extraArgs",
+		arguments_of(profile, "apiserver", apiserver), "controllerManager", "extraArgs",
 		arguments_of(profile, "controller-manager", controller_manager), "scheduler",
 		"extraArgs", arguments_of(profile, "scheduler", scheduler));
 	json_t *etcd = arguments_of(profile, "etcd", NULL);

@@ -1,9 +1,11 @@
 /*
  * A control plane that leaves: its node is stopped or deleted, and the others go on without it.
  *
- * It is marked as no member first, so that whatever comes in between, a start makes it one again
- * and a stop or delete goes on.  Its member of etcd is taken out by the others, which works for a
- * dead node as well.
+ *  1. It is marked as no member, so that whatever comes in between, a start makes it one again and
+ *     a stop or delete goes on.
+ *  2. It hands over what clients have of it (hand-over.c).
+ *  3. Its member of etcd is taken out by the others, which works for a dead node as well.
+ *  4. kubeadm removes its traces from the node, if that runs.
  */
 
 #include "base/alloc.h"
@@ -86,7 +88,6 @@ int cluster_pass_on_primary(struct profile *profile, struct node *node, struct e
 	return r;
 }
 
-/* From now on nobody is led to NODE. */
 static int step_back(struct profile *profile, struct node *node, struct error *err)
 {
 	int r = cluster_pass_on_primary(profile, node, err);
@@ -103,7 +104,7 @@ static int step_back(struct profile *profile, struct node *node, struct error *e
 	r = profile_save(profile, err);
 	if (r == 0)
 		world->after("step back");
-	return r < 0 ? r : world->front_door_up(profile, err);
+	return r;
 }
 
 /* What is left on a node that does not run is removed before it joins again. */
@@ -138,10 +139,16 @@ static void forget_static_pods(const struct profile *profile, const struct node 
 int cluster_leave(struct profile *profile, struct node *node, struct observer *observer,
 		  struct error *err)
 {
+	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
 	int r;
 
+	strlist_add(&only, node->name);
 	observe_begin(observer, "leaving the control plane", node->name);
 	r = step_back(profile, node, err);
+	if (r == 0) {
+		cluster_hand_over(profile, &only, NULL);
+		r = world->front_door_up(profile, err);
+	}
 	if (r == 0)
 		r = members_remove(profile, node, err);
 	if (r == 0)

@@ -15,14 +15,6 @@
 #define SETTLE_SECONDS 30
 #define SETTLE_POLL_MS 200
 
-static bool is_awake(const struct profile *profile, const struct node *node)
-{
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-
-	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
-}
-
 /* Ask the first member that answers, but not the one that has the address EXCEPT (may be NULL). */
 static int ask(const struct profile *profile, const char *except, const char *path,
 	       const json_t *body, json_t **ret_answer, struct error *err)
@@ -33,7 +25,8 @@ static int ask(const struct profile *profile, const char *except, const char *pa
 
 	profile_for_each_node(node, profile) {
 		if (!node->control_plane || node->phase != NODE_JOINED ||
-		    (except && strcmp(node->address, except) == 0) || !is_awake(profile, node))
+		    (except && strcmp(node->address, except) == 0) ||
+		    !cluster_node_is_awake(profile, node))
 			continue;
 		if (asked && err)
 			error_clear(err);
@@ -149,6 +142,29 @@ int members_remove_named(const struct profile *profile, const char *name, struct
 	return r;
 }
 
+int members_leads(const struct profile *profile, const struct node *node, const struct member *own,
+		  bool *ret_leads, struct error *err)
+{
+	json_auto_t *nothing = json_object();
+	json_auto_t *answer = NULL;
+	const char *leader;
+	int r = world->etcd(profile, node, "/v3/maintenance/status", nothing, &answer, err);
+
+	if (r < 0)
+		return r;
+	leader = json_string_value(json_object_get(answer, "leader"));
+	*ret_leads = leader && strcmp(leader, own->id) == 0;
+	return 0;
+}
+
+int members_pass_lead(const struct profile *profile, const struct node *node,
+		      const struct member *next, struct error *err)
+{
+	json_auto_t *body = json_pack("{s:s}", "targetID", next->id);
+
+	return world->etcd(profile, node, "/v3/maintenance/transfer-leadership", body, NULL, err);
+}
+
 unsigned members_majority(unsigned count)
 {
 	return count / 2 + 1;
@@ -164,7 +180,7 @@ struct members_tally members_tally(const struct profile *profile, const struct s
 			continue;
 		tally.count++;
 		tally.running += !(except && strlist_has(except, node->name)) &&
-				 is_awake(profile, node);
+				 cluster_node_is_awake(profile, node);
 	}
 	return tally;
 }

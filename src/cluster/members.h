@@ -33,6 +33,14 @@ const struct member *members_find(const struct members *members, const struct no
 int members_remove(const struct profile *profile, const struct node *node, struct error *err);
 int members_remove_named(const struct profile *profile, const char *name, struct error *err);
 
+/* Whether the member OWN, which NODE is, leads the others. */
+int members_leads(const struct profile *profile, const struct node *node, const struct member *own,
+		  bool *ret_leads, struct error *err);
+
+/* Have the member NEXT lead instead of the one that NODE is; returns when it does. */
+int members_pass_lead(const struct profile *profile, const struct node *node,
+		      const struct member *next, struct error *err);
+
 /* How many of COUNT members are a majority. */
 unsigned members_majority(unsigned count);
 

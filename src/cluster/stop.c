@@ -2,7 +2,8 @@
  * Stop: shut nodes down in order.  They keep their files, addresses and Node objects.
  *
  * Nodes of one kind end at the same time, each watched by a process of its own: an orderly end
- * takes seconds.  Control planes come last, since workers tell them about their pods' end.
+ * takes seconds.  Control planes come last, since workers tell them about their pods' end; if
+ * others go on, they hand over to these before (hand-over.c).
  */
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
+#include "cluster/members.h"
 #include "cluster/world.h"
 
 #define GRACE_SECONDS 30
@@ -202,12 +204,36 @@ int cluster_undrain(struct profile *profile, const bool *part, struct error *err
 	return profile_save(profile, err);
 }
 
+/* Whether control planes are among the nodes called NAMES that the others can go on without. */
+static bool others_go_on(const struct profile *profile, const struct strlist *names)
+{
+	struct members_tally left = members_tally(profile, names);
+	const char *name;
+
+	if (left.running < members_majority(left.count))
+		return false;
+	strlist_for_each(name, names) {
+		const struct node *node = profile_find_node(profile, name);
+
+		if (node && node->control_plane && node->phase == NODE_JOINED)
+			return true;
+	}
+	return false;
+}
+
 int cluster_stop_nodes(const struct profile *profile, const struct strlist *names,
 		       struct observer *observer, struct error *err)
 {
 	int workers = stop_kind(profile, false, names, observer, err);
-	int control_planes = workers < 0 ? workers : stop_kind(profile, true, names, observer, err);
+	bool hands_over = workers >= 0 && names && others_go_on(profile, names);
+	int control_planes;
 
+	if (hands_over)
+		cluster_hand_over(profile, names, observer);
+	control_planes = workers < 0 ? workers : stop_kind(profile, true, names, observer, err);
+	/* It finds out by itself when they are back. */
+	if (hands_over && control_planes >= 0)
+		(void)world->front_door_up(profile, NULL);
 	return control_planes < 0 ? control_planes : workers + control_planes;
 }
 

@@ -34,6 +34,8 @@
 #define RIGHTS_MS          5000
 #define RENEW_MS           60000
 #define RIGHTS_POLL_MS     100
+#define FRONT_DOOR_MS      2000
+#define FRONT_DOOR_POLL_MS 5
 
 static int get_payload(const char *version, const char *mirror, struct observer *observer,
 		       struct payload *ret, struct error *err)
@@ -97,7 +99,8 @@ static int add_forwards(const struct profile *profile, struct balancer_config *c
 	return 0;
 }
 
-static int front_door_up(const struct profile *profile, struct error *err)
+static int open_front_door(const struct profile *profile, const struct strlist *without,
+			   struct error *err)
 {
 	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
 	const struct node *node;
@@ -109,7 +112,8 @@ static int front_door_up(const struct profile *profile, struct error *err)
 		cleanup_free char *address = NULL;
 
 		/* The first one must be reachable while it is still being made. */
-		if (!node->control_plane || (node->phase != NODE_JOINED && !node->primary))
+		if (!node->control_plane || (node->phase != NODE_JOINED && !node->primary) ||
+		    (without && strlist_has(without, node->name)))
 			continue;
 		address = xasprintf("%s:%d", node->address, API_SERVER_PORT);
 		balancer_config_add_backend(&config, node->name, address);
@@ -126,6 +130,35 @@ static int front_door_up(const struct profile *profile, struct error *err)
 	if (r == 0)
 		r = cluster_run_front_door(profile, err);
 	return r < 0 ? error_prefix(err, r, "cannot open the front door") : 0;
+}
+
+static int front_door_up(const struct profile *profile, struct error *err)
+{
+	return open_front_door(profile, NULL, err);
+}
+
+static bool leads_to_any(const struct profile *profile, const struct strlist *names)
+{
+	const char *name;
+
+	strlist_for_each(name, names)
+		if (balancer_leads_to(profile->folder, name))
+			return true;
+	return false;
+}
+
+static int front_door_without(const struct profile *profile, const struct strlist *names,
+			      struct error *err)
+{
+	int64_t deadline_ms = clock_now_ms() + FRONT_DOOR_MS;
+	int r = open_front_door(profile, names, err);
+
+	while (r == 0 && leads_to_any(profile, names)) {
+		if (clock_now_ms() >= deadline_ms)
+			return error_set(err, -ETIMEDOUT, "the front door does not change");
+		clock_rest_ms(FRONT_DOOR_POLL_MS);
+	}
+	return r;
 }
 
 static int front_door_down(const struct profile *profile, struct error *err)
@@ -367,6 +400,7 @@ const struct world world_real = {
 	.network_forget = network_forget,
 	.network_down = network_down,
 	.front_door_up = front_door_up,
+	.front_door_without = front_door_without,
 	.front_door_down = front_door_down,
 	.kube = ask_kube,
 	.api_is_ready = api_is_ready,

@@ -40,6 +40,11 @@ struct world {
 
 	/* Have the front door run and know the control planes that have joined. */
 	int (*front_door_up)(const struct profile *profile, struct error *err);
+
+	/* The same without the control planes called NAMES; returns when it leads nobody to them.
+	 * Connections to them stay open. */
+	int (*front_door_without)(const struct profile *profile, const struct strlist *names,
+				  struct error *err);
 	int (*front_door_down)(const struct profile *profile, struct error *err);
 
 	/* Ask the cluster's API, through the front door, as its administrator. */

@@ -29,9 +29,20 @@ static const struct cgroup_hierarchy *tracking(const struct cgroup_hierarchies *
 }
 
 struct kill_work {
-	int signal; /* 0: only count */
+	const char *name; /* of the program; NULL: any */
+	int signal;       /* 0: only count */
 	unsigned found;
 };
+
+/* Whether the process PID runs the program NAME, of which the kernel knows 15 characters. */
+static bool is_program(pid_t pid, const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/comm", (int)pid);
+
+	return file_read(path, 64, &text, NULL) == 0 && strcspn(text.text, "\n") == strlen(name) &&
+	       strncmp(text.text, name, strlen(name)) == 0;
+}
 
 static int signal_group(int group, void *data)
 {
@@ -48,7 +59,8 @@ static int signal_group(int group, void *data)
 		unsigned long long number;
 
 		/* 0 stands for a process that our pid namespace can't see. */
-		if (parse_number(pid, 1, INT32_MAX, &number, NULL) < 0)
+		if (parse_number(pid, 1, INT32_MAX, &number, NULL) < 0 ||
+		    (work->name && !is_program((pid_t)number, work->name)))
 			continue;
 		work->found++;
 		if (work->signal)
@@ -80,6 +92,20 @@ bool cgroup_has_processes(const char *path)
 	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
 	/* A walk that was disturbed was disturbed by somebody. */
 	return signal_all(folder, 0, &found) < 0 || found > 0;
+}
+
+unsigned cgroup_signal_program(const char *path, const char *name, int signal)
+{
+	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
+	struct kill_work work = { .name = name, .signal = signal };
+	cleanup_with(release_walk) struct walk walk = { .visit = signal_group, .data = &work };
+	cleanup_free char *folder = NULL;
+
+	if (cgroup_find_hierarchies(&h, NULL) < 0)
+		return 0;
+	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
+	(void)walk_groups(&walk, folder);
+	return work.found;
 }
 
 static int thaw_group(int group, arg_unused void *data)

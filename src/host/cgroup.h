@@ -46,6 +46,10 @@ int cgroup_delegate(const char *path, uid_t uid, gid_t gid, struct error *err);
 /* Whether any process is in PATH or below. */
 bool cgroup_has_processes(const char *path);
 
+/* Send SIGNAL (0: none) to the processes in PATH and below that run the program NAME, of at most 15
+ * characters; returns how many there are. */
+unsigned cgroup_signal_program(const char *path, const char *name, int signal);
+
 /* Freeze all processes in PATH and below and wait until they are, or thaw them; -ETIMEDOUT after 10
  * s, all thawed again. */
 int cgroup_freeze(const char *path, bool frozen, struct error *err);

@@ -498,6 +498,13 @@ static int spawn(const struct node_spec *spec, char *const *argv,
 	return r < 0 ? r : namespace_spawn(&target, argv, options, ret_process, err);
 }
 
+static unsigned signal_program(const struct node_spec *spec, const char *name, int signal)
+{
+	cleanup_free char *group = group_of(spec);
+
+	return cgroup_signal_program(group, name, signal);
+}
+
 static int open_terminal(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
 			 struct error *err)
 {
@@ -573,6 +580,7 @@ const struct node_driver node_driver_native = {
 	.query = query,
 	.show = native_disk_show,
 	.measure = measure,
+	.signal = signal_program,
 	.spawn = spawn,
 	.open_terminal = open_terminal,
 	.reach = reach,

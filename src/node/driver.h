@@ -96,6 +96,10 @@ struct node_driver {
 	/* What it takes of the host; needs no root. */
 	void (*measure)(const struct node_spec *spec, struct node_usage *ret_usage);
 
+	/* Send SIGNAL (0: none) to the processes of it that run the program NAME, of at most 15
+	 * characters; returns how many there are. */
+	unsigned (*signal)(const struct node_spec *spec, const char *name, int signal);
+
 	/* Run a program in it as its root; -ESRCH if the node does not run, -EBUSY with
 	 * reason_node_paused if it is frozen. */
 	int (*spawn)(const struct node_spec *spec, char *const *argv,

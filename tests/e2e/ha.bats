@@ -7,10 +7,12 @@ load ha
 
 setup_file() {
 	begin_file e2e-ha
+	build_writer || true
 	manykube start --offline --control-planes=3 --nodes=4
 }
 
 teardown_file() {
+	stop_writers
 	end_file
 }
 
@@ -56,10 +58,11 @@ teardown_file() {
 
 # StopSecondaryNode, DegradedAfterControlPlaneNodeStop, RestartSecondaryNode,
 # HAppyAfterSecondaryNodeRestart; then the same with the primary.
-@test "a secondary, and the primary, is stopped and joins again as the same node" {
+@test "a secondary, and the primary, is stopped and joins again as the same node, and no request fails" {
 	local before node
 
 	before=$(identities)
+	begin_writing node-4
 	for node in node-2 node-1; do
 		manykube node stop "$node"
 		assert_equal "$(health)" Degraded
@@ -72,11 +75,13 @@ teardown_file() {
 		assert_equal "$(members)" "node-1 node-2 node-3"
 		within 30 is_happy
 	done
+	end_writing "stopped" planned
 	assert_equal "$(identities)" "$before"
 	[ "$(primary)" != node-1 ] || fail "the mark did not move"
 }
 
-@test "a member is kept if asked for, while the others are a majority" {
+@test "a member is kept if asked for, while the others are a majority, and no request fails" {
+	begin_writing node-4
 	manykube node stop node-3 --keep-member
 	assert_equal "$(members)" "node-1 node-2 node-3"
 	run manykube node stop node-1 --keep-member
@@ -88,6 +93,7 @@ teardown_file() {
 	assert_output_has "control planes: 2 of 3 healthy, none may fail"
 	manykube node start node-3
 	within 30 is_happy
+	end_writing "stopped with its member" planned
 }
 
 # RestartClusterKeepsNodes, StopCluster, RestartCluster.

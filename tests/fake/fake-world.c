@@ -3,6 +3,7 @@
 #include "fake-world.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 
 #include "authority.h"
@@ -301,12 +302,14 @@ static int fake_start(const struct node_spec *spec, struct error *err)
 	if (!file_exists(etc))
 		return error_set(err, -ENOENT, "a node was started before its files were written");
 	if (!has("running", spec->name)) {
+		cleanup_free char *ended = xasprintf("api-ended-%s", spec->name);
 		cleanup_free char *kubelet = kubelet_of(spec);
 		int r = check_versions(spec, err);
 
 		if (r < 0)
 			return r;
 		happen("start", spec->name, kubelet);
+		remember(ended, "");
 	}
 	add_about("running", spec->name);
 	if (is_forced(spec)) {
@@ -629,6 +632,37 @@ static int fake_limit(const struct node_spec *spec, arg_unused struct error *err
 	return 0;
 }
 
+static bool is_remembered(const char *kind, const char *node)
+{
+	cleanup_free char *name = xasprintf("%s-%s", kind, node);
+	cleanup_free char *text = remembered(name);
+
+	return *text;
+}
+
+bool fake_world_holds(const char *node)
+{
+	return is_remembered("api-held", node);
+}
+
+/* API servers run with their nodes, until they are told to end. */
+static unsigned fake_signal(const struct node_spec *spec, const char *name, int signal)
+{
+	cleanup_free char *ended = xasprintf("api-ended-%s", spec->name);
+	cleanup_free char *held = xasprintf("api-held-%s", spec->name);
+
+	if (strcmp(name, "kube-apiserver") != 0 || !has("running", spec->name) ||
+	    is_remembered("api-ended", spec->name))
+		return 0;
+	if (signal == SIGTERM) {
+		remember(ended, "x");
+		happen("end API of", spec->name, payload_of(spec));
+	}
+	if (signal == SIGSTOP || signal == SIGCONT)
+		remember(held, signal == SIGSTOP ? "x" : "");
+	return 1;
+}
+
 static const struct node_driver fake_driver = {
 	.name = "native", /* what plan_node() gives to new nodes */
 	.summary = "nodes that are only written down",
@@ -643,6 +677,7 @@ static const struct node_driver fake_driver = {
 	.query = fake_query,
 	.show = fake_show,
 	.measure = fake_measure,
+	.signal = fake_signal,
 	.spawn = fake_spawn,
 	.reach = fake_reach,
 	.route = fake_route,
@@ -762,6 +797,16 @@ static int fake_drain(arg_unused const struct profile *profile, const struct nod
 static int fake_door_up(arg_unused const struct profile *profile, arg_unused struct error *err)
 {
 	add("front-door");
+	return 0;
+}
+
+static int fake_door_without(arg_unused const struct profile *profile, const struct strlist *names,
+			     arg_unused struct error *err)
+{
+	cleanup_free char *text = strlist_join(names, " ");
+
+	add("front-door");
+	happen("close door to", text, "");
 	return 0;
 }
 
@@ -949,6 +994,40 @@ static json_t *list_etcd(const struct profile *profile)
 
 unsigned fake_world_unsettled;
 
+/* Who leads etcd: who was made to, or else the first member that runs; for the caller to free. */
+static char *leader(void)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	char *name = remembered("leader");
+	const char *what;
+
+	if (*name && has("etcd", name) && is_awake(name))
+		return name;
+	free(name);
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		if (strncmp(what, "etcd:", 5) == 0 && is_awake(what + 5))
+			return xstrdup(what + 5);
+	return xstrdup("");
+}
+
+/* What API servers ask for meanwhile would be lost. */
+static int pass_lead(const char *from, const char *to, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		if (strncmp(what, "etcd:", 5) == 0 && is_awake(what + 5) &&
+		    !fake_world_holds(what + 5))
+			return error_set(err, -EBUSY, "the API server of '%s' is not held",
+					 what + 5);
+	happen("lead", to, from);
+	remember("leader", to);
+	return 0;
+}
+
 static int fake_etcd(const struct profile *profile, const struct node *node, const char *path,
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
@@ -966,6 +1045,14 @@ static int fake_etcd(const struct profile *profile, const struct node *node, con
 	}
 	if (strstr(path, "/list") && ret_answer)
 		*ret_answer = list_etcd(profile);
+	if (strstr(path, "/status") && ret_answer) {
+		cleanup_free char *name = leader();
+
+		*ret_answer = json_pack("{s:s}", "leader", name);
+	}
+	if (strstr(path, "/transfer-leadership"))
+		return pass_lead(node->name, json_string_value(json_object_get(body, "targetID")),
+				 err);
 	return 0;
 }
 
@@ -1001,6 +1088,7 @@ static const struct world fake_world = {
 	.network_forget = fake_forget,
 	.network_down = fake_network_down,
 	.front_door_up = fake_door_up,
+	.front_door_without = fake_door_without,
 	.front_door_down = fake_door_down,
 	.kube = fake_kube,
 	.api_is_ready = fake_api,

@@ -43,9 +43,13 @@ extern unsigned fake_world_unsettled;
 /*
  * What has happened to nodes, in order and with versions, for the caller to free: "start node-1
  * v1.36.3" with that of its kubelet, "prepare node-1 v1.36.3", "addons node-1 v1.36.3", "renew
- * node-1 v1.36.3", "restart programs of node-1 v1.36.3".
+ * node-1 v1.36.3", "restart programs of node-1 v1.36.3", "close door to node-1 ", "lead node-2
+ * node-1" (etcd, instead of the latter), "end API of node-1 v1.36.3".
  */
 char *fake_world_history(void) must_check;
+
+/* Whether the API server of NODE is held, so that it answers nothing. */
+bool fake_world_holds(const char *node);
 
 /* What kubeadm keeps in the cluster. */
 char *fake_world_stored_config(void) must_check;

@@ -54,7 +54,8 @@ static void serve_tls(int fd, SSL_CTX *context, volatile int *status)
 		request[len] = '\0';
 		if (strncmp(request, "GET /readyz HTTP/1.1\r\n", 22) != 0)
 			return;
-		(void)SSL_write(ssl, answer, (int)strlen(answer));
+		if (*status != 0)
+			(void)SSL_write(ssl, answer, (int)strlen(answer));
 	}
 }
 

@@ -11,7 +11,8 @@
 struct fake_backend {
 	pid_t pid;
 	int port;
-	volatile int *status; /* the HTTP status of /readyz; may be changed any time */
+	volatile int
+		*status; /* the HTTP status of /readyz, 0: no answer; may be changed any time */
 };
 
 /* Listen on PORT (0: any) of 127.0.0.1. */

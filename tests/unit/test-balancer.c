@@ -333,6 +333,63 @@ TEST(a_hanging_backend_loses_its_connections)
 	close_door();
 }
 
+TEST(one_that_is_slow_keeps_its_connections_while_they_are_answered)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	char byte = 0;
+	int fd;
+
+	add("a", &a);
+	add("b", &b);
+	open_door();
+	(void)wait_health(2, true);
+	while (who_answers(&fd) != 'a')
+		(void)close(fd);
+	*a.status = 0;
+	for (int i = 0; i < 80; i++) {
+		ASSERT(write(fd, "x", 1) == 1 && read(fd, &byte, 1) == 1);
+		clock_rest_ms(100);
+	}
+	(void)wait_health(1, false);
+	for (int i = 0; i < 4; i++)
+		ASSERT_INT(who_answers(NULL), 'b');
+	/* Once it says nothing at all, it hangs. */
+	while (read(fd, &byte, 1) < 0 && errno == EAGAIN)
+		;
+	ASSERT_INT(errno, ECONNRESET);
+	close_door();
+}
+
+TEST(one_that_is_not_ready_gets_no_connections_and_keeps_those_it_has_for_a_while)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	struct fake_backend b = fake_backend_start("b", 0);
+	int64_t begin;
+	char byte = 0;
+	int fd;
+
+	add("a", &a);
+	add("b", &b);
+	open_door();
+	(void)wait_health(2, true);
+	while (who_answers(&fd) != 'a')
+		(void)close(fd);
+	*a.status = 500;
+	begin = clock_now_ms();
+	(void)wait_health(1, false);
+	for (int i = 0; i < 4; i++)
+		ASSERT_INT(who_answers(NULL), 'b');
+	ASSERT(write(fd, "x", 1) == 1 && read(fd, &byte, 1) == 1);
+	ASSERT_INT(byte, 'x');
+	/* For ever it would keep its clients from those who can answer. */
+	while (read(fd, &byte, 1) < 0 && errno == EAGAIN)
+		;
+	ASSERT_INT(errno, ECONNRESET);
+	printf("# reset %d ms after it was not ready\n", (int)(clock_now_ms() - begin));
+	close_door();
+}
+
 TEST(the_only_backend_keeps_its_connections_and_gets_new_ones)
 {
 	struct fake_backend a = fake_backend_start("a", 0);
@@ -361,7 +418,6 @@ TEST(backends_come_and_go_without_harm_to_the_others)
 	struct fake_backend b = fake_backend_start("b", 0);
 	unsigned count[256] = { 0 };
 	char byte = 0;
-	int64_t begin;
 	int fd;
 
 	add("a", &a);
@@ -377,16 +433,19 @@ TEST(backends_come_and_go_without_harm_to_the_others)
 	ASSERT_INT(count['b'], 2);
 	ASSERT(write(fd, "x", 1) == 1 && read(fd, &byte, 1) == 1);
 
-	/* Take the first one away: its connections end, since there is another. */
+	/* Take the first one away: it is for it to end its connections. */
 	balancer_config_release(&config);
 	strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
 	add("b", &b);
-	begin = clock_now_ms();
+	ASSERT(balancer_leads_to(test_folder(), "a"));
 	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
-	ASSERT(read(fd, &byte, 1) < 0);
-	printf("# removed within %d ms\n", (int)(clock_now_ms() - begin));
+	while (balancer_leads_to(test_folder(), "a"))
+		clock_rest_ms(1);
 	for (int i = 0; i < 4; i++)
 		ASSERT_INT(who_answers(NULL), 'b');
+	ASSERT(write(fd, "x", 1) == 1 && read(fd, &byte, 1) == 1);
+	fake_backend_signal(&a, SIGKILL);
+	ASSERT(read(fd, &byte, 1) <= 0);
 	close_door();
 }
 

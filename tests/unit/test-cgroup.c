@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -61,6 +63,32 @@ TEST(killing_a_group_ends_what_is_in_it_and_below)
 	ASSERT_OK(cgroup_kill(group, &err));
 	ASSERT(!cgroup_has_processes(group));
 	ASSERT(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	ASSERT_OK(cgroup_remove(group, &err));
+	free(group);
+}
+
+TEST(a_signal_reaches_the_program_of_that_name_only)
+{
+	cleanup_free char *deep = NULL;
+	pid_t named;
+	pid_t other;
+	int status;
+
+	need_groups();
+	deep = xasprintf("%s/deep", group);
+	ASSERT_OK(cgroup_create(deep, &err));
+	other = put_child(deep);
+	ASSERT(prctl(PR_SET_NAME, "fifteen-letters") == 0);
+	named = put_child(deep);
+	ASSERT(prctl(PR_SET_NAME, "test-cgroup") == 0);
+	ASSERT_INT(cgroup_signal_program(group, "fifteen", 0), 0);
+	ASSERT_INT(cgroup_signal_program(group, "fifteen-letters", 0), 1);
+	ASSERT_INT(cgroup_signal_program(group, "fifteen-letters", SIGTERM), 1);
+	ASSERT(waitpid(named, &status, 0) == named && WTERMSIG(status) == SIGTERM);
+	ASSERT_INT(cgroup_signal_program(group, "fifteen-letters", SIGTERM), 0);
+	ASSERT(waitpid(other, &status, WNOHANG) == 0);
+	ASSERT_OK(cgroup_kill(group, &err));
+	ASSERT(waitpid(other, &status, 0) == other);
 	ASSERT_OK(cgroup_remove(group, &err));
 	free(group);
 }

@@ -1,5 +1,6 @@
 /* Control planes that come and go in a fake world: whole, and ended after every single step. */
 
+#include "base/clock.h"
 #include "cluster/cluster.h"
 #include "cluster/members.h"
 #include "fake-world.h"
@@ -255,10 +256,24 @@ TEST(joining_again_cut_short_is_finished_by_the_next)
 	cut_short(first_stopped, start_first, check_started_first, 6);
 }
 
+/* Whatever becomes of us, API servers go on, if only a moment later. */
+static void assert_nobody_held(void)
+{
+	static const char *const names[] = { "node-1", "node-2", "node-3" };
+	int64_t deadline = clock_now_ms() + 10000;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		while (fake_world_holds(names[i])) {
+			ASSERT(clock_now_ms() < deadline);
+			clock_rest_ms(1);
+		}
+}
+
 static void check_deleted_first(void)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 
+	assert_nobody_held();
 	ASSERT_OK(profile_load("test", &profile, &err));
 	if (profile_find_node(&profile, "node-1"))
 		ASSERT_INT(delete_first(), 0);
@@ -272,7 +287,50 @@ static void check_deleted_first(void)
 
 TEST(the_primary_deleted_and_cut_short_is_deleted_by_the_next)
 {
-	cut_short(three_planes, delete_first, check_deleted_first, 6);
+	cut_short(three_planes, delete_first, check_deleted_first, 10);
+}
+
+/* What has happened since the last call. */
+static char *news(void)
+{
+	static size_t before;
+	cleanup_free char *all = fake_world_history();
+	char *new = xstrdup(all + MIN(before, strlen(all)));
+
+	before = strlen(all);
+	return new;
+}
+
+static void assert_news(const char *expected)
+{
+	cleanup_free char *text = news();
+
+	ASSERT_STR(text, expected);
+}
+
+#define HANDED_OVER(name, next) \
+	"; close door to " name " ; lead " next " " name "; end API of " name " v1.36.3"
+
+TEST(one_that_goes_hands_over_first_and_all_do_not)
+{
+	free(begin_round(1));
+	ASSERT_INT(three_planes(), 0);
+	free(news());
+	ASSERT_INT(stop_first(), 0);
+	assert_news(HANDED_OVER("node-1", "node-2"));
+	ASSERT_INT(start_named("node-1"), 0);
+	free(news());
+	/* It keeps its member, and the others are enough. */
+	ASSERT_INT(stop_named("node-2", true), 0);
+	assert_news(HANDED_OVER("node-2", "node-1"));
+	ASSERT_INT(start_named("node-2"), 0);
+	free(news());
+	/* One that does not lead. */
+	ASSERT_INT(delete_third(), 0);
+	assert_news("; close door to node-3 ; end API of node-3 v1.36.3");
+	/* The other one alone would be no majority: there is nobody to hand over to. */
+	ASSERT_INT(stop_all(), 0);
+	assert_news("");
 }
 
 TEST(one_that_fails_to_join_is_tried_once_more)

@@ -113,6 +113,11 @@ TEST(pods_may_run_on_every_node)
 	ASSERT_STR(at(join, "discovery.file.kubeConfigPath"), "\"/etc/manykube/discovery.conf\"");
 }
 
+/* What every API server is told. */
+#define OWN_ARGUMENTS                                              \
+	"{\"name\":\"shutdown-delay-duration\",\"value\":\"2s\"}," \
+	"{\"name\":\"shutdown-watch-termination-grace-period\",\"value\":\"1s\"}"
+
 TEST(extra_arguments_reach_their_component_and_replace_ours)
 {
 	struct profile apiserver = with_extra(ARGV("apiserver.v=3"));
@@ -122,7 +127,8 @@ TEST(extra_arguments_reach_their_component_and_replace_ours)
 	json_auto_t *two = init(&manager, "ClusterConfiguration");
 	json_auto_t *three = init(&etcd, "ClusterConfiguration");
 
-	ASSERT_STR(at(one, "apiServer.extraArgs"), "[{\"name\":\"v\",\"value\":\"3\"}]");
+	ASSERT_STR(at(one, "apiServer.extraArgs"),
+		   "[{\"name\":\"v\",\"value\":\"3\"}," OWN_ARGUMENTS "]");
 	ASSERT_STR(at(one, "etcd"), "nothing");
 	assert_has(at(two, "controllerManager.extraArgs"),
 		   "{\"name\":\"kube-api-qps\",\"value\":\"7\"}");
@@ -332,7 +338,7 @@ TEST(what_kubeadm_is_told_can_be_changed)
 			  "{\"evictionHard\": {\"nodefs.available\": null}, \"maxPods\": 20}}");
 	cluster = patched("ClusterConfiguration", &all, &own);
 	ASSERT_STR(at(cluster, "apiServer.extraArgs"),
-		   "[{\"name\":\"v\",\"value\":\"5\"},"
+		   "[" OWN_ARGUMENTS ",{\"name\":\"v\",\"value\":\"5\"},"
 		   "{\"name\":\"audit-log-path\",\"value\":\"-\"}]");
 	ASSERT_STR(at(cluster, "apiServer.certSANs.0"), "\"localhost\"");
 	ASSERT_STR(at(cluster, "apiServer.certSANs.4"), "\"my.example\"");
@@ -368,7 +374,7 @@ TEST(operations_find_arguments_by_their_names_too)
 			  "\"value\": \"a=b\"}]}");
 	cluster = patched("ClusterConfiguration", &all, &none);
 	ASSERT_STR(at(cluster, "apiServer.extraArgs"),
-		   "[{\"name\":\"v\",\"value\":\"6\"},"
+		   "[" OWN_ARGUMENTS ",{\"name\":\"v\",\"value\":\"6\"},"
 		   "{\"name\":\"profiling\",\"value\":\"false\"}]");
 	ASSERT(!strstr(at(cluster, "scheduler.extraArgs"), "leader-elect-lease-duration"));
 	init = patched("InitConfiguration", &all, &none);

@@ -27,6 +27,17 @@ static void failed(arg_unused unsigned id, arg_unused void *data)
 {
 }
 
+/* When, after its start, the proxy's target goes, and how long its connections have then; 0: never.
+ */
+static unsigned retire_after_ms;
+static unsigned retire_limit_ms;
+
+static int retire(void *data, arg_unused struct error *err)
+{
+	proxy_retire(data, 1, retire_limit_ms);
+	return 0;
+}
+
 static int listen_on(const char *address)
 {
 	int fd;
@@ -68,6 +79,12 @@ static void start_proxy(unsigned silent_ms, unsigned idle_ms)
 		ASSERT_OK(sockets_open(door.sockets, &names, &err));
 		proxy = proxy_new(&door, &owner, &limits);
 		ASSERT_OK(proxy_listen(proxy, listen, 2, &err));
+		if (retire_after_ms) {
+			struct loop_source *timer;
+
+			ASSERT_OK(loop_add_timer(door.loop, retire_after_ms, 0, retire, proxy,
+						 &timer, &err));
+		}
 		ASSERT_OK(loop_run(door.loop, &err));
 		_exit(0);
 	}
@@ -166,4 +183,17 @@ TEST(what_is_idle_for_too_long_is_closed)
 	ASSERT(!is_closed(busy, 0));
 	ASSERT(is_closed(idle, 0));
 	ASSERT(is_closed(busy, 2000));
+}
+
+TEST(a_target_that_goes_has_time_to_end_its_connections)
+{
+	int fd;
+
+	retire_after_ms = 300;
+	retire_limit_ms = 3000;
+	start_proxy(60000, 60000);
+	fd = connect_from("10.9.0.2", DOOR);
+	ASSERT(write(fd, "x", 1) == 1);
+	ASSERT(!is_closed(fd, 1000));
+	ASSERT(is_closed(fd, 20000));
 }
