@@ -21,11 +21,11 @@ bool cluster_node_differs(const struct profile *profile, const struct node *node
 	       strcmp(node->kubernetes_version, profile->kubernetes_version) != 0;
 }
 
-/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
- * caller to free; NULL if there is none. */
-static char *own_kubelet(const struct profile *profile, const struct node *node, const char *cache)
+char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node)
 {
-	if (cluster_node_differs(profile, node))
+	cleanup_free char *cache = NULL;
+
+	if (cluster_node_differs(profile, node) && path_cache(&cache, NULL) == 0)
 		return xasprintf("%s/%s/bin/kubelet", cache, node->kubernetes_version);
 	return node->kubelet_binary ? xstrdup(node->kubelet_binary) : NULL;
 }
@@ -100,7 +100,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.memory_bytes = node->memory_bytes,
 		.disk_bytes = node->disk_bytes,
 	};
-	return open_mounts(node, own_kubelet(profile, node, cache), ret, err);
+	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
 }
 
 bool cluster_node_is_paused(const struct cluster_node *node)

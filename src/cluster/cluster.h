@@ -266,6 +266,10 @@ struct cluster_node {
  * cluster's. */
 bool cluster_node_differs(const struct profile *profile, const struct node *node);
 
+/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
+ * caller to free; NULL if there is none. */
+char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node) must_check;
+
 /* Fill RET for NODE; it points into PROFILE and NODE, too. */
 int cluster_node_open(const struct profile *profile, const struct node *node,
 		      struct cluster_node *ret, struct error *err);
