@@ -71,7 +71,7 @@ static void release_start(struct start *start)
 static int await_admin(struct start *start, struct error *err)
 {
 	while (!world->admin_is_ready(&start->profile)) {
-		if (trouble_check(&start->profile, err) < 0)
+		if (trouble_check(&start->profile, NULL, err) < 0)
 			return -EIO;
 		if (clock_now_ms() > start->deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,

@@ -195,7 +195,7 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 
 		if (r == 0 && missing.len == 0)
 			return 0;
-		if (trouble_check(profile, err) < 0)
+		if (trouble_check(profile, NULL, err) < 0)
 			return -EIO;
 		if (clock_now_ms() > deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
