@@ -11,13 +11,14 @@
 #include "cluster/plan.h"
 #include "cluster/world.h"
 
-/* A frozen one does not run either. */
+/* A frozen one does not run either, nor one that is shutting down. */
 static bool runs(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
 	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
+	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at) &&
+	       !cluster_node_is_stopping(&at);
 }
 
 static bool api_may_answer(const struct profile *profile)

@@ -103,14 +103,24 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
 }
 
+/* What NODE is doing; nothing if it does not run. */
+static struct node_usage usage_of(const struct cluster_node *node)
+{
+	struct node_usage usage = { .memory_bytes = 0 };
+
+	if (node->driver->query(&node->spec) == NODE_RUNNING)
+		node->driver->measure(&node->spec, &usage);
+	return usage;
+}
+
 bool cluster_node_is_paused(const struct cluster_node *node)
 {
-	struct node_usage usage;
+	return usage_of(node).paused;
+}
 
-	if (node->driver->query(&node->spec) != NODE_RUNNING)
-		return false;
-	node->driver->measure(&node->spec, &usage);
-	return usage.paused;
+bool cluster_node_is_stopping(const struct cluster_node *node)
+{
+	return usage_of(node).stopping;
 }
 
 void cluster_node_release(struct cluster_node *node)
@@ -140,7 +150,7 @@ int cluster_node_restart(const struct profile *profile, const struct node *node,
 		"for process in /proc/[0-9]*; do\n"
 		"	for name; do\n"
 		"		[ \"$(cat $process/comm)\" = $name ] &&\n"
-		"			grep -q /etc/kubernetes/ $process/cmdline &&\n"
+		"			grep -q -e /etc/kubernetes/ -e /etc/containerd/ $process/cmdline &&\n"
 		"			kill -KILL ${process#/proc/}\n"
 		"	done\n"
 		"done 2>/dev/null\n"

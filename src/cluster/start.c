@@ -62,6 +62,7 @@ static void release_start(struct start *start)
 	free(start->restarted);
 	free(start->ran);
 	free(start->part);
+	free(start->awaited);
 	free(start->token);
 	payload_release(&start->payload);
 	profile_release(&start->profile);
@@ -71,7 +72,7 @@ static void release_start(struct start *start)
 static int await_admin(struct start *start, struct error *err)
 {
 	while (!world->admin_is_ready(&start->profile)) {
-		if (trouble_check(&start->profile, NULL, err) < 0)
+		if (trouble_check(&start->profile, start->awaited, err) < 0)
 			return -EIO;
 		if (clock_now_ms() > start->deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
@@ -428,7 +429,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	r = converge(&start, err);
 	if (r < 0)
 		return r;
-	restart = (struct cluster_restart){ start.restarted, start.part, start.began_ms };
+	restart = (struct cluster_restart){ start.restarted, start.awaited, start.began_ms };
 	r = cluster_wait(&start.profile, options->wait, &restart,
 			 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 	return r < 0 ? r : load_images(&start, err);
