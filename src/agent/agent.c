@@ -11,8 +11,9 @@
  *     one, and itself; the kernel then kills whatever remains in the pid namespace.
  *
  * STATE_FILE tells others how things are: "agent VERSION", then a line per service,
- * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS.  The descriptor STATE_FD
- * is of a file of the host's for the same, with empty lines at its end.
+ * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS, restarts since it last
+ * ran for 30 s.  The descriptor STATE_FD is of a file of the host's for the same, with empty lines
+ * at its end.
  *
  * One thread, one poll(); no memory is allocated after the configuration was read.
  */

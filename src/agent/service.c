@@ -308,8 +308,10 @@ bool services_ended(pid_t pid, int status)
 			set_state(service, STATE_STOPPED);
 			return true;
 		}
-		if (now_ms() - service->started_ms >= healthy_after_ms)
+		if (now_ms() - service->started_ms >= healthy_after_ms) {
 			service->backoff_ms = 0;
+			service->restarts = 0;
+		}
 		back_off(service);
 		return true;
 	}

@@ -5,18 +5,20 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cluster/apply.h"
+#include "cluster/arguments.h"
 #include "cluster/change-node.h"
 #include "cluster/kubeadm.h"
 #include "cluster/plan.h"
 #include "cluster/world.h"
 
-/* A frozen one does not run either. */
+/* A frozen one does not run either, nor one that is shutting down. */
 static bool runs(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
 	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
+	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at) &&
+	       !cluster_node_is_stopping(&at);
 }
 
 static bool api_may_answer(const struct profile *profile)
@@ -196,20 +198,25 @@ static int try_removal(struct profile *twin, const struct apply_step *step, stru
 	return 0;
 }
 
-static int try_addition(struct profile *twin, const struct node_options *options, struct error *err)
+static int try_addition(struct profile *twin, const struct node_options *options,
+			struct strlist *checked, struct error *err)
 {
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	struct node *node;
 	int r = plan_node(twin, options, &node, err);
 
 	if (r == 0)
 		r = kubeadm_check_patches(twin, node, err);
+	/* A payload that is yet to be got is asked when the node is made. */
+	if (r == 0 && payload_open(twin->kubernetes_version, &payload, NULL) == 0)
+		r = arguments_check(twin, node, &payload, checked, err);
 	return r < 0 ? plan_blame_file(options, r, err) : 0;
 }
 
 /* What of PLAN adds nodes, done to TWIN in the order in which it will be done; those with addresses
  * of their own first, since the others get what is free then. */
 static int try_additions(struct profile *twin, const struct cluster_file *file,
-			 const struct apply_plan *plan, struct error *err)
+			 const struct apply_plan *plan, struct strlist *checked, struct error *err)
 {
 	for (int asked = 1; asked >= 0; asked--)
 		for (size_t i = 0; i < plan->count; i++) {
@@ -225,7 +232,7 @@ static int try_additions(struct profile *twin, const struct cluster_file *file,
 			if (profile_find_node(twin, step->node))
 				r = try_removal(twin, step, err);
 			if (r == 0)
-				r = try_addition(twin, options, err);
+				r = try_addition(twin, options, checked, err);
 			if (r < 0)
 				return r;
 		}
@@ -236,6 +243,7 @@ int apply_check(const struct profile *profile, const struct cluster_file *file,
 		const struct apply_plan *plan, bool prune, struct error *err)
 {
 	cleanup_with(profile_release) struct profile twin = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist checked = STRLIST_INIT;
 	int r = check_refused(file, plan, err);
 
 	if (r == 0)
@@ -243,14 +251,14 @@ int apply_check(const struct profile *profile, const struct cluster_file *file,
 	if (r < 0)
 		return r;
 	apply_plan_take(file, &twin);
-	r = try_additions(&twin, file, plan, err);
+	r = try_additions(&twin, file, plan, &checked, err);
 	for (size_t i = 0; r == 0 && i < plan->count; i++) {
 		const struct apply_step *step = &plan->steps[i];
 
 		if (step->action == APPLY_REPLACE || (step->action == APPLY_DELETE && prune))
 			r = try_removal(&twin, step, err);
 		if (r == 0 && step->action == APPLY_REPLACE)
-			r = try_addition(&twin, cluster_file_node(file, step->node), err);
+			r = try_addition(&twin, cluster_file_node(file, step->node), &checked, err);
 	}
 	return r;
 }

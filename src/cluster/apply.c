@@ -103,14 +103,16 @@ static int write_down(const struct applying *applying, struct error *err)
 	return r;
 }
 
-/* Start the nodes called ONLY (NULL: all) after the COUNT nodes ADD were added. */
+/* Start the nodes called ONLY (NULL: all) after the COUNT nodes ADD were added; with TRUST_RUNNING
+ * members that run are not waited for. */
 static int start(const struct applying *applying, const struct node_options *add, size_t count,
-		 struct strlist *only, struct error *err)
+		 struct strlist *only, bool trust_running, struct error *err)
 {
 	const struct cluster_options options = {
 		.add = add,
 		.add_count = count,
 		.only = only,
+		.trust_running = trust_running,
 		.force = applying->options->force,
 		.wait = WAIT_API | WAIT_NODES,
 		.wait_seconds = applying->options->wait_seconds,
@@ -168,7 +170,7 @@ static int bring_up(const struct applying *applying, struct error *err)
 		else
 			strlist_add(&names, file->nodes[i].name);
 	}
-	return start(applying, missing, count, file->node_count > 0 ? &names : NULL, err);
+	return start(applying, missing, count, file->node_count > 0 ? &names : NULL, true, err);
 }
 
 /* What of CHANGE goes and comes, as cluster_change_node() wants it; a taint is known by its effect,
@@ -265,7 +267,7 @@ static int restart(const struct applying *applying, const struct apply_step *ste
 	r = stop(applying, &profile, &only, err);
 	if (r < 0)
 		return r;
-	r = start(applying, NULL, 0, &only, err);
+	r = start(applying, NULL, 0, &only, false, err);
 	if (r < 0 && err && !err->hint)
 		(void)error_hint(err, r,
 				 "apply the file with what '%s' had before to have it back, or "
@@ -282,7 +284,7 @@ static int replace(const struct applying *applying, const struct apply_step *ste
 
 	return r < 0 ? r
 		     : start(applying, cluster_file_node(applying->file, step->node), 1, &only,
-			     err);
+			     false, err);
 }
 
 static int change(const struct applying *applying, const struct apply_step *step, struct error *err)

@@ -19,6 +19,7 @@
 #include "cluster/members.h"
 #include "cluster/node-files.h"
 #include "cluster/storage.h"
+#include "cluster/trouble.h"
 #include "cluster/world.h"
 #include "data/pki.h"
 
@@ -41,9 +42,10 @@
 #define JOIN_CONTROL_PLANE_SKIPS                                                        \
 	"--skip-phases=preflight,check-etcd,kubelet-wait-bootstrap,control-plane-join," \
 	"wait-control-plane"
-#define MEMBER_POLL_MS 100
-#define APPLY_TRIES    5
-#define APPLY_REST_MS  500
+#define MEMBER_POLL_MS  100
+#define TROUBLE_POLL_MS 500
+#define APPLY_TRIES     5
+#define APPLY_REST_MS   500
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
@@ -69,6 +71,7 @@ static int run_reading(const struct profile *profile, struct node *node, char *c
 		return r;
 	if (input && fd < 0)
 		return error_sys(err, "cannot open '%s'", input);
+	bootstrap.profile = profile;
 	bootstrap.node = node;
 	bootstrap.log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
 	options.output = bootstrap.log;
@@ -372,6 +375,9 @@ int bootstrap_await_member(const struct profile *profile, struct bootstrap *join
 		r = process_wait(&join->process, clock_now_ms() + MEMBER_POLL_MS, NULL);
 		if (r != -ETIMEDOUT || clock_now_ms() > deadline_ms)
 			return finish(join, r, err);
+		/* Another try would be as much in vain. */
+		if (trouble_check_node(profile, join->node, err) < 0)
+			return -ECANCELED;
 	}
 }
 
@@ -410,7 +416,17 @@ int bootstrap_disown(const struct profile *profile, const struct node *node, str
 
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err)
 {
-	return finish(bootstrap, process_wait(&bootstrap->process, deadline_ms, err), err);
+	for (;;) {
+		int64_t next_ms = clock_now_ms() + TROUBLE_POLL_MS;
+		int status = process_wait(&bootstrap->process, MIN(next_ms, deadline_ms), err);
+
+		if (status != -ETIMEDOUT || next_ms > deadline_ms)
+			return finish(bootstrap, status, err);
+		if (err)
+			error_clear(err);
+		if (trouble_check_node(bootstrap->profile, bootstrap->node, err) < 0)
+			return -EIO;
+	}
 }
 
 void bootstrap_release(struct bootstrap *bootstrap)

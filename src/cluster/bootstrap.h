@@ -11,6 +11,7 @@
 
 /* kubeadm at work on one node. */
 struct bootstrap {
+	const struct profile *profile;
 	struct node *node;
 	struct process process;
 	char *log; /* kubeadm's output */
@@ -63,8 +64,9 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 int bootstrap_run(const struct profile *profile, struct node *node, char *const *argv,
 		  const char *input, struct bootstrap *ret, struct error *err);
 
-/* Wait for its end; -ETIMEDOUT after DEADLINE_MS, -EIO if kubeadm failed: the error quotes its last
- * words and names the log. */
+/* Wait for its end; -ETIMEDOUT after DEADLINE_MS, -EIO if kubeadm failed, the error quoting its
+ * last words and naming the log, or if it would wait for a kubelet in vain: see cluster/trouble.h.
+ */
 int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err);
 void bootstrap_release(struct bootstrap *bootstrap);
 
@@ -72,7 +74,8 @@ void bootstrap_release(struct bootstrap *bootstrap);
 bool bootstrap_was_kept_waiting(const struct error *err);
 
 /* Wait until the JOIN of a control plane has made it a member of etcd with a vote: the others may
- * join then.  Its kubeadm ends later. */
+ * join then.  Its kubeadm ends later.  -ECANCELED if its kubelet can't run: see cluster/trouble.h.
+ */
 int bootstrap_await_member(const struct profile *profile, struct bootstrap *join,
 			   int64_t deadline_ms, struct error *err);
 

@@ -21,11 +21,11 @@ bool cluster_node_differs(const struct profile *profile, const struct node *node
 	       strcmp(node->kubernetes_version, profile->kubernetes_version) != 0;
 }
 
-/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
- * caller to free; NULL if there is none. */
-static char *own_kubelet(const struct profile *profile, const struct node *node, const char *cache)
+char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node)
 {
-	if (cluster_node_differs(profile, node))
+	cleanup_free char *cache = NULL;
+
+	if (cluster_node_differs(profile, node) && path_cache(&cache, NULL) == 0)
 		return xasprintf("%s/%s/bin/kubelet", cache, node->kubernetes_version);
 	return node->kubelet_binary ? xstrdup(node->kubelet_binary) : NULL;
 }
@@ -100,17 +100,27 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.memory_bytes = node->memory_bytes,
 		.disk_bytes = node->disk_bytes,
 	};
-	return open_mounts(node, own_kubelet(profile, node, cache), ret, err);
+	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
+}
+
+/* What NODE is doing; nothing if it does not run. */
+static struct node_usage usage_of(const struct cluster_node *node)
+{
+	struct node_usage usage = { .memory_bytes = 0 };
+
+	if (node->driver->query(&node->spec) == NODE_RUNNING)
+		node->driver->measure(&node->spec, &usage);
+	return usage;
 }
 
 bool cluster_node_is_paused(const struct cluster_node *node)
 {
-	struct node_usage usage;
+	return usage_of(node).paused;
+}
 
-	if (node->driver->query(&node->spec) != NODE_RUNNING)
-		return false;
-	node->driver->measure(&node->spec, &usage);
-	return usage.paused;
+bool cluster_node_is_stopping(const struct cluster_node *node)
+{
+	return usage_of(node).stopping;
 }
 
 void cluster_node_release(struct cluster_node *node)
@@ -148,7 +158,7 @@ int cluster_node_restart(const struct profile *profile, const struct node *node,
 		"for process in /proc/[0-9]*; do\n"
 		"	for name; do\n"
 		"		[ \"$(cat $process/comm)\" = $name ] &&\n"
-		"			grep -q /etc/kubernetes/ $process/cmdline &&\n"
+		"			grep -q -e /etc/kubernetes/ -e /etc/containerd/ $process/cmdline &&\n"
 		"			kill -KILL ${process#/proc/}\n"
 		"	done\n"
 		"done 2>/dev/null\n"

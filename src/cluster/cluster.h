@@ -19,7 +19,8 @@
 /* What to wait for at the end of a start. */
 enum cluster_wait {
 	WAIT_API = 1 << 0,         /* the API answers */
-	WAIT_NODES = 1 << 1,       /* all nodes are Ready */
+	WAIT_NODES = 1 << 1,       /* nodes are Ready, or with --cni=none lack only a network */
+	WAIT_READY = 1 << 4,       /* nodes are Ready */
 	WAIT_SYSTEM_PODS = 1 << 2, /* all pods in kube-system are Ready, so DNS answers */
 	WAIT_DEFAULT_SA = 1 << 3,  /* the default service account is there, so pods can be made */
 };
@@ -99,6 +100,7 @@ struct cluster_options {
 	const struct node_options *add; /* nodes to add, or to make a new cluster of: the */
 	size_t add_count;               /* first of those is its primary control plane */
 	struct strlist *only;           /* start only these nodes; NULL: all */
+	bool trust_running;             /* do not wait for members that run already */
 	bool recovering;                /* as part of a recovery */
 
 	const char *binary_mirror; /* where to download Kubernetes from */
@@ -114,6 +116,7 @@ struct cluster_outcome {
 	bool is_new;          /* there was no such cluster before */
 	unsigned started;     /* nodes that did not run */
 	unsigned joined;      /* nodes that were not members */
+	unsigned repaired;    /* services of running nodes that hung and were restarted */
 	bool only_registered; /* the cluster does not run: what was added comes up with it */
 };
 
@@ -233,7 +236,7 @@ int cluster_pause(const struct profile *profile, const struct node *node, bool p
  */
 struct cluster_restart {
 	const bool *nodes;
-	const bool *part; /* which nodes are to be up at all */
+	const bool *part; /* which nodes are waited for */
 	int64_t since_ms; /* since 1970 */
 };
 
@@ -244,6 +247,14 @@ struct cluster_restart {
 int cluster_wait(const struct profile *profile, unsigned what,
 		 const struct cluster_restart *restart, unsigned seconds, struct observer *observer,
 		 struct error *err);
+
+/*
+ * The nodes that run and have joined, but that the API does not call Ready: RET_BARE for want of a
+ * network that is the user's to install, RET_OTHERS those that ABOUT (NULL: all nodes) does not
+ * name.
+ */
+int cluster_find_unready(const struct profile *profile, const struct strlist *about,
+			 struct strlist *ret_others, struct strlist *ret_bare, struct error *err);
 
 /* Start the front door unless it runs, in a place where it outlives the person's login. */
 int cluster_run_front_door(const struct profile *profile, struct error *err);
@@ -273,16 +284,22 @@ struct cluster_node {
  * cluster's. */
 bool cluster_node_differs(const struct profile *profile, const struct node *node);
 
+/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
+ * caller to free; NULL if there is none. */
+char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node) must_check;
+
 /* Fill RET for NODE; it points into PROFILE and NODE, too. */
 int cluster_node_open(const struct profile *profile, const struct node *node,
 		      struct cluster_node *ret, struct error *err);
 
-/* Whether it runs and is frozen. */
+/* Whether it runs and is frozen, or is shutting down. */
 bool cluster_node_is_paused(const struct cluster_node *node);
+bool cluster_node_is_stopping(const struct cluster_node *node);
 
 /*
- * Restart the programs of Kubernetes called NAMES in NODE, as far as they run, by killing them: an
- * API server that is asked to end takes a minute.  Who keeps them running starts them again.
+ * Restart containerd or programs of Kubernetes called NAMES in NODE, as far as they run, by killing
+ * them: an API server that is asked to end takes a minute.  Who keeps them running starts them
+ * again.
  */
 int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err);

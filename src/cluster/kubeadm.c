@@ -233,7 +233,7 @@ static bool says_when_to_evict(const struct profile *profile)
 }
 
 /* What NODE's kubelet is told by itself comes before what all kubelets are told. */
-static json_t *kubelet_arguments(const struct profile *profile, const struct node *node)
+json_t *kubeadm_kubelet_arguments(const struct profile *profile, const struct node *node)
 {
 	cleanup_free char *labels = own_labels(node);
 	cleanup_free char *gates = strlist_join(&node->feature_gates, ",");
@@ -280,7 +280,7 @@ static json_t *registration(const struct profile *profile, const struct node *no
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", node->name, "criSocket",
 			 CRI_SOCKET, "imagePullPolicy", "IfNotPresent", "taints", taints_of(node),
 			 "ignorePreflightErrors", ignored_preflight_errors(profile),
-			 "kubeletExtraArgs", kubelet_arguments(profile, node));
+			 "kubeletExtraArgs", kubeadm_kubelet_arguments(profile, node));
 }
 
 /* A busy machine may take longer than kubeadm's minute until its API answers, and longer than four
@@ -463,6 +463,14 @@ json_t *kubeadm_cluster_config(const struct profile *profile, const struct node 
 	json_t *config = cluster_config(profile);
 
 	(void)kubeadm_patch_apply(&config, profile, node, NULL);
+	return config;
+}
+
+json_t *kubeadm_kubelet_file(const struct profile *profile, const struct node *primary)
+{
+	json_t *config = kubelet_config(profile);
+
+	(void)kubeadm_patch_apply(&config, profile, primary, NULL);
 	return config;
 }
 

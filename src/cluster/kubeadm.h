@@ -43,6 +43,13 @@ char *kubeadm_local_config(const struct node *node, const json_t *cluster_config
 int kubeadm_check_patches(const struct profile *profile, const struct node *node,
 			  struct error *err);
 
+/* The arguments of NODE's kubelet, objects with a name and a value, for the caller to release. */
+json_t *kubeadm_kubelet_arguments(const struct profile *profile,
+				  const struct node *node) must_check;
+
+/* The kubelets' configuration file as PRIMARY would be told of it, for the caller to release. */
+json_t *kubeadm_kubelet_file(const struct profile *profile, const struct node *primary) must_check;
+
 /* Those of NODE's labels that no kubelet may give itself, for the caller to release. */
 json_t *kubeadm_reserved_labels(const struct node *node) must_check;
 

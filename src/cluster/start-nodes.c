@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "cluster/certificates.h"
 #include "cluster/kubeadm.h"
 #include "cluster/node-files.h"
@@ -12,6 +13,9 @@
 #include "host/neighbours.h"
 
 #define REACH_MS 5000
+
+/* How long a node that is shutting down may take to finish that. */
+#define STOP_SECONDS 30
 
 /*
  * The way to what is neither node nor pod.  Without a default route a node's own programs could not
@@ -71,6 +75,11 @@ bool start_takes_part(const struct start *start, const struct node *node)
 	return start->part[node - start->profile.nodes];
 }
 
+bool start_awaits(const struct start *start, const struct node *node)
+{
+	return start->awaited[node - start->profile.nodes];
+}
+
 /* Who is told of the start of NODE: nobody if it runs, since nothing happens but a check. */
 static struct observer *watcher_of(const struct start *start, const struct node *node)
 {
@@ -84,18 +93,20 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 
 	start->ran = xcalloc(start->profile.node_count, sizeof(*start->ran));
 	start->part = xcalloc(start->profile.node_count, sizeof(*start->part));
+	start->awaited = xcalloc(start->profile.node_count, sizeof(*start->awaited));
 	profile_for_each_node(node, &start->profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		size_t i = (size_t)(node - start->profile.nodes);
+		bool asked_for = cluster_takes_part(options, node);
 		int r = cluster_node_open(&start->profile, node, &at, err);
 
 		if (r < 0)
 			return r;
-		start->ran[node - start->profile.nodes] = at.driver->query(&at.spec) ==
-								  NODE_RUNNING &&
-							  !cluster_node_is_paused(&at);
-		start->part[node - start->profile.nodes] = cluster_takes_part(options, node) ||
-							   (start_ran_before(start, node) &&
-							    node->phase != NODE_LEAVING);
+		start->ran[i] = at.driver->query(&at.spec) == NODE_RUNNING &&
+				!cluster_node_is_paused(&at) && !cluster_node_is_stopping(&at);
+		start->part[i] = asked_for || (start->ran[i] && node->phase != NODE_LEAVING);
+		start->awaited[i] = asked_for && !(options->trust_running && start->ran[i] &&
+						   node->phase == NODE_JOINED);
 		if (!start_takes_part(start, node))
 			continue;
 		start->outcome->started += !start_ran_before(start, node);
@@ -143,9 +154,13 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	unsigned renewed = 0;
+	bool runs;
 	int r = cluster_node_open(&start->profile, node, &at, err);
-	bool runs = r == 0 && at.driver->query(&at.spec) == NODE_RUNNING;
 
+	/* Somebody was cut short who stopped it. */
+	if (r == 0 && cluster_node_is_stopping(&at))
+		r = at.driver->stop(&at.spec, STOP_SECONDS, err);
+	runs = r == 0 && at.driver->query(&at.spec) == NODE_RUNNING;
 	if (r == 0 && node->phase == NODE_JOINED && !start_ran_before(start, node))
 		start->restarted[node - start->profile.nodes] = true;
 	if (r == 0)
@@ -166,6 +181,8 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 		r = at.driver->freeze(&at.spec, false, err);
 	if (r == 0)
 		r = reaches_us(&start->profile, &at, err);
+	if (r == 0 && runs && start_awaits(start, node))
+		r = start_repair(start, node, &at, err);
 	if (r == 0 && renewed && runs)
 		r = certificates_put_to_use(&start->profile, node, renewed, start->deadline, err);
 	if (r == 0 && renewed)
@@ -179,8 +196,19 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 
 int start_node(struct start *start, struct node *node, struct error *err)
 {
-	return UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
-					   bring_up(start, node, err)));
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
+					    bring_up(start, node, &why)));
+
+	if (r < 0 && !start_awaits(start, node)) {
+		log_warning("going on without node '%s': %s", node->name, why.text);
+		return 0;
+	}
+	if (r < 0 && err) {
+		*err = why;
+		why = ERROR_INIT;
+	}
+	return r;
 }
 
 int start_other_nodes(struct start *start, struct error *err)

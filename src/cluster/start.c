@@ -25,6 +25,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/user.h"
+#include "cluster/arguments.h"
 #include "cluster/kubeadm.h"
 #include "cluster/members.h"
 #include "cluster/own-images.h"
@@ -61,6 +62,7 @@ static void release_start(struct start *start)
 	free(start->restarted);
 	free(start->ran);
 	free(start->part);
+	free(start->awaited);
 	free(start->token);
 	payload_release(&start->payload);
 	profile_release(&start->profile);
@@ -70,7 +72,7 @@ static void release_start(struct start *start)
 static int await_admin(struct start *start, struct error *err)
 {
 	while (!world->admin_is_ready(&start->profile)) {
-		if (trouble_check(&start->profile, err) < 0)
+		if (trouble_check(&start->profile, start->awaited, err) < 0)
 			return -EIO;
 		if (clock_now_ms() > start->deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
@@ -255,12 +257,17 @@ static int check(struct start *start, const char *name, const struct cluster_opt
 		 struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist checked = STRLIST_INIT;
+	const struct node *node;
 	bool is_new;
 	int r = cluster_plan(name, options, &profile, &is_new, err);
 
-	return r < 0 ? r
-		     : cluster_get_payloads(&profile, options, start->observer, &start->payload,
-					    err);
+	if (r == 0)
+		r = cluster_get_payloads(&profile, options, start->observer, &start->payload, err);
+	profile_for_each_node(node, &profile)
+		if (r == 0 && node->phase == NODE_PLANNED && cluster_takes_part(options, node))
+			r = arguments_check(&profile, node, &start->payload, &checked, err);
+	return r;
 }
 
 static int open_log(const struct profile *profile, struct error *err)
@@ -422,7 +429,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	r = converge(&start, err);
 	if (r < 0)
 		return r;
-	restart = (struct cluster_restart){ start.restarted, start.part, start.began_ms };
+	restart = (struct cluster_restart){ start.restarted, start.awaited, start.began_ms };
 	r = cluster_wait(&start.profile, options->wait, &restart,
 			 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 	return r < 0 ? r : load_images(&start, err);

@@ -20,6 +20,7 @@ struct start {
 	bool *restarted;         /* likewise: a member that did not run before */
 	bool *ran;               /* likewise: it ran before */
 	bool *part;              /* likewise: it runs, or is to run */
+	bool *awaited;           /* likewise: the command is about it, and waits for it */
 	struct cluster_outcome *outcome;
 	int64_t began_ms; /* since 1970 */
 };
@@ -53,13 +54,22 @@ struct start {
 bool start_ran_before(const struct start *start, const struct node *node);
 bool start_takes_part(const struct start *start, const struct node *node);
 
+/* Whether the command is about NODE: nodes that only run anyway may be sick, and are not waited
+ * for. */
+bool start_awaits(const struct start *start, const struct node *node);
+
 /* Find out which nodes run, and which of the others are to. */
 int start_look_at_nodes(struct start *start, const struct cluster_options *options,
 			struct error *err);
 
-/* Bring up NODE, or all that take part but the primary. */
+/* Bring up NODE, or all that take part but the primary.  What is wrong with a node that the command
+ * is not about is only a warning. */
 int start_node(struct start *start, struct node *node, struct error *err);
 int start_other_nodes(struct start *start, struct error *err);
+
+/* Restart services of NODE, which runs, that do not answer. */
+int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
+		 struct error *err);
 
 /* Whether a node that takes part is no member yet. */
 bool start_anybody_joins(const struct start *start);

@@ -74,33 +74,58 @@ static void read_log(const char *tree, struct strbuf *out)
 	(void)file_read_fd(fd, LOG_BYTES * 2, out, NULL);
 }
 
-int trouble_check(const struct profile *profile, struct error *err)
+/* What can be done; of a node that never joined there is nothing to lose. */
+static int hint_at(const struct profile *profile, const struct node *node, struct error *err)
+{
+	const char *name = profile->name;
+
+	if (node->phase == NODE_PLANNED && !node->primary)
+		return error_hint(
+			err, -EIO,
+			"'manykube logs %s --service=kubelet -p %s' has all that it said; if "
+			"its settings are wrong, 'manykube node delete %s -p %s', for it has "
+			"never joined, and add it with others",
+			node->name, name, node->name, name);
+	return error_hint(
+		err, -EIO,
+		"'manykube logs %s --service=kubelet -p %s' has all that it said; if its "
+		"settings are wrong, correct what 'manykube config view -p %s' prints and "
+		"apply that: 'manykube apply -f FILE -p %s'",
+		node->name, name, name, name);
+}
+
+int trouble_check_node(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf state = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
+	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *tree = node_tree(profile, node);
+	cleanup_free char *words = NULL;
+
+	/* What a node that does not run has left behind says nothing of now. */
+	if (node_tree_read_state(folder, &state, NULL) < 0 ||
+	    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST ||
+	    cluster_node_state(profile, node) != NODE_RUNNING)
+		return 0;
+	read_log(tree, &log);
+	words = log.len ? trouble_last_words(log.text) : NULL;
+	(void)error_because(err, &reason_control_plane, -EIO,
+			    "the kubelet of node '%s' ends again and again: %s", node->name,
+			    words ? words : "its log does not say why");
+	return hint_at(profile, node, err);
+}
+
+int trouble_check(const struct profile *profile, const bool *part, struct error *err)
 {
 	const struct node *node;
 
 	profile_for_each_node(node, profile) {
-		cleanup_with(strbuf_release) struct strbuf state = STRBUF_INIT;
-		cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
-		cleanup_free char *folder = node_folder(profile, node);
-		cleanup_free char *tree = node_tree(profile, node);
-		cleanup_free char *words = NULL;
+		int r = !part || part[node - profile->nodes]
+				? trouble_check_node(profile, node, err)
+				: 0;
 
-		/* What a node that does not run has left behind says nothing of now. */
-		if (node_tree_read_state(folder, &state, NULL) < 0 ||
-		    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST ||
-		    cluster_node_state(profile, node) != NODE_RUNNING)
-			continue;
-		read_log(tree, &log);
-		words = log.len ? trouble_last_words(log.text) : NULL;
-		(void)error_because(err, &reason_control_plane, -EIO,
-				    "the kubelet of node '%s' ends again and again: %s", node->name,
-				    words ? words : "its log does not say why");
-		return error_hint(
-			err, -EIO,
-			"see 'manykube logs %s --service=kubelet'; a wrong "
-			"--extra-config or --feature-gates needs a new cluster: 'manykube "
-			"delete' and 'manykube start'",
-			node->name);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

@@ -33,16 +33,21 @@ static void add_name(struct strbuf *names, const char *name)
 	strbuf_add(names, name);
 }
 
-/* Whether TIME, as the API writes it, is later than SINCE: both are in UTC and compare as text. */
-static bool is_later(const json_t *time, const char *since)
+/* How TIME, as the API writes it, compares with SINCE, of the same form: both are in UTC, and only
+ * as much is compared as SINCE has.  A missing one is the earliest. */
+static int compare_times(const json_t *time, const char *since)
 {
 	const char *text = json_string_value(time);
 
-	return text && strncmp(text, since, strlen(since)) > 0;
+	return text ? strncmp(text, since, strlen(since)) : -1;
 }
 
-/* Whether the kubelet of NODE has spoken since the node was started, if it was: its lease or its
- * status. */
+/*
+ * Whether the kubelet of NODE has told its status since the node was started, if it was.  That
+ * has no fractions of a second: one of the very second may be old, and then its lease, which has,
+ * decides.  The lease alone does not tell, for a kubelet renews it before it knows whether it is
+ * Ready.
+ */
 static bool was_heard_of(const struct profile *profile, const struct node *node,
 			 const json_t *object, const json_t *leases,
 			 const struct cluster_restart *restart)
@@ -51,6 +56,7 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
 	cleanup_free char *whole = NULL;
 	cleanup_free char *precise = NULL;
+	int latest = -1;
 	json_t *condition;
 	size_t i;
 
@@ -59,17 +65,43 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 	whole = clock_rfc3339(restart->since_ms / 1000);
 	whole[strlen("2026-01-01T00:00:00")] = '\0';
 	precise = xasprintf("%s.%03d", whole, (int)(restart->since_ms % 1000));
-	/* Leases have fractions of a second, a status has none: what is of this very second may be
-	 * old. */
-	json_array_foreach(conditions, i,
-			   condition) if (is_later(json_object_get(condition, "lastHeartbeatTime"),
-						   whole)) return true;
-	return is_later(json_object_get(json_object_get(lease, "spec"), "renewTime"), precise);
+	json_array_foreach(conditions, i, condition)
+	{
+		int order = compare_times(json_object_get(condition, "lastHeartbeatTime"), whole);
+
+		latest = MAX(latest, order);
+	}
+	return latest > 0 ||
+	       (latest == 0 &&
+		compare_times(json_object_get(json_object_get(lease, "spec"), "renewTime"),
+			      precise) > 0);
 }
 
-/* Put the nodes that are not Ready into MISSING; a negative code if the API does not answer. */
+/* Whether a node is not Ready for want of a network between pods only, which is the user's to
+ * install. */
+static bool lacks_network(const struct profile *profile, const json_t *object)
+{
+	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
+	const json_t *condition;
+	size_t i;
+
+	if (strcmp(profile->cni, "none") != 0 || kube_node_is_ready(object))
+		return false;
+	json_array_foreach(conditions, i, condition)
+	{
+		const char *words = json_string_value(json_object_get(condition, "message"));
+
+		if (words && strstr(words, "NetworkPluginNotReady"))
+			return true;
+	}
+	return false;
+}
+
+/* Put the nodes that are not Ready into MISSING, with ALLOW_BARE except those that lack only a
+ * network; a negative code if the API does not answer. */
 static int look_at_nodes(const struct profile *profile, const struct cluster_restart *restart,
-			 struct strbuf *missing, struct observer *observer, struct error *err)
+			 bool allow_bare, struct strbuf *missing, struct observer *observer,
+			 struct error *err)
 {
 	json_auto_t *list = NULL;
 	json_auto_t *leases = NULL;
@@ -97,7 +129,9 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 			if (r < 0)
 				return r;
 		}
-		if (object && kube_node_is_ready(object) &&
+		if (object &&
+		    (kube_node_is_ready(object) ||
+		     (allow_bare && lacks_network(profile, object))) &&
 		    was_heard_of(profile, node, object, leases, restart) &&
 		    (!node->control_plane || world->api_is_ready(profile, node)))
 			ready++;
@@ -160,7 +194,8 @@ static int look(const struct profile *profile, enum cluster_wait what,
 	case WAIT_API:
 		return look_at_api(profile, missing, err);
 	case WAIT_NODES:
-		return look_at_nodes(profile, restart, missing, observer, err);
+	case WAIT_READY:
+		return look_at_nodes(profile, restart, what == WAIT_NODES, missing, observer, err);
 	case WAIT_SYSTEM_PODS:
 		return look_at_pods(profile, missing, err);
 	case WAIT_DEFAULT_SA:
@@ -175,6 +210,7 @@ static const char *step_of(enum cluster_wait what)
 	case WAIT_API:
 		return "waiting for the API";
 	case WAIT_NODES:
+	case WAIT_READY:
 		return "waiting for nodes";
 	case WAIT_SYSTEM_PODS:
 		return "waiting for system pods";
@@ -195,7 +231,7 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 
 		if (r == 0 && missing.len == 0)
 			return 0;
-		if (trouble_check(profile, err) < 0)
+		if (trouble_check(profile, restart ? restart->part : NULL, err) < 0)
 			return -EIO;
 		if (clock_now_ms() > deadline) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
@@ -214,8 +250,8 @@ int cluster_wait(const struct profile *profile, unsigned what,
 		 const struct cluster_restart *restart, unsigned seconds, struct observer *observer,
 		 struct error *err)
 {
-	static const enum cluster_wait order[] = { WAIT_API, WAIT_NODES, WAIT_DEFAULT_SA,
-						   WAIT_SYSTEM_PODS };
+	static const enum cluster_wait order[] = { WAIT_API, WAIT_NODES, WAIT_READY,
+						   WAIT_DEFAULT_SA, WAIT_SYSTEM_PODS };
 	int64_t deadline = clock_now_ms() + (int64_t)seconds * 1000;
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
@@ -231,6 +267,32 @@ int cluster_wait(const struct profile *profile, unsigned what,
 		observe_end(observer, step_of(order[i]), NULL, r == 0);
 		if (r < 0)
 			return r;
+	}
+	return 0;
+}
+
+int cluster_find_unready(const struct profile *profile, const struct strlist *about,
+			 struct strlist *ret_others, struct strlist *ret_bare, struct error *err)
+{
+	json_auto_t *list = NULL;
+	const struct node *node;
+	int r = world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, err);
+
+	if (r < 0)
+		return r;
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		const json_t *object = kube_find_object(list, node->name);
+
+		/* Nodes that users have stopped or paused are as they want them. */
+		if (node->phase != NODE_JOINED || (object && kube_node_is_ready(object)) ||
+		    cluster_node_open(profile, node, &at, NULL) < 0 ||
+		    at.driver->query(&at.spec) != NODE_RUNNING || cluster_node_is_paused(&at))
+			continue;
+		if (object && lacks_network(profile, object))
+			strlist_add(ret_bare, node->name);
+		else if (about && !strlist_has(about, node->name))
+			strlist_add(ret_others, node->name);
 	}
 	return 0;
 }

@@ -143,6 +143,7 @@ static void say_result(const char *name, const struct apply_plan *plan)
 
 static int carry_out(struct command_context *ctx, const struct apply_plan *plan, struct error *err)
 {
+	static const struct strlist nobody;
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
 	int r = apply_carry_out(ctx->profile_name, start_file(), plan, &arg.how,
@@ -151,6 +152,8 @@ static int carry_out(struct command_context *ctx, const struct apply_plan *plan,
 	progress_free(take_ptr(progress));
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
 		say_result(ctx->profile_name, plan);
+	if (r == 0 && !ctx->quiet)
+		node_mention_unready(ctx->profile_name, &nobody);
 	return r;
 }
 

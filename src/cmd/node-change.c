@@ -184,6 +184,25 @@ static void say_what(const char *cluster, const struct cluster_options *options,
 		say_done("Successfully started %s %s!", nodes, names);
 }
 
+void node_mention_unready(const char *cluster, const struct strlist *about)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist others = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist bare = STRLIST_INIT;
+	cleanup_free char *names = NULL;
+
+	if (profile_load(cluster, &profile, NULL) < 0 ||
+	    cluster_find_unready(&profile, about, &others, &bare, NULL) < 0)
+		return;
+	names = strlist_join(&others, ", ");
+	if (others.count > 0)
+		log_warning("%s %s not Ready: 'manykube status -p %s' tells more", names,
+			    others.count == 1 ? "is" : "are", cluster);
+	if (bare.count > 0)
+		log_warning("nodes stay NotReady until a CNI is installed, since the cluster was "
+			    "made with --cni=none");
+}
+
 int node_bring_up(struct command_context *ctx, struct cluster_options *options, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = NULL;
@@ -205,5 +224,7 @@ int node_bring_up(struct command_context *ctx, struct cluster_options *options, 
 	}
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
 		say_what(ctx->profile_name, options, &outcome);
+	if (r == 0 && !ctx->quiet && !outcome.only_registered)
+		node_mention_unready(ctx->profile_name, options->only);
 	return r;
 }

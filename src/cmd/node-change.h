@@ -92,6 +92,11 @@ void node_make_list_absolute(struct strlist *words);
 /* See that what OPTIONS add can work at all. */
 int node_check_size(const struct cluster_options *options, struct error *err);
 
+/* Mention, in a line each, nodes of the cluster called CLUSTER that are not Ready: others than
+ * those that the command is ABOUT (NULL: all nodes), and those that lack a network of the user's.
+ */
+void node_mention_unready(const char *cluster, const struct strlist *about);
+
 /*
  * Bring up the nodes that OPTIONS are about, with progress, and say so.  An error if the cluster
  * does not run, unless nodes are added: these are registered then.

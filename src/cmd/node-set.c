@@ -4,7 +4,7 @@
 #include "cli/say.h"
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
-#include "cmd/command.h"
+#include "cmd/node-change.h"
 
 #define MIN_MEMORY_BYTES (UINT64_C(512) << 20)
 
@@ -28,6 +28,7 @@ static const struct opt options[] = {
 
 static int run(struct command_context *ctx, struct error *err)
 {
+	cleanup_with(strlist_release) struct strlist about = STRLIST_INIT;
 	const char *name = ctx->argv[0];
 	bool needs_restart = false;
 	int r;
@@ -47,6 +48,8 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r < 0 || ctx->quiet)
 		return r;
 	say_done("Changed node %s.", name);
+	strlist_add(&about, name);
+	node_mention_unready(ctx->profile_name, &about);
 	if (needs_restart)
 		fprintf(stderr, "%s after 'manykube node stop %s' and 'manykube node start %s'.\n",
 			changes.disk_bytes

@@ -26,13 +26,14 @@ static int parse_wait(const char *text, unsigned *ret, struct error *err)
 		unsigned what;
 	} words[] = {
 		{ "apiserver", WAIT_API },
-		{ "node_ready", WAIT_API | WAIT_NODES },
-		{ "kubelet", WAIT_API | WAIT_NODES },
-		{ "system_pods", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS },
-		{ "apps_running", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS },
+		{ "node_ready", WAIT_API | WAIT_READY },
+		{ "nodes", WAIT_API | WAIT_READY },
+		{ "kubelet", WAIT_API | WAIT_READY },
+		{ "system_pods", WAIT_API | WAIT_READY | WAIT_SYSTEM_PODS },
+		{ "apps_running", WAIT_API | WAIT_READY | WAIT_SYSTEM_PODS },
 		{ "default_sa", WAIT_API | WAIT_DEFAULT_SA },
-		{ "all", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS | WAIT_DEFAULT_SA },
-		{ "true", WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS | WAIT_DEFAULT_SA },
+		{ "all", WAIT_API | WAIT_READY | WAIT_SYSTEM_PODS | WAIT_DEFAULT_SA },
+		{ "true", WAIT_API | WAIT_READY | WAIT_SYSTEM_PODS | WAIT_DEFAULT_SA },
 		{ "none", 0 },
 		{ "false", 0 },
 	};
@@ -200,9 +201,11 @@ const struct opt start_options[] = {
 	OPT_FLAG(0, "embed-certs", &start_arguments.wanted.embed_certs,
 		 "put certificates into the kubeconfig, not paths to them",
 		 .given = &start_arguments.wanted.embed_certs_given),
-	OPT_STRING(0, "wait", &start_arguments.wait, "WHAT",
-		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none",
-		   .check = check_wait),
+	OPT_STRING(
+		0, "wait", &start_arguments.wait, "WHAT",
+		"what to wait for: apiserver, node_ready, system_pods, default_sa, all or none; with "
+		"--cni=none nodes need not be Ready unless this says so",
+		.check = check_wait, .given = &start_arguments.wait_given),
 	OPT_SECONDS(
 		0, "wait-timeout", &start_arguments.wanted.wait_seconds,
 		"how long to wait for the cluster; getting Kubernetes, making nodes and loading "
@@ -223,6 +226,8 @@ int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 {
 	int r = parse_wait(arguments->wait, &arguments->wanted.wait, err);
 
+	if (!arguments->wait_given)
+		arguments->wanted.wait = WAIT_API | WAIT_NODES;
 	if (r == 0 && arguments->kubernetes_version)
 		r = payload_resolve_version(arguments->kubernetes_version,
 					    &arguments->wanted.kubernetes_version, err);

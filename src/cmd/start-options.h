@@ -9,6 +9,7 @@ struct start_arguments {
 	struct cluster_options wanted;
 	const char *kubernetes_version;
 	const char *wait;
+	bool wait_given;
 	const char *output;
 	const char *file;
 	bool ha;

@@ -14,6 +14,7 @@
 #include "cluster/context.h"
 #include "cmd/command.h"
 #include "cmd/minikube.h"
+#include "cmd/node-change.h"
 #include "cmd/start-options.h"
 #include "host/probe.h"
 #include "payload/payload.h"
@@ -42,7 +43,7 @@ static void praise(const char *name, const struct cluster_outcome *outcome)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
-	bool did_something = outcome->started > 0 || outcome->joined > 0;
+	bool did_something = outcome->started > 0 || outcome->joined > 0 || outcome->repaired > 0;
 
 	if (profile_load(name, &profile, NULL) < 0)
 		return;
@@ -55,6 +56,7 @@ static void praise(const char *name, const struct cluster_outcome *outcome)
 		log_warning("its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade "
 			    "-p %s' goes on with it",
 			    profile.upgrading_from, profile.kubernetes_version, name);
+	node_mention_unready(name, NULL);
 	if (!events_on_stdout())
 		fprintf(stderr, "Try: manykube kubectl%s%s -- get nodes\n",
 			is_default ? "" : " -p ", is_default ? "" : name);

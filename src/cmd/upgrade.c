@@ -9,7 +9,7 @@
 #include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/say.h"
-#include "cmd/command.h"
+#include "cmd/node-change.h"
 
 static struct {
 	const char *version;
@@ -82,6 +82,8 @@ static int run(struct command_context *ctx, struct error *err)
 		say_done(plan.is_done ? "Cluster \"%s\" has Kubernetes %s already."
 				      : "Done: cluster \"%s\" has Kubernetes %s now.",
 			 ctx->profile_name, plan.to);
+	if (r == 0 && !plan.is_done && !ctx->quiet)
+		node_mention_unready(ctx->profile_name, NULL);
 	return r;
 }
 

@@ -45,6 +45,7 @@
 #include "node/native-disk.h"
 #include "node/native-link.h"
 #include "node/native-root.h"
+#include "node/native-services.h"
 #include "node/native-terminal.h"
 #include "node/native-views.h"
 
@@ -462,10 +463,13 @@ static enum node_state query(const struct node_spec *spec)
 static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 {
 	cleanup_free char *group = group_of(spec);
+	pid_t pid = running_pid(spec);
 
 	*ret_usage = (struct node_usage){ .memory_bytes = cgroup_memory_bytes(group),
 					  .disk_bytes = native_disk_used(spec),
-					  .paused = cgroup_is_frozen(group) };
+					  .paused = cgroup_is_frozen(group),
+					  .stopping = pid &&
+						      native_is_stopping(spec->folder, pid) };
 }
 
 /* The pid of a node in which a program can run; one that is frozen would never begin. */
@@ -566,6 +570,15 @@ static int reach(const struct node_spec *spec, struct in_addr address, unsigned 
 	return r < 0 ? r : link_try_in(netns, address, port, timeout_ms, err);
 }
 
+static int ask(const struct node_spec *spec, const char *place, const char *words, int timeout_ms,
+	       struct error *err)
+{
+	pid_t pid;
+	int r = need_awake(spec, &pid, err);
+
+	return r < 0 ? r : native_ask(pid, place, words, timeout_ms, err);
+}
+
 const struct node_driver node_driver_native = {
 	.name = "native",
 	.summary = "nodes made of Linux namespaces; needs no container engine and no VM",
@@ -584,5 +597,6 @@ const struct node_driver node_driver_native = {
 	.spawn = spawn,
 	.open_terminal = open_terminal,
 	.reach = reach,
+	.ask = ask,
 	.route = route,
 };

@@ -54,6 +54,7 @@ struct node_usage {
 	uint64_t memory_bytes; /* what it holds; 0 if that is not known, as is the next */
 	uint64_t disk_bytes;   /* what is in use of its own disk */
 	bool paused;           /* all of it is frozen */
+	bool stopping;         /* it was told to shut down, and has not ended yet */
 };
 
 struct node_driver {
@@ -73,7 +74,8 @@ struct node_driver {
 	 * looked already, as its kubelet, does not look again. */
 	int (*limit)(const struct node_spec *spec, struct error *err);
 
-	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files. */
+	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files.  A node that
+	 * is shutting down already finishes that. */
 	int (*stop)(const struct node_spec *spec, unsigned grace_seconds, struct error *err);
 
 	/* Freeze all of it, -ESRCH if it does not run, or thaw it, which then goes on where it was.
@@ -113,6 +115,14 @@ struct node_driver {
 	/* Whether a program in it can connect to PORT of ADDRESS within TIMEOUT_MS. */
 	int (*reach)(const struct node_spec *spec, struct in_addr address, unsigned port,
 		     int timeout_ms, struct error *err);
+
+	/*
+	 * Whether the service at PLACE in it, a port of 127.0.0.1 ("10248") or the path of a Unix
+	 * socket, answers WORDS with anything within TIMEOUT_MS (at most 9000): -ETIMEDOUT if it
+	 * takes the connection but stays silent, another negative code if nobody listens there.
+	 */
+	int (*ask)(const struct node_spec *spec, const char *place, const char *words,
+		   int timeout_ms, struct error *err);
 
 	/* Set the route to another node's pods, or remove it. */
 	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,

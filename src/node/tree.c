@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/strlist.h"
 #include "host/disk.h"
 
 #define TREE "tree"
@@ -98,4 +100,22 @@ int node_tree_read_state(const char *folder, struct strbuf *ret, struct error *e
 	bool is_inside = is_old(folder) && !file_exists(path);
 
 	return below_read(folder, is_inside ? "run/state" : "state", NODE_STATE_LIMIT, ret, err);
+}
+
+bool node_state_is_stopping(const char *state)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, state, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+
+		strlist_split(&words, line, ' ');
+		/* The agent ends services only when it ends itself. */
+		if (words.count == 5 && (strcmp(words.items[1], "stopping") == 0 ||
+					 strcmp(words.items[1], "stopped") == 0))
+			return true;
+	}
+	return false;
 }

@@ -75,4 +75,8 @@ int payload_ensure(const char *version, const struct payload_source *source,
 int payload_images(const struct payload *payload, struct strlist *ret_names,
 		   struct strlist *ret_archives, struct error *err);
 
+/* Open the program NAME of PAYLOAD, of bin/ or of an image; -ENOENT if it is in neither. */
+int payload_open_program(const struct payload *payload, const char *name, int *ret_fd,
+			 struct error *err);
+
 void payload_release(struct payload *payload);

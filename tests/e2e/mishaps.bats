@@ -40,6 +40,36 @@ teardown_file() {
 	assert_equal "$(web_pods | cut -d' ' -f2 | sort | xargs)" "node-1 node-2"
 }
 
+# Stop the process of a service of node-2: stop_service kubelet|containerd.
+stop_service() {
+	on node-2 sh -c "kill -STOP \$(sed -n 's/^$1 running \([0-9]*\) .*/\1/p' /run/manykube/state)"
+}
+
+node_2_is_lost() {
+	[ "$(kubectl get node node-2 -o json |
+		jq -r '.status.conditions[] | select(.type == "Ready") | .status')" = Unknown ]
+}
+
+@test "a kubelet that hangs keeps nobody else waiting, is mentioned, and repaired by start" {
+	stop_service kubelet
+	within 120 node_2_is_lost
+	run -0 manykube node add other
+	assert_output_has "node-2 is not Ready"
+	run -0 manykube node set other --label=tier=db
+	assert_output_has "node-2 is not Ready"
+	run -0 manykube node stop other
+	run -0 manykube node start other
+	assert_output_has "node-2 is not Ready"
+	run -0 manykube start
+	assert_output_has "Restarting hung kubelet: node-2"
+	assert_all_ready
+	stop_service containerd
+	run -0 manykube start
+	assert_output_has "Restarting hung containerd: node-2"
+	assert_all_ready
+	run -0 manykube node delete other
+}
+
 @test "Ctrl-C in node add, stop, start and delete: the same command finishes it" {
 	interrupt "Joining node: late" node add late --label=tier=db
 	run manykube node add late --label=tier=web

@@ -70,6 +70,21 @@ limit_of() {
 	assert_start_refused 14 "--cni" --cni=nonsense --offline
 }
 
+@test "what Kubernetes' programs do not understand is refused in their own words" {
+	assert_start_refused 14 "kubelet: unrecognized feature gate: Nonsense" \
+		--offline --feature-gates=Nonsense=true
+	assert_start_refused 14 "kubelet: unknown flag: --nonsense" \
+		--offline --extra-config=kubelet.nonsense=1
+	assert_start_refused 14 "kubelet: invalid configuration: maxPods (--max-pods) -4" \
+		--offline --extra-config=kubelet.maxPods=-4
+	assert_start_refused 14 "kube-apiserver: unknown flag: --nonsense" \
+		--offline --extra-config=apiserver.nonsense=1
+	assert_start_refused 14 "kube-controller-manager: unknown flag: --nonsense" \
+		--offline --extra-config=controller-manager.nonsense=1
+	assert_start_refused 14 "kube-scheduler: unrecognized feature gate: Nonsense" \
+		--offline --extra-config=scheduler.feature-gates=Nonsense=true
+}
+
 @test "what can't be had from a mirror is named" {
 	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/cache MANYKUBE_PAYLOAD_FROM=download \
 		run manykube start --download-only --binary-mirror=http://127.0.0.1:9
@@ -191,6 +206,22 @@ has_cpusets() {
 	manykube node set node-1 --cpus=1 --memory=2g
 }
 
+@test "nor does an existing cluster get a node, or another in its place, that can't run" {
+	local before file=$BATS_TEST_TMPDIR/cluster.yaml
+
+	before=$(profile_get .)
+	assert_each <<-EOF
+		14|node add more --feature-gates=Nonsense=true|kubelet: unrecognized feature gate: Nonsense
+		14|node add more --extra-config=kubelet.nonsense=1|kubelet: unknown flag: --nonsense
+	EOF
+	manykube config view >"$file"
+	printf -- '- role: worker\n  name: more\n  featureGates: {Nonsense: true}\n' >>"$file"
+	run manykube apply -f "$file" --yes
+	assert_status 18
+	assert_output_has "node 'more': kubelet: unrecognized feature gate: Nonsense"
+	assert_equal "$(profile_get .)" "$before"
+}
+
 @test "an existing cluster keeps what its certificates were made for" {
 	cp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
 	run manykube start --offline --subnet=10.124.0.0/24
@@ -204,7 +235,7 @@ has_cpusets() {
 @test "a second command is refused while one works on the cluster, and told who does" {
 	local pid
 
-	"$MANYKUBE" start -p e2e-none --offline --cni=none --wait=apiserver >"$BATS_FILE_TMPDIR/none" 2>&1 3>&- &
+	"$MANYKUBE" start -p e2e-none --offline --cni=none >"$BATS_FILE_TMPDIR/none" 2>&1 3>&- &
 	pid=$!
 	sleep 0.5
 	run manykube start -p e2e-none --offline --cni=none --wait=apiserver
@@ -216,9 +247,15 @@ has_cpusets() {
 	wait "$pid" || { cat "$BATS_FILE_TMPDIR/none" && return 1; }
 }
 
-@test "--cni=none leaves the network to the person: the API is there, the node is not Ready" {
+@test "--cni=none leaves the network to the user: nothing waits for Ready nodes unless told to" {
 	export MANYKUBE_PROFILE=e2e-none
 
+	grep -q "nodes stay NotReady until a CNI is installed" "$BATS_FILE_TMPDIR/none"
+	run -0 manykube node add more
+	assert_output_has "nodes stay NotReady until a CNI is installed"
+	run manykube start --wait=nodes --wait-timeout=1s
+	assert_status 102
+	assert_output_has "waiting for nodes: node-1, more"
 	assert_equal "$(kubectl get --raw /readyz)" ok
 	assert_equal "$(kubectl get node node-1 -o json |
 		jq -r '.status.conditions[] | select(.type == "Ready") | .status')" False

@@ -97,6 +97,11 @@ static void happen(const char *what, const char *node, const char *version)
 	remember("history", now);
 }
 
+void fake_world_add(const char *what)
+{
+	add(what);
+}
+
 void fake_world_list(struct strlist *ret)
 {
 	cleanup_dir DIR *dir = opendir(folder);
@@ -324,7 +329,10 @@ static int fake_stop(const struct node_spec *spec, arg_unused unsigned grace,
 		     arg_unused struct error *err)
 {
 	take_time();
+	if (has("stopping", spec->name))
+		happen("finish stopping", spec->name, payload_of(spec));
 	drop_about("frozen", spec->name);
+	drop_about("stopping", spec->name);
 	drop_about("running", spec->name);
 	return 0;
 }
@@ -371,7 +379,27 @@ static int fake_show(arg_unused const struct node_spec *spec, arg_unused struct 
 static void fake_measure(const struct node_spec *spec, struct node_usage *ret_usage)
 {
 	*ret_usage = (struct node_usage){ .memory_bytes = 64 << 20,
-					  .paused = has("frozen", spec->name) };
+					  .paused = has("frozen", spec->name),
+					  .stopping = has("stopping", spec->name) };
+}
+
+/* A port is the kubelet's, a path containerd's. */
+static int fake_ask(const struct node_spec *spec, const char *place, arg_unused const char *words,
+		    arg_unused int timeout_ms, struct error *err)
+{
+	bool hangs = has(*place == '/' ? "hung-containerd" : "hung-kubelet", spec->name);
+
+	return hangs ? error_set(err, -ETIMEDOUT, "no answer") : 0;
+}
+
+static void restart_programs(const struct node_spec *spec, char *const *names)
+{
+	for (; *names; names++) {
+		cleanup_free char *hung = xasprintf("hung-%s", *names);
+
+		drop_about(hung, spec->name);
+	}
+	happen("restart programs of", spec->name, payload_of(spec));
 }
 
 static int put(const struct node_spec *spec, const char *path, const char *text, struct error *err)
@@ -597,7 +625,7 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "upgrade") == 0)
 		r = kubeadm_prepare_upgrade(spec, argv[4], argv[5], err);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "restart") == 0)
-		happen("restart programs of", spec->name, payload_of(spec));
+		restart_programs(spec, argv + 4);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "upgrade") == 0)
 		r = kubeadm_upgrade(spec, argv[3], err);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "join") == 0)
@@ -680,6 +708,7 @@ static const struct node_driver fake_driver = {
 	.signal = fake_signal,
 	.spawn = fake_spawn,
 	.reach = fake_reach,
+	.ask = fake_ask,
 	.route = fake_route,
 };
 
@@ -822,6 +851,10 @@ static json_t *node_object(const struct profile *profile, const char *name)
 	const struct node *node = profile_find_node(profile, name);
 	cleanup_free char *kind = xasprintf("kubelet-%s", name);
 	cleanup_free char *kubelet = remembered(kind);
+	cleanup_free char *heard = clock_rfc3339(clock_wall_seconds() +
+						 (has("silent", name) ? -60 : 60));
+	bool is_sick = has("hung-kubelet", name) || has("hung-containerd", name) ||
+		       has("sick", name) || has("no-cni", name);
 	json_t *labels = json_object();
 	json_t *taints = json_array();
 
@@ -840,11 +873,12 @@ static json_t *node_object(const struct profile *profile, const char *name)
 					  *taint.label.value ? taint.label.value : NULL, "effect",
 					  taint.effect));
 	}
-	return json_pack("{s:{s:s, s:o}, s:{s:s, s:o, s:b}, s:{s:[{s:s, s:s}], s:{s:s}}}",
+	return json_pack("{s:{s:s, s:o}, s:{s:s, s:o, s:b}, s:{s:[{s:s, s:s, s:s, s:s}], s:{s:s}}}",
 			 "metadata", "name", name, "labels", labels, "spec", "podCIDR", "x",
 			 "taints", taints, "unschedulable", has("drained", name), "status",
-			 "conditions", "type", "Ready", "status", "True", "nodeInfo",
-			 "kubeletVersion", kubelet);
+			 "conditions", "type", "Ready", "status", is_sick ? "False" : "True",
+			 "message", has("no-cni", name) ? "NetworkPluginNotReady" : "",
+			 "lastHeartbeatTime", heard, "nodeInfo", "kubeletVersion", kubelet);
 }
 
 /* The API servers of nodes that run, as pods. */

@@ -19,6 +19,14 @@ void fake_world_use(const char *folder, unsigned crash_at);
  * "member:node-1", "etcd:node-1", "token:abcdef". */
 void fake_world_list(struct strlist *ret);
 
+/*
+ * Have WHAT exist: "sick:node-1" is not Ready whatever is done, "hung-kubelet:node-1" and
+ * "hung-containerd:node-1" not before that program was restarted, "no-cni:node-1" not for want of a
+ * network; "silent:node-1" has not told its status for a minute; "stopping:node-1" is shutting
+ * down.
+ */
+void fake_world_add(const char *what);
+
 /* From now on only BYTES of memory and disk are free. */
 void fake_world_shrink(uint64_t bytes);
 
@@ -41,10 +49,10 @@ extern unsigned fake_world_api_seconds;
 extern unsigned fake_world_unsettled;
 
 /*
- * What has happened to nodes, in order and with versions, for the caller to free: "start node-1
- * v1.36.3" with that of its kubelet, "prepare node-1 v1.36.3", "addons node-1 v1.36.3", "renew
- * node-1 v1.36.3", "restart programs of node-1 v1.36.3", "close door to node-1 ", "lead node-2
- * node-1" (etcd, instead of the latter), "end API of node-1 v1.36.3".
+ * What has happened to nodes, in order and with versions, for the caller to free: "finish stopping
+ * node-1 v1.36.3", "start node-1 v1.36.3" with that of its kubelet, "prepare node-1 v1.36.3",
+ * "addons node-1 v1.36.3", "renew node-1 v1.36.3", "restart programs of node-1 v1.36.3", "close
+ * door to node-1 ", "lead node-2 node-1" (etcd, instead of the latter), "end API of node-1 v1.36.3".
  */
 char *fake_world_history(void) must_check;
 

@@ -1,10 +1,13 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "node/driver.h"
 #include "node/native-create.h"
+#include "node/native-services.h"
 #include "node/tree.h"
 #include "test.h"
 
@@ -273,4 +276,46 @@ TEST(modes_that_the_node_has_chosen_stay)
 	ASSERT_INT(chmod(path, 0700), 0);
 	ASSERT_OK(native_create(&spec, &err));
 	ASSERT_INT(mode_of(path), 0700);
+}
+
+TEST(a_node_shuts_down_once_its_agent_ends_services)
+{
+	ASSERT(!node_state_is_stopping(""));
+	ASSERT(!node_state_is_stopping("agent 0.1.0\ncontainerd running 2 1794967386 0\n"
+				       "kubelet waiting 0 1794967386 0\n\n\n"));
+	ASSERT(!node_state_is_stopping("agent stopping\nkubelet backoff 0 1794967386 3\n"));
+	ASSERT(node_state_is_stopping("agent 0.1.0\ncontainerd running 2 1794967386 0\n"
+				      "kubelet stopping 30 1794967386 0\n"));
+	ASSERT(node_state_is_stopping("agent 0.1.0\ncontainerd running 2 1794967386 0\n"
+				      "kubelet stopped 0 1794967386 0\n\n"));
+}
+
+/* A process that takes no SIGTERM. */
+static pid_t begin_deaf(void)
+{
+	sigset_t term;
+	pid_t pid;
+
+	(void)sigemptyset(&term);
+	(void)sigaddset(&term, SIGTERM);
+	ASSERT_INT(sigprocmask(SIG_BLOCK, &term, NULL), 0);
+	pid = fork();
+	if (pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+TEST(a_node_shuts_down_as_soon_as_its_agent_is_told_to)
+{
+	cleanup_free char *folder = node();
+	pid_t pid = begin_deaf();
+
+	ASSERT(!native_is_stopping(folder, pid));
+	ASSERT_INT(kill(pid, SIGTERM), 0);
+	ASSERT(native_is_stopping(folder, pid));
+	ASSERT_INT(kill(pid, SIGKILL), 0);
+	ASSERT_INT(waitpid(pid, NULL, 0), pid);
+	ASSERT(!native_is_stopping(folder, pid));
 }

@@ -1,0 +1,192 @@
+/* What a start waits for, and what it repairs before, in a fake world. */
+
+#include "cluster/apply.h"
+#include "cluster/cluster.h"
+#include "cluster/file.h"
+#include "fake-world.h"
+#include "rounds.h"
+#include "test.h"
+
+static struct cluster_outcome outcome;
+
+static int start_with(struct cluster_options options)
+{
+	options.kubernetes_version = "v1.36.3";
+	options.wait = options.wait ? options.wait : WAIT_API | WAIT_NODES;
+	options.wait_seconds = options.wait_seconds ? options.wait_seconds : 20;
+	return cluster_start("test", &options, NULL, &outcome, NULL);
+}
+
+static int start_named(const char *name)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	strlist_add(&names, name);
+	return start_with((struct cluster_options){ .only = &names });
+}
+
+static int add_node(const char *name)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct node_options node = { .name = name };
+
+	return start_with((struct cluster_options){ .add = &node, .add_count = 1, .only = &names });
+}
+
+static void stop_named(const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	strlist_add(&names, name);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(cluster_stop_nodes(&profile, &names, NULL, NULL), 1);
+}
+
+static void make_three(void)
+{
+	free(begin_round(0));
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 3 }), 0);
+}
+
+/* The history of nodes ends so. */
+static void assert_history_ends(const char *end)
+{
+	cleanup_free char *history = fake_world_history();
+
+	ASSERT(strlen(history) >= strlen(end));
+	ASSERT_STR(history + strlen(history) - strlen(end), end);
+}
+
+TEST(a_sick_node_keeps_nobody_else_waiting)
+{
+	make_three();
+	stop_named("node-2");
+	fake_world_add("sick:node-3");
+	ASSERT_INT(start_named("node-2"), 0);
+	ASSERT_INT(add_node("more"), 0);
+}
+
+TEST(who_starts_all_nodes_or_the_sick_one_waits_for_it)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	make_three();
+	fake_world_add("sick:node-3");
+	strlist_add(&names, "node-3");
+	ASSERT_INT(start_with((struct cluster_options){ .wait_seconds = 1 }), -ETIMEDOUT);
+	ASSERT_INT(start_with((struct cluster_options){ .only = &names, .wait_seconds = 1 }),
+		   -ETIMEDOUT);
+}
+
+TEST(who_trusts_nodes_that_run_waits_only_for_others)
+{
+	make_three();
+	fake_world_add("sick:node-3");
+	ASSERT_INT(start_with((struct cluster_options){ .trust_running = true }), 0);
+	stop_named("node-3");
+	ASSERT_INT(start_with((struct cluster_options){ .trust_running = true, .wait_seconds = 1 }),
+		   -ETIMEDOUT);
+}
+
+TEST(other_nodes_that_are_not_ready_are_found_unless_they_are_stopped_or_paused)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist about = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist others = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist bare = STRLIST_INIT;
+	cleanup_free char *names = NULL;
+
+	make_three();
+	ASSERT_INT(add_node("fourth"), 0);
+	ASSERT_INT(add_node("fifth"), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	fake_world_add("sick:node-2");
+	fake_world_add("sick:node-3");
+	fake_world_add("sick:fourth");
+	fake_world_add("sick:fifth");
+	fake_world_add("frozen:fourth");
+	stop_named("fifth");
+	strlist_add(&about, "node-2");
+	ASSERT_OK(cluster_find_unready(&profile, &about, &others, &bare, &err));
+	names = strlist_join(&others, " ");
+	ASSERT_STR(names, "node-3");
+	ASSERT_INT(bare.count, 0);
+	ASSERT_OK(cluster_find_unready(&profile, NULL, &others, &bare, &err));
+	ASSERT_INT(others.count, 1);
+}
+
+TEST(a_start_repairs_what_hangs)
+{
+	make_three();
+	fake_world_add("hung-kubelet:node-2");
+	fake_world_add("hung-containerd:node-3");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.repaired, 2);
+	ASSERT_INT(outcome.started, 0);
+	assert_history_ends("; restart programs of node-2 v1.36.3; restart programs of node-3 "
+			    "v1.36.3");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.repaired, 0);
+}
+
+TEST(only_nodes_that_a_command_is_about_are_repaired)
+{
+	make_three();
+	fake_world_add("hung-kubelet:node-2");
+	ASSERT_INT(start_named("node-3"), 0);
+	ASSERT_INT(outcome.repaired, 0);
+	ASSERT_INT(start_named("node-2"), 0);
+	ASSERT_INT(outcome.repaired, 1);
+}
+
+TEST(a_node_that_is_shutting_down_finishes_that_and_starts)
+{
+	make_three();
+	fake_world_add("stopping:node-1");
+	fake_world_add("stopping:node-3");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.started, 2);
+	assert_history_ends("; finish stopping node-1 v1.36.3; start node-1 v1.36.3; finish "
+			    "stopping node-3 v1.36.3; start node-3 v1.36.3");
+	fake_world_add("stopping:node-2");
+	ASSERT_INT(start_named("node-2"), 0);
+	assert_history_ends("; finish stopping node-2 v1.36.3; start node-2 v1.36.3");
+}
+
+TEST(without_a_cni_of_ours_nodes_need_not_be_ready_unless_that_is_asked_for)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist others = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist bare = STRLIST_INIT;
+
+	free(begin_round(0));
+	fake_world_add("no-cni:node-1");
+	fake_world_add("no-cni:node-2");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 2, .cni = "none" }), 0);
+	ASSERT_INT(start_with((struct cluster_options){ .wait = WAIT_API | WAIT_READY,
+							.wait_seconds = 1 }),
+		   -ETIMEDOUT);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_find_unready(&profile, NULL, &others, &bare, &err));
+	ASSERT_INT(bare.count, 2);
+	ASSERT_INT(others.count, 0);
+}
+
+TEST(a_network_of_ours_that_is_missing_is_waited_for)
+{
+	free(begin_round(0));
+	fake_world_add("no-cni:node-1");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 1, .wait_seconds = 1 }),
+		   -ETIMEDOUT);
+}
+
+TEST(a_started_node_counts_once_it_has_told_its_status_and_not_by_its_lease)
+{
+	make_three();
+	stop_named("node-3");
+	fake_world_add("silent:node-2");
+	fake_world_add("silent:node-3");
+	ASSERT_INT(start_named("node-2"), 0);
+	ASSERT_INT(start_with((struct cluster_options){ .wait_seconds = 1 }), -ETIMEDOUT);
+}
