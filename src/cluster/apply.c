@@ -123,7 +123,7 @@ static int start(const struct applying *applying, const struct node_options *add
 	(void)error_because(err, &reason_api_not_running, -ESRCH,
 			    "no control plane of cluster '%s' runs, and '%s' has none of them",
 			    applying->name, applying->file->source);
-	return error_hint(err, -ESRCH, "'manykube start -p %s' brings all up", applying->name);
+	return error_hint(err, -ESRCH, "'manykube start' brings all up");
 }
 
 static int remove_node(const struct applying *applying, const char *name, struct error *err)

@@ -120,7 +120,7 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 		r = error_because(err, &reason_control_plane, -EBUSY,
 				  "a recovery of cluster '%s' has begun and not ended",
 				  profile.name);
-		(void)error_hint(err, r, "'manykube node recover -p %s' finishes it", profile.name);
+		(void)error_hint(err, r, "'manykube node recover' finishes it");
 	}
 	if (r == 0)
 		r = check_leaving(&profile, options, err);

@@ -104,6 +104,8 @@ struct cluster_options {
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* go on although the host lacks something */
 	unsigned wait;             /* enum cluster_wait */
+	/* Called when all that is asked for is in the record, before it is done; may be NULL. */
+	void (*recorded)(const struct cluster_options *options);
 	/* For the cluster only, once all that it needs is there: getting payloads, waiting for
 	 * other commands, making nodes and loading images do not count. */
 	unsigned wait_seconds;

@@ -464,8 +464,7 @@ static int check_upgrade(const struct profile *profile, size_t nodes_before, str
 	(void)error_because(err, &reason_control_plane, -EBUSY,
 			    "cluster '%s' is between Kubernetes %s and %s, and takes no new nodes",
 			    profile->name, profile->upgrading_from, profile->kubernetes_version);
-	return error_hint(err, -EBUSY, "'manykube upgrade -p %s' finishes the upgrade",
-			  profile->name);
+	return error_hint(err, -EBUSY, "'manykube upgrade' finishes the upgrade");
 }
 
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,

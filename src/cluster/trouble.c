@@ -97,9 +97,9 @@ int trouble_check(const struct profile *profile, struct error *err)
 				    words ? words : "its log does not say why");
 		return error_hint(
 			err, -EIO,
-			"see 'manykube logs %s --service=kubelet'; a wrong "
-			"--extra-config or --feature-gates needs a new cluster: 'manykube "
-			"delete' and 'manykube start'",
+			"see 'manykube logs %s --service=kubelet'; --extra-config and "
+			"--feature-gates can't be changed any more: try others in another "
+			"cluster with -p",
 			node->name);
 	}
 	return 0;

@@ -77,8 +77,10 @@ static int check_workers(const struct profile *profile, const char *to, struct e
 				: 0;
 
 		if (r < 0)
-			return error_hint(err, r, "'manykube node delete %s' lets it go",
-					  node->name);
+			return error_hint(err, r,
+					  "'manykube upgrade --kubernetes-version=%s' brings node "
+					  "'%s' to that version first",
+					  profile->kubernetes_version, node->name);
 	}
 	return 0;
 }
@@ -99,7 +101,7 @@ int upgrade_plan(const struct profile *profile, const char *version, struct upgr
 				    "an upgrade of cluster '%s' from %s to %s has begun and can "
 				    "only be finished",
 				    profile->name, from, has);
-		return error_hint(err, -EBUSY, "'manykube upgrade -p %s' does that", profile->name);
+		return error_hint(err, -EBUSY, "'manykube upgrade' does that");
 	}
 	r = skew_check_upgrade(from, to, err);
 	if (r == 0)
@@ -401,7 +403,6 @@ int cluster_upgrade(struct profile *profile, const struct upgrade_options *optio
 		return error_hint(
 			err, r,
 			"nothing was undone; 'manykube logs --problems' may say why; then run "
-			"'manykube upgrade -p %s' again, which goes on",
-			profile->name);
+			"'manykube upgrade' again, which goes on");
 	return r;
 }

@@ -215,7 +215,6 @@ const struct command cmd_apply = {
 		    "manykube config view | sed s/2g/4g/ | manykube apply -f - --yes\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
-	.resume = "", /* who wants a cluster changed does not want it deleted */
 	.events = &arg.output,
 	.take_file = start_take_file,
 	.run = run,

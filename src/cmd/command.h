@@ -58,7 +58,7 @@ struct command {
 	const char *words;                        /* or these: "bash|zsh|fish" */
 	const struct opt *options;                /* ends with OPT_END; may be NULL */
 	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
-	const char *resume; /* what goes on after a Ctrl-C, "manykube start"; see cmd/interrupt.h */
+	const char *interrupted; /* advice after a Ctrl-C; NULL: run the same command again */
 	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
 
 	/*

@@ -5,6 +5,7 @@
 #include "cli/events.h"
 #include "cli/say.h"
 #include "cluster/plan.h"
+#include "cmd/interrupt.h"
 #include "cmd/node-change.h"
 
 static struct strlist names;
@@ -73,10 +74,21 @@ static int take_operand(struct command_context *ctx, struct error *err)
 	return 0;
 }
 
+/* From now on the same command would add another node, or find that there is one of that name. */
+static void explain_resuming(const struct cluster_options *wanted)
+{
+	cleanup_free char *nodes = strlist_join(wanted->only, " ");
+	cleanup_free char *advice = xasprintf("nothing is lost: 'manykube node start %s' goes on",
+					      nodes);
+
+	interrupt_explain(advice);
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	int r = take_operand(ctx, err);
 
+	arg.wanted.recorded = explain_resuming;
 	return r < 0 ? r : node_bring_up(ctx, &arg.wanted, err);
 }
 
@@ -121,7 +133,7 @@ const struct command cmd_node_add = {
 	.max_operands = 1,
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
-	.resume = "manykube start", /* the same again would add another node if it has no name */
+	.interrupted = "nothing was added: run the same command again",
 	.events = &arg.output,
 	.run = run,
 };

@@ -12,8 +12,20 @@
 #include "cluster/old-home.h"
 #include "cmd/interrupt.h"
 
+/* Suggest the same command with sudo; ARGS is what the audit may show of its arguments. */
+static int hint_root(const char *path, const char *args, struct error *err)
+{
+	/* What is left out or quoted can't be typed again as it is shown. */
+	if (strstr(args, "=REDACTED") || strpbrk(args, "'\"\\$`"))
+		return error_hint(err, -EPERM,
+				  "run the same command as root, for instance with sudo");
+	return error_hint(err, -EPERM, "run it as root: 'sudo %s%s%s'", path, *args ? " " : "",
+			  args);
+}
+
 /* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
-static int check_root(const struct profile *profile, const char *path, struct error *err)
+static int check_root(const struct profile *profile, const char *path, const struct record *record,
+		      struct error *err)
 {
 	const struct node *node;
 	bool native = !profile || profile->node_count == 0;
@@ -27,7 +39,7 @@ static int check_root(const struct profile *profile, const char *path, struct er
 		return 0;
 	error_because(err, &reason_not_root, -EPERM,
 		      "'%s' needs root: only root may make, enter or remove nodes", path);
-	return error_hint(err, -EPERM, "run it as root: sudo %s", path);
+	return hint_root(path, record->audit.args, err);
 }
 
 /* Hold the cluster's lock, after another command if this one may wait for it. */
@@ -61,7 +73,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 	if (!(command->flags & COMMAND_KEEPS_FILES))
 		(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
 	if (command->flags & COMMAND_LOCKS_CLUSTER)
-		interrupt_explain(ctx->profile_name, command->resume);
+		interrupt_explain(command->interrupted);
 	if (needs_cluster) {
 		r = profile_load(ctx->profile_name, &profile, err);
 		if (r < 0)
@@ -69,7 +81,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 		ctx->profile = &profile;
 	}
 	if (command->flags & COMMAND_NEEDS_ROOT) {
-		r = check_root(ctx->profile, path, err);
+		r = check_root(ctx->profile, path, record, err);
 		if (r < 0)
 			return r;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -40,7 +41,7 @@ static int download(bool quiet, const char *version, struct error *err)
 static void praise(const char *name, const struct cluster_outcome *outcome)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
+	cleanup_free char *get_nodes = advice_command("manykube kubectl -- get nodes");
 	bool did_something = outcome->started > 0 || outcome->joined > 0;
 
 	if (profile_load(name, &profile, NULL) < 0)
@@ -51,12 +52,12 @@ static void praise(const char *name, const struct cluster_outcome *outcome)
 		 did_something ? "up" : "running already",
 		 profile.keep_context ? "knows it by that name" : "is set to use it");
 	if (profile.upgrading_from)
-		log_warning("its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade "
-			    "-p %s' goes on with it",
-			    profile.upgrading_from, profile.kubernetes_version, name);
+		log_warning(
+			"its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade' "
+			"goes on with it",
+			profile.upgrading_from, profile.kubernetes_version);
 	if (!events_on_stdout())
-		fprintf(stderr, "Try: manykube kubectl%s%s -- get nodes\n",
-			is_default ? "" : " -p ", is_default ? "" : name);
+		fprintf(stderr, "Try: %s\n", get_nodes);
 }
 
 /* Programs may follow a start by its events, or look at them afterwards. */

@@ -199,6 +199,5 @@ void status_print_table(const struct status_report *report, const struct cluster
 	printf("\n");
 	if (!node_table_print(&report->nodes, detail, &look, stdout))
 		status_print_text(report);
-	node_table_print_problems(report->profile, &report->nodes, detail, report->activity, &look,
-				  stdout);
+	node_table_print_problems(&report->nodes, detail, report->activity, &look, stdout);
 }

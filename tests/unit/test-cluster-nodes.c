@@ -688,7 +688,8 @@ TEST(the_only_control_plane_can_not_be_deleted)
 	ASSERT_INT(cluster_remove_node(&profile, "node-1", false, 0, NULL, &api_knows, &why),
 		   -EINVAL);
 	ASSERT(why.reason == &reason_usage);
-	ASSERT(strstr(error_advice(&why), "'manykube delete'"));
+	ASSERT(!strstr(error_advice(&why), "delete"));
+	ASSERT(strstr(error_advice(&why), "'manykube node add --control-plane'"));
 	assert_three();
 }
 

@@ -155,6 +155,15 @@ TEST(advice_does_not_repeat_the_active_profile)
 	ASSERT(!why.hint);
 }
 
+TEST(advice_names_a_profile_that_was_given)
+{
+	use_active_profile();
+	ASSERT_INT(RUN("needing", "-p", "dev"), -ENOENT);
+	ASSERT_STR(why.hint,
+		   "'manykube profile list' shows the clusters there are; 'manykube start "
+		   "-p dev' makes one");
+}
+
 TEST(damaged_settings_are_told_of_before_anything_is_done)
 {
 	cleanup_free char *path = xasprintf("%s/config.json", test_folder());
@@ -267,7 +276,11 @@ TEST(says_when_root_is_needed)
 		test_skip("cannot become another user");
 	ASSERT_INT(RUN("rooted"), -EPERM);
 	ASSERT(why.reason == &reason_not_root);
-	ASSERT_STR(why.hint, "run it as root: sudo manykube rooted");
+	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted'");
+	ASSERT_INT(RUN("-p", "dev", "rooted", "-v"), -EPERM);
+	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted -p dev -v'");
+	ASSERT_INT(RUN("rooted", "-p", "dev"), -EPERM);
+	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted -p dev'");
 }
 
 TEST(help_names_the_subcommands_and_options)
