@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "cluster/members.h"
 
 static const struct {
@@ -130,6 +132,7 @@ struct quorum health_quorum(const struct cluster_status *status)
 			continue;
 		quorum.members++;
 		quorum.healthy += health_of_node(node) == HEALTH_OK;
+		quorum.paused += health_of_node(node) == HEALTH_PAUSED;
 	}
 	return quorum;
 }
@@ -141,20 +144,35 @@ unsigned quorum_may_fail(const struct quorum *quorum)
 	return quorum->healthy > needed ? quorum->healthy - needed : 0;
 }
 
+/* What to do if fewer members than NEEDED are healthy; one that is paused is not lost. */
+static char *missing_majority(const struct quorum *quorum, unsigned needed)
+{
+	const char *remedy = "'manykube start' brings them up; if some are lost for good, "
+			     "'manykube node recover' goes on with one";
+	cleanup_free char *text = NULL;
+
+	if (quorum->paused > 0)
+		remedy = "'manykube unpause' lets what is paused go on";
+	else if (quorum->members < 2)
+		remedy = "'manykube start' brings it up";
+	if (quorum->members < 2)
+		text = xasprintf("%u of %u healthy: %s", quorum->healthy, quorum->members, remedy);
+	else
+		text = xasprintf("%u of %u healthy, and %u are needed: %s", quorum->healthy,
+				 quorum->members, needed, remedy);
+	return advice_complete(text);
+}
+
 char *quorum_words(const struct quorum *quorum)
 {
 	unsigned needed = members_majority(quorum->members);
 	unsigned may_fail = quorum_may_fail(quorum);
 	bool all = quorum->healthy == quorum->members;
 
+	if (quorum->members > 0 && quorum->healthy < needed)
+		return missing_majority(quorum, needed);
 	if (quorum->members < 2)
-		return xasprintf("%u of %u healthy%s", quorum->healthy, quorum->members,
-				 all ? "" : ": 'manykube start' brings it up");
-	if (quorum->healthy < needed)
-		return xasprintf("%u of %u healthy, and %u are needed: 'manykube start' brings "
-				 "them up; if some are lost for good, 'manykube node recover' goes "
-				 "on with one",
-				 quorum->healthy, quorum->members, needed);
+		return xasprintf("%u of %u healthy", quorum->healthy, quorum->members);
 	if (may_fail > 0)
 		return xasprintf("%u of %u healthy, %u%s may fail", quorum->healthy,
 				 quorum->members, may_fail, all ? "" : " more");

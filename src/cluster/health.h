@@ -42,6 +42,7 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 struct quorum {
 	unsigned members;
 	unsigned healthy;
+	unsigned paused;
 };
 
 struct quorum health_quorum(const struct cluster_status *status);

@@ -15,12 +15,23 @@
 #define SETTLE_SECONDS 30
 #define SETTLE_POLL_MS 200
 
-static bool is_awake(const struct profile *profile, const struct node *node)
+/* Whether NODE runs, RET_PAUSED or not. */
+static bool is_running(const struct profile *profile, const struct node *node, bool *ret_paused)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
-	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
+	if (cluster_node_open(profile, node, &at, NULL) < 0 ||
+	    at.driver->query(&at.spec) != NODE_RUNNING)
+		return false;
+	*ret_paused = cluster_node_is_paused(&at);
+	return true;
+}
+
+static bool is_awake(const struct profile *profile, const struct node *node)
+{
+	bool paused;
+
+	return is_running(profile, node, &paused) && !paused;
 }
 
 /* Ask the first member that answers, but not the one that has the address EXCEPT (may be NULL). */
@@ -47,7 +58,7 @@ static int ask(const struct profile *profile, const char *except, const char *pa
 	(void)error_because(err, &reason_api_not_running, r,
 			    "no %scontrol plane of cluster '%s' runs", except ? "other " : "",
 			    profile->name);
-	return error_hint(err, r, "'manykube start -p %s' brings them up", profile->name);
+	return error_hint(err, r, "'manykube start' brings them up");
 }
 
 /* The host in "https://192.168.39.2:2380". */
@@ -160,11 +171,25 @@ struct members_tally members_tally(const struct profile *profile, const struct s
 	const struct node *node;
 
 	profile_for_each_node(node, profile) {
+		bool paused = false;
+
 		if (!node->control_plane || node->phase != NODE_JOINED)
 			continue;
 		tally.count++;
-		tally.running += !(except && strlist_has(except, node->name)) &&
-				 is_awake(profile, node);
+		if ((except && strlist_has(except, node->name)) ||
+		    !is_running(profile, node, &paused))
+			continue;
+		tally.running += !paused;
+		tally.paused += paused;
 	}
 	return tally;
+}
+
+int members_hint_majority(const struct profile *profile, int code, struct error *err)
+{
+	if (members_tally(profile, NULL).paused > 0)
+		return error_hint(err, code, "'manykube unpause' lets the paused ones go on");
+	return error_hint(err, code,
+			  "'manykube start' brings all up; if some are lost for good, 'manykube "
+			  "node recover' goes on without them");
 }
