@@ -37,6 +37,28 @@ assert_up_to_date() {
 	done
 }
 
+@test "every command that a message suggests exists, with its options" {
+	local words path help option
+
+	while read -ra words; do
+		path=()
+		for word in "${words[@]#\'}"; do
+			case ${word%\'} in
+			sudo | manykube) ;;
+			[a-z]*) path+=("${word%\'}") ;;
+			*) break ;;
+			esac
+		done
+		help=$("$MANYKUBE" help "${path[@]}") || fail "there is no '${words[*]}'"
+		for option in "${words[@]%\'}"; do
+			[ "$option" != -- ] || break
+			[[ $option == -* ]] || continue
+			assert_has "$help
+$("$MANYKUBE" options)" " ${option%%=*}"
+		done
+	done < <("$ROOT/tools/check-advice.py" --list | sort -u)
+}
+
 @test "groff has nothing to say about the man page" {
 	need groff
 	run -0 groff -man -ww -Tutf8 -z "$PAGE"
