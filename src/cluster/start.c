@@ -355,6 +355,8 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 	if (r == 0)
 		r = check_majority(start, err);
 	if (r == 0)
+		plan_tell_changes(&start->profile, start->observer);
+	if (r == 0)
 		r = profile_save(&start->profile, err);
 	if (r < 0)
 		return r;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "cluster/choices.h"
 #include "cmd/start-options.h"
 #include "payload/payload.h"
 
@@ -32,6 +33,19 @@ static void print_node(const struct profile *profile, const struct node *node)
 	printf("\n");
 }
 
+/* What PLANNED changes of the cluster as it is. */
+static void print_changes(const struct profile *planned)
+{
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist sentences = STRLIST_INIT;
+	const char *sentence;
+
+	if (profile_load(planned->name, &before, NULL) == 0)
+		choices_describe(&before, planned, &sentences);
+	strlist_for_each(sentence, &sentences)
+		printf("%s\n", sentence);
+}
+
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -51,6 +65,8 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 	printf("API: https://127.0.0.1:%u\n", profile.api_port);
 	profile_for_each_node(node, &profile)
 		print_node(&profile, node);
+	if (!is_new)
+		print_changes(&profile);
 	printf("Nothing was made.\n");
 	return 0;
 }

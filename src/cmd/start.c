@@ -193,7 +193,9 @@ const struct command cmd_start = {
 	.description =
 		"Makes a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
 		"or brings up what is down of an existing one: same nodes, same addresses, same data. "
-		"It can be interrupted and run again at any moment; it never resets a cluster. A file "
+		"It can be interrupted and run again at any moment; it never resets a cluster. Options "
+		"that can be repeated, such as --ports, add to what an existing cluster has; 'apply' "
+		"replaces and removes. A file "
 		"('manykube config init' writes one, 'manykube config explain' has its fields) can say "
 		"all of it; kind's files are understood, too. The command line is stronger than the "
 		"file, of mappings such as extraConfig key by key; the file is stronger than the "

@@ -59,6 +59,17 @@ $("$MANYKUBE" options)" " ${option%%=*}"
 	done < <("$ROOT/tools/check-advice.py" --list | sort -u)
 }
 
+@test "no list of 'start' is left out of the test that keeps lists from being replaced" {
+	local option count=0
+
+	for option in $(sed -n '/^### manykube start/,/^### manykube apply/s/^| `\(--[a-z-]*\).*(may be repeated) |$/\1/p' \
+		"$ROOT/docs/commands.md"); do
+		grep -q "{ \"$option\"," "$ROOT/tests/unit/test-spec.c" || fail "$option is not in lists[]"
+		count=$((count + 1))
+	done
+	[ "$count" -gt 10 ] || fail "help does not tell lists from others"
+}
+
 @test "groff has nothing to say about the man page" {
 	need groff
 	run -0 groff -man -ww -Tutf8 -z "$PAGE"
