@@ -59,6 +59,7 @@ struct command {
 	const struct opt *options;                /* ends with OPT_END; may be NULL */
 	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
 	const char *interrupted; /* advice after a Ctrl-C; NULL: run the same command again */
+	const bool *no_lock; /* an option with which COMMAND_LOCKS_CLUSTER is not needed, or NULL */
 	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
 
 	/*

@@ -67,6 +67,8 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 	cleanup_fd int lock = -1;
 	const struct command *command = ctx->command;
 	bool needs_cluster = command->flags & COMMAND_NEEDS_CLUSTER;
+	bool needs_lock = command->flags & COMMAND_LOCKS_CLUSTER &&
+			  !(command->no_lock && *command->no_lock);
 	int r;
 
 	/* Nodes and front doors live for days, and what a node gets is not to be the host's. */
@@ -85,7 +87,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 		if (r < 0)
 			return r;
 	}
-	if (command->flags & COMMAND_LOCKS_CLUSTER) {
+	if (needs_lock) {
 		r = take_lock(ctx, path, &lock, err);
 		if (r < 0)
 			return r;

@@ -206,6 +206,7 @@ const struct command cmd_start = {
 		    "manykube start -f cluster.yaml\n"
 		    "manykube start --download-only\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.no_lock = &start_arguments.download_only,
 	.options = start_options,
 	.events = &start_arguments.output,
 	.take_file = start_take_file,

@@ -59,6 +59,12 @@ static const struct command rooted = { .name = "rooted",
 				       .summary = "s",
 				       .flags = COMMAND_NEEDS_ROOT,
 				       .run = note };
+static const struct command fetching = { .name = "fetching",
+					 .summary = "s",
+					 .options = options,
+					 .flags = COMMAND_LOCKS_CLUSTER,
+					 .no_lock = &arg.force,
+					 .run = note };
 static const struct command hidden = {
 	.name = "secret", .summary = "s", .flags = COMMAND_HIDDEN, .run = note
 };
@@ -70,7 +76,7 @@ static const struct command both = { .name = "both",
 				     .max_operands = 1,
 				     .subcommands = children,
 				     .run = note };
-static const struct command *const list[] = { &plain,  &passing, &needing, &rooted,
+static const struct command *const list[] = { &plain,  &passing, &needing, &rooted, &fetching,
 					      &hidden, &parent,  &both,    NULL };
 static struct error why;
 
@@ -268,6 +274,17 @@ TEST(two_commands_on_one_cluster_exclude_each_other)
 	ASSERT_OK(profile_lock("manykube", "another", &fd, &err));
 	ASSERT_INT(RUN("needing"), -EWOULDBLOCK);
 	ASSERT(why.reason == &reason_busy);
+}
+
+TEST(an_option_can_make_the_lock_needless)
+{
+	cleanup_fd int lock = -1;
+
+	use_fresh_home();
+	ASSERT_OK(profile_lock("manykube", "manykube test", &lock, &err));
+	ASSERT_INT(RUN("fetching"), -EWOULDBLOCK);
+	ASSERT_INT(RUN("fetching", "-f"), 3);
+	arg.force = false;
 }
 
 TEST(says_when_root_is_needed)
