@@ -129,7 +129,8 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 
 /*
  * Get what the nodes of PROFILE that OPTIONS are about run: the cluster's payload, into RET, and
- * those of other versions that nodes have.
+ * those of other versions that nodes have.  For a cluster that is offline they must be in the
+ * cache.
  */
 int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
 			 struct observer *observer, struct payload *ret, struct error *err);

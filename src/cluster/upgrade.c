@@ -390,12 +390,13 @@ int cluster_upgrade(struct profile *profile, const struct upgrade_options *optio
 	cleanup_with(release_upgrade) struct upgrade upgrade = { .profile = profile,
 								 .options = options,
 								 .observer = observer };
+	const struct payload_source source = { .binary_mirror = options->binary_mirror,
+					       .offline = profile->offline };
 	int r = upgrade_plan(profile, options->version, &upgrade.plan, err);
 
 	if (r < 0 || upgrade.plan.is_done)
 		return r;
-	r = world->payload(upgrade.plan.to, options->binary_mirror, observer, &upgrade.payload,
-			   err);
+	r = world->payload(upgrade.plan.to, &source, observer, &upgrade.payload, err);
 	if (r < 0)
 		return r;
 	r = work(&upgrade, err);

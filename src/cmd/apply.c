@@ -45,6 +45,8 @@ static const struct opt options[] = {
 	OPT_SECONDS(0, "drain-timeout", &arg.how.drain_seconds,
 		    "how long moving pods off a node that goes may take; it goes all the same then",
 		    .once = true),
+	OPT_STRING(0, "binary-mirror", &arg.how.binary_mirror, "URL",
+		   "where to download Kubernetes from instead of the official places"),
 	OPT_FLAG(0, "force", &arg.how.force, "go on although this host lacks something",
 		 .once = true),
 	OPT_CHOICE(
@@ -119,6 +121,7 @@ static int make(struct command_context *ctx, struct error *err)
 
 	start_arguments.wanted.wait_seconds = arg.how.wait_seconds;
 	start_arguments.wanted.force = arg.how.force;
+	start_arguments.wanted.binary_mirror = arg.how.binary_mirror;
 	r = start_settle(ctx, err);
 	if (r == 0)
 		r = cluster_plan(ctx->profile_name, &start_arguments.wanted, &profile, &is_new,

@@ -142,8 +142,9 @@ const struct opt start_options[] = {
 		   "network between pods: our routes, or none, to install one of your own",
 		   .when_made = true),
 	OPT_FLAG(0, "offline", &start_arguments.wanted.offline,
-		 "no way out of the cluster: no NAT, no names from outside", .when_made = true,
-		 .given = &start_arguments.wanted.offline_given),
+		 "no way out of the cluster: no NAT, no names from outside; and nothing is "
+		 "downloaded or built for it",
+		 .when_made = true, .given = &start_arguments.wanted.offline_given),
 	OPT_STRING(
 		0, "host-access", &start_arguments.wanted.host_access, "all|none|PORT,...",
 		"what nodes reach of this host besides DNS and the API: all, none, or ports, TCP and UDP; "

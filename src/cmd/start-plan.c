@@ -15,12 +15,14 @@ static const char *what_happens(const struct profile *profile, const struct node
 	return "would be made";
 }
 
-static const char *where_it_is(const char *version)
+static const char *where_it_is(const struct profile *profile, const char *version)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 
-	return payload_open(version, &payload, NULL) == 0 ? "in the cache"
-							  : "would be downloaded or built";
+	if (payload_open(version, &payload, NULL) == 0)
+		return "in the cache";
+	return profile->offline ? "not in the cache, so it would fail offline"
+				: "would be downloaded or built";
 }
 
 static void print_node(const struct profile *profile, const struct node *node)
@@ -29,7 +31,7 @@ static void print_node(const struct profile *profile, const struct node *node)
 	       node->address, what_happens(profile, node));
 	if (cluster_node_differs(profile, node))
 		printf(", with the kubelet of %s (%s)", node->kubernetes_version,
-		       where_it_is(node->kubernetes_version));
+		       where_it_is(profile, node->kubernetes_version));
 	printf("\n");
 }
 
@@ -57,7 +59,7 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 		return r;
 	printf("Cluster \"%s\" %s.\n", name, is_new ? "would be made" : "exists");
 	printf("Kubernetes: %s (%s)\n", profile.kubernetes_version,
-	       where_it_is(profile.kubernetes_version));
+	       where_it_is(&profile, profile.kubernetes_version));
 	printf("Nodes' network: %s%s\n", profile.subnet,
 	       profile.offline ? ", without a way out" : "");
 	printf("Pods' network: %s\n", profile.pod_subnet);

@@ -77,6 +77,16 @@ limit_of() {
 	assert_output_has "cannot download 'http://127.0.0.1:9/"
 }
 
+@test "nothing is downloaded or built for an offline cluster" {
+	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/empty \
+		run manykube start --offline --binary-mirror=http://127.0.0.1:9
+	assert_status 40
+	assert_output_has "is not in the cache, and nothing is downloaded or built"
+	assert_output_has "'manykube start --download-only --kubernetes-version=v1.36.3'"
+	assert_equal "$(ls "$BATS_TEST_TMPDIR")" ""
+	assert_no_trace
+}
+
 @test "an unsupported version is refused with the supported ones" {
 	assert_start_refused 106 v1.36.3 --kubernetes-version=v1.2.3 --offline
 	assert_start_refused 106 v1.36.3 --kubernetes-version=nonsense --offline

@@ -341,6 +341,26 @@ TEST(drops_what_was_made_of_other_versions)
 	ASSERT(file_exists(program));
 }
 
+TEST(offline_only_the_cache_is_looked_at)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *cache = xasprintf("%s/cache", test_folder());
+	cleanup_free char *text = payload_json("");
+	struct payload_source offline = { .offline = true };
+
+	(void)setenv("MANYKUBE_CACHE", cache, 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	ASSERT_INT(payload_ensure("v1.36.3", &offline, NULL, &payload, &why), -ENOENT);
+	ASSERT(why.reason == &reason_download);
+	ASSERT_STR(error_advice(&why),
+		   "run 'manykube start --download-only --kubernetes-version=v1.36.3' while this "
+		   "machine is online");
+	ASSERT(!file_exists(cache));
+	put(text, "cache/v1.36.3/payload.json");
+	ASSERT_OK(payload_ensure("v1.36.3", &offline, NULL, &payload, &err));
+}
+
 TEST(a_version_that_nobody_knows_may_still_be_in_the_cache)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
