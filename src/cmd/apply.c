@@ -38,7 +38,9 @@ static const struct opt options[] = {
 		 "only say what would be done; ends with 2 if that is something", .once = true),
 	OPT_FLAG(0, "prune", &arg.how.prune, "delete nodes that the file does not have",
 		 .once = true),
-	OPT_FLAG('y', "yes", &arg.yes, "don't ask before nodes are restarted or deleted",
+	OPT_FLAG('y', "yes", &arg.yes,
+		 "don't ask before nodes are restarted or deleted, nor before Kubernetes is built "
+		 "from source",
 		 .once = true),
 	OPT_SECONDS(0, "wait-timeout", &arg.how.wait_seconds,
 		    "how long to wait for the cluster after each start", .once = true),
@@ -171,6 +173,7 @@ static int run(struct command_context *ctx, struct error *err)
 			"give one with -f; 'manykube config view' prints a cluster that "
 			"exists as such a file, 'manykube config init' one to begin with");
 	}
+	progress_assume_yes = arg.yes;
 	/* Then stdout has the plan, and nothing else. */
 	if (arg.dry_run)
 		events_begin("apply", false);

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "cli/opt.h"
+#include "cli/progress.h"
 #include "cluster/profile.h"
 
 enum command_flags {
@@ -79,6 +80,12 @@ struct command {
 	OPT_CHOICE('o', "output", to_, "text|json",                                    \
 		   "progress for people, or an event per line on stdout for programs", \
 		   .once = true)
+
+/* --yes of the commands that may have to build Kubernetes. */
+#define OPT_YES                                                                                    \
+	OPT_FLAG('y', "yes", &progress_assume_yes,                                                 \
+		 "don't ask before Kubernetes is built from source, where it can't be downloaded", \
+		 .once = true)
 
 /* What commands that bring nodes up or down ask the dispatcher for. */
 #define COMMAND_CHANGES_NODES                                                                 \

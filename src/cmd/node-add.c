@@ -34,6 +34,7 @@ static const struct opt options[] = {
 	NODE_OPTIONS(arg.node),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds,
 		    "how long to wait for the nodes once they are made"),
+	OPT_YES,
 	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something",
 		 .once = true),
 	OPT_EVENTS(&arg.output),

@@ -196,6 +196,7 @@ const struct opt start_options[] = {
 		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
 	OPT_FLAG(0, "dry-run", &start_arguments.dry_run, "say what would be done, and make nothing",
 		 .once = true),
+	OPT_YES,
 	OPT_FLAG(0, "delete-on-failure", &start_arguments.delete_on_failure,
 		 "remove a new cluster again if its start fails", .once = true),
 	OPT_FLAG(0, "force", &start_arguments.wanted.force,

@@ -858,6 +858,48 @@ TEST(says_beforehand_what_a_build_takes)
 	free(listener.note);
 }
 
+static unsigned asked;
+
+static bool refuse(struct observer *observer arg_unused, const char *step, const char *text)
+{
+	ASSERT_STR(step, "getting Kubernetes v1.36.3");
+	ASSERT(strstr(text, "built from source") && strstr(text, "minutes"));
+	asked++;
+	return false;
+}
+
+static bool agree(struct observer *observer, const char *step, const char *text)
+{
+	(void)refuse(observer, step, text);
+	return true;
+}
+
+TEST(builds_nothing_that_is_not_confirmed)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct payload_source source = { .no_download = true };
+	struct observer observer = {
+		ignore_begin, ignore_progress, ignore_end, NULL, NULL, refuse
+	};
+
+	check_host();
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	put_go("[ $component != runc ] || exit 7");
+	ASSERT_INT(payload_ensure("v1.36.3", &source, &observer, &payload, &why), -ECANCELED);
+	ASSERT(why.reason == &reason_interrupted);
+	ASSERT(strstr(why.hint, "--yes"));
+	ASSERT_INT(count_builds("kubernetes"), 0);
+	ASSERT_INT(asked, 1);
+	/* It is asked once for all that is built. */
+	asked = 0;
+	observer.confirm = agree;
+	ASSERT_INT(payload_ensure("v1.36.3", &source, &observer, &payload, NULL), -EIO);
+	ASSERT_INT(asked, 1);
+	ASSERT(count_builds("kubernetes") > 0);
+}
+
 TEST(wraps_kubernetes_go_mod)
 {
 	static const char theirs[] = "module k8s.io/kubernetes\n\ngo 1.26.0\n\nrequire (\n"
