@@ -12,11 +12,13 @@
 #include "cluster/old-home.h"
 #include "cmd/interrupt.h"
 
-/* Suggest the same command with sudo; ARGS is what the audit may show of its arguments. */
-static int hint_root(const char *path, const char *args, struct error *err)
+/* Suggest COMMAND with sudo; ARGS is what the audit may show of its arguments. */
+static int hint_root(const struct command *command, const char *path, const char *args,
+		     struct error *err)
 {
 	/* What is left out or quoted can't be typed again as it is shown. */
-	if (strstr(args, "=REDACTED") || strpbrk(args, "'\"\\$`"))
+	if (command->flags & COMMAND_PASSES_REST || strstr(args, "=REDACTED") ||
+	    strpbrk(args, "'\"\\$`"))
 		return error_hint(err, -EPERM,
 				  "run the same command as root, for instance with sudo");
 	return error_hint(err, -EPERM, "run it as root: 'sudo %s%s%s'", path, *args ? " " : "",
@@ -24,9 +26,10 @@ static int hint_root(const char *path, const char *args, struct error *err)
 }
 
 /* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
-static int check_root(const struct profile *profile, const char *path, const struct record *record,
-		      struct error *err)
+static int check_root(const struct command_context *ctx, const char *path,
+		      const struct record *record, struct error *err)
 {
+	const struct profile *profile = ctx->profile;
 	const struct node *node;
 	bool native = !profile || profile->node_count == 0;
 
@@ -39,7 +42,7 @@ static int check_root(const struct profile *profile, const char *path, const str
 		return 0;
 	error_because(err, &reason_not_root, -EPERM,
 		      "'%s' needs root: only root may make, enter or remove nodes", path);
-	return hint_root(path, record->audit.args, err);
+	return hint_root(ctx->command, path, record->audit.args, err);
 }
 
 /* Hold the cluster's lock, after another command if this one may wait for it. */
@@ -83,7 +86,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 		ctx->profile = &profile;
 	}
 	if (command->flags & COMMAND_NEEDS_ROOT) {
-		r = check_root(ctx->profile, path, record, err);
+		r = check_root(ctx, path, record, err);
 		if (r < 0)
 			return r;
 	}
