@@ -44,7 +44,7 @@ deps:
 up:
 	@tools/deps.sh
 	@$(MAKE) --no-print-directory programs
-	$(SUDO) build/manykube start --nodes=3
+	$(SUDO) build/manykube start --nodes=3 --yes
 	$(SUDO) build/manykube kubectl -- get nodes
 
 test: deps

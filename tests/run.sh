@@ -137,7 +137,7 @@ fill_cache() {
 
 	for version in $(build/manykube version -o json | jq -r '.kubernetesVersions[]'); do
 		MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} \
-			build/manykube start --download-only --kubernetes-version="$version" || return
+			build/manykube start --download-only --yes --kubernetes-version="$version" || return
 	done
 }
 

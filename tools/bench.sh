@@ -72,6 +72,9 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 11' INT TERM
 
+# Nothing is downloaded or built for offline clusters.
+"$manykube" start --download-only --quiet --yes
+
 say() {
 	printf '%s\n' "$*" >&2
 }

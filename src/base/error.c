@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -15,7 +16,7 @@ const struct reason reason_usage = { "MK_USAGE", 14, NULL,
 const struct reason reason_cluster_file = { "MK_CLUSTER_FILE", 18, "'manykube config explain' shows the fields there are",
 	"the file that describes a cluster is wrong" };
 const struct reason reason_interrupted = { "MK_INTERRUPTED", 11,
-	"nothing is lost: run the same command again to go on, or 'manykube delete' to remove what was made",
+	"nothing is lost: run the same command again to go on",
 	"a signal, such as Ctrl-C, ended a command that changes a cluster" };
 const struct reason reason_busy = { "MK_BUSY", 11, "wait for it to end, then run this command again",
 	"another command works on the cluster" };
@@ -184,6 +185,7 @@ int error_reason(struct error *err, int code, const struct reason *reason)
 
 int error_hint(struct error *err, int code, const char *fmt, ...)
 {
+	cleanup_free char *text = NULL;
 	va_list ap;
 
 	if (!err)
@@ -191,8 +193,9 @@ int error_hint(struct error *err, int code, const char *fmt, ...)
 
 	free(err->hint);
 	va_start(ap, fmt);
-	err->hint = xvasprintf(fmt, ap);
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
+	err->hint = advice_complete(text);
 	return code;
 }
 

@@ -90,7 +90,8 @@ const char *error_advice(const struct error *err);
 /* The exit status of a program that ends because of ERR. */
 int error_exit_status(const struct error *err);
 
-/* Say what the person can do about this very case, and return CODE unchanged. */
+/* Say what the user can do about this very case, and return CODE unchanged; commands are written as
+ * base/advice.h says. */
 int error_hint(struct error *err, int code, const char *fmt, ...) printf_like(3, 4);
 
 /* Forget the error, leaving ERR ready for use again. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -125,13 +126,15 @@ void log_last_words(const char *text, size_t len)
 void log_warning(const char *fmt, ...)
 {
 	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
+	cleanup_free char *complete = NULL;
 	cleanup_free char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	strbuf_add_printable(&shown, text, strlen(text));
+	complete = advice_complete(text);
+	strbuf_add_printable(&shown, complete, strlen(complete));
 	keep("warning", shown.text);
 	show_warning(shown.text);
 }

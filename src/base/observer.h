@@ -26,6 +26,10 @@ struct observer {
 	/* The step is long: say from now on how much time it has left.  All of it is expected to
 	 * take EXPECTED_MS (0: unknown).  May be NULL. */
 	void (*expect)(struct observer *observer, const char *step, int64_t expected_ms);
+
+	/* Whether to go on with the STEP that TEXT is about, which takes long.  May be NULL: it is
+	 * a note then. */
+	bool (*confirm)(struct observer *observer, const char *step, const char *text);
 };
 
 /* OBSERVER may be NULL in all of these. */
@@ -59,4 +63,12 @@ static inline void observe_expect(struct observer *observer, const char *step, i
 {
 	if (observer && observer->expect)
 		observer->expect(observer, step, expected_ms);
+}
+
+static inline bool observe_confirm(struct observer *observer, const char *step, const char *text)
+{
+	if (observer && observer->confirm)
+		return observer->confirm(observer, step, text);
+	observe_note(observer, text);
+	return true;
 }

@@ -6,6 +6,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -203,21 +204,10 @@ void node_table_print_headline(const struct profile *profile, enum health health
 	print_wrapped(line.text, 2, look, out);
 }
 
-/* Commands in advice are for this cluster. */
-static const char *dash_p(const struct profile *profile, char **keep)
-{
-	if (is(profile->name, PROFILE_DEFAULT_NAME))
-		return "";
-	*keep = xasprintf(" -p %s", profile->name);
-	return *keep;
-}
-
 /* What brings back what does not run, or tells more of what does. */
 static char *remedy(const struct profile *profile, const struct cluster_status *nodes,
 		    const struct cluster_detail *detail, const struct activity *activity)
 {
-	cleanup_free char *keep = NULL;
-	const char *where = dash_p(profile, &keep);
 	const struct node *not_ready = NULL;
 	bool paused = false;
 
@@ -231,22 +221,20 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		if (is(detail->nodes[i].state, "Paused"))
 			paused = true;
 		else if (is(node->apiserver, "Unknown") && geteuid() != 0)
-			return xasprintf("'sudo manykube status%s' can ask it", where);
+			return xstrdup("'sudo manykube status' can ask it");
 		else if (health_of_parts(node) != HEALTH_OK ||
 			 health_of_word(node->kubeconfig) != HEALTH_OK)
-			return xasprintf("'manykube start%s' mends it", where);
+			return xstrdup("'manykube start' mends it");
 		else if (!not_ready && detail->nodes[i].why)
 			not_ready = node->node;
 	}
 	if (paused)
-		return xasprintf("'manykube unpause%s' lets it go on", where);
+		return xstrdup("'manykube unpause' lets it go on");
 	if (not_ready && profile->cni && is(profile->cni, "none"))
 		return xstrdup(
 			"the cluster was made with --cni=none: nodes become Ready once a CNI "
 			"is installed");
-	return not_ready
-		       ? xasprintf("'manykube logs%s -n %s' may tell more", where, not_ready->name)
-		       : NULL;
+	return not_ready ? xasprintf("'manykube logs -n %s' may tell more", not_ready->name) : NULL;
 }
 
 /* What is wrong with one node, or NULL. */
@@ -269,9 +257,12 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 			       const struct node_table_look *look, FILE *out)
 {
 	cleanup_free char *what_to_do = remedy(profile, nodes, detail, activity);
+	cleanup_free char *complete = NULL;
 
 	if (!what_to_do)
 		return;
+	/* What works on it now is no advice. */
+	complete = activity->busy_with ? take_ptr(what_to_do) : advice_complete(what_to_do);
 	fputc('\n', out);
 	for (size_t i = 0; i < nodes->count; i++) {
 		cleanup_free char *problem = problem_of(&nodes->nodes[i], &detail->nodes[i]);
@@ -285,5 +276,5 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 
 		print_wrapped(last, 2, look, out);
 	}
-	print_wrapped(what_to_do, 0, look, out);
+	print_wrapped(complete, 0, look, out);
 }

@@ -52,7 +52,10 @@ struct progress {
 	pid_t painter; /* 0 if there is none */
 	int pipe;
 	struct steps *steps; /* under way; a painter has steps of its own */
+	struct steps_look look;
 };
+
+bool progress_assume_yes;
 
 /* Where warnings go. */
 static struct progress *shown;
@@ -298,6 +301,46 @@ static void observe_expects(struct observer *observer, const char *step, int64_t
 		TELL(progress, MESSAGE_EXPECT, step, NULL, NULL, text);
 }
 
+/* Take the live lines away, until start_painter(). */
+static void end_painter(struct progress *progress)
+{
+	TELL(progress, MESSAGE_QUIT, NULL);
+	(void)close(progress->pipe);
+	while (waitpid(progress->painter, NULL, 0) < 0 && errno == EINTR)
+		;
+	progress->painter = 0;
+	progress->pipe = -1;
+}
+
+static bool nobody_is_there(void)
+{
+	return !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || events_on_stdout();
+}
+
+static bool observe_asks(struct observer *observer, const char *step, const char *text)
+{
+	struct progress *progress = (struct progress *)observer;
+	cleanup_with(strbuf_release) struct strbuf lines = STRBUF_INIT;
+	bool paints = progress->painter != 0;
+	bool answer;
+
+	if (progress_assume_yes || nobody_is_there()) {
+		observe_notes(observer, text);
+		return true;
+	}
+	events_info(text);
+	log_keep("question: %s", text);
+	if (paints)
+		end_painter(progress);
+	text_wrap(&lines, text, 0, 0, text_columns(STDERR_FILENO, 80));
+	fprintf(stderr, "%s\n", lines.text);
+	answer = say_go_on();
+	/* The new painter knows nothing of what the other one showed. */
+	if (paints && start_painter(progress, &progress->look) == 0)
+		TELL(progress, MESSAGE_BEGIN, step);
+	return answer;
+}
+
 static void show_warning(const char *text)
 {
 	cleanup_free char *line = NULL;
@@ -332,8 +375,10 @@ struct progress *progress_new(bool quiet, int verbosity)
 		.end = observe_ends,
 		.note = observe_notes,
 		.expect = observe_expects,
+		.confirm = observe_asks,
 	};
 	progress->quiet = mute;
+	progress->look = look;
 	progress->pipe = -1;
 	progress->steps = steps_new(&look);
 	if (live)
@@ -356,12 +401,8 @@ void progress_free(struct progress *progress)
 		log_show_warnings_with(say_warning);
 		shown = NULL;
 	}
-	if (progress->painter) {
-		TELL(progress, MESSAGE_QUIT, NULL);
-		(void)close(progress->pipe);
-		while (waitpid(progress->painter, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	if (progress->painter)
+		end_painter(progress);
 	steps_free(progress->steps);
 	free(progress);
 }

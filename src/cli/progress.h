@@ -13,6 +13,9 @@
 
 struct progress;
 
+/* Long work is not asked about; on a terminal it is, otherwise. */
+extern bool progress_assume_yes;
+
 /* QUIET shows nothing but warnings; VERBOSITY of 1 says how long each step took. */
 struct progress *progress_new(bool quiet, int verbosity);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/events.h"
@@ -70,15 +71,17 @@ void say_warning(const char *text)
 
 void say_done(const char *fmt, ...)
 {
+	cleanup_free char *complete = NULL;
 	cleanup_free char *text = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	events_done(text);
+	complete = advice_complete(text);
+	events_done(complete);
 	if (!events_on_stdout())
-		fprintf(stderr, "%s\n", text);
+		fprintf(stderr, "%s\n", complete);
 }
 
 bool say_go_on(void)

@@ -171,8 +171,8 @@ static int check_refused(const struct cluster_file *file, const struct apply_pla
 				  "'manykube upgrade' takes a cluster to a newer Kubernetes; then "
 				  "apply the file again");
 	return error_hint(err, -EINVAL,
-			  "have the file say what is, as 'manykube config view' prints it, or "
-			  "'manykube delete' the cluster and apply the file to make it anew");
+			  "have the file say what is, as 'manykube config view' prints it, or make "
+			  "another cluster of it with -p");
 }
 
 static int try_removal(struct profile *twin, const struct apply_step *step, struct error *err)
@@ -191,8 +191,8 @@ static int try_removal(struct profile *twin, const struct apply_step *step, stru
 			*changes ? ")" : "");
 		return error_hint(
 			err, -EINVAL,
-			"have another control plane in the file, too; or 'manykube delete' the "
-			"cluster and apply the file to make it anew");
+			"have another control plane in the file, too, or make another cluster of "
+			"it with -p");
 	}
 	profile_remove_node(twin, node);
 	return 0;

@@ -36,7 +36,14 @@ struct applying {
 /* A node that is gone is not to wait for what it becomes of: get that first. */
 static int get_payloads(const struct applying *applying, struct error *err)
 {
-	int r = 0;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct payload_source source = { .binary_mirror = applying->options->binary_mirror };
+	int r = profile_load(applying->name, &profile, err);
+
+	if (r < 0)
+		return r;
+	apply_plan_take(applying->file, &profile);
+	source.offline = profile.offline;
 
 	for (size_t i = 0; r == 0 && i < applying->plan->count; i++) {
 		const struct apply_step *step = &applying->plan->steps[i];
@@ -47,7 +54,7 @@ static int get_payloads(const struct applying *applying, struct error *err)
 			continue;
 		options = cluster_file_node(applying->file, step->node);
 		if (options->kubernetes_version)
-			r = world->payload(options->kubernetes_version, NULL, applying->observer,
+			r = world->payload(options->kubernetes_version, &source, applying->observer,
 					   &payload, err);
 	}
 	return r;
@@ -114,6 +121,7 @@ static int start(const struct applying *applying, const struct node_options *add
 		.only = only,
 		.trust_running = trust_running,
 		.force = applying->options->force,
+		.binary_mirror = applying->options->binary_mirror,
 		.wait = WAIT_API | WAIT_NODES,
 		.wait_seconds = applying->options->wait_seconds,
 	};
@@ -125,7 +133,7 @@ static int start(const struct applying *applying, const struct node_options *add
 	(void)error_because(err, &reason_api_not_running, -ESRCH,
 			    "no control plane of cluster '%s' runs, and '%s' has none of them",
 			    applying->name, applying->file->source);
-	return error_hint(err, -ESRCH, "'manykube start -p %s' brings all up", applying->name);
+	return error_hint(err, -ESRCH, "'manykube start' brings all up");
 }
 
 static int remove_node(const struct applying *applying, const char *name, struct error *err)

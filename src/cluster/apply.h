@@ -9,10 +9,11 @@
 #include "cluster/apply-plan.h"
 
 struct apply_options {
-	bool prune;             /* delete nodes that the file does not have */
-	bool force;             /* go on although the host lacks something */
-	unsigned wait_seconds;  /* for the cluster, after each start */
-	unsigned drain_seconds; /* how long the pods of a node that goes may take to move */
+	bool prune;                /* delete nodes that the file does not have */
+	bool force;                /* go on although the host lacks something */
+	const char *binary_mirror; /* where to download Kubernetes from */
+	unsigned wait_seconds;     /* for the cluster, after each start */
+	unsigned drain_seconds;    /* how long the pods of a node that goes may take to move */
 };
 
 /*

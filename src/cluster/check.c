@@ -92,17 +92,18 @@ static int check_leaving(const struct profile *profile, const struct cluster_opt
 int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
 			 struct observer *observer, struct payload *ret, struct error *err)
 {
+	const struct payload_source source = { .binary_mirror = options->binary_mirror,
+					       .offline = profile->offline };
 	const struct node *node;
-	int r = world->payload(profile->kubernetes_version, options->binary_mirror, observer, ret,
-			       err);
+	int r = world->payload(profile->kubernetes_version, &source, observer, ret, err);
 
 	profile_for_each_node(node, profile) {
 		cleanup_with(payload_release) struct payload other = PAYLOAD_INIT;
 
 		if (r == 0 && cluster_node_differs(profile, node) &&
 		    cluster_takes_part(options, node))
-			r = world->payload(node->kubernetes_version, options->binary_mirror,
-					   observer, &other, err);
+			r = world->payload(node->kubernetes_version, &source, observer, &other,
+					   err);
 	}
 	return r;
 }
@@ -120,7 +121,7 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 		r = error_because(err, &reason_control_plane, -EBUSY,
 				  "a recovery of cluster '%s' has begun and not ended",
 				  profile.name);
-		(void)error_hint(err, r, "'manykube node recover -p %s' finishes it", profile.name);
+		(void)error_hint(err, r, "'manykube node recover' finishes it");
 	}
 	if (r == 0)
 		r = check_leaving(&profile, options, err);

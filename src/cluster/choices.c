@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
@@ -36,6 +37,7 @@ struct choice {
 	size_t wanted;                                     /* in struct cluster_options */
 	size_t kept;                                       /* in struct profile */
 	int (*check)(const char *word, struct error *err); /* each word of it; may be NULL */
+	bool (*excludes)(const char *word, const char *other); /* a list has one of both; or NULL */
 };
 
 static int check_port(const char *word, struct error *err)
@@ -43,6 +45,16 @@ static int check_port(const char *word, struct error *err)
 	struct port_spec port;
 
 	return spec_parse_port(word, &port, err);
+}
+
+/* A port of the host leads to one port of the nodes. */
+static bool is_same_port(const char *word, const char *other)
+{
+	struct port_spec one;
+	struct port_spec two;
+
+	return spec_parse_port(word, &one, NULL) == 0 && spec_parse_port(other, &two, NULL) == 0 &&
+	       one.address.s_addr == two.address.s_addr && one.host_port == two.host_port;
 }
 
 static int check_mount(const char *word, struct error *err)
@@ -209,7 +221,7 @@ static const struct choice choices[] = {
 	{ "--extra-config",             CHOICE_LIST,   false, SAME(extra_config), check_extra },
 	{ "--feature-gates",            CHOICE_LIST,   false, SAME(feature_gates), check_gate },
 	{ "kubeadmPatches",             CHOICE_LIST,   false, SAME(kubeadm_patches), kubeadm_patch_check },
-	{ "--ports",                    CHOICE_LIST,   true,  SAME(ports), check_port },
+	{ "--ports",                    CHOICE_LIST,   true,  SAME(ports), check_port, is_same_port },
 	{ "--insecure-registry",        CHOICE_LIST,   true,  SAME(insecure_registries), spec_check_registry },
 	{ "--registry-mirror",          CHOICE_LIST,   true,  SAME(registry_mirrors), check_mirror },
 	{ "--load-images",              CHOICE_LIST,   true,  SAME(images), own_images_check },
@@ -380,19 +392,8 @@ static void copy(const struct choice *choice, const void *from, void *to)
 	}
 }
 
-static int refuse(const struct choice *choice, const struct profile *profile, const char *has,
-		  const char *wanted, struct error *err)
+static int hint_refusal(const struct choice *choice, struct error *err)
 {
-	if (has)
-		(void)error_because(
-			err, &reason_usage, -EINVAL,
-			"cluster '%s' exists with %s=%s, which can't be changed to '%s'",
-			profile->name, choice->option, has, wanted);
-	else
-		(void)error_because(err, &reason_usage, -EINVAL,
-				    "cluster '%s' exists without %s, which can't be set to '%s' "
-				    "any more",
-				    profile->name, choice->option, wanted);
 	if (strcmp(choice->option, "--kubernetes-version") == 0)
 		return error_hint(
 			err, -EINVAL,
@@ -403,19 +404,155 @@ static int refuse(const struct choice *choice, const struct profile *profile, co
 			  "profile (-p) for another cluster");
 }
 
+static int refuse(const struct choice *choice, const struct profile *profile, const char *has,
+		  const char *wanted, struct error *err)
+{
+	if (!has)
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "cluster '%s' exists without %s, which can't be set to '%s' "
+				    "any more",
+				    profile->name, choice->option, wanted);
+	else if (choice->type == CHOICE_LIST)
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "cluster '%s' exists with %s=%s, to which '%s' can't be added",
+				    profile->name, choice->option, has, wanted);
+	else
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"cluster '%s' exists with %s=%s, which can't be changed to '%s'",
+			profile->name, choice->option, has, wanted);
+	return hint_refusal(choice, err);
+}
+
+/* The words of WANTED that HAS lacks. */
+static void subtract_words(const struct strlist *wanted, const struct strlist *has,
+			   struct strlist *ret)
+{
+	const char *word;
+
+	strlist_for_each(word, wanted)
+		if (!strlist_has(has, word))
+			strlist_add(ret, word);
+}
+
+/* Whether WORDS have one that WORD can't be beside. */
+static bool is_excluded(const struct choice *choice, const char *word, const struct strlist *words)
+{
+	const char *other;
+
+	if (choice->excludes)
+		strlist_for_each(other, words)
+			if (choice->excludes(word, other))
+				return true;
+	return false;
+}
+
+/* Add WORDS to the list KEPT, from which only goes what can't be beside one of them. */
+static void add_words(const struct choice *choice, const struct strlist *words,
+		      struct strlist *kept)
+{
+	struct strlist all = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, kept)
+		if (!is_excluded(choice, word, words))
+			strlist_add(&all, word);
+	strlist_for_each(word, words)
+		strlist_add(&all, word);
+	strlist_release(kept);
+	*kept = all;
+}
+
+/* Take what is wanted of a cluster that exists: other values, but only further words of lists. */
+static int take_change(const struct choice *choice, const struct cluster_options *options,
+		       struct profile *profile, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist further = STRLIST_INIT;
+	cleanup_free char *wanted = as_text(choice, wanted_of(choice, options));
+	cleanup_free char *has = as_text(choice, kept_of(choice, profile));
+
+	if (!wanted || (has && strcmp(has, wanted) == 0))
+		return 0;
+	if (choice->type == CHOICE_LIST) {
+		subtract_words(wanted_of(choice, options), kept_of(choice, profile), &further);
+		if (further.count == 0)
+			return 0;
+		free(wanted);
+		wanted = strlist_join(&further, ",");
+	}
+	if (!choice->any_time)
+		return refuse(choice, profile, has, wanted, err);
+	if (choice->type == CHOICE_LIST)
+		add_words(choice, &further, kept_of(choice, profile));
+	else
+		copy(choice, wanted_of(choice, options), kept_of(choice, profile));
+	return 0;
+}
+
 int choices_take(const struct cluster_options *options, struct profile *profile, bool is_new,
 		 struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
 		const struct choice *choice = &choices[i];
 		cleanup_free char *wanted = as_text(choice, wanted_of(choice, options));
-		cleanup_free char *has = as_text(choice, kept_of(choice, profile));
+		int r = 0;
 
-		if (!wanted || (has && strcmp(has, wanted) == 0))
-			continue;
-		if (!is_new && !choice->any_time)
-			return refuse(choice, profile, has, wanted, err);
-		copy(choice, wanted_of(choice, options), kept_of(choice, profile));
+		if (!is_new)
+			r = take_change(choice, options, profile, err);
+		else if (wanted)
+			copy(choice, wanted_of(choice, options), kept_of(choice, profile));
+		if (r < 0)
+			return r;
 	}
 	return 0;
+}
+
+/* What becomes of a list, in a sentence for the caller to free; NULL if nothing does. */
+static char *describe_list(const struct choice *choice, const struct strlist *before,
+			   const struct strlist *after)
+{
+	cleanup_with(strlist_release) struct strlist gained = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist lost = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist stays = STRLIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *added = NULL;
+	cleanup_free char *removed = NULL;
+	cleanup_free char *kept = NULL;
+
+	subtract_words(after, before, &gained);
+	subtract_words(before, after, &lost);
+	subtract_words(before, &lost, &stays);
+	if (gained.count + lost.count == 0)
+		return NULL;
+	added = strlist_join(&gained, ", ");
+	removed = strlist_join(&lost, ", ");
+	kept = strlist_join(&stays, ", ");
+	strbuf_addf(&text, "Adding to %s: %s", choice->option, added);
+	if (lost.count)
+		strbuf_addf(&text, "; it replaces %s", removed);
+	if (stays.count)
+		strbuf_addf(&text, "; %s %s; 'manykube apply' removes what its file does not have",
+			    kept, stays.count == 1 ? "stays" : "stay");
+	return advice_complete(text.text);
+}
+
+void choices_describe(const struct profile *before, const struct profile *after,
+		      struct strlist *ret_sentences)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
+		const struct choice *choice = &choices[i];
+		cleanup_free char *had = as_text(choice, kept_of(choice, before));
+		cleanup_free char *has = as_text(choice, kept_of(choice, after));
+		cleanup_free char *sentence = NULL;
+
+		if (choice->type == CHOICE_LIST) {
+			sentence = describe_list(choice, kept_of(choice, before),
+						 kept_of(choice, after));
+			if (sentence)
+				strlist_add(ret_sentences, sentence);
+		} else if (has && (!had || strcmp(had, has) != 0)) {
+			strlist_addf(ret_sentences, "Changing %s%s%s to %s", choice->option,
+				     had ? " from " : "", had ? had : "", has);
+		}
+	}
 }

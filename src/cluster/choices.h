@@ -21,7 +21,12 @@ bool choices_may_change(const char *option);
 
 /*
  * Take the choices of OPTIONS into PROFILE.  Unless it IS_NEW, -EINVAL with reason_usage for one
- * that can't be changed any more; some can at any time, such as --ports.
+ * that can't be changed any more; some can at any time, such as --ports.  Lists never lose a word
+ * that way, unless a new one takes its place: what they have stays, and the rest is added.
  */
 int choices_take(const struct cluster_options *options, struct profile *profile, bool is_new,
 		 struct error *err);
+
+/* Add to RET_SENTENCES what the choices of a cluster become: they were BEFORE and are AFTER. */
+void choices_describe(const struct profile *before, const struct profile *after,
+		      struct strlist *ret_sentences);

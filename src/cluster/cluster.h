@@ -106,6 +106,8 @@ struct cluster_options {
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* go on although the host lacks something */
 	unsigned wait;             /* enum cluster_wait */
+	/* Called when all that is asked for is in the record, before it is done; may be NULL. */
+	void (*recorded)(const struct cluster_options *options);
 	/* For the cluster only, once all that it needs is there: getting payloads, waiting for
 	 * other commands, making nodes and loading images do not count. */
 	unsigned wait_seconds;
@@ -130,7 +132,8 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 
 /*
  * Get what the nodes of PROFILE that OPTIONS are about run: the cluster's payload, into RET, and
- * those of other versions that nodes have.
+ * those of other versions that nodes have.  For a cluster that is offline they must be in the
+ * cache.
  */
 int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
 			 struct observer *observer, struct payload *ret, struct error *err);

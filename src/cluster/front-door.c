@@ -41,14 +41,12 @@ int cluster_open_front_door(const struct profile *profile, struct error *err)
 			      dead ? "cluster '%s' does not run"
 				   : "the control plane of cluster '%s' does not run",
 			      profile->name);
-		return error_hint(err, -ESRCH, "'manykube start -p %s' brings it up",
-				  profile->name);
+		return error_hint(err, -ESRCH, "'manykube start' brings it up");
 	}
 	if (dead && geteuid() != 0) {
 		error_because(err, &reason_api_not_running, -EPERM,
 			      "nothing listens at the API address of cluster '%s'", profile->name);
-		return error_hint(err, -EPERM, "'sudo manykube start -p %s' mends it",
-				  profile->name);
+		return error_hint(err, -EPERM, "'sudo manykube start' mends it");
 	}
 	return cluster_run_front_door(profile, err);
 }
@@ -84,5 +82,5 @@ int cluster_need_awake(const struct profile *profile, struct error *err)
 		return 0;
 	error_because(err, &reason_api_not_running, -EBUSY,
 		      "the control plane of cluster '%s' is paused", profile->name);
-	return error_hint(err, -EBUSY, "'manykube unpause -p %s' lets it go on", profile->name);
+	return error_hint(err, -EBUSY, "'manykube unpause' lets it go on");
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/advice.h"
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "cluster/members.h"
 #include "cluster/readiness.h"
@@ -152,6 +154,7 @@ struct quorum health_quorum(const struct cluster_status *status)
 		if (is_member(node->node)) {
 			quorum.members++;
 			quorum.healthy += health_of_parts(node) == HEALTH_OK;
+			quorum.paused += health_of_parts(node) == HEALTH_PAUSED;
 		} else if (health_of_word(node->host) == HEALTH_OK) {
 			quorum.joining++;
 		} else {
@@ -184,26 +187,34 @@ static void add_others(struct strbuf *words, const struct quorum *quorum)
 			    quorum->joining, quorum->joining == 1 ? "is" : "are");
 }
 
+/* What to do if too few members are healthy; one that is paused is not lost. */
+static const char *majority_remedy(const struct quorum *quorum)
+{
+	if (quorum->paused > 0)
+		return "'manykube unpause' lets what is paused go on";
+	if (quorum_total(quorum) < 2)
+		return "'manykube start' brings it up";
+	return "'manykube start' brings them up; if some are lost for good, "
+	       "'manykube node recover' goes on with one";
+}
+
 char *quorum_words(const struct quorum *quorum)
 {
-	struct strbuf words = STRBUF_INIT;
 	unsigned needed = members_majority(quorum->members);
 	unsigned may_fail = quorum_may_fail(quorum);
 	unsigned total = quorum_total(quorum);
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&words, "%u of %u healthy", quorum->healthy, total);
-	if (total < 2 && quorum->healthy < needed)
-		strbuf_add(&words, ": 'manykube start' brings it up");
-	else if (quorum->healthy < needed)
-		strbuf_addf(&words,
-			    ", and %u are needed: 'manykube start' brings them up; if some are "
-			    "lost for good, 'manykube node recover' goes on with one",
-			    needed);
+	strbuf_addf(&text, "%u of %u healthy", quorum->healthy, total);
+	if (quorum->healthy < needed && total > 1)
+		strbuf_addf(&text, ", and %u are needed", needed);
+	if (quorum->healthy < needed)
+		strbuf_addf(&text, ": %s", majority_remedy(quorum));
 	else if (may_fail > 0)
-		strbuf_addf(&words, ", %u%s may fail", may_fail,
+		strbuf_addf(&text, ", %u%s may fail", may_fail,
 			    quorum->healthy == total ? "" : " more");
 	else if (total > 1)
-		strbuf_add(&words, ", none may fail");
-	add_others(&words, quorum);
-	return strbuf_take(&words);
+		strbuf_add(&text, ", none may fail");
+	add_others(&text, quorum);
+	return advice_complete(text.text);
 }

@@ -50,6 +50,7 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 struct quorum {
 	unsigned members;
 	unsigned healthy; /* of the members */
+	unsigned paused;  /* likewise */
 	unsigned stopped;
 	unsigned joining;
 };

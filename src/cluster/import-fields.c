@@ -29,8 +29,10 @@ struct field {
 	int (*take)(const struct field *field, const json_t *value, struct import *import,
 		    struct error *err);
 	size_t offset;     /* in struct cluster_options */
-	const char *usual; /* a JSON list of values that mean nothing; "*": any */
+	const char *usual; /* a JSON list of values that minikube writes by itself; "*": any */
 	const char *why;   /* it is left out; NULL: there is nothing like it */
+	bool honoured;     /* the usual values are not left out: they are so here anyway, or are
+			      read apart from the others */
 };
 
 char *import_show(const json_t *value)
@@ -55,6 +57,17 @@ static void leave_out(struct import *import, const char *key, const json_t *valu
 
 	strlist_addf(&import->warnings, "%s %s is left out: %s", key, shown,
 		     why ? why : "there is nothing like it here");
+}
+
+/* The same for what nobody has chosen, which is worth no sentence of its own. */
+static void leave_default(struct import *import, const char *key, const json_t *value)
+{
+	cleanup_free char *shown = import_show(value);
+	cleanup_free char *text = xasprintf("%s %s", key, shown);
+
+	/* Nodes have the same ones. */
+	if (!strlist_has(&import->defaults, text))
+		strlist_add(&import->defaults, text);
 }
 
 /* Its key may be anything, too. */
@@ -197,7 +210,9 @@ static int take_mount(const struct field *field, const json_t *value, struct imp
 {
 	if (!json_is_string(value))
 		return bad_value(err, field->key, "a string");
-	if (!json_is_false(json_object_get(import->root, "Mount")))
+	if (json_is_false(json_object_get(import->root, "Mount")))
+		leave_default(import, field->key, value);
+	else
 		add_mount(import, field, value, json_string_value(value));
 	return 0;
 }
@@ -307,7 +322,9 @@ static int take_port(const struct field *field, const json_t *value, struct impo
 	json_int_t port = 0;
 	int r = take_number(field, value, 65535, &port, err);
 
-	if (r == 0 && port != USUAL_PORT)
+	if (r == 0 && port == USUAL_PORT)
+		leave_default(import, field->key, value);
+	else if (r == 0)
 		import->options.api_port = (unsigned)port;
 	return r;
 }
@@ -393,9 +410,9 @@ static int take_addons(const struct field *field, const json_t *value, struct im
 #define AT(member) .offset = offsetof(struct cluster_options, member)
 /* clang-format off */
 static const struct field cluster_fields[] = {
-	{ "Name",                    .usual = "*" }, /* these are read apart from the others */
-	{ "Nodes",                   .usual = "*" },
-	{ "KubernetesConfig",        .usual = "*" },
+	{ "Name",                    .usual = "*", .honoured = true }, /* these are read apart from the others */
+	{ "Nodes",                   .usual = "*", .honoured = true },
+	{ "KubernetesConfig",        .usual = "*", .honoured = true },
 	{ "Addons",                  take_addons },
 	{ "APIServerPort",           take_port },
 	{ "CertExpiration",          take_expiration },
@@ -425,13 +442,13 @@ static const struct field cluster_fields[] = {
 	{ "KVMNUMACount",            .usual = "[1]", .why = NO_VMS },
 	{ "KVMQemuURI",              .usual = "[\"qemu:///system\"]", .why = NO_VMS },
 	{ "MinikubeISO",             .usual = "*" }, /* likewise */
-	{ "Mount",                   .usual = "*" }, /* see take_mount() */
+	{ "Mount",                   .usual = "*", .honoured = true }, /* see take_mount() */
 	{ "Mount9PVersion",          .usual = "[\"9p2000.L\"]" },
 	{ "MountGID",                .usual = "[\"docker\"]" },
 	{ "MountMSize",              .usual = "[262144]" },
 	{ "MountType",               .usual = "[\"9p\"]" },
 	{ "MountUID",                .usual = "[\"docker\"]" },
-	{ "MultiNodeRequested",      .usual = "*" }, /* the nodes tell it */
+	{ "MultiNodeRequested",      .usual = "*", .honoured = true }, /* the nodes tell it */
 	{ "NatNicType",              .usual = "[\"virtio\"]", .why = NO_VMS },
 	{ "Network",                 .why = "the cluster gets a network of its own" },
 	{ "NFSSharesRoot",           .usual = "[\"/nfsshares\"]" },
@@ -463,16 +480,29 @@ static const struct field kubernetes_fields[] = {
 
 	{ "APIServerHAVIP",          .usual = "*" }, /* goes with further control planes */
 	{ "APIServerName",           .usual = "[\"minikubeCA\"]" },
-	{ "ClusterName",             .usual = "*" }, /* the name once more */
-	{ "ContainerRuntime",        .usual = "[\"containerd\"]", .why = "nodes run containerd" },
+	{ "ClusterName",             .usual = "*", .honoured = true }, /* the name once more */
+	{ "ContainerRuntime",        .usual = "[\"containerd\"]", .honoured = true,
+				     .why = "nodes run containerd" },
 	{ "CRISocket",               .usual = "*" }, /* goes with the runtime */
-	{ "EnableDefaultCNI",        .usual = "*" }, /* there is always one */
-	{ "Namespace",               .usual = "[\"default\"]",
+	{ "EnableDefaultCNI",        .usual = "*", .honoured = true }, /* there is always one */
+	{ "Namespace",               .usual = "[\"default\"]", .honoured = true,
 				     .why = "'kubectl config set-context' sets it for kubectl" },
-	{ "NetworkPlugin",           .usual = "[\"cni\"]" },
-	{ "NodeIP",                  .usual = "*" }, /* read with the nodes, as is the next */
-	{ "NodeName",                .usual = "*" },
-	{ "ShouldLoadCachedImages",  .usual = "*" }, /* images are always there */
+	{ "NetworkPlugin",           .usual = "[\"cni\"]", .honoured = true },
+	{ "NodeIP",                  .usual = "*", .honoured = true }, /* read with the nodes, as is the next */
+	{ "NodeName",                .usual = "*", .honoured = true },
+	{ "ShouldLoadCachedImages",  .usual = "*", .honoured = true }, /* images are always there */
+	{ NULL },
+};
+
+/* What import.c does not read of a node. */
+static const struct field node_fields[] = {
+	{ "Name",                    .usual = "*", .honoured = true },
+	{ "IP",                      .usual = "*", .honoured = true },
+	{ "KubernetesVersion",       .usual = "*", .honoured = true },
+	{ "ContainerRuntime",        .usual = "*", .honoured = true },
+	{ "ControlPlane",            .usual = "*", .honoured = true },
+	{ "Worker",                  .usual = "*", .honoured = true },
+	{ "Port",                    .usual = "[8443]", .why = "API servers have a port of our own" },
 	{ NULL },
 };
 /* clang-format on */
@@ -491,9 +521,11 @@ static int take_fields(const struct field *fields, const json_t *object, struct 
 
 		while (field->key && strcmp(field->key, key) != 0)
 			field++;
-		if (is_empty(value) || is_usual(field, value))
+		if (is_empty(value) || (is_usual(field, value) && field->honoured))
 			continue;
-		if (field->take)
+		if (is_usual(field, value))
+			leave_default(import, key, value);
+		else if (field->take)
 			r = field->take(field, value, import, err);
 		else if (field->key)
 			leave_out(import, key, value, field->why);
@@ -514,4 +546,10 @@ int import_take_fields(struct import *import, struct error *err)
 	r = take_fields(kubernetes_fields, json_object_get(import->root, "KubernetesConfig"),
 			import, err);
 	return r < 0 ? error_prefix(err, r, "KubernetesConfig") : 0;
+}
+
+void import_leave_node_fields(struct import *import, const json_t *node)
+{
+	/* Fields that are not taken can't fail. */
+	(void)take_fields(node_fields, node, import, NULL);
 }

@@ -216,6 +216,7 @@ static int read_nodes(struct import *import, struct error *err)
 
 		if (r < 0)
 			return error_prefix(err, r, "Nodes[%zu]", i);
+		import_leave_node_fields(import, json_array_get(list, i));
 	}
 	return add_sources(import, sources, count, err);
 }
@@ -492,6 +493,7 @@ void import_release(struct import *import)
 		&options->insecure_registries,
 		&options->registry_mirrors,
 		&import->warnings,
+		&import->defaults,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)

@@ -2,7 +2,8 @@
  * Clusters of minikube's: its config.json becomes a cluster of ours.
  *
  * What ours can't have is not an error, but never dropped in silence: a sentence about it is
- * added to the warnings, for the caller to show.
+ * added to the warnings, for the caller to show, or if minikube wrote it by itself, to the
+ * defaults.
  */
 #pragma once
 
@@ -26,6 +27,7 @@ struct import {
 	struct import_node *nodes; /* the first is the primary control plane; at least one */
 	size_t node_count;
 	struct strlist warnings;
+	struct strlist defaults; /* what is left out and nobody chose: "DiskSize 20000" */
 };
 
 #define IMPORT_INIT ((struct import){ NULL })

@@ -58,9 +58,7 @@ int cluster_may_leave(const struct profile *profile, const struct node *node, st
 				    "that of '%s'",
 				    all.running, all.count, members_majority(all.count),
 				    node->name);
-		return error_hint(err, -EAGAIN,
-				  "'manykube start' brings all up; if some are lost for good, "
-				  "'manykube node recover' goes on without them");
+		return members_hint_majority(profile, -EAGAIN, err);
 	}
 	if (others.running >= members_majority(all.count - 1))
 		return 0;
@@ -68,7 +66,9 @@ int cluster_may_leave(const struct profile *profile, const struct node *node, st
 			    "without '%s', %u of %u members of etcd would run, and %u are needed",
 			    node->name, others.running, all.count - 1,
 			    members_majority(all.count - 1));
-	return error_hint(err, -EAGAIN, "start or delete the control planes that do not run first");
+	return error_hint(err, -EAGAIN,
+			  all.paused > 0 ? "'manykube unpause' lets the paused ones go on"
+					 : "'manykube start' brings up those that do not run");
 }
 
 int cluster_pass_on_primary(struct profile *profile, struct node *node, struct error *err)

@@ -40,7 +40,7 @@ static int ask(const struct profile *profile, const char *except, const char *pa
 	(void)error_because(err, &reason_api_not_running, r,
 			    "no %scontrol plane of cluster '%s' runs", except ? "other " : "",
 			    profile->name);
-	return error_hint(err, r, "'manykube start -p %s' brings them up", profile->name);
+	return error_hint(err, r, "'manykube start' brings them up");
 }
 
 /* The host in "https://192.168.39.2:2380". */
@@ -176,11 +176,25 @@ struct members_tally members_tally(const struct profile *profile, const struct s
 	const struct node *node;
 
 	profile_for_each_node(node, profile) {
+		bool is_awake;
+
 		if (!node->control_plane || node->phase != NODE_JOINED)
 			continue;
 		tally.count++;
-		tally.running += !(except && strlist_has(except, node->name)) &&
-				 cluster_node_is_awake(profile, node);
+		if (except && strlist_has(except, node->name))
+			continue;
+		is_awake = cluster_node_is_awake(profile, node);
+		tally.running += is_awake;
+		tally.paused += !is_awake && cluster_node_state(profile, node) == NODE_RUNNING;
 	}
 	return tally;
+}
+
+int members_hint_majority(const struct profile *profile, int code, struct error *err)
+{
+	if (members_tally(profile, NULL).paused > 0)
+		return error_hint(err, code, "'manykube unpause' lets the paused ones go on");
+	return error_hint(err, code,
+			  "'manykube start' brings all up; if some are lost for good, 'manykube "
+			  "node recover' goes on without them");
 }

@@ -44,11 +44,16 @@ int members_pass_lead(const struct profile *profile, const struct node *node,
 /* How many of COUNT members are a majority. */
 unsigned members_majority(unsigned count);
 
-/* How many members PROFILE has, and how many of them run, those called NAMES (may be NULL) aside.
- */
+/* How many members PROFILE has, and how many of them run or are paused, those called EXCEPT (may be
+ * NULL) aside. */
 struct members_tally {
 	unsigned count;
-	unsigned running;
+	unsigned running; /* without those that are paused */
+	unsigned paused;
 };
 
 struct members_tally members_tally(const struct profile *profile, const struct strlist *except);
+
+/* Have ERR suggest what gives etcd its majority back, and return CODE: a paused member is not lost.
+ */
+int members_hint_majority(const struct profile *profile, int code, struct error *err);

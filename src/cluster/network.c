@@ -303,6 +303,21 @@ static int need_port(struct in_addr address, unsigned port, const char *option, 
 	return -EADDRINUSE;
 }
 
+/* Whether the front door of PROFILE has the host's port of PORT, wherever that leads. */
+static bool listens_at(const struct profile *profile, const struct port_spec *port)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec had;
+
+		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port->host_port &&
+		    had.address.s_addr == port->address.s_addr)
+			return true;
+	}
+	return false;
+}
+
 int network_ports_are_free(const struct profile *profile, const struct profile *before,
 			   struct error *err)
 {
@@ -314,10 +329,9 @@ int network_ports_are_free(const struct profile *profile, const struct profile *
 	strlist_for_each(word, &profile->ports) {
 		struct port_spec port;
 
-		if (r < 0 || (before && strlist_has(&before->ports, word)))
-			continue;
-		r = spec_parse_port(word, &port, err);
 		if (r == 0)
+			r = spec_parse_port(word, &port, err);
+		if (r == 0 && !(before && listens_at(before, &port)))
 			r = need_port(port.address, port.host_port, "--ports", err);
 	}
 	return r;

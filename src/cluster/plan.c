@@ -369,6 +369,19 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 	return 0;
 }
 
+void plan_tell_changes(const struct profile *planned, struct observer *observer)
+{
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist sentences = STRLIST_INIT;
+	const char *sentence;
+
+	if (profile_load(planned->name, &before, NULL) < 0)
+		return;
+	choices_describe(&before, planned, &sentences);
+	strlist_for_each(sentence, &sentences)
+		observe_note(observer, sentence);
+}
+
 /* Whether NODE was begun by asking for the same as OPTIONS do: then asking again goes on with it.
  */
 static bool was_begun_by(struct node *node, const struct profile *profile,
@@ -464,8 +477,7 @@ static int check_upgrade(const struct profile *profile, size_t nodes_before, str
 	(void)error_because(err, &reason_control_plane, -EBUSY,
 			    "cluster '%s' is between Kubernetes %s and %s, and takes no new nodes",
 			    profile->name, profile->upgrading_from, profile->kubernetes_version);
-	return error_hint(err, -EBUSY, "'manykube upgrade -p %s' finishes the upgrade",
-			  profile->name);
+	return error_hint(err, -EBUSY, "'manykube upgrade' finishes the upgrade");
 }
 
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,

@@ -17,6 +17,9 @@
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err);
 
+/* Tell OBSERVER what PLANNED changes of what was chosen for the cluster, if it exists. */
+void plan_tell_changes(const struct profile *planned, struct observer *observer);
+
 /* What a node is held to if WANTED (0: the USUAL) is asked for; 0 is all that the host has. */
 unsigned plan_cpus(unsigned wanted, unsigned usual);
 uint64_t plan_memory(uint64_t wanted, uint64_t usual);

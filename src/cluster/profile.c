@@ -142,7 +142,7 @@ static int explain_damage(const char *name, const char *path, int code, struct e
 				  copy, name);
 	return error_hint(
 		err, code,
-		"mend the file, which was left as it is, or remove the cluster with 'manykube delete -p %s'",
+		"correct the file, which was left as it is, as are the nodes of cluster '%s'",
 		name);
 }
 
@@ -201,7 +201,8 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 		why = ERROR_INIT;
 	}
 	if (r < 0 && r != -EACCES)
-		(void)error_hint(err, r, "'manykube delete -p %s' removes what is there", name);
+		(void)error_hint(err, r, "put the file right; cluster '%s' was left as it is",
+				 name);
 	if (r < 0)
 		return error_reason(err, r, &reason_host_config);
 

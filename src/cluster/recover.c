@@ -119,6 +119,14 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 		*ret_node = node;
 		return 0;
 	}
+	/* What they know would be lost, and they are not. */
+	if (tally.paused > 0 && tally.running + tally.paused >= members_majority(tally.count)) {
+		(void)error_because(err, &reason_control_plane, -EBUSY,
+				    "%u of %u members of etcd are only paused: there is nothing to "
+				    "recover",
+				    tally.paused, tally.count);
+		return members_hint_majority(profile, -EBUSY, err);
+	}
 	if (!node || cluster_node_state(profile, node) != NODE_RUNNING || !node->control_plane ||
 	    node->phase != NODE_JOINED) {
 		(void)error_because(err, &reason_control_plane, -ESRCH,
@@ -133,7 +141,7 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 				    "%u of %u members of etcd run, and %u are enough: there is "
 				    "nothing to recover",
 				    tally.running, tally.count, members_majority(tally.count));
-		return error_hint(err, -EINVAL, "'manykube node delete NAME' removes a dead one");
+		return error_hint(err, -EINVAL, "'manykube start' brings up those that do not run");
 	}
 	*ret_node = node;
 	return 0;

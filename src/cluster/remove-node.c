@@ -169,7 +169,8 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "'%s' is the only control plane of cluster '%s'", node->name,
 				    profile->name);
-		return error_hint(err, -EINVAL, "'manykube delete' removes the whole cluster");
+		return error_hint(err, -EINVAL,
+				  "add another one first: 'manykube node add --control-plane'");
 	}
 	if (!node->control_plane || node->phase != NODE_JOINED || force)
 		return 0;
@@ -179,9 +180,7 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 			    "etcd has %u members, and without that of '%s' it would never have a "
 			    "majority again",
 			    tally.count, node->name);
-	return error_hint(err, -EAGAIN,
-			  "run 'manykube start -p %s' first: a running cluster lets it go",
-			  profile->name);
+	return error_hint(err, -EAGAIN, "run 'manykube start' first: a running cluster lets it go");
 }
 
 /* A control plane leaves in order if the others can let it go; else its mark has to go to another

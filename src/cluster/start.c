@@ -341,8 +341,7 @@ static int check_majority(const struct start *start, struct error *err)
 			    "only %u of the %u control planes of cluster '%s' would run, and etcd "
 			    "needs %u",
 			    part, count, start->profile.name, members_majority(count));
-	return error_hint(err, -EINVAL, "'manykube start -p %s' brings all of them up",
-			  start->profile.name);
+	return error_hint(err, -EINVAL, "'manykube start' brings all of them up");
 }
 
 /* Write the profile, and bring up what it promises to this host: networks and ports. */
@@ -363,9 +362,13 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 	if (r == 0)
 		r = check_majority(start, err);
 	if (r == 0)
+		plan_tell_changes(&start->profile, start->observer);
+	if (r == 0)
 		r = profile_save(&start->profile, err);
 	if (r < 0)
 		return r;
+	if (options->recorded)
+		options->recorded(options);
 	world->after("save profile");
 	if (!can_go_on(start))
 		return 0;

@@ -75,23 +75,21 @@ static void read_log(const char *tree, struct strbuf *out)
 }
 
 /* What can be done; of a node that never joined there is nothing to lose. */
-static int hint_at(const struct profile *profile, const struct node *node, struct error *err)
+static int hint_at(const struct node *node, struct error *err)
 {
-	const char *name = profile->name;
-
 	if (node->phase == NODE_PLANNED && !node->primary)
 		return error_hint(
 			err, -EIO,
-			"'manykube logs %s --service=kubelet -p %s' has all that it said; if "
-			"its settings are wrong, 'manykube node delete %s -p %s', for it has "
-			"never joined, and add it with others",
-			node->name, name, node->name, name);
+			"'manykube logs %s --service=kubelet' has all that it said; if its "
+			"settings are wrong, 'manykube node delete %s', for it has never "
+			"joined, and add it with others",
+			node->name, node->name);
 	return error_hint(
 		err, -EIO,
-		"'manykube logs %s --service=kubelet -p %s' has all that it said; if its "
-		"settings are wrong, correct what 'manykube config view -p %s' prints and "
-		"apply that: 'manykube apply -f FILE -p %s'",
-		node->name, name, name, name);
+		"'manykube logs %s --service=kubelet' has all that it said; if its settings are "
+		"wrong, correct what 'manykube config view' prints and apply that: 'manykube "
+		"apply -f FILE'",
+		node->name);
 }
 
 int trouble_check_node(const struct profile *profile, const struct node *node, struct error *err)
@@ -112,7 +110,7 @@ int trouble_check_node(const struct profile *profile, const struct node *node, s
 	(void)error_because(err, &reason_control_plane, -EIO,
 			    "the kubelet of node '%s' ends again and again: %s", node->name,
 			    words ? words : "its log does not say why");
-	return hint_at(profile, node, err);
+	return hint_at(node, err);
 }
 
 int trouble_check(const struct profile *profile, const bool *part, struct error *err)

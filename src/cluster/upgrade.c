@@ -77,8 +77,10 @@ static int check_workers(const struct profile *profile, const char *to, struct e
 				: 0;
 
 		if (r < 0)
-			return error_hint(err, r, "'manykube node delete %s' lets it go",
-					  node->name);
+			return error_hint(err, r,
+					  "'manykube upgrade --kubernetes-version=%s' brings node "
+					  "'%s' to that version first",
+					  profile->kubernetes_version, node->name);
 	}
 	return 0;
 }
@@ -99,7 +101,7 @@ int upgrade_plan(const struct profile *profile, const char *version, struct upgr
 				    "an upgrade of cluster '%s' from %s to %s has begun and can "
 				    "only be finished",
 				    profile->name, from, has);
-		return error_hint(err, -EBUSY, "'manykube upgrade -p %s' does that", profile->name);
+		return error_hint(err, -EBUSY, "'manykube upgrade' does that");
 	}
 	r = skew_check_upgrade(from, to, err);
 	if (r == 0)
@@ -388,12 +390,13 @@ int cluster_upgrade(struct profile *profile, const struct upgrade_options *optio
 	cleanup_with(release_upgrade) struct upgrade upgrade = { .profile = profile,
 								 .options = options,
 								 .observer = observer };
+	const struct payload_source source = { .binary_mirror = options->binary_mirror,
+					       .offline = profile->offline };
 	int r = upgrade_plan(profile, options->version, &upgrade.plan, err);
 
 	if (r < 0 || upgrade.plan.is_done)
 		return r;
-	r = world->payload(upgrade.plan.to, options->binary_mirror, observer, &upgrade.payload,
-			   err);
+	r = world->payload(upgrade.plan.to, &source, observer, &upgrade.payload, err);
 	if (r < 0)
 		return r;
 	r = work(&upgrade, err);
@@ -401,7 +404,6 @@ int cluster_upgrade(struct profile *profile, const struct upgrade_options *optio
 		return error_hint(
 			err, r,
 			"nothing was undone; 'manykube logs --problems' may say why; then run "
-			"'manykube upgrade -p %s' again, which goes on",
-			profile->name);
+			"'manykube upgrade' again, which goes on");
 	return r;
 }

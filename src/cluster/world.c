@@ -37,15 +37,14 @@
 #define FRONT_DOOR_MS      2000
 #define FRONT_DOOR_POLL_MS 5
 
-static int get_payload(const char *version, const char *mirror, struct observer *observer,
-		       struct payload *ret, struct error *err)
+static int get_payload(const char *version, const struct payload_source *source,
+		       struct observer *observer, struct payload *ret, struct error *err)
 {
-	const struct payload_source source = { .binary_mirror = mirror };
 	const struct curl *curl;
 	/* Needed for the API later: better missed now than when half of a cluster is made. */
 	int r = curl_load(&curl, err);
 
-	return r < 0 ? r : payload_ensure(version, &source, observer, ret, err);
+	return r < 0 ? r : payload_ensure(version, source, observer, ret, err);
 }
 
 /* Relay names to the host's servers, which may listen on loopback only: the front door is on the

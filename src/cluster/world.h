@@ -14,9 +14,9 @@
 #include "payload/payload.h"
 
 struct world {
-	/* Get the payload of a version, what must be downloaded from MIRROR unless that is NULL. */
-	int (*payload)(const char *version, const char *mirror, struct observer *observer,
-		       struct payload *ret, struct error *err);
+	/* Get the payload of a version; see payload_ensure(). */
+	int (*payload)(const char *version, const struct payload_source *source,
+		       struct observer *observer, struct payload *ret, struct error *err);
 
 	/* Fail unless the host has room for that much; see probe_room(). */
 	int (*room)(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err);

@@ -38,13 +38,17 @@ static const struct opt options[] = {
 		 "only say what would be done; ends with 2 if that is something", .once = true),
 	OPT_FLAG(0, "prune", &arg.how.prune, "delete nodes that the file does not have",
 		 .once = true),
-	OPT_FLAG('y', "yes", &arg.yes, "don't ask before nodes are restarted or deleted",
+	OPT_FLAG('y', "yes", &arg.yes,
+		 "don't ask before nodes are restarted or deleted, nor before Kubernetes is built "
+		 "from source",
 		 .once = true),
 	OPT_SECONDS(0, "wait-timeout", &arg.how.wait_seconds,
 		    "how long to wait for the cluster after each start", .once = true),
 	OPT_SECONDS(0, "drain-timeout", &arg.how.drain_seconds,
 		    "how long moving pods off a node that goes may take; it goes all the same then",
 		    .once = true),
+	OPT_STRING(0, "binary-mirror", &arg.how.binary_mirror, "URL",
+		   "where to download Kubernetes from instead of the official places"),
 	OPT_FLAG(0, "force", &arg.how.force, "go on although this host lacks something",
 		 .once = true),
 	OPT_CHOICE(
@@ -119,6 +123,7 @@ static int make(struct command_context *ctx, struct error *err)
 
 	start_arguments.wanted.wait_seconds = arg.how.wait_seconds;
 	start_arguments.wanted.force = arg.how.force;
+	start_arguments.wanted.binary_mirror = arg.how.binary_mirror;
 	r = start_settle(ctx, err);
 	if (r == 0)
 		r = cluster_plan(ctx->profile_name, &start_arguments.wanted, &profile, &is_new,
@@ -171,6 +176,7 @@ static int run(struct command_context *ctx, struct error *err)
 			"give one with -f; 'manykube config view' prints a cluster that "
 			"exists as such a file, 'manykube config init' one to begin with");
 	}
+	progress_assume_yes = arg.yes;
 	/* Then stdout has the plan, and nothing else. */
 	if (arg.dry_run)
 		events_begin("apply", false);
@@ -218,7 +224,6 @@ const struct command cmd_apply = {
 		    "manykube config view | sed s/2g/4g/ | manykube apply -f - --yes\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
-	.resume = "", /* who wants a cluster changed does not want it deleted */
 	.events = &arg.output,
 	.take_file = start_take_file,
 	.run = run,

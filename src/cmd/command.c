@@ -2,9 +2,11 @@
 
 #include "cmd/command.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -66,18 +68,22 @@ static int check_operands(const struct command *command, const char *path,
 	return error_hint(err, -EINVAL, "see '%s --help'", path);
 }
 
-/* Advice names commands without -p: say which cluster they are to be for. */
+/* Whether a command without -p would work on another cluster; sudo may drop the environment. */
+static bool must_be_named(const char *profile_name)
+{
+	const char *variable = getenv("MANYKUBE_PROFILE");
+
+	return strcmp(profile_name, defaults_profile()) != 0 ||
+	       (variable && *variable && strcmp(profile_name, variable) != 0);
+}
+
+/* A hint names the cluster by itself; have the advice of ERR's reason do so, too. */
 static void name_profile(struct error *err, int code)
 {
-	const char *advice = err->hint ? err->hint : err->reason ? err->reason->advice : NULL;
-	cleanup_free char *copy = NULL;
+	const char *advice = error_advice(err);
 
-	/* The person's active one need not be named. */
-	if (!advice || !strstr(advice, "'manykube ") || strstr(advice, " -p") ||
-	    !strlist_has(&given, "profile"))
-		return;
-	copy = xstrdup(advice);
-	(void)error_hint(err, code, "%s (with -p %s)", copy, global.profile_name);
+	if (advice && !err->hint && must_be_named(global.profile_name))
+		(void)error_hint(err, code, "%s", advice);
 }
 
 /* Look for the profile in words that are not parsed, since some of them are wrong. */
@@ -200,6 +206,7 @@ static int run_itself(const struct command *command, const char *path, char **ar
 		r = check_operands(command, path, &operands, err);
 	if (r < 0)
 		return r;
+	advice_use_profile(must_be_named(global.profile_name) ? global.profile_name : NULL);
 	record_begin(&record, command, path, argv, &operands, global.profile_name, global.user);
 	record.audited &= !global.skip_audit;
 	r = run_with(command, path, &operands, &record, err);

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "cli/opt.h"
+#include "cli/progress.h"
 #include "cluster/profile.h"
 
 enum command_flags {
@@ -60,7 +61,8 @@ struct command {
 	const struct opt *options; /* ends with OPT_END; may be NULL */
 	const struct opt *absent;  /* options people expect that do not exist here; may be NULL */
 	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
-	const char *resume; /* what goes on after a Ctrl-C, "manykube start"; see cmd/interrupt.h */
+	const char *interrupted; /* advice after a Ctrl-C; NULL: run the same command again */
+	const bool *no_lock; /* an option with which COMMAND_LOCKS_CLUSTER is not needed, or NULL */
 	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
 
 	/*
@@ -80,6 +82,12 @@ struct command {
 	OPT_CHOICE('o', "output", to_, "text|json",                                    \
 		   "progress for people, or an event per line on stdout for programs", \
 		   .once = true)
+
+/* --yes of the commands that may have to build Kubernetes. */
+#define OPT_YES                                                                                    \
+	OPT_FLAG('y', "yes", &progress_assume_yes,                                                 \
+		 "don't ask before Kubernetes is built from source, where it can't be downloaded", \
+		 .once = true)
 
 /* What commands that bring nodes up or down ask the dispatcher for. */
 #define COMMAND_CHANGES_NODES                                                                 \

@@ -27,6 +27,13 @@ void defaults_load(void)
 		error_clear(&trouble);
 }
 
+const char *defaults_profile(void)
+{
+	const char *active = settings_get(&settings, SETTING_PROFILE);
+
+	return active ? active : PROFILE_DEFAULT_NAME;
+}
+
 static bool cluster_exists(const char *name)
 {
 	cleanup_free char *folder = NULL;

@@ -11,6 +11,9 @@
 /* Read the settings. */
 void defaults_load(void);
 
+/* The active profile: the cluster that commands work on unless they are told otherwise. */
+const char *defaults_profile(void);
+
 /* Set what TABLE (may be NULL) names, and GIVEN does not, from the settings.  Those about a cluster
  * that is made are left out if PROFILE_NAME (may be NULL) exists. */
 void defaults_take(const struct opt *table, const char *profile_name, const struct strlist *given);

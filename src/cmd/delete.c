@@ -73,7 +73,7 @@ static int delete_one(const char *name, bool quiet, struct error *err)
 	cleanup_fd int lock = -1;
 	int r;
 
-	interrupt_explain(NULL, NULL);
+	interrupt_explain("run the same command again to remove the rest");
 	r = profile_lock(name, "manykube delete", &lock, err);
 	if (r < 0)
 		return r;

@@ -2,6 +2,7 @@
 
 #include "cmd/every.h"
 
+#include "base/advice.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 
@@ -17,8 +18,10 @@ int every_cluster(const struct strlist *names, const char *done,
 
 	strlist_for_each(name, names) {
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
-		int r = work(name, quiet, &why);
+		int r;
 
+		advice_use_profile(name);
+		r = work(name, quiet, &why);
 		if (r == 0)
 			continue;
 		log_warning("cluster '%s' was not %s: %s", name, done, why.text);
@@ -26,6 +29,7 @@ int every_cluster(const struct strlist *names, const char *done,
 		first = first < 0 ? first : r;
 		reason = reason ? reason : why.reason;
 	}
+	advice_use_profile(NULL);
 	if (failed.count == 0)
 		return 0;
 	shown = strlist_join(&failed, ", ");

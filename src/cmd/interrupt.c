@@ -30,25 +30,22 @@ static void end_interrupted(int signal)
 	_exit(reason_interrupted.exit_status);
 }
 
-void interrupt_explain(const char *profile_name, const char *resume)
+void interrupt_explain(const char *advice)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	struct sigaction interrupt = { .sa_handler = end_interrupted };
+	sigset_t before;
+
+	/* The one handler is not to be interrupted by the other, nor the words while they change.
+	 */
+	(void)sigaddset(&interrupt.sa_mask, SIGINT);
+	(void)sigaddset(&interrupt.sa_mask, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &interrupt.sa_mask, &before);
 
 	owner = getpid();
 	error_because(&err, &reason_interrupted, -EINTR, "interrupted by a signal");
-	if (resume && !*resume)
-		error_hint(&err, -EINTR, "nothing is lost: run the same command again to go on");
-	else if (resume)
-		error_hint(&err, -EINTR, "nothing is lost: '%s -p %s' goes on", resume,
-			   profile_name);
-	else if (profile_name)
-		error_hint(&err, -EINTR,
-			   "nothing is lost: run the same command again to go on, or "
-			   "'manykube delete -p %s' to remove what was made",
-			   profile_name);
-	else
-		error_hint(&err, -EINTR, "run the same command again to remove the rest");
+	if (advice)
+		error_hint(&err, -EINTR, "%s", advice);
 	strbuf_reset(&words);
 	fd = say_fd();
 	/* The terminal has put a ^C where the cursor is. */
@@ -56,9 +53,7 @@ void interrupt_explain(const char *profile_name, const char *resume)
 		strbuf_add_char(&words, '\n');
 	say_compose(&err, -EINTR, &words);
 
-	/* The one handler is not to be interrupted by the other. */
-	(void)sigaddset(&interrupt.sa_mask, SIGINT);
-	(void)sigaddset(&interrupt.sa_mask, SIGTERM);
 	(void)sigaction(SIGINT, &interrupt, NULL);
 	(void)sigaction(SIGTERM, &interrupt, NULL);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -7,9 +7,7 @@
 #pragma once
 
 /*
- * From now on, end with reason_interrupted when a signal asks us to.  PROFILE_NAME is the cluster
- * that can be removed instead of going on; NULL: that is what is being done.  RESUME is the command
- * that goes on with it ("manykube start"), NULL if it is the same one,
- * "" if there is no other choice either.
+ * From now on, end with reason_interrupted when a signal asks us to, and suggest ADVICE (NULL: that
+ * of the reason).  A later call replaces an earlier one.
  */
-void interrupt_explain(const char *profile_name, const char *resume);
+void interrupt_explain(const char *advice);

@@ -20,7 +20,10 @@ static int find_kubectl(const struct profile *profile, char **ret_path, struct e
 	if (r == -ENOENT) {
 		error_because(err, &reason_download, r,
 			      "the kubectl of Kubernetes %s is not in the cache", version);
-		return error_hint(err, r, "'manykube start --download-only' gets it again");
+		return error_hint(
+			err, r,
+			"'manykube start --download-only --kubernetes-version=%s' gets it again",
+			version);
 	}
 	if (r < 0)
 		return r;

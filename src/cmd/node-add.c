@@ -5,6 +5,7 @@
 #include "cli/events.h"
 #include "cli/say.h"
 #include "cluster/plan.h"
+#include "cmd/interrupt.h"
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
 
@@ -34,6 +35,7 @@ static const struct opt options[] = {
 	NODE_OPTIONS(arg.node),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds,
 		    "how long to wait for the nodes once they are made"),
+	OPT_YES,
 	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something",
 		 .once = true),
 	OPT_EVENTS(&arg.output),
@@ -93,10 +95,21 @@ static int take_operand(struct command_context *ctx, struct error *err)
 	return 0;
 }
 
+/* From now on the same command would add another node, or find that there is one of that name. */
+static void explain_resuming(const struct cluster_options *wanted)
+{
+	cleanup_free char *nodes = strlist_join(wanted->only, " ");
+	cleanup_free char *advice = xasprintf("nothing is lost: 'manykube node start %s' goes on",
+					      nodes);
+
+	interrupt_explain(advice);
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	int r = take_operand(ctx, err);
 
+	arg.wanted.recorded = explain_resuming;
 	return r < 0 ? r : node_bring_up(ctx, &arg.wanted, err);
 }
 
@@ -142,7 +155,7 @@ const struct command cmd_node_add = {
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
 	.absent = minikube_node_options,
-	.resume = "manykube start", /* the same again would add another node if it has no name */
+	.interrupted = "nothing was added: run the same command again",
 	.events = &arg.output,
 	.run = run,
 };

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/progress.h"
@@ -41,14 +43,18 @@ static int ask(const struct profile *profile, const struct node *survivor, struc
 {
 	struct members_tally tally = members_tally(profile, NULL);
 	cleanup_free char *others = others_of(profile, survivor);
+	cleanup_free char *text = NULL;
+	cleanup_free char *complete = NULL;
 
-	fprintf(stderr,
+	text = xasprintf(
 		"%u of %u members of etcd run, and %u are needed.\n"
 		"'%s' would go on as the only one, with what it knows: what only others (%s) knew is "
 		"lost.\n"
 		"Its pods end and begin again. The others join again with 'manykube start', with none of the data of their etcd.\n",
 		tally.running, tally.count, members_majority(tally.count), survivor->name,
 		*others ? others : "none is left");
+	complete = advice_complete(text);
+	(void)fputs(complete, stderr);
 	if (arg.yes)
 		return 0;
 	if (!isatty(STDIN_FILENO)) {

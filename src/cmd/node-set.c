@@ -1,5 +1,7 @@
 /* `node set`: change a node that exists. */
 
+#include "base/advice.h"
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/say.h"
 #include "cluster/change-node.h"
@@ -26,6 +28,18 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static void tell_restart(const char *name)
+{
+	cleanup_free char *text = xasprintf(
+		"%s after 'manykube node stop %s' and 'manykube node start %s'.",
+		changes.disk_bytes ? "Its disk grows"
+				   : "It is held to its new limits; Kubernetes counts with them",
+		name, name);
+	cleanup_free char *complete = advice_complete(text);
+
+	fprintf(stderr, "%s\n", complete);
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist about = STRLIST_INIT;
@@ -51,11 +65,7 @@ static int run(struct command_context *ctx, struct error *err)
 	strlist_add(&about, name);
 	node_mention_unready(ctx->profile_name, &about);
 	if (needs_restart)
-		fprintf(stderr, "%s after 'manykube node stop %s' and 'manykube node start %s'.\n",
-			changes.disk_bytes
-				? "Its disk grows"
-				: "It is held to its new limits; Kubernetes counts with them",
-			name, name);
+		tell_restart(name);
 	return 0;
 }
 

@@ -17,6 +17,7 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "all", &arg.all, "all nodes of the cluster", .once = true),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds,
 		    "how long to wait for the nodes once they are made"),
+	OPT_YES,
 	OPT_EVENTS(&arg.output),
 	OPT_END,
 };

@@ -82,6 +82,7 @@ static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *defaults = NULL;
 	cleanup_free char *nodes = NULL;
 	const char *warning;
 	const char *name = NULL;
@@ -97,6 +98,9 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	strlist_for_each(warning, &import.warnings)
 		log_warning("%s", warning);
+	defaults = strlist_join(&import.defaults, ", ");
+	if (*defaults)
+		log_warning("these defaults of minikube's are left out: %s", defaults);
 	nodes = list_nodes(&profile);
 	if (!ctx->quiet)
 		say_done("Registered cluster \"%s\" with %s; 'manykube start -p %s' makes it.",

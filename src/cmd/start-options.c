@@ -159,8 +159,9 @@ const struct opt start_options[] = {
 			"another CNI, give --cni=none and install it with 'manykube kubectl apply -f "
 			"MANIFEST'"),
 	OPT_FLAG(0, "offline", &start_arguments.wanted.offline,
-		 "no way out of the cluster: no NAT, no names from outside", .when_made = true,
-		 .given = &start_arguments.wanted.offline_given),
+		 "no way out of the cluster: no NAT, no names from outside; and nothing is "
+		 "downloaded or built for it",
+		 .when_made = true, .given = &start_arguments.wanted.offline_given),
 	OPT_STRING(
 		0, "host-access", &start_arguments.wanted.host_access, "all|none|PORT,...",
 		"what nodes reach of this host besides DNS and the API: all, none, or ports, TCP and UDP; "
@@ -214,6 +215,7 @@ const struct opt start_options[] = {
 		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
 	OPT_FLAG(0, "dry-run", &start_arguments.dry_run, "say what would be done, and make nothing",
 		 .once = true),
+	OPT_YES,
 	OPT_FLAG(0, "delete-on-failure", &start_arguments.delete_on_failure,
 		 "remove a new cluster again if its start fails", .once = true),
 	OPT_FLAG(0, "force", &start_arguments.wanted.force,

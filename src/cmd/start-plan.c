@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/node-table.h"
+#include "cluster/choices.h"
 #include "cmd/start-options.h"
 #include "payload/payload.h"
 
@@ -15,12 +16,14 @@ static const char *what_happens(const struct profile *profile, const struct node
 	return "would be made";
 }
 
-static const char *where_it_is(const char *version)
+static const char *where_it_is(const struct profile *profile, const char *version)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 
-	return payload_open(version, &payload, NULL) == 0 ? "in the cache"
-							  : "would be downloaded or built";
+	if (payload_open(version, &payload, NULL) == 0)
+		return "in the cache";
+	return profile->offline ? "not in the cache, so it would fail offline"
+				: "would be downloaded or built";
 }
 
 /* What NODE may use: "1 CPU, 2.0Gi of memory, a disk of 20Gi". */
@@ -44,8 +47,21 @@ static void print_node(const struct profile *profile, const struct node *node)
 	print_size(node);
 	if (cluster_node_differs(profile, node))
 		printf(", with the kubelet of %s (%s)", node->kubernetes_version,
-		       where_it_is(node->kubernetes_version));
+		       where_it_is(profile, node->kubernetes_version));
 	printf("\n");
+}
+
+/* What PLANNED changes of the cluster as it is. */
+static void print_changes(const struct profile *planned)
+{
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist sentences = STRLIST_INIT;
+	const char *sentence;
+
+	if (profile_load(planned->name, &before, NULL) == 0)
+		choices_describe(&before, planned, &sentences);
+	strlist_for_each(sentence, &sentences)
+		printf("%s\n", sentence);
 }
 
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err)
@@ -59,7 +75,7 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 		return r;
 	printf("Cluster \"%s\" %s.\n", name, is_new ? "would be made" : "exists");
 	printf("Kubernetes: %s (%s)\n", profile.kubernetes_version,
-	       where_it_is(profile.kubernetes_version));
+	       where_it_is(&profile, profile.kubernetes_version));
 	printf("Nodes' network: %s%s\n", profile.subnet,
 	       profile.offline ? ", without a way out" : "");
 	printf("Pods' network: %s\n", profile.pod_subnet);
@@ -67,6 +83,8 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 	printf("API: https://127.0.0.1:%u\n", profile.api_port);
 	profile_for_each_node(node, &profile)
 		print_node(&profile, node);
+	if (!is_new)
+		print_changes(&profile);
 	printf("Nothing was made.\n");
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -42,7 +43,7 @@ static int download(bool quiet, const char *version, struct error *err)
 static void praise(const char *name, const struct cluster_outcome *outcome)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
+	cleanup_free char *get_nodes = advice_command("manykube kubectl -- get nodes");
 	bool did_something = outcome->started > 0 || outcome->joined > 0 || outcome->repaired > 0;
 
 	if (profile_load(name, &profile, NULL) < 0)
@@ -53,13 +54,13 @@ static void praise(const char *name, const struct cluster_outcome *outcome)
 		 did_something ? "up" : "running already",
 		 profile.keep_context ? "knows it by that name" : "is set to use it");
 	if (profile.upgrading_from)
-		log_warning("its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade "
-			    "-p %s' goes on with it",
-			    profile.upgrading_from, profile.kubernetes_version, name);
+		log_warning(
+			"its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade' "
+			"goes on with it",
+			profile.upgrading_from, profile.kubernetes_version);
 	node_mention_unready(name, NULL);
 	if (!events_on_stdout())
-		fprintf(stderr, "Try: manykube kubectl%s%s -- get nodes\n",
-			is_default ? "" : " -p ", is_default ? "" : name);
+		fprintf(stderr, "Try: %s\n", get_nodes);
 }
 
 /* Programs may follow a start by its events, or look at them afterwards. */
@@ -195,7 +196,9 @@ const struct command cmd_start = {
 	.description =
 		"Makes a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
 		"or brings up what is down of an existing one: same nodes, same addresses, same data. "
-		"It can be interrupted and run again at any moment; it never resets a cluster. A file "
+		"It can be interrupted and run again at any moment; it never resets a cluster. Options "
+		"that can be repeated, such as --ports, add to what an existing cluster has; 'apply' "
+		"replaces and removes. A file "
 		"('manykube config init' writes one, 'manykube config explain' has its fields) can say "
 		"all of it; kind's files are understood, too. The command line is stronger than the "
 		"file, of mappings such as extraConfig key by key; the file is stronger than the "
@@ -206,6 +209,7 @@ const struct command cmd_start = {
 		    "manykube start -f cluster.yaml\n"
 		    "manykube start --download-only\n",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.no_lock = &start_arguments.download_only,
 	.options = start_options,
 	.absent = minikube_start_options,
 	.events = &start_arguments.output,

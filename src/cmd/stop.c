@@ -35,11 +35,11 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	cleanup_with(progress_freep) struct progress *progress = NULL;
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	bool is_default = strcmp(name, PROFILE_DEFAULT_NAME) == 0;
 	cleanup_fd int lock = -1;
 	int r;
 
-	interrupt_explain(name, NULL);
+	interrupt_explain("nothing is lost: run the same command again to stop the rest, or "
+			  "'manykube start' to bring all up again");
 	r = profile_load(name, &profile, err);
 	if (r == 0)
 		r = profile_lock(name, "manykube stop", &lock, err);
@@ -55,10 +55,9 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	if (r == 0 && (!quiet || events_on_stdout()))
 		say_done("Cluster \"%s\" does not run.", name);
 	if (r > 0 && (!quiet || events_on_stdout()))
-		say_done("Stopped cluster \"%s\" with %zu %s; 'manykube start%s%s' brings it back "
-			 "as it was.",
-			 name, profile.node_count, profile.node_count == 1 ? "node" : "nodes",
-			 is_default ? "" : " -p ", is_default ? "" : name);
+		say_done(
+			"Stopped cluster \"%s\" with %zu %s; 'manykube start' brings it back as it was.",
+			name, profile.node_count, profile.node_count == 1 ? "node" : "nodes");
 	if (r < 0)
 		return r;
 	/* It is stopped, whether or not it can be moved. */

@@ -35,6 +35,7 @@ static const struct opt options[] = {
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long to wait for each node"),
 	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
 		   "where to download Kubernetes from instead of the official places"),
+	OPT_YES,
 	OPT_FLAG(0, "dry-run", &arg.dry_run, "say what would be done, and change nothing",
 		 .once = true),
 	OPT_EVENTS(&arg.output),

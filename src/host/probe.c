@@ -11,7 +11,7 @@
 #include "base/strlist.h"
 #include "host/probe-checks.h"
 
-#define ROOT_REMEDY "run it as root: sudo manykube doctor"
+#define ROOT_REMEDY "run it as root: 'sudo manykube doctor'"
 #define INOTIFY_REMEDY \
 	"sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=524288"
 

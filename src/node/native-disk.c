@@ -152,11 +152,7 @@ static int check(const struct node_spec *spec, const char *image, int fd, char *
 	/* 1 and 2: there was something wrong, and it was put right. */
 	int r = run_confined(spec, ARGV("e2fsck", how, IMAGE_OF_TOOL), fd, false, 2, err);
 
-	return r == -EIO ? error_hint(err, r,
-				      "'e2fsck -f %s' as root may mend it; 'manykube node delete "
-				      "%s' gives it up",
-				      image, spec->name)
-			 : r;
+	return r == -EIO ? error_hint(err, r, "'e2fsck -f %s' as root may mend it", image) : r;
 }
 
 /* Make the file system of IMAGE, which FD locks, as large as it should be. */

@@ -510,10 +510,11 @@ int work_build(struct work *work, enum component_id id, struct error *err)
 	int r = check_ready(work, id, err);
 
 	if (r == 0)
+		r = work_goes(work, id, WAY_BUILD, err);
+	if (r == 0)
 		r = builder_prepare(work, &directory, err);
 	if (r < 0)
 		return r;
-	work_goes(work, id, WAY_BUILD);
 	log_fd = open(log, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
 	if (log_fd < 0)
 		return error_sys(err, "cannot open '%s'", log);

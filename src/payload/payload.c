@@ -355,6 +355,18 @@ static int ensure_locked(const struct release *release, const struct payload_sou
 	return r < 0 ? r : payload_open(release->version, ret, err);
 }
 
+static int refuse_offline(const char *version, struct error *err)
+{
+	(void)error_because(err, &reason_download, -ENOENT,
+			    "Kubernetes %s is not in the cache, and nothing is downloaded or built "
+			    "for a cluster that is offline",
+			    version);
+	return error_hint(err, -ENOENT,
+			  "run 'manykube start --download-only --kubernetes-version=%s' while this "
+			  "machine is online",
+			  version);
+}
+
 int payload_ensure(const char *version, const struct payload_source *source,
 		   struct observer *observer, struct payload *ret, struct error *err)
 {
@@ -372,6 +384,8 @@ int payload_ensure(const char *version, const struct payload_source *source,
 			"Kubernetes %s is not in the cache, and this manykube does not "
 			"know how to get it",
 			version);
+	if (source && source->offline)
+		return refuse_offline(version, err);
 	r = payload_make_cache(err);
 	if (r == 0)
 		r = take_lock(version, observer, &lock, err);

@@ -46,6 +46,7 @@ struct payload_source {
 	const char *binary_mirror;
 	bool no_download; /* go straight to building from source */
 	bool no_build;    /* never build from source */
+	bool offline;     /* only what is in the cache */
 };
 
 /* The supported versions, newest first, ended by NULL. */
@@ -66,7 +67,8 @@ int payload_open(const char *version, struct payload *ret, struct error *err);
  * by building from source where there is nothing to download (never when a checksum is
  * wrong: -EBADMSG).  MANYKUBE_PAYLOAD_FROM=source or =download allows just one way.
  * -EINVAL with reason_version_unsupported if VERSION is neither there nor one of
- * payload_versions(). Two callers at once share one build: the second waits, and OBSERVER says so.
+ * payload_versions(), -ENOENT with reason_download if SOURCE is offline. Two callers at once share
+ * one build: the second waits, and OBSERVER says so.
  */
 int payload_ensure(const char *version, const struct payload_source *source,
 		   struct observer *observer, struct payload *ret, struct error *err);

@@ -181,7 +181,9 @@ static int fetch(struct topic *topic, const char *program, char **ret_path, stru
 		r = check_reachable(work, from, err);
 	if (r < 0)
 		return r;
-	work_goes(work, id, WAY_DOWNLOAD);
+	r = work_goes(work, id, WAY_DOWNLOAD, err);
+	if (r < 0)
+		return r;
 	topic->name = last_part(url);
 	r = fetch_file(topic, from, wanted, path, err);
 	if (r < 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -59,8 +60,8 @@ int task_start(struct work *work, enum component_id id, task_fn run, struct task
 	pid_t parent = getpid();
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_sys(err, "cannot make a pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_sys(err, "cannot make a pair of sockets");
 	task.pipe = ends[0];
 	to = ends[1];
 	task.id = id;
@@ -101,6 +102,19 @@ static int take_end(char *const *texts, struct error *err)
 	return *texts[3] ? error_hint(err, r, "%s", texts[3]) : r;
 }
 
+/* The task waits for an answer if it is to build. */
+static int take_way(struct task *task, struct work *work, int way, struct error *err)
+{
+	int r = work_goes(work, task->id, way == WAY_BUILD ? WAY_BUILD : WAY_DOWNLOAD, err);
+
+	if (r < 0)
+		return r;
+	/* One that does not take its answers must not stop us. */
+	if (way == WAY_BUILD)
+		(void)send(task->pipe, "y", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return 1;
+}
+
 /* Pass one message on; 1 unless it is the end. */
 static int take_message(struct task *task, struct work *work, char letter, char *const *texts,
 			struct error *err)
@@ -113,9 +127,7 @@ static int take_message(struct task *task, struct work *work, char letter, char 
 		work_note(work, texts[0]);
 		return 1;
 	case WORK_WAY:
-		work_goes(work, task->id,
-			  number(texts[0], WAY_BUILD) == WAY_BUILD ? WAY_BUILD : WAY_DOWNLOAD);
-		return 1;
+		return take_way(task, work, number(texts[0], WAY_BUILD), err);
 	case WORK_UNREACHABLE:
 		work_avoid(work, texts[0]);
 		return 1;

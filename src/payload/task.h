@@ -2,9 +2,9 @@
  * Work on one component in a process of its own: several go on at once, and a build can give up
  * its privileges.
  *
- * What a task tells (progress, notes, its error) comes back through a pipe, and task_step() passes
- * it on to the one who started it, who may be a task as well.  A task ends with the process that
- * started it.
+ * What a task tells (progress, notes, its error) comes back through a socket, and task_step()
+ * passes it on to the one who started it, who may be a task as well.  A task ends with the process
+ * that started it.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct task {
 	struct process process;
-	int pipe; /* what it tells */
+	int pipe; /* a socket: what it tells, and a byte from us when it may build */
 	struct strbuf input;
 	enum component_id id;
 };

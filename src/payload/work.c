@@ -218,11 +218,18 @@ static char *announce_download(const struct work *work)
 			 MAKE_MIB * MIB_IN_GB);
 }
 
+/* Whether component ID is built, and with it all others that are not there, since nothing can be
+ * downloaded. */
+static bool is_long(const struct work *work, enum component_id id, enum work_way way)
+{
+	return way == WAY_BUILD && (components[id].url || work->source.no_download);
+}
+
 static char *announce_build(const struct work *work, enum component_id trigger)
 {
 	unsigned minutes = (build_seconds(work, trigger) + 30) / 60;
 
-	if (!components[trigger].url && !work->source.no_download)
+	if (!is_long(work, trigger, WAY_BUILD))
 		return xasprintf("%s %s is built from source: there is no release of it to "
 				 "download.",
 				 components[trigger].name, work->release->versions[trigger]);
@@ -234,24 +241,47 @@ static char *announce_build(const struct work *work, enum component_id trigger)
 			 FINAL_MIB * MIB_IN_GB);
 }
 
-void work_goes(struct work *work, enum component_id id, enum work_way way)
+static int refuse_build(const struct work *work, struct error *err)
 {
-	cleanup_free char *text = NULL;
-	cleanup_free char *number = xasprintf("%d", (int)way);
+	(void)error_because(err, &reason_interrupted, -ECANCELED,
+			    "building Kubernetes %s from source was not confirmed",
+			    work->release->version);
+	return error_hint(err, -ECANCELED,
+			  "answer y, or give --yes, to build it; --binary-mirror downloads it from "
+			  "elsewhere");
+}
 
-	if (work->announced[way])
-		return;
-	if (work->report >= 0) {
-		work->announced[way] = true;
-		work_send(work->report, WORK_WAY, (const char *[4]){ number });
-		return;
-	}
-	text = way == WAY_BUILD ? announce_build(work, id) : announce_download(work);
+/* Have who started this task tell that it goes WAY, and wait for the answer. */
+static int ask_above(struct work *work, enum work_way way, struct error *err)
+{
+	cleanup_free char *number = xasprintf("%d", (int)way);
+	char answer;
+
+	work_send(work->report, WORK_WAY, (const char *[4]){ number });
+	return way != WAY_BUILD || read(work->report, &answer, 1) == 1 ? 0
+								       : refuse_build(work, err);
+}
+
+int work_goes(struct work *work, enum component_id id, enum work_way way, struct error *err)
+{
+	bool asks = is_long(work, id, way) && !work->confirmed;
+	cleanup_free char *text = NULL;
+
+	if (work->announced[way] && !asks)
+		return 0;
 	work->announced[way] = true;
-	observe_note(work->observer, text);
+	work->confirmed = work->confirmed || asks;
+	if (work->report >= 0)
+		return ask_above(work, way, err);
+	text = way == WAY_BUILD ? announce_build(work, id) : announce_download(work);
+	if (!asks)
+		observe_note(work->observer, text);
+	else if (!observe_confirm(work->observer, work->step, text))
+		return refuse_build(work, err);
 	/* How fast the network is, nobody knows. */
 	observe_expect(work->observer, work->step,
 		       way_of(work) == WAY_BUILD ? (int64_t)build_seconds(work, id) * 1000 : 0);
+	return 0;
 }
 
 void work_avoid(struct work *work, const char *origin)

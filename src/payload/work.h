@@ -43,6 +43,7 @@ struct work {
 	char *step;                         /* what the observer knows all this as */
 	int report;                         /* in a task: the pipe to who started it, else -1 */
 	bool announced[WAY_COUNT];          /* the user knows that we go this way */
+	bool confirmed;                     /* and wants it, although it takes long */
 	unsigned permille[COMPONENT_COUNT]; /* how far each is */
 	char *doing[COMPONENT_COUNT];       /* what is done of it just now; NULL: nothing */
 	unsigned images_done;               /* of the store */
@@ -76,8 +77,8 @@ void work_tell_all(struct work *work, const char *fmt, ...) printf_like(2, 3);
 void work_note(struct work *work, const char *text);
 
 /* Component ID goes WAY: if it is the first one that does, say how long that takes, and how much
- * disk. */
-void work_goes(struct work *work, enum component_id id, enum work_way way);
+ * disk.  -ECANCELED if that is long and the observer does not confirm it. */
+int work_goes(struct work *work, enum component_id id, enum work_way way, struct error *err);
 
 /* Don't try the host ORIGIN again. */
 void work_avoid(struct work *work, const char *origin);

@@ -326,8 +326,21 @@ interrupt() {
 	while read -r line <&7 && [[ $line != *"$step"* ]]; do :; done
 	kill -INT "$pid" || true
 	wait "$pid" || status=$?
+	ADVICE=$(tail -n 1 <&7 | jq -r .data.advice)
 	exec 7<&-
 	assert_equal "$status" 11 "$* was to be interrupted"
+	[[ $ADVICE == *"run the same command again"* || $ADVICE == *"' goes on"* ]] ||
+		fail "$* suggests nothing to go on with: $ADVICE"
+	[[ $ADVICE != *" delete"* ]] || fail "$* suggests to destroy something: $ADVICE"
+}
+
+# Run the first command that the interrupted one suggested.
+follow_advice() {
+	local words
+
+	words=${ADVICE#*\'manykube }
+	read -ra words <<<"${words%%\'*}"
+	manykube "${words[@]}"
 }
 
 # Run a command as somebody who is not root, and who may look into the home that tests use.

@@ -49,6 +49,7 @@ refuse() {
 	assert_output_has 'Driver "docker" is left out'
 	assert_output_has 'DockerEnv ["A=b"] is left out'
 	assert_output_has 'Addons "ingress" is left out'
+	assert_output_has "these defaults of minikube's are left out: KicBaseImage \"kicbase:v1\", DiskSize 20000, APIServerPort 8443"
 	assert_output_has 'nodes have new addresses: node-1 '
 	assert_output_has "Registered cluster \"e2e-import\" with node-1 (control plane), m02; 'manykube start -p e2e-import' makes it."
 	run manykube status

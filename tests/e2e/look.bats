@@ -336,6 +336,6 @@ is_shut() {
 	assert_status 85
 	run manykube profile list
 	assert_status 14
-	assert_output_has "'manykube start' makes one"
+	assert_output_has "'manykube start -p e2e-look' makes one"
 	manykube profile list -o json | assert_schema profile-list
 }

@@ -74,7 +74,7 @@ node_2_is_lost() {
 	interrupt "Joining node: late" node add late --label=tier=db
 	run manykube node add late --label=tier=web
 	assert_status 14
-	assert_output_has "'manykube node start late' goes on"
+	assert_output_has "'manykube node start -p e2e-mishaps late' goes on"
 	run -0 manykube node add late --label=tier=db
 	assert_all_ready
 	interrupt "Stopping node: late" node stop late
@@ -93,6 +93,15 @@ node_2_is_lost() {
 	assert_equal "$(node_names)" "node-1 node-2"
 }
 
+@test "Ctrl-C in node add: what it suggests finishes it, also for a node without a name" {
+	interrupt "Joining node: node-3" node add
+	assert_equal "$ADVICE" "nothing is lost: 'manykube node start -p e2e-mishaps node-3' goes on"
+	run -0 follow_advice
+	assert_equal "$(node_names)" "node-1 node-2 node-3"
+	assert_all_ready
+	run -0 manykube node delete node-3
+}
+
 @test "without its control plane: a clear word, and a node can go all the same" {
 	local address
 
@@ -109,10 +118,10 @@ node_2_is_lost() {
 	# Workers and their pods go on.
 	curl -sS -m 5 --noproxy '*' "http://$address:8080"
 	run -0 manykube node delete late
-	assert_output_has "with the next 'manykube start'"
+	assert_output_has "with the next 'manykube start -p e2e-mishaps'"
 	run -0 manykube worker create spare
 	run -0 manykube node delete spare
-	[[ $output != *"next 'manykube start'"* ]]
+	[[ $output != *"next 'manykube start"* ]]
 	run manykube node start node-2
 	assert_status 103
 	run -0 manykube node start node-1

@@ -61,7 +61,7 @@ teardown_file() {
 
 	before=$(identities)
 	run -0 manykube node stop node-3
-	assert_output_has "'manykube node start node-3'"
+	assert_output_has "'manykube node start -p $MANYKUBE_PROFILE node-3'"
 	assert_equal "$(hosts | xargs)" "node-1 Running node-2 Running node-3 Stopped"
 	run manykube status
 	[ "$status" -ne 0 ] || fail "all is said to be well"
@@ -156,7 +156,7 @@ teardown_file() {
 		85|node delete node-9|it has node-1, node-2
 		85|node start node-9|it has node-1, node-2
 		85|node stop node-9|it has node-1, node-2
-		14|node delete node-1|'manykube delete'
+		14|node delete node-1|'manykube node add -p $MANYKUBE_PROFILE --control-plane'
 		14|node add node-2|has a node 'node-2' already
 		14|node add Node|can't name a node
 		14|node add a --name=b|both 'a' and 'b'

@@ -92,6 +92,27 @@ limit_of() {
 	assert_output_has "cannot download 'http://127.0.0.1:9/"
 }
 
+@test "nothing is downloaded or built for an offline cluster" {
+	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/empty \
+		run manykube start --offline --binary-mirror=http://127.0.0.1:9
+	assert_status 40
+	assert_output_has "is not in the cache, and nothing is downloaded or built"
+	assert_output_has "'manykube start --download-only --kubernetes-version=v1.36.3'"
+	assert_equal "$(ls "$BATS_TEST_TMPDIR")" ""
+	[ ! -e "$(profile_folder)" ] || fail "something was made"
+}
+
+@test "a build from source is announced, and asked for on a terminal" {
+	command -v script >/dev/null && command -v go >/dev/null || skip "script or go is not installed"
+	MANYKUBE_CACHE=$MANYKUBE_HOME/asked-cache MANYKUBE_PAYLOAD_FROM=source \
+		run script -qec "$MANYKUBE start --download-only" /dev/null <<<n
+	rm -rf "$MANYKUBE_HOME/asked-cache"
+	assert_status 11
+	assert_output_has "is built from source, which takes about"
+	assert_output_has "Go on? [y/N]"
+	assert_output_has "was not confirmed"
+}
+
 @test "an unsupported version is refused with the supported ones" {
 	assert_start_refused 106 v1.36.3 --kubernetes-version=v1.2.3 --offline
 	assert_start_refused 106 v1.36.3 --kubernetes-version=nonsense --offline

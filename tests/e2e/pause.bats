@@ -92,7 +92,7 @@ assert_went_on() {
 	run timeout 5 "$MANYKUBE" ssh node-2 -- true
 	assert_status 83
 	assert_output_has "GUEST_PAUSED: node 'node-2' is paused"
-	assert_output_has "'manykube unpause -n node-2'"
+	assert_output_has "'manykube unpause -p e2e-pause -n node-2'"
 	run timeout 5 script -qec "$MANYKUBE ssh node-2" /dev/null
 	assert_output_has "GUEST_PAUSED"
 	run timeout 5 "$MANYKUBE" cp /etc/hostname node-2:/root/

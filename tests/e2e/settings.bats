@@ -193,11 +193,17 @@ stop_registry() {
 	local more
 
 	more=$(free_port)
-	run -0 manykube start --ports="$PORT:30080" --ports="$more:30080" \
+	run -0 manykube start --ports="$more:30080" \
 		--insecure-registry="$(profile_get .gateway):$REGISTRY_PORT" \
 		--registry-mirror="docker.io=http://$(profile_get .gateway):$REGISTRY_PORT"
 	assert_output_has "running already"
 	[[ $output != *"Starting node"* ]]
+	assert_output_has "Adding to --ports: $more:30080; $PORT:30080 stays"
+	within 30 curl -fsS -m 2 "http://127.0.0.1:$more/"
+	curl -fsS -m 10 "http://127.0.0.1:$PORT/"
+	# A port that the cluster has may lead elsewhere.
+	run -0 manykube start --ports="$more:30080@node-1"
+	assert_output_has "Adding to --ports: $more:30080@node-1; it replaces $more:30080"
 	within 30 curl -fsS -m 2 "http://127.0.0.1:$more/"
 	run manykube start --ports="$REGISTRY_PORT:1"
 	assert_status 71

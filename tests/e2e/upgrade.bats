@@ -45,7 +45,7 @@ kept() {
 	before=$(profile_get .)
 	assert_each <<-EOF
 		106|upgrade --kubernetes-version=v1.2.3|supported: $NEW, $OLD
-		14|start --kubernetes-version=$NEW|'manykube upgrade' is for newer versions
+		14|start --kubernetes-version=$NEW|'manykube upgrade -p e2e-upgrade' is for newer versions
 		85|upgrade -p nowhere|'nowhere'
 		0|upgrade --kubernetes-version=$OLD|has Kubernetes $OLD already
 		0|upgrade --dry-run|Node node-2: worker, would be upgraded and restarted

@@ -721,6 +721,8 @@ static int fake_ports(arg_unused const struct profile *profile,
 }
 
 struct strlist fake_world_payloads = STRLIST_INIT;
+unsigned fake_world_fetches;
+char *fake_world_mirror;
 static const char *lacking;
 
 void fake_world_lack(const char *version)
@@ -728,7 +730,7 @@ void fake_world_lack(const char *version)
 	lacking = version;
 }
 
-static int fake_payload(const char *version, arg_unused const char *mirror,
+static int fake_payload(const char *version, const struct payload_source *source,
 			arg_unused struct observer *observer, struct payload *ret,
 			struct error *err)
 {
@@ -737,6 +739,9 @@ static int fake_payload(const char *version, arg_unused const char *mirror,
 
 	take_time();
 	strlist_add(&fake_world_payloads, version);
+	fake_world_fetches += !source->offline;
+	free(fake_world_mirror);
+	fake_world_mirror = source->binary_mirror ? xstrdup(source->binary_mirror) : NULL;
 	if (lacking && strcmp(lacking, version) == 0)
 		return error_because(err, &reason_download, -ENOENT, "no %s", version);
 	*ret = (struct payload){ .version = xstrdup(version),
@@ -1143,6 +1148,7 @@ void fake_world_use(const char *path, unsigned step)
 	crash_at = step;
 	steps = 0;
 	strlist_release(&fake_world_payloads);
+	fake_world_fetches = 0;
 	(void)file_make_dirs(folder, 0755, NULL);
 	world = &fake_world;
 	node_driver_add(&fake_driver);

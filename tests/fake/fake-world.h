@@ -33,6 +33,10 @@ void fake_world_shrink(uint64_t bytes);
 /* The versions of which the payload was asked for since fake_world_use(), in order. */
 extern struct strlist fake_world_payloads;
 
+/* How many of them could have been downloaded or built, and from where the last one. */
+extern unsigned fake_world_fetches;
+extern char *fake_world_mirror;
+
 /* From now on the payload of VERSION can't be had. */
 void fake_world_lack(const char *version);
 

@@ -149,7 +149,7 @@ sweep
 image=$(tests/hosts/image.sh fresh own) || skip "cannot make a Debian here"
 if [ "$from" != source ]; then
 	version=$(build/manykube version -o json | jq -r '.kubernetesVersions[0]')
-	MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} build/manykube start --download-only --quiet -p fresh ||
+	MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} build/manykube start --download-only --quiet --yes -p fresh ||
 		fail "there is no payload to make a mirror of"
 	mirror=$(tests/hosts/image.sh mirror "$version") || fail "cannot make a mirror of $version"
 fi

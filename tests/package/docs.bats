@@ -58,6 +58,39 @@ check_reasons() {
 	assert_has "$output" "reason_mine"
 }
 
+@test "every command that a message suggests exists, with its options" {
+	local words path help option
+
+	while read -ra words; do
+		path=()
+		for word in "${words[@]#\'}"; do
+			case ${word%\'} in
+			sudo | manykube) ;;
+			[a-z]*) path+=("${word%\'}") ;;
+			*) break ;;
+			esac
+		done
+		help=$("$MANYKUBE" help "${path[@]}") || fail "there is no '${words[*]}'"
+		for option in "${words[@]%\'}"; do
+			[ "$option" != -- ] || break
+			[[ $option == -* ]] || continue
+			assert_has "$help
+$("$MANYKUBE" options)" " ${option%%=*}"
+		done
+	done < <("$ROOT/tools/check-advice.py" --list | sort -u)
+}
+
+@test "no list of 'start' is left out of the test that keeps lists from being replaced" {
+	local option count=0
+
+	for option in $(sed -n '/^### manykube start/,/^### manykube apply/s/^| `\(--[a-z-]*\).*(may be repeated) |$/\1/p' \
+		"$ROOT/docs/commands.md"); do
+		grep -q "{ \"$option\"," "$ROOT/tests/unit/test-spec.c" || fail "$option is not in lists[]"
+		count=$((count + 1))
+	done
+	[ "$count" -gt 10 ] || fail "help does not tell lists from others"
+}
+
 @test "groff has nothing to say about the man page" {
 	need groff
 	run -0 groff -man -ww -Tutf8 -z "$PAGE"

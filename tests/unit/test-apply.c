@@ -147,6 +147,36 @@ TEST(making_nodes_anew_does_not_count_as_waiting_for_them)
 	assert_applied();
 }
 
+static const char offline_text[] = HEAD "offline: true\n"
+					"nodes:\n"
+					"- {role: control-plane, name: a}\n"
+					"- {role: worker, name: w1}\n";
+static const char offline_after_text[] = HEAD
+	"offline: true\n"
+	"nodes:\n"
+	"- {role: control-plane, name: a}\n"
+	"- {role: worker, name: w1, kubernetesVersion: v1.35}\n";
+
+TEST(nothing_is_fetched_for_a_cluster_that_is_offline)
+{
+	free(begin_round(1));
+	ASSERT_INT(make_cluster_of(offline_text), 0);
+	ASSERT_INT(apply_text(offline_after_text, &usual, NULL), 0);
+	ASSERT_INT(fake_world_fetches, 0);
+	ASSERT(fake_world_payloads.count > 2);
+}
+
+TEST(all_is_downloaded_from_the_mirror_that_is_given)
+{
+	struct apply_options mirrored = usual;
+
+	mirrored.binary_mirror = "http://mirror";
+	free(begin_round(1));
+	ASSERT_INT(make_cluster(), 0);
+	ASSERT_INT(apply_text(after_text, &mirrored, NULL), 0);
+	ASSERT_STR(fake_world_mirror, "http://mirror");
+}
+
 TEST(nothing_is_to_be_done_for_what_there_is)
 {
 	cleanup_free char *plan = NULL;

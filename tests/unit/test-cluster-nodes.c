@@ -331,6 +331,31 @@ TEST(payloads_of_all_versions_that_take_part_are_there_before)
 	assert_two();
 }
 
+static int one_node_offline(void)
+{
+	struct cluster_outcome outcome;
+
+	return start_with((struct cluster_options){ .nodes = 1, .offline = true }, &outcome);
+}
+
+static int start_online(void)
+{
+	struct cluster_outcome outcome;
+
+	return start_with((struct cluster_options){ .offline_given = true }, &outcome);
+}
+
+TEST(nothing_is_fetched_for_a_cluster_that_is_offline)
+{
+	free(begin_round(0));
+	assert_payloads(one_node_offline, "v1.36.3");
+	assert_payloads(add_old, "v1.36.3 v1.35.4");
+	assert_payloads(start_all, "v1.36.3 v1.35.4");
+	ASSERT_INT(fake_world_fetches, 0);
+	assert_payloads(start_online, "v1.36.3 v1.35.4");
+	ASSERT_INT(fake_world_fetches, 2);
+}
+
 TEST(getting_another_version_does_not_count_as_waiting_for_the_node)
 {
 	free(begin_round(0));
@@ -688,7 +713,8 @@ TEST(the_only_control_plane_can_not_be_deleted)
 	ASSERT_INT(cluster_remove_node(&profile, "node-1", false, 0, NULL, &api_knows, &why),
 		   -EINVAL);
 	ASSERT(why.reason == &reason_usage);
-	ASSERT(strstr(error_advice(&why), "'manykube delete'"));
+	ASSERT(!strstr(error_advice(&why), "delete"));
+	ASSERT(strstr(error_advice(&why), "'manykube node add --control-plane'"));
 	assert_three();
 }
 

@@ -59,6 +59,12 @@ static const struct command rooted = { .name = "rooted",
 				       .summary = "s",
 				       .flags = COMMAND_NEEDS_ROOT,
 				       .run = note };
+static const struct command fetching = { .name = "fetching",
+					 .summary = "s",
+					 .options = options,
+					 .flags = COMMAND_LOCKS_CLUSTER,
+					 .no_lock = &arg.force,
+					 .run = note };
 static const struct command hidden = {
 	.name = "secret", .summary = "s", .flags = COMMAND_HIDDEN, .run = note
 };
@@ -70,7 +76,7 @@ static const struct command both = { .name = "both",
 				     .max_operands = 1,
 				     .subcommands = children,
 				     .run = note };
-static const struct command *const list[] = { &plain,  &passing, &needing, &rooted,
+static const struct command *const list[] = { &plain,  &passing, &needing, &rooted, &fetching,
 					      &hidden, &parent,  &both,    NULL };
 static struct error why;
 
@@ -153,6 +159,15 @@ TEST(advice_does_not_repeat_the_active_profile)
 	ASSERT_INT(RUN("needing"), -ENOENT);
 	ASSERT_STR(why.text, "there is no cluster 'chosen'");
 	ASSERT(!why.hint);
+}
+
+TEST(advice_names_a_profile_that_was_given)
+{
+	use_active_profile();
+	ASSERT_INT(RUN("needing", "-p", "dev"), -ENOENT);
+	ASSERT_STR(why.hint,
+		   "'manykube profile list' shows the clusters there are; 'manykube start "
+		   "-p dev' makes one");
 }
 
 TEST(damaged_settings_are_told_of_before_anything_is_done)
@@ -268,13 +283,28 @@ TEST(two_commands_on_one_cluster_exclude_each_other)
 	ASSERT(why.reason == &reason_busy);
 }
 
+TEST(an_option_can_make_the_lock_needless)
+{
+	cleanup_fd int lock = -1;
+
+	use_fresh_home();
+	ASSERT_OK(profile_lock("manykube", "manykube test", &lock, &err));
+	ASSERT_INT(RUN("fetching"), -EWOULDBLOCK);
+	ASSERT_INT(RUN("fetching", "-f"), 3);
+	arg.force = false;
+}
+
 TEST(says_when_root_is_needed)
 {
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
 		test_skip("cannot become another user");
 	ASSERT_INT(RUN("rooted"), -EPERM);
 	ASSERT(why.reason == &reason_not_root);
-	ASSERT_STR(why.hint, "run it as root: sudo manykube rooted");
+	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted'");
+	ASSERT_INT(RUN("-p", "dev", "rooted", "-v"), -EPERM);
+	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted -p dev -v'");
+	ASSERT_INT(RUN("rooted", "-p", "dev"), -EPERM);
+	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted -p dev'");
 }
 
 TEST(help_names_the_subcommands_and_options)

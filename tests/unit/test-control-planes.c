@@ -488,6 +488,28 @@ TEST(a_recovery_that_has_begun_is_all_that_can_be_done)
 	assert_three();
 }
 
+TEST(what_is_only_paused_is_not_recovered)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct node *survivor;
+
+	free(begin_round(1));
+	ASSERT_INT(three_planes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(cluster_pause(&profile, &profile.nodes[1], true, NULL, NULL), 1);
+	ASSERT_INT(cluster_pause(&profile, &profile.nodes[2], true, NULL, NULL), 1);
+	ASSERT_INT(cluster_choose_survivor(&profile, NULL, &survivor, &why), -EBUSY);
+	ASSERT_STR(error_advice(&why), "'manykube unpause' lets the paused ones go on");
+	error_clear(&why);
+	ASSERT_INT(cluster_may_leave(&profile, &profile.nodes[0], &why), -EAGAIN);
+	ASSERT_STR(error_advice(&why), "'manykube unpause' lets the paused ones go on");
+	error_clear(&why);
+	ASSERT_INT(cluster_pause(&profile, &profile.nodes[2], false, NULL, NULL), 1);
+	ASSERT_INT(cluster_may_leave(&profile, &profile.nodes[0], &why), -EAGAIN);
+	ASSERT_STR(error_advice(&why), "'manykube unpause' lets the paused ones go on");
+}
+
 TEST(a_lost_control_plane_is_let_go_only_by_force)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;

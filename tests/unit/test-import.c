@@ -31,6 +31,7 @@ static bool warns(const struct import *import, const char *words)
 TEST(what_minikube_writes_by_itself_needs_no_warning)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
+	cleanup_free char *defaults = NULL;
 
 	read_with(
 		"\"Memory\": 3072, \"CPUs\": 2, \"DiskSize\": 20000, \"APIServerPort\": 8443, "
@@ -39,9 +40,15 @@ TEST(what_minikube_writes_by_itself_needs_no_warning)
 		"\"Mount\": false, \"MountString\": \"/home:/minikube-host\", "
 		"\"VerifyComponents\": {\"system_pods\": true, \"apiserver\": true}, "
 		"\"CertExpiration\": 94608000000000000, " KUBERNETES ", \"Nodes\": [" PRIMARY
-		", " WORKER "]",
+		", {\"Name\": \"m02\", \"IP\": \"192.168.49.3\", \"Port\": 8443, \"Worker\": true}]",
 		&import);
 	ASSERT_INT(import.warnings.count, 0);
+	/* But nothing is dropped in silence. */
+	defaults = strlist_join(&import.defaults, ", ");
+	ASSERT_STR(defaults,
+		   "DiskSize 20000, APIServerPort 8443, KicBaseImage \"kicbase:v1\", "
+		   "HostDNSResolver true, MountString \"/home:/minikube-host\", VerifyComponents "
+		   "{\"system_pods\":true,\"apiserver\":true}, Port 8443");
 	ASSERT_STR(import.name, "demo");
 	ASSERT_INT(import.options.memory_bytes, 3072ll << 20);
 	ASSERT_INT(import.options.cpus, 2);
@@ -95,15 +102,17 @@ TEST(what_is_left_out_is_named)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 
-	read_with("\"Driver\": \"kvm2\", \"DiskSize\": 1000, \"Memory\": 512, \"StaticIP\": "
-		  "\"192.168.49.9\", \"Glitter\": [1, 2], \"Addons\": {\"ingress\": true}, "
-		  "\"ExposedPorts\": [\"80\"], \"CertExpiration\": 5, "
-		  "\"InsecureRegistry\": [\"10.96.0.0/12\"], "
-		  "\"KubernetesConfig\": {\"CNI\": \"calico\", \"ContainerRuntime\": \"docker\", "
-		  "\"FeatureGates\": \"Foo\", \"ServiceCIDR\": \"fd00::/64\", "
-		  "\"ExtraOptions\": [{\"Component\": \"moon\", \"Key\": \"a\", \"Value\": "
-		  "\"b\"}]}",
-		  &import);
+	read_with(
+		"\"Driver\": \"kvm2\", \"DiskSize\": 1000, \"Memory\": 512, \"StaticIP\": "
+		"\"192.168.49.9\", \"Glitter\": [1, 2], \"Addons\": {\"ingress\": true}, "
+		"\"ExposedPorts\": [\"80\"], \"CertExpiration\": 5, \"Nodes\": [{\"ControlPlane\": true, \"Worker\": true, "
+		"\"Port\": 9443, \"Zone\": \"a\"}], "
+		"\"InsecureRegistry\": [\"10.96.0.0/12\"], "
+		"\"KubernetesConfig\": {\"CNI\": \"calico\", \"ContainerRuntime\": \"docker\", "
+		"\"FeatureGates\": \"Foo\", \"ServiceCIDR\": \"fd00::/64\", "
+		"\"ExtraOptions\": [{\"Component\": \"moon\", \"Key\": \"a\", \"Value\": "
+		"\"b\"}]}",
+		&import);
 	ASSERT(warns(&import, "Driver \"kvm2\" is left out: "));
 	ASSERT(warns(&import,
 		     "DiskSize 1000 is left out: --disk-size: a node needs at least 2 GiB"));
@@ -113,13 +122,15 @@ TEST(what_is_left_out_is_named)
 	ASSERT(warns(&import, "Addons \"ingress\" is left out: "));
 	ASSERT(warns(&import, "ExposedPorts \"80\" is left out: "));
 	ASSERT(warns(&import, "CertExpiration 5 is left out: "));
+	ASSERT(warns(&import, "Port 9443 is left out: "));
+	ASSERT(warns(&import, "\"Zone\" \"a\" is left out: there is nothing like it here"));
 	ASSERT(warns(&import, "InsecureRegistry \"10.96.0.0/12\" is left out: "));
 	ASSERT(warns(&import, "CNI \"calico\" is left out: "));
 	ASSERT(warns(&import, "ContainerRuntime \"docker\" is left out: "));
 	ASSERT(warns(&import, "FeatureGates \"Foo\" is left out: "));
 	ASSERT(warns(&import, "ServiceCIDR \"fd00::/64\" is left out: "));
 	ASSERT(warns(&import, "ExtraOptions {"));
-	ASSERT_INT(import.warnings.count, 14);
+	ASSERT_INT(import.warnings.count, 16);
 	ASSERT(!import.options.service_subnet);
 	ASSERT_INT(import.options.memory_bytes, 0);
 }

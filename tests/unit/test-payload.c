@@ -341,6 +341,26 @@ TEST(drops_what_was_made_of_other_versions)
 	ASSERT(file_exists(program));
 }
 
+TEST(offline_only_the_cache_is_looked_at)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *cache = xasprintf("%s/cache", test_folder());
+	cleanup_free char *text = payload_json("");
+	struct payload_source offline = { .offline = true };
+
+	(void)setenv("MANYKUBE_CACHE", cache, 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	ASSERT_INT(payload_ensure("v1.36.3", &offline, NULL, &payload, &why), -ENOENT);
+	ASSERT(why.reason == &reason_download);
+	ASSERT_STR(error_advice(&why),
+		   "run 'manykube start --download-only --kubernetes-version=v1.36.3' while this "
+		   "machine is online");
+	ASSERT(!file_exists(cache));
+	put(text, "cache/v1.36.3/payload.json");
+	ASSERT_OK(payload_ensure("v1.36.3", &offline, NULL, &payload, &err));
+}
+
 TEST(a_version_that_nobody_knows_may_still_be_in_the_cache)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
@@ -836,6 +856,48 @@ TEST(says_beforehand_what_a_build_takes)
 	ASSERT(listener.expected_ms > 60000);
 	ASSERT(listener.done > 0);
 	free(listener.note);
+}
+
+static unsigned asked;
+
+static bool refuse(struct observer *observer arg_unused, const char *step, const char *text)
+{
+	ASSERT_STR(step, "getting Kubernetes v1.36.3");
+	ASSERT(strstr(text, "built from source") && strstr(text, "minutes"));
+	asked++;
+	return false;
+}
+
+static bool agree(struct observer *observer, const char *step, const char *text)
+{
+	(void)refuse(observer, step, text);
+	return true;
+}
+
+TEST(builds_nothing_that_is_not_confirmed)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct payload_source source = { .no_download = true };
+	struct observer observer = {
+		ignore_begin, ignore_progress, ignore_end, NULL, NULL, refuse
+	};
+
+	check_host();
+	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	put_go("[ $component != runc ] || exit 7");
+	ASSERT_INT(payload_ensure("v1.36.3", &source, &observer, &payload, &why), -ECANCELED);
+	ASSERT(why.reason == &reason_interrupted);
+	ASSERT(strstr(why.hint, "--yes"));
+	ASSERT_INT(count_builds("kubernetes"), 0);
+	ASSERT_INT(asked, 1);
+	/* It is asked once for all that is built. */
+	asked = 0;
+	observer.confirm = agree;
+	ASSERT_INT(payload_ensure("v1.36.3", &source, &observer, &payload, NULL), -EIO);
+	ASSERT_INT(asked, 1);
+	ASSERT(count_builds("kubernetes") > 0);
 }
 
 TEST(wraps_kubernetes_go_mod)

@@ -216,6 +216,89 @@ TEST(what_a_cluster_was_made_with_stays_and_what_may_change_does)
 	strlist_release(&options.ports);
 }
 
+/* The options of `start` that can be repeated. */
+#define LIST(wanted_, kept_) \
+	offsetof(struct cluster_options, wanted_), offsetof(struct profile, kept_)
+static const struct {
+	const char *option;
+	size_t wanted;
+	size_t kept;
+	const char *first;
+	const char *second;
+	bool may_change;
+} lists[] = {
+	{ "--apiserver-ips", LIST(api_ips, api_ips), "10.0.0.1", "10.0.0.2", false },
+	{ "--apiserver-names", LIST(api_names, api_names), "one", "two", false },
+	{ "--env", LIST(env, env), "A=1", "B=2", false },
+	{ "--extra-config", LIST(extra_config, extra_config), "kubelet.v=2", "etcd.x=y", false },
+	{ "--feature-gates", LIST(feature_gates, feature_gates), "One=true", "Two=true", false },
+	{ "--insecure-registry", LIST(insecure_registries, insecure_registries), "one:5000",
+	  "two:5000", true },
+	{ "--label", LIST(labels, labels), "a=1", "b=2", false },
+	{ "--load-images", LIST(images, images), "/a.tar", "/b.tar", true },
+	{ "--mount", LIST(mounts, mounts), "/tmp:/a", "/tmp:/b", false },
+	{ "--ports", LIST(ports, ports), "8080:30080", "9090:30090", true },
+	{ "--registry-mirror", LIST(registry_mirrors, registry_mirrors), "http://one", "http://two",
+	  true },
+	{ "--taint", LIST(taints, taints), "a:NoSchedule", "b:NoSchedule", false },
+};
+
+TEST(no_list_of_a_cluster_that_exists_is_replaced)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		struct cluster_options options = { 0 };
+		struct strlist *wanted = (struct strlist *)((char *)&options + lists[i].wanted);
+		struct strlist *kept = (struct strlist *)((char *)&profile + lists[i].kept);
+		int r;
+
+		profile.name = xstrdup("dev");
+		strlist_add(wanted, lists[i].first);
+		ASSERT_OK(choices_take(&options, &profile, true, &err));
+		strlist_release(wanted);
+		strlist_add(wanted, lists[i].second);
+		r = choices_take(&options, &profile, false, &why);
+		ASSERT_INT(r, lists[i].may_change ? 0 : -EINVAL);
+		ASSERT(r == 0 || strstr(why.text, lists[i].option));
+		ASSERT_INT(kept->count, lists[i].may_change ? 2 : 1);
+		ASSERT_STR(kept->items[0], lists[i].first);
+		/* What it has already may be said again, in any order or in part. */
+		strlist_release(wanted);
+		if (lists[i].may_change)
+			strlist_add(wanted, lists[i].second);
+		strlist_add(wanted, lists[i].first);
+		ASSERT_OK(choices_take(&options, &profile, false, &err));
+		ASSERT_INT(kept->count, lists[i].may_change ? 2 : 1);
+		ASSERT_STR(kept->items[0], lists[i].first);
+		strlist_release(wanted);
+	}
+}
+
+TEST(what_becomes_of_a_cluster_that_exists_is_told)
+{
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile after = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist told = STRLIST_INIT;
+	struct cluster_options options = { .host_access = "9090" };
+
+	before.host_access = xstrdup("8080");
+	after.host_access = xstrdup("8080");
+	strlist_split(&before.ports, "8080:30080 127.0.0.1:8081:1 8082", ' ');
+	strlist_split(&after.ports, "8080:30080 127.0.0.1:8081:1 8082", ' ');
+	strlist_split(&options.ports, "8081:30081@node-2 9090 8082", ' ');
+	choices_describe(&before, &after, &told);
+	ASSERT_INT(told.count, 0);
+	ASSERT_OK(choices_take(&options, &after, false, &err));
+	choices_describe(&before, &after, &told);
+	ASSERT_INT(told.count, 2);
+	ASSERT_STR(told.items[0], "Changing --host-access from 8080 to 9090");
+	ASSERT_STR(told.items[1],
+		   "Adding to --ports: 8081:30081@node-2, 9090; it replaces 127.0.0.1:8081:1; "
+		   "8080:30080, 8082 stay; 'manykube apply' removes what its file does not have");
+	strlist_release(&options.ports);
+}
+
 static void assert_changed(int (*change)(struct strlist *, const struct strlist *, struct error *),
 			   const char *before, const char *changes, const char *after)
 {
@@ -245,6 +328,8 @@ TEST(taints_are_set_and_taken_away_by_key_and_effect)
 	assert_changed(node_change_taints, "a=1:NoSchedule a=1:NoExecute b:NoSchedule", "a-",
 		       "b:NoSchedule");
 	assert_changed(node_change_taints, "a=1:NoSchedule", "a=2:NoSchedule", "a=2:NoSchedule");
+	assert_changed(node_change_taints, "a=1:NoSchedule", "b:NoExecute",
+		       "a=1:NoSchedule b:NoExecute");
 }
 
 TEST(nodes_reach_all_nothing_or_ports_of_the_host)

@@ -109,6 +109,20 @@ TEST(the_arithmetic_of_a_majority_is_told)
 	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube start'");
 }
 
+TEST(nobody_is_sent_to_recover_what_is_only_paused)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third) };
+
+	end_node(&nodes[0], "Paused");
+	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube unpause'");
+	end_node(&nodes[1], "Paused");
+	assert_quorum(nodes, 3,
+		      "1 of 3 healthy, and 2 are needed: 'manykube unpause' lets what is paused "
+		      "go on");
+	end_node(&nodes[2], "Stopped");
+	assert_quorum(nodes, 3, "0 of 3 healthy, and 2 are needed: 'manykube unpause'");
+}
+
 TEST(a_control_plane_that_has_left_etcd_is_counted_as_stopped)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third) };

@@ -1,3 +1,4 @@
+#include "base/advice.h"
 #include "cli/node-table.h"
 #include "cli/table.h"
 #include "test.h"
@@ -198,10 +199,11 @@ TEST(problems_come_with_what_to_do)
 	struct cluster_status well = { statuses, 1 };
 	FILE *out = open_memstream(&text, &len);
 
+	advice_use_profile("dev");
 	node_table_print_headline(&profile, HEALTH_DEGRADED, &narrow, out);
-	node_table_print_problems(&profile, &well, &detail, &quiet, &narrow, out);
-	node_table_print_problems(&profile, &cluster, &detail, &quiet, &narrow, out);
-	node_table_print_problems(&profile, &cluster, &detail, &busy, &narrow, out);
+	node_table_print_problems(&well, &detail, &quiet, &narrow, out);
+	node_table_print_problems(&cluster, &detail, &quiet, &narrow, out);
+	node_table_print_problems(&cluster, &detail, &busy, &narrow, out);
 	ASSERT_INT(fclose(out), 0);
 	ASSERT_STR(text, "dev: Degraded, 2 nodes, API\n"
 			 "  https://127.0.0.1:16443\n"

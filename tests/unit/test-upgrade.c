@@ -279,6 +279,19 @@ TEST(without_the_new_version_nothing_is_changed)
 	assert_history("start node-1 " OLD "; start node-2 " OLD);
 }
 
+TEST(nothing_is_fetched_to_upgrade_a_cluster_that_is_offline)
+{
+	free(begin_round(1));
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 2,
+							.kubernetes_version = OLD,
+							.offline = true },
+			      NULL),
+		   0);
+	ASSERT_INT(upgrade(), 0);
+	ASSERT_INT(fake_world_fetches, 0);
+	assert_versions("v1.36.3 v1.36.3 v1.36.3");
+}
+
 TEST(versions_that_can_not_be_gone_to_are_refused)
 {
 	free(begin_round(1));
