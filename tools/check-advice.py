@@ -30,11 +30,12 @@ RULES = [
      and re.search("'(?:sudo )?manykube " + ON_CLUSTER, text),
      ["cmd/config-explain.c", "cmd/config-init.c", "cmd/config-view.c", "cmd/reference.c",
       "cmd/reference-file.c"]),
-    # What the user has begun or asks for; and members of etcd that are lost for good.
+    # What the user has begun or asks for; members of etcd that are lost for good; and nodes that
+    # have never joined.
     ("advice never destroys",
      lambda text, call: re.search(r"'manykube (?:delete|(?:node|worker) (?:delete|recover))", text),
      ["cluster/check.c", "cluster/health.c", "cluster/members.c", "cluster/plan.c",
-      "cmd/reference.c"]),
+      "cluster/trouble.c", "cmd/reference.c"]),
 ]
 
 

@@ -30,7 +30,7 @@ void node_table_print_headline(const struct profile *profile, enum health health
 
 /* What is wrong with NODES and what can be done about it, with an empty line before; nothing if
  * all is well. */
-void node_table_print_problems(const struct cluster_status *nodes,
+void node_table_print_problems(const struct profile *profile, const struct cluster_status *nodes,
 			       const struct cluster_detail *detail, const struct activity *activity,
 			       const struct node_table_look *look, FILE *out);
 

@@ -102,7 +102,7 @@ int context_open(const struct profile *profile, struct kube **ret_admin, struct 
 	if (r == -ENOENT && !was_started(profile)) {
 		error_because(err, &reason_api_not_running, r,
 			      "cluster '%s' was never started to its end", profile->name);
-		return error_hint(err, r, "'manykube start -p %s' goes on with it", profile->name);
+		return error_hint(err, r, "'manykube start' goes on with it");
 	}
 	if (r == -ENOENT)
 		error_because(err, &reason_host_config, r,
@@ -110,7 +110,7 @@ int context_open(const struct profile *profile, struct kube **ret_admin, struct 
 	else
 		error_prefix(err, error_reason(err, r, &reason_host_config),
 			     "the kubeconfig of cluster '%s' is damaged", profile->name);
-	return error_hint(err, r, "'manykube start -p %s' makes it again", profile->name);
+	return error_hint(err, r, "'manykube start' makes it again");
 }
 
 int context_update(const struct profile *profile, struct error *err)

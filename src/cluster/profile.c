@@ -137,9 +137,9 @@ static int explain_damage(const char *name, const char *path, int code, struct e
 		return error_hint(err, code, "use the manykube that made the cluster '%s'", name);
 	if (file_exists(copy))
 		return error_hint(err, code,
-				  "mend the file, which was left as it is; '%s' is a copy from "
-				  "before; or remove the cluster with 'manykube delete -p %s'",
-				  copy, name);
+				  "correct the file, which was left as it is; '%s' is a copy of it "
+				  "from before",
+				  copy);
 	return error_hint(
 		err, code,
 		"correct the file, which was left as it is, as are the nodes of cluster '%s'",
@@ -168,9 +168,8 @@ static int read_copy(const char *name, const char *folder, const char *path, str
 				    path, nodes, nodes == 1 ? "" : "s", name,
 				    nodes == 1 ? "is" : "are");
 		return error_hint(err, -EBADMSG,
-				  "put the file back, if there is a backup; 'manykube delete -p "
-				  "%s' removes what is there, with all data",
-				  name);
+				  "put the file back from a backup; nodes and data were left as "
+				  "they are");
 	}
 	if (!warned)
 		log_warning("the record '%s' is gone; its copy '%s' is used", path, copy);

@@ -101,11 +101,14 @@ static void find_profile(char **argv)
 /* ARGV, or a command's name before it, is wrong: complete the advice of ERR. */
 static int refuse_words(char **argv, const char *path, int code, struct error *err)
 {
-	if (!err->hint)
+	cleanup_free char *hint = err->hint ? xstrdup(err->hint) : NULL;
+
+	if (!hint)
 		return error_hint(err, code, "see '%s --help'", path);
 	find_profile(argv);
-	name_profile(err, code);
-	return code;
+	if (strlist_has(&given, "profile") && must_be_named(global.profile_name))
+		advice_use_profile(global.profile_name);
+	return error_hint(err, code, "%s", hint);
 }
 
 /* Run COMMAND, which is called PATH, with OPERANDS. */

@@ -199,7 +199,7 @@ const struct opt minikube_stop_options[] = {
 
 const struct opt minikube_node_options[] = {
 	OPT_ABSENT(0, "delete-on-failure", NULL,
-		   "a node that did not come up stays, for another try; 'manykube node delete NODE' removes it",
+		   "a node that did not come up stays, for another try",
 		   .harmless = "false"),
 	OPT_END,
 };

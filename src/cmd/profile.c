@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "cli/say.h"
 #include "cluster/context.h"
 #include "cmd/command.h"
 
@@ -31,7 +32,7 @@ static void choose_context(const char *name, bool quiet)
 			"kubectl's current context stays as it is; the cluster was made with "
 			"--keep-context.\n");
 	else
-		fprintf(stderr, "kubectl will know it after 'manykube start -p %s'.\n", name);
+		say_done("kubectl will know it after 'manykube start'.");
 }
 
 static int run(struct command_context *ctx, struct error *err)

@@ -98,13 +98,14 @@ unsigned cgroup_signal_program(const char *path, const char *name, int signal)
 {
 	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
 	struct kill_work work = { .name = name, .signal = signal };
-	cleanup_with(release_walk) struct walk walk = { .visit = signal_group, .data = &work };
+	cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = signal_group,
+								      .data = &work };
 	cleanup_free char *folder = NULL;
 
 	if (cgroup_find_hierarchies(&h, NULL) < 0)
 		return 0;
 	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
-	(void)walk_groups(&walk, folder);
+	(void)cgroup_walk(&walk, folder);
 	return work.found;
 }
 

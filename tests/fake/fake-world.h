@@ -56,7 +56,8 @@ extern unsigned fake_world_unsettled;
  * What has happened to nodes, in order and with versions, for the caller to free: "finish stopping
  * node-1 v1.36.3", "start node-1 v1.36.3" with that of its kubelet, "prepare node-1 v1.36.3",
  * "addons node-1 v1.36.3", "renew node-1 v1.36.3", "restart programs of node-1 v1.36.3", "close
- * door to node-1 ", "lead node-2 node-1" (etcd, instead of the latter), "end API of node-1 v1.36.3".
+ * door to node-1 ", "lead node-2 node-1" (etcd, instead of the latter), "end API of node-1
+ * v1.36.3".
  */
 char *fake_world_history(void) must_check;
 

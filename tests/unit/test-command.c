@@ -230,8 +230,8 @@ TEST(suggests_the_nearest_command_but_no_hidden_one)
 	ASSERT_INT(RUN("ssh-key"), -EINVAL);
 	ASSERT_STR(why.hint, "there is no key: 'manykube ssh' enters nodes without an SSH server");
 	ASSERT_INT(RUN("ssh-key", "--odd", "-p", "dev"), -EINVAL);
-	ASSERT_STR(why.hint, "there is no key: 'manykube ssh' enters nodes without an SSH server "
-			     "(with -p dev)");
+	ASSERT_STR(why.hint, "there is no key: 'manykube ssh -p dev' enters nodes without an SSH "
+			     "server");
 	ASSERT_INT(RUN("plain", "--rootless"), -EINVAL);
 	ASSERT(strstr(why.hint, "only root may make nodes"));
 }

@@ -136,7 +136,7 @@ static void assert_made_again(int code, const char *text, const struct error *wh
 	ASSERT_INT(code == 0, false);
 	ASSERT(why->reason == &reason_host_config);
 	ASSERT(strstr(why->text, text));
-	ASSERT_STR(error_advice(why), "'manykube start -p dev' makes it again");
+	ASSERT_STR(error_advice(why), "'manykube start' makes it again");
 }
 
 TEST(a_started_cluster_whose_kubeconfig_is_lost_was_started)

@@ -201,9 +201,9 @@ TEST(problems_come_with_what_to_do)
 
 	advice_use_profile("dev");
 	node_table_print_headline(&profile, HEALTH_DEGRADED, &narrow, out);
-	node_table_print_problems(&well, &detail, &quiet, &narrow, out);
-	node_table_print_problems(&cluster, &detail, &quiet, &narrow, out);
-	node_table_print_problems(&cluster, &detail, &busy, &narrow, out);
+	node_table_print_problems(&profile, &well, &detail, &quiet, &narrow, out);
+	node_table_print_problems(&profile, &cluster, &detail, &quiet, &narrow, out);
+	node_table_print_problems(&profile, &cluster, &detail, &busy, &narrow, out);
 	ASSERT_INT(fclose(out), 0);
 	ASSERT_STR(text, "dev: Degraded, 2 nodes, API\n"
 			 "  https://127.0.0.1:16443\n"
