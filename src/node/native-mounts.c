@@ -11,9 +11,27 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "host/namespace.h"
+
+/* What is mounted may lie in a directory that nodes have, too: a link there is theirs. */
+static int open_source(const struct node_spec *spec, const struct node_mount *mount, int userns_fd,
+		       int *ret_tree, struct error *err)
+{
+	cleanup_free char *opened = NULL;
+	cleanup_fd int source = -1;
+	int r = below_follow(mount->host, &spec->writable, &source, err);
+
+	if (r < 0)
+		return error_hint(
+			err, error_reason(err, r, &reason_host_config),
+			"see what '%s' is, and mount another path if a node made it a link",
+			mount->host);
+	opened = xasprintf("/proc/self/fd/%d", source);
+	return namespace_map_tree(opened, userns_fd, mount->read_only, ret_tree, err);
+}
 
 int native_mounts_open(const struct node_spec *spec, int userns_fd, struct native_mounts *ret,
 		       struct error *err)
@@ -23,8 +41,7 @@ int native_mounts_open(const struct node_spec *spec, int userns_fd, struct nativ
 	ret->specs = spec->mounts;
 	ret->trees = xcalloc(spec->mount_count, sizeof(*ret->trees));
 	for (size_t i = 0; r == 0 && i < spec->mount_count; i++) {
-		r = namespace_map_tree(spec->mounts[i].host, userns_fd, spec->mounts[i].read_only,
-				       &ret->trees[i], err);
+		r = open_source(spec, &spec->mounts[i], userns_fd, &ret->trees[i], err);
 		if (r == 0)
 			ret->count++;
 	}
