@@ -203,7 +203,7 @@ static _Noreturn void be_first_child(struct birth *birth)
 	(void)close(birth->report[0]);
 	if (native_stage(birth->trees, &err) < 0)
 		pass_on(birth, &err);
-	if (cgroup_enter(birth->group, NULL, getpid(), NULL) < 0)
+	if (cgroup_enter(birth->group, getpid(), NULL) < 0)
 		give_up(birth, "cannot enter the node's control group");
 	if (namespace_new_keyring() < 0)
 		give_up(birth, "cannot make the node's keyring");
