@@ -199,8 +199,7 @@ static void kill_runaways(void)
 	for (int i = 0; i < 20; i++) {
 		pid = fork();
 		if (pid == 0) {
-			if (cgroup_enter(group, getpid(), NULL) < 0 ||
-			    write(ready[1], "x", 1) < 0)
+			if (cgroup_enter(group, getpid(), NULL) < 0 || write(ready[1], "x", 1) < 0)
 				_exit(1);
 			run_away();
 		}
