@@ -1,5 +1,5 @@
 /*
- * manykube-agent [CONFIG [STATE_FILE [STATE_FD]]]: PID 1 of a node.
+ * manykube-agent [CONFIG [STATE_FILE [STATE_FD [LOG]]]]: PID 1 of a node.
  *
  * How it works:
  *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
@@ -13,7 +13,8 @@
  * STATE_FILE tells others how things are: "agent VERSION", then a line per service,
  * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS, restarts since it last
  * ran for 30 s.  The descriptor STATE_FD is of a file of the host's for the same, with empty lines
- * at its end.
+ * at its end.  LOG, a file of the node's, takes what the agent says, if that can be opened; else it
+ * goes to stderr.
  *
  * One thread, one poll(); no memory is allocated after the configuration was read.
  */
@@ -26,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,12 +158,30 @@ static int take_descriptor(const char *word)
 	return *word || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : fd;
 }
 
+/* Say all in the file PATH, which may be anything that the node's root made of it. */
+static void say_in(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+		      0644);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		(void)dup2(fd, STDOUT_FILENO);
+		(void)dup2(fd, STDERR_FILENO);
+	}
+	(void)close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const char *config_path = argc > 1 ? argv[1] : default_config;
 	const char *state_path = argc > 2 ? argv[2] : default_state;
 	int state_fd = argc > 3 ? take_descriptor(argv[3]) : -1;
 
+	if (argc > 4)
+		say_in(argv[4]);
 	say("manykube-agent ", MANYKUBE_VERSION, NULL);
 	catch_signals();
 	cgroup_enter_leaf();

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -61,7 +62,7 @@ static struct service services[AGENT_SERVICES_MAX];
 static struct watch watches[AGENT_SERVICES_MAX];
 static unsigned count;
 static const char *state_path;
-static int host_fd = -1;
+static volatile char *host_page;
 static int inotify = -1;
 static bool closing;
 
@@ -84,17 +85,35 @@ static void write_for_node(const struct text *content)
 		say("cannot replace ", state_path, ": ", strerror(errno), NULL);
 }
 
-/* In one write of always the same length, so that readers never find half of it, nor more. */
+/* Its first character comes last, so that readers know a state that is not whole. */
 static void write_for_host(const struct text *content)
 {
-	char whole[sizeof(content->buf)];
-
-	if (host_fd < 0)
+	if (!host_page)
 		return;
-	(void)memset(whole, '\n', sizeof(whole));
-	(void)memcpy(whole, content->buf, content->len);
-	if (pwrite(host_fd, whole, sizeof(whole), 0) < 0)
+	host_page[0] = '\0';
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (size_t i = 1; i < sizeof(content->buf); i++)
+		host_page[i] = i < content->len ? content->buf[i] : '\n';
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	host_page[0] = content->buf[0];
+}
+
+/*
+ * Memory that is the host's file FD.  No descriptor stays: the node's root could take it from us,
+ * and make the file larger than the node's disk is.
+ */
+static volatile char *map_for_host(int fd)
+{
+	void *page;
+
+	if (fd < 0)
+		return NULL;
+	page = mmap(NULL, sizeof(((struct text *)0)->buf), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		    0);
+	if (page == MAP_FAILED)
 		say("cannot tell the host of the services: ", strerror(errno), NULL);
+	(void)close(fd);
+	return page == MAP_FAILED ? NULL : page;
 }
 
 static void write_state(void)
@@ -131,7 +150,7 @@ void services_open(const struct agent_config *config, const char *state_file, in
 	char *slash;
 
 	state_path = state_file;
-	host_fd = state_fd;
+	host_page = map_for_host(state_fd);
 	text_add(&folder, state_file, NULL);
 	slash = strrchr(folder.buf, '/');
 	if (slash && slash != folder.buf) {

@@ -9,7 +9,7 @@
 #include "agent/config.h"
 
 /* Take up the services of CONFIG, which must outlive them; STATE_FILE tells others in the node
- * about them, and STATE_FD, unless it is -1, the host. */
+ * about them, and STATE_FD, unless it is -1, the host: a file of 4096 bytes, closed here. */
 void services_open(const struct agent_config *config, const char *state_file, int state_fd);
 
 /* Start what is due now; returns in how many milliseconds to call it again, -1 if only events

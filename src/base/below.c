@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -37,6 +38,105 @@ int below_find(const char *folder, const char *path, int *ret_fd, char **ret_pat
 		return error_set(err, -EINVAL, "'%s' in '%s' is not a file", path, folder);
 	*ret_path = xasprintf("/proc/self/fd/%d", fd);
 	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+/* As many links as the kernel follows. */
+#define LINKS_MOST 40
+
+/* Whether FD is one of the directories PATHS, of which "/" has nothing outside of it. */
+static bool is_among(int fd, const struct strlist *paths)
+{
+	const char *path;
+	struct stat here;
+	struct stat there;
+
+	if (fstat(fd, &here) < 0)
+		return false;
+	strlist_for_each(path, paths)
+		if (strcmp(path, "/") != 0 && stat(path, &there) == 0 &&
+		    here.st_dev == there.st_dev && here.st_ino == there.st_ino)
+			return true;
+	return false;
+}
+
+/* Take the first name off *REST, which has one. */
+static char *take_name(char **rest)
+{
+	size_t len = strcspn(*rest, "/");
+	char *name = xstrndup(*rest, len);
+	char *left = xstrdup(*rest + len + strspn(*rest + len, "/"));
+
+	free(*rest);
+	*rest = left;
+	return name;
+}
+
+/* Go on from *FD, a directory, with the target of LINK, a link in it, and then *REST. */
+static int follow_link(int link, int *fd, char **rest)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(link, "", target, sizeof(target) - 1);
+	const char *way = target;
+	char *whole;
+
+	if (len < 0)
+		return -1;
+	target[len] = '\0';
+	way += strspn(way, "/");
+	if (target[0] == '/') {
+		(void)close(*fd);
+		*fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	whole = *way ? xasprintf("%s/%s", way, *rest) : xstrdup(*rest);
+	free(*rest);
+	*rest = whole;
+	return *fd < 0 ? -1 : 0;
+}
+
+/* below_follow() without the words: -1 with errno. */
+static int follow(const char *path, const struct strlist *writable)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	cleanup_fd int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *rest = xstrdup(path + strspn(path, "/"));
+	int links = 0;
+
+	while (fd >= 0 && *rest) {
+		cleanup_free char *name = NULL;
+		cleanup_fd int next = -1;
+		struct stat st;
+
+		if (is_among(fd, writable))
+			return (int)syscall(SYS_openat2, fd, rest, &how, sizeof(how));
+		name = take_name(&rest);
+		next = openat(fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0 || fstat(next, &st) < 0)
+			return -1;
+		if (!S_ISLNK(st.st_mode)) {
+			(void)close(fd);
+			fd = take_fd(next);
+			continue;
+		}
+		errno = ELOOP;
+		if (++links > LINKS_MOST || follow_link(next, &fd, &rest) < 0)
+			return -1;
+	}
+	return take_fd(fd);
+}
+
+int below_follow(const char *path, const struct strlist *writable, int *ret_fd, struct error *err)
+{
+	int fd = follow(path, writable);
+
+	if (fd < 0 && errno == ELOOP)
+		return error_set(err, -ELOOP,
+				 "'%s' leads through a link in a directory that nodes can write to",
+				 path);
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", path);
+	*ret_fd = fd;
 	return 0;
 }
 

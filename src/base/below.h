@@ -24,6 +24,13 @@ int below_open(const char *folder, const char *path, int flags, int *ret_fd, str
 int below_find(const char *folder, const char *path, int *ret_fd, char **ret_path,
 	       struct error *err);
 
+/*
+ * Open the file or directory PATH (absolute; O_PATH) of this host, following links, but only as far
+ * as nobody else can have made them: none below a directory of WRITABLE, to which somebody else
+ * writes.  -ELOOP for such a link.
+ */
+int below_follow(const char *path, const struct strlist *writable, int *ret_fd, struct error *err);
+
 /* Add the names in the folder PATH of FOLDER, opened likewise, to RET, sorted. */
 int below_list(const char *folder, const char *path, struct strlist *ret, struct error *err);
 

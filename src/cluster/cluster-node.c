@@ -50,6 +50,21 @@ static int open_mounts(const struct node *node, char *kubelet, struct cluster_no
 	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
 }
 
+/* Add what PROFILE's nodes can write to on the host. */
+static void add_writable(const struct profile *profile, struct strlist *paths)
+{
+	const struct node *node;
+	const char *word;
+
+	profile_for_each_node(node, profile)
+		strlist_for_each(word, &node->mounts) {
+			cleanup_with(spec_release_mount) struct node_mount mount = { NULL };
+
+			if (spec_parse_mount(word, &mount, NULL) == 0 && !mount.read_only)
+				strlist_add(paths, mount.host);
+		}
+}
+
 int cluster_node_open(const struct profile *profile, const struct node *node,
 		      struct cluster_node *ret, struct error *err)
 {
@@ -100,6 +115,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.memory_bytes = node->memory_bytes,
 		.disk_bytes = node->disk_bytes,
 	};
+	add_writable(profile, &ret->spec.writable);
 	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
 }
 
@@ -131,6 +147,7 @@ void cluster_node_release(struct cluster_node *node)
 	for (size_t i = 0; i < node->spec.mount_count; i++)
 		spec_release_mount(&node->mounts[i]);
 	free(node->mounts);
+	strlist_release(&node->spec.writable);
 	*node = CLUSTER_NODE_INIT;
 }
 

@@ -86,6 +86,12 @@ static char *take_output(int fd)
 	return strbuf_take(&text);
 }
 
+static int interrupted(struct error *err)
+{
+	error_because(err, &reason_interrupted, -EINTR, "interrupted by a signal");
+	return error_hint(err, -EINTR, "nothing was copied: run the same command again");
+}
+
 /* Say of a program's failure what it said itself, in its first line. */
 static int program_error(const char *program, int said, struct error *err)
 {
@@ -94,10 +100,8 @@ static int program_error(const char *program, int said, struct error *err)
 	size_t len = strlen(program);
 	const char *words = text;
 
-	if (work.interrupted) {
-		error_because(err, &reason_interrupted, -EINTR, "interrupted by a signal");
-		return error_hint(err, -EINTR, "nothing was copied: run the same command again");
-	}
+	if (work.interrupted)
+		return interrupted(err);
 	/* tar begins with how much it could still write. */
 	if (strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT)) ||
 	    strstr(text, "Wrote only ")) {
@@ -121,13 +125,23 @@ static int run_at(const struct cluster_node *node, char *const *argv, char **ret
 	struct process_options options = { .no_stdin = true,
 					   .stdout_fd = printed,
 					   .stderr_fd = said };
+	bool was_interrupted = work.interrupted;
 	int r;
 
 	if (printed < 0)
 		return error_sys(err, "cannot make room for the output of '%s'", argv[0]);
 	r = spawn_at(node, argv, &options, &process, err);
-	if (r == 0)
+	if (r == 0) {
+		work.running[0] = process.pid;
+		/* The signal came while it was started; an earlier one does not keep us from
+		 * tidying up, and another one does. */
+		if (work.interrupted && !was_interrupted)
+			(void)kill(process.pid, SIGTERM);
 		r = process_wait(&process, 0, err);
+		work.running[0] = 0;
+	}
+	if (r != 0 && work.interrupted)
+		return interrupted(err);
 	if (r == 0 && ret_output)
 		*ret_output = take_output(printed);
 	return r;

@@ -22,10 +22,9 @@
 
 enum place {
 	PLACE_CLUSTER,
-	PLACE_NODE_FOLDER, /* below nodes/NODE */
-	PLACE_NODE_TREE,   /* among the node's own files */
-	PLACE_NODE_LOGS,   /* logs/, with the node's name in it */
-	PLACE_POD,         /* of a control plane */
+	PLACE_NODE_TREE, /* among the node's own files */
+	PLACE_NODE_LOGS, /* logs/, with the node's name in it */
+	PLACE_POD,       /* of a control plane */
 };
 
 static const struct {
@@ -35,7 +34,7 @@ static const struct {
 } services[] = {
 	{ "start", PLACE_CLUSTER, "logs/last-start.log" },
 	{ "front-door", PLACE_CLUSTER, "front-door.log" },
-	{ "agent", PLACE_NODE_FOLDER, "agent.log" },
+	{ "agent", PLACE_NODE_TREE, "var/log/agent.log" },
 	{ "containerd", PLACE_NODE_TREE, "var/log/containerd.log" },
 	{ "kubelet", PLACE_NODE_TREE, "var/log/kubelet.log" },
 	{ "kubeadm", PLACE_NODE_LOGS, "kubeadm" },
@@ -147,9 +146,7 @@ void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
 	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
 		char *path = NULL;
 
-		if (services[i].place == PLACE_NODE_FOLDER)
-			path = xasprintf("nodes/%s/%s", node->name, services[i].path);
-		else if (services[i].place == PLACE_NODE_TREE)
+		if (services[i].place == PLACE_NODE_TREE)
 			path = xasprintf("%s/%s", tree, services[i].path);
 		else if (services[i].place == PLACE_NODE_LOGS)
 			path = xasprintf("logs/%s-%s.log", services[i].path, node->name);

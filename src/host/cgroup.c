@@ -114,24 +114,53 @@ int cgroup_create(const char *path, struct error *err)
 	return r;
 }
 
-int cgroup_enter(const char *path, const char *leaf, pid_t pid, struct error *err)
+int cgroup_enter(const char *path, pid_t pid, struct error *err)
 {
 	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
 	cleanup_free char *who = xasprintf("%d", (int)pid);
 	int r = cgroup_find_hierarchies(&h, err);
 
 	for (size_t i = 0; r == 0 && i < h.count; i++) {
-		cleanup_free char *procs = NULL;
+		cleanup_free char *procs = xasprintf("%s/%s/cgroup.procs", h.all[i].mount, path);
 
-		if (leaf)
-			procs = xasprintf("%s/%s/%s/cgroup.procs", h.all[i].mount, path, leaf);
-		if (!procs || !file_exists(procs)) {
-			free(procs);
-			procs = xasprintf("%s/%s/cgroup.procs", h.all[i].mount, path);
-		}
 		r = file_poke(procs, who, err);
 	}
 	return r;
+}
+
+int cgroup_door_open(const char *path, const char *leaf, struct cgroup_door *ret, struct error *err)
+{
+	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
+	int r = cgroup_find_hierarchies(&h, err);
+
+	for (size_t i = 0; r == 0 && i < h.count; i++) {
+		cleanup_free char *group = xasprintf("%s/%s/cgroup.procs", h.all[i].mount, path);
+		cleanup_free char *below = xasprintf("%s/%s/%s/cgroup.procs", h.all[i].mount, path,
+						     leaf);
+		int fd = open(group, O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return error_sys(err, "cannot open '%s'", group);
+		ret->fds[ret->count++] = open(below, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		ret->fds[ret->count++] = fd;
+	}
+	return r;
+}
+
+void cgroup_door_release(struct cgroup_door *door)
+{
+	for (size_t i = 0; i < door->count; i++)
+		if (door->fds[i] >= 0)
+			(void)close(door->fds[i]);
+	*door = CGROUP_DOOR_INIT;
+}
+
+int cgroup_door_pass(const struct cgroup_door *door)
+{
+	for (size_t i = 0; i < door->count; i += 2)
+		if (write(door->fds[i], "0", 1) != 1 && write(door->fds[i + 1], "0", 1) != 1)
+			return -1;
+	return 0;
 }
 
 uint64_t cgroup_pids_share(uint64_t pid_max, uint64_t threads_max)

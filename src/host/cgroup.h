@@ -10,14 +10,35 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "host/cgroup-find.h"
 #include "host/cpus.h"
 
 /* Make the group PATH, with all controllers usable in it. */
 int cgroup_create(const char *path, struct error *err);
 
-/* Put process PID into the group PATH, or into its sub-group LEAF (may be NULL) where that exists.
+/* Put process PID into the group PATH. */
+int cgroup_enter(const char *path, pid_t pid, struct error *err);
+
+/* A way into a group for a process that can't see the host's hierarchies any more. */
+struct cgroup_door {
+	int fds[2 *
+		CGROUP_HIERARCHIES_MAX]; /* of each hierarchy: the sub-group's or -1, the group's */
+	size_t count;
+};
+
+#define CGROUP_DOOR_INIT ((struct cgroup_door){ .count = 0 })
+
+/* Open the way into the group PATH, or into its sub-group LEAF where that exists. */
+int cgroup_door_open(const char *path, const char *leaf, struct cgroup_door *ret,
+		     struct error *err);
+void cgroup_door_release(struct cgroup_door *door);
+
+/*
+ * Move this process through DOOR.  Whoever made the sub-group may keep processes out of it, or keep
+ * those in it from running: where the first fails, the group itself will do.  -1 with errno if the
+ * process is not in the group afterwards.
  */
-int cgroup_enter(const char *path, const char *leaf, pid_t pid, struct error *err);
+int cgroup_door_pass(const struct cgroup_door *door);
 
 /*
  * How many processes and threads one node may have where the kernel has at most PID_MAX and

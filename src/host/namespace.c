@@ -246,13 +246,16 @@ static void forget_origin(void)
 }
 
 static _Noreturn void run_program(char *const *argv, const struct process_options *options,
-				  const struct relay *relay, char *terminal, int report)
+				  const struct relay *relay, const struct cgroup_door *group,
+				  int report)
 {
+	cleanup_free char *terminal = xasprintf("TERM=%s", getenv("TERM") ?: "dumb");
 	char *const environment[] = { NODE_PATH, "HOME=/root", "LANG=C.UTF-8", terminal, NULL };
 	int problem;
 
 	forget_origin();
-	if (relay_become(relay) < 0 || chdir(options->folder ? options->folder : "/") < 0)
+	if (cgroup_door_pass(group) < 0 || relay_become(relay) < 0 ||
+	    chdir(options->folder ? options->folder : "/") < 0)
 		goto failed;
 	/* A terminal as input becomes the session's own, so that Ctrl-C reaches the program. */
 	if (options->new_session && isatty(STDIN_FILENO))
@@ -269,21 +272,22 @@ failed:
 /*
  * In the first child: go in, and run the program in a process that the pid namespace knows.  Until
  * it is the program, that process is a copy of us, which the node's root must not look into: it is
- * not dumpable, and has no descriptors but the program's.  We ourselves have no number in the node.
+ * not dumpable, and all its descriptors but the program's close with exec.  We ourselves have no
+ * number in the node, and stay out of its control groups, in which its root could hold us for ever.
  */
 static _Noreturn void go_in(const struct namespace_target *target, char *const *argv,
 			    const struct process_options *options, int report)
 {
-	cleanup_free char *terminal = xasprintf("TERM=%s", getenv("TERM") ?: "dumb");
+	struct cgroup_door group = CGROUP_DOOR_INIT;
 	struct relay relay = RELAY_INIT;
 	int problem;
 	pid_t pid;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (target->cgroup && cgroup_enter(target->cgroup, target->leaf, getpid(), NULL) < 0)
-		log_debug("process %d stays outside '%s'", (int)getpid(), target->cgroup);
-	if (relay_open(options, report, &relay) < 0 || namespace_new_keyring() < 0 ||
-	    prctl(PR_SET_DUMPABLE, 0) < 0 || enter(target->pid, NULL) < 0)
+	if (relay_open(options, report, &relay) < 0 ||
+	    (target->cgroup && cgroup_door_open(target->cgroup, target->leaf, &group, NULL) < 0) ||
+	    namespace_new_keyring() < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+	    enter(target->pid, NULL) < 0)
 		goto failed;
 	/* Changing ids cleared it. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -293,8 +297,9 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	if (pid < 0)
 		goto failed;
 	if (pid == 0)
-		run_program(argv, options, &relay, terminal, report);
+		run_program(argv, options, &relay, &group, report);
 	(void)close(report);
+	cgroup_door_release(&group);
 	attend(&relay, pid);
 failed:
 	problem = errno ? errno : EIO;

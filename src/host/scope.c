@@ -123,7 +123,7 @@ static int step_aside(const char *group, struct scope *scope, struct error *err)
 
 	scope->keeper_group = xasprintf("%s/keeper", group);
 	r = cgroup_create(scope->keeper_group, err);
-	return r < 0 ? r : cgroup_enter(scope->keeper_group, NULL, scope->keeper.pid, err);
+	return r < 0 ? r : cgroup_enter(scope->keeper_group, scope->keeper.pid, err);
 }
 
 int scope_open(const char *cluster, const char *name, struct scope *ret_scope, struct error *err)
@@ -179,7 +179,7 @@ int scope_adopt(const char *cluster, const char *name, const char *leaf, pid_t p
 	r = scope_open(cluster, name, &scope, err);
 	if (r == 0)
 		r = cgroup_create(group, err);
-	return r < 0 ? r : cgroup_enter(group, NULL, pid, err);
+	return r < 0 ? r : cgroup_enter(group, pid, err);
 }
 
 int scope_destroy(const char *cluster, struct error *err)

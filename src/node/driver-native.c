@@ -48,6 +48,7 @@
 #include "node/native-services.h"
 #include "node/native-terminal.h"
 #include "node/native-views.h"
+#include "node/tree.h"
 
 #define AGENT_LEAF "manykube"
 
@@ -136,8 +137,7 @@ struct birth {
 	int go[2];     /* closed by us without a byte: end; a byte: go on */
 	int number[2]; /* the first child writes PID 1's number */
 	int report[2]; /* either writes what went wrong; closed by running the agent */
-	int log;
-	int state; /* where the agent tells the host of its services */
+	int state;     /* where the agent tells the host of its services */
 };
 
 /* Say WHAT (and why) to the parent and end. */
@@ -164,6 +164,7 @@ static _Noreturn void be_init(struct birth *birth)
 	char state[16];
 	sigset_t none;
 	char byte;
+	int null;
 
 	(void)close(birth->go[1]);
 	(void)setsid();
@@ -175,22 +176,23 @@ static _Noreturn void be_init(struct birth *birth)
 	if (file_poke("/proc/sys/net/ipv4/ip_forward", "1", NULL) < 0)
 		give_up(birth, "cannot let the node forward packets");
 	/* All other descriptors end with the execve(). */
-	if (dup2(birth->log, STDOUT_FILENO) < 0 || dup2(birth->log, STDERR_FILENO) < 0 ||
-	    fcntl(birth->state, F_SETFD, 0) < 0)
-		give_up(birth, "cannot open the agent's log");
+	if (fcntl(birth->state, F_SETFD, 0) < 0)
+		give_up(birth, "cannot hand the agent its state");
 	(void)snprintf(state, sizeof(state), "%d", birth->state);
-	(void)close(STDIN_FILENO);
-	(void)open("/dev/null", O_RDONLY);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+	    dup2(null, STDERR_FILENO) < 0)
+		give_up(birth, "cannot open /dev/null");
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGPIPE, SIG_DFL);
 	if (confine(&err) < 0)
 		pass_on(birth, &err);
-	(void)execve(
-		"/opt/manykube/agent",
-		ARGV("manykube-agent", "/etc/manykube/agent.conf", "/run/manykube/state", state),
-		environment);
+	(void)execve("/opt/manykube/agent",
+		     ARGV("manykube-agent", "/etc/manykube/agent.conf", "/run/manykube/state",
+			  state, "/var/log/agent.log"),
+		     environment);
 	give_up(birth, "cannot run the agent");
 }
 
@@ -202,7 +204,7 @@ static _Noreturn void be_first_child(struct birth *birth)
 	(void)close(birth->report[0]);
 	if (native_stage(birth->trees, &err) < 0)
 		pass_on(birth, &err);
-	if (cgroup_enter(birth->group, NULL, getpid(), NULL) < 0)
+	if (cgroup_enter(birth->group, getpid(), NULL) < 0)
 		give_up(birth, "cannot enter the node's control group");
 	if (namespace_new_keyring() < 0)
 		give_up(birth, "cannot make the node's keyring");
@@ -287,26 +289,25 @@ static void release_birth(struct birth *birth)
 		cleanup_fd_(&birth->number[i]);
 		cleanup_fd_(&birth->report[i]);
 	}
-	cleanup_fd_(&birth->log);
 	cleanup_fd_(&birth->state);
 }
 
 /*
- * Files of the host that the agent has by descriptors alone.  A state of an earlier start is
- * removed first, so that who still has that file open can't say anything of this one.
+ * The file of the host that the agent maps, in its full length, and closes.  One of an earlier
+ * start is removed first, so that who still has that file can't say anything of this one; so is the
+ * log that agents of earlier versions wrote on the host.
  */
-static int open_agent_files(struct birth *birth, struct error *err)
+static int open_state(struct birth *birth, struct error *err)
 {
 	cleanup_free char *log = below(birth->spec, "agent.log");
 	cleanup_free char *state = below(birth->spec, "state");
 
-	birth->log = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (birth->log < 0)
-		return error_sys(err, "cannot open '%s'", log);
+	(void)unlink(log);
 	(void)unlink(state);
-	birth->state = open(state, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	birth->state = open(state, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	/* For 'status', which does without root. */
-	if (birth->state < 0 || fchmod(birth->state, 0644) < 0)
+	if (birth->state < 0 || fchmod(birth->state, 0644) < 0 ||
+	    ftruncate(birth->state, NODE_STATE_BYTES) < 0)
 		return error_sys(err, "cannot create '%s'", state);
 	return 0;
 }
@@ -339,7 +340,6 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 		.go = { -1, -1 },
 		.number = { -1, -1 },
 		.report = { -1, -1 },
-		.log = -1,
 		.state = -1,
 	};
 	cleanup_free char *views = below(spec, "views");
@@ -362,7 +362,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	if (r == 0)
 		r = native_trees_open(spec, agent, userns, uid, &trees, err);
 	if (r == 0)
-		r = open_agent_files(&birth, err);
+		r = open_state(&birth, err);
 	if (r < 0)
 		return r;
 	if (pipe2(birth.go, O_CLOEXEC) < 0 || pipe2(birth.number, O_CLOEXEC) < 0 ||

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/strlist.h"
 
 enum node_state {
 	NODE_ABSENT,  /* nothing of it exists */
@@ -47,6 +48,8 @@ struct node_spec {
 	uint64_t disk_bytes; /* size of the file system that is its /var; 0: it is the host's */
 	const struct node_mount *mounts;
 	size_t mount_count;
+	struct strlist
+		writable; /* directories of the host that some node of the cluster can write to */
 };
 
 /* What a running node is doing with the host. */

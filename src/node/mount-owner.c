@@ -17,10 +17,11 @@
 /* The kernel takes maps of 340 lines and a page. */
 #define GROUPS_MOST 100
 
-/* Whether one of the directories above PATH lets only root pass. */
-static bool is_out_of_reach(const char *path)
+/* Whether one of the directories above what is opened as FD lets only root pass. */
+static bool is_out_of_reach(int fd)
 {
-	cleanup_free char *real = realpath(path, NULL);
+	cleanup_free char *opened = xasprintf("/proc/self/fd/%d", fd);
+	cleanup_free char *real = realpath(opened, NULL);
 	char *slash;
 
 	while (real && (slash = strrchr(real, '/')) && slash > real) {
@@ -76,7 +77,7 @@ int mount_owner_find(int fd, const char *path, struct mount_owner *ret, struct e
 		return 0;
 	}
 	if (st.st_uid == 0) {
-		if (!ignores_set_ids(fd) && !is_out_of_reach(path))
+		if (!ignores_set_ids(fd) && !is_out_of_reach(fd))
 			return refuse_roots(path, err);
 		*ret = (struct mount_owner){ .same = true };
 		return 0;

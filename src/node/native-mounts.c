@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "host/namespace.h"
@@ -32,12 +33,26 @@ static int open_owners(int fd, const char *path, uid_t uid_base, int *ret_userns
 	return namespace_new_mapped_user(uid_base, users, groups, ret_userns, err);
 }
 
-static int open_mount(const struct node_mount *mount, int userns_fd, uid_t uid_base, int *ret_tree,
-		      struct error *err)
+/* What is mounted may lie in a directory that nodes have, too: a link there is theirs. */
+static int open_source(const struct node_spec *spec, const struct node_mount *mount, int *ret_fd,
+		       struct error *err)
 {
-	cleanup_fd int fd = open(mount->host, O_PATH | O_CLOEXEC);
+	int r = below_follow(mount->host, &spec->writable, ret_fd, err);
+
+	if (r < 0)
+		return error_hint(
+			err, error_reason(err, r, &reason_host_config),
+			"see what '%s' is, and mount another path if a node made it a link",
+			mount->host);
+	return 0;
+}
+
+static int open_mount(const struct node_spec *spec, const struct node_mount *mount, int userns_fd,
+		      uid_t uid_base, int *ret_tree, struct error *err)
+{
+	cleanup_fd int fd = -1;
 	cleanup_fd int owners = -1;
-	int r = fd < 0 ? error_sys(err, "cannot open '%s'", mount->host) : 0;
+	int r = open_source(spec, mount, &fd, err);
 
 	if (r == 0 && !mount->read_only)
 		r = open_owners(fd, mount->host, uid_base, &owners, err);
@@ -54,7 +69,7 @@ int native_mounts_open(const struct node_spec *spec, int userns_fd, uid_t uid_ba
 	ret->specs = spec->mounts;
 	ret->trees = xcalloc(spec->mount_count, sizeof(*ret->trees));
 	for (size_t i = 0; r == 0 && i < spec->mount_count; i++) {
-		r = open_mount(&spec->mounts[i], userns_fd, uid_base, &ret->trees[i], err);
+		r = open_mount(spec, &spec->mounts[i], userns_fd, uid_base, &ret->trees[i], err);
 		if (r == 0)
 			ret->count++;
 	}

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/below.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strlist.h"
@@ -93,13 +94,31 @@ int node_tree_make(const char *folder, struct error *err)
 	return r;
 }
 
+/* How often a state is read that changes all the time. */
+#define READS_MOST 20
+
 int node_tree_read_state(const char *folder, struct strbuf *ret, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/state", folder);
 	/* An agent of an earlier version has it inside the node. */
 	bool is_inside = is_old(folder) && !file_exists(path);
 
-	return below_read(folder, is_inside ? "run/state" : "state", NODE_STATE_LIMIT, ret, err);
+	/* The agent writes while we read: what is found twice, and begins, is whole. */
+	for (int attempt = 0; attempt < READS_MOST; attempt++) {
+		cleanup_with(strbuf_release) struct strbuf again = STRBUF_INIT;
+		int r = below_read(folder, is_inside ? "run/state" : "state", NODE_STATE_LIMIT,
+				   &again, err);
+
+		if (r < 0)
+			return r;
+		if (again.len > 0 && again.text[0] && again.len == ret->len &&
+		    memcmp(again.text, ret->text, again.len) == 0)
+			return 0;
+		strbuf_reset(ret);
+		strbuf_add_mem(ret, again.text, again.len);
+		clock_rest_ms(attempt > 1 ? 1 : 0);
+	}
+	return 0;
 }
 
 bool node_state_is_stopping(const char *state)

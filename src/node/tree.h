@@ -1,7 +1,7 @@
 /*
  * Where a node's files are on the host.
  *
- * nodes/NODE, a node's directory, holds what the host keeps about it: pid, state, agent.log, views,
+ * nodes/NODE, a node's directory, holds what the host keeps about it: pid, state, views,
  * disk.img.  No node can write there.  nodes/NODE/tree, which only root can enter, has everything
  * that the node's root can write: etc, var, root, home, srv, mnt, and usr with usr-work, the upper
  * layer of its /usr.  The names in the tree itself are the host's: a node has no more than mounts
@@ -15,6 +15,9 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
+
+/* How long a node's file "state" is, all of which the agent has mapped. */
+#define NODE_STATE_BYTES 4096
 
 /* How long the text is that the agent may keep in a node's file "state". */
 #define NODE_STATE_LIMIT 65536

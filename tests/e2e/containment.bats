@@ -169,6 +169,16 @@ host_disk() {
 	assert_equal "$(cat "$mark")" host
 }
 
+# Descriptors can be taken from any process that may be traced: PID 1 above all.
+@test "no process of a node has a file of the host open" {
+	run -0 on node-1 sh -c 'for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done'
+	[[ $output == */var/log/agent.log* ]]
+	[[ $output != *"$(profile_folder)"* ]] || fail "$(grep -F "$(profile_folder)" <<<"$output")"
+	manykube status
+	run -0 manykube logs node-1 --service=agent
+	assert_output_has "kubelet started"
+}
+
 @test "what it writes to /usr stays in the node" {
 	local before
 

@@ -111,6 +111,37 @@ assert_victim_is_well() {
 	pack_instead "exec tar.real \"\$@\""
 }
 
+# Run a copy from node-2 and interrupt it; 137 if that does not end it.  What does not run in the node
+# still has its standard error.
+interrupted_copy() {
+	local status=0
+
+	timeout --signal=INT --kill-after=60 5 "$MANYKUBE" cp node-2:/srv/file "$BATS_TEST_TMPDIR/copy" \
+		>"$BATS_TEST_TMPDIR/said" 2>&1 3>&- || status=$?
+	assert_equal "$status" 124
+	grep "interrupted by a signal" "$BATS_TEST_TMPDIR/said"
+}
+
+@test "a copy can be interrupted, whatever the node does to its programs" {
+	pack_instead 'exec tar.real "$@"'
+	on node-2 sh -c 'touch /srv/file; cd /usr/bin && mv realpath realpath.real
+		printf "#!/bin/sh\nexec sleep 1000\n" >realpath && chmod 755 realpath'
+	interrupted_copy
+	on node-2 mv /usr/bin/realpath.real /usr/bin/realpath
+	# A control group in which nothing runs, or gets memory, in the place of that for programs.
+	[ -d /sys/fs/cgroup/freezer ] || return 0
+	on node-2 sh -c 'cd /sys/fs/cgroup && mv freezer/manykube freezer/aside && mkdir freezer/manykube
+		echo FROZEN >freezer/manykube/freezer.state'
+	interrupted_copy
+	echo THAWED >"$(find /sys/fs/cgroup/freezer -path "*$(bridge_of "$MANYKUBE_PROFILE")/node-2/manykube/freezer.state")"
+	on node-2 sh -c 'cd /sys/fs/cgroup/freezer && mv manykube gone && mv aside manykube'
+	on node-2 sh -c 'cd /sys/fs/cgroup/memory && mv manykube aside && mkdir manykube && cd manykube
+		echo 1 >memory.oom_control && echo 4096 >memory.limit_in_bytes'
+	interrupted_copy
+	echo -1 >"$(find /sys/fs/cgroup/memory -path "*$(bridge_of "$MANYKUBE_PROFILE")/node-2/manykube/memory.limit_in_bytes")"
+	on node-2 sh -c 'cd /sys/fs/cgroup/memory && mv manykube gone && mv aside manykube'
+}
+
 @test "pipes in the place of files keep no command waiting" {
 	on node-2 mkfifo /var/log/pipe.log /run/pipe
 	promptly logs --file="$BATS_TEST_TMPDIR/all.tar"

@@ -157,6 +157,26 @@ restart() {
 	inside 'test -e /srv/shared/file'
 }
 
+# A directory that nodes can write to, and another mount from within it.
+@test "a link in a writable --mount does not become the source of another" {
+	local target
+
+	mkdir "$MANYKUBE_HOME/shared/sub"
+	manykube node add --name=nested --mount="$MANYKUBE_HOME/shared/sub:/srv/sub"
+	for target in / "$OUTSIDE" ../..; do
+		inside "rm -rf /srv/shared/sub && ln -s '$target' /srv/shared/sub"
+		manykube node stop nested
+		run timeout 60 "$MANYKUBE" node start nested
+		[ "$status" -ne 0 ] || fail "it starts with a link to $target"
+		assert_output_has "a link in a directory that nodes can write to"
+	done
+	inside 'rm /srv/shared/sub && mkdir /srv/shared/sub && touch /srv/shared/sub/file'
+	manykube node start nested
+	on nested test -e /srv/sub/file
+	manykube node delete nested
+	rm -r "$MANYKUBE_HOME/shared/sub"
+}
+
 # Run a program of the node on a terminal.
 on_terminal() {
 	timeout 30 script -qec "$MANYKUBE ssh node-2 -- tty" /dev/null </dev/null

@@ -158,6 +158,16 @@ time.sleep(120)' 3>&- &
 	assert_all_ready
 }
 
+# The group that programs are run in is the node's root's to take away.
+@test "a program that is run in a node is in its control group, whatever groups its root made" {
+	run -0 on node-1 cat /proc/self/cgroup
+	[[ $output != *:/..* ]] || fail "it is outside of the node's groups"
+	on node-1 sh -c 'cd /sys/fs/cgroup/pids 2>/dev/null || exit 0; mv manykube aside; mkdir manykube; rmdir manykube'
+	run -0 on node-1 cat /proc/self/cgroup
+	[[ $output != *:/..* ]] || fail "it is outside of the node's groups"
+	on node-1 sh -c 'cd /sys/fs/cgroup/pids 2>/dev/null || exit 0; mv aside manykube'
+}
+
 @test "its reboot is still its own" {
 	on node-1 busybox reboot -f || true
 	run -0 manykube start --offline

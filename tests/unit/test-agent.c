@@ -47,7 +47,7 @@ static _Noreturn void become_agent(void)
 	cleanup_free char *state = in_folder("run/state");
 	cleanup_free char *log = in_folder("agent.log");
 	cleanup_free char *host_state = in_folder("state");
-	int host_fd = open(host_state, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	int host_fd = open(host_state, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	cleanup_free char *number = xasprintf("%d", host_fd);
 	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
 
@@ -55,6 +55,8 @@ static _Noreturn void become_agent(void)
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", "/sys/fs/cgroup", "tmpfs", 0, NULL) < 0 ||
 	    mount("proc", "/proc", "proc", 0, NULL) < 0)
+		_exit(1);
+	if (ftruncate(host_fd, 4096) < 0)
 		_exit(1);
 	(void)dup2(fd, STDERR_FILENO);
 	(void)execl(program, program, config, state, number, NULL);
@@ -183,6 +185,23 @@ TEST(the_host_reads_the_same_and_never_half_of_it)
 	ASSERT(strncmp(outside, inside, strlen(inside)) == 0);
 	ASSERT_INT(strlen(outside), 4096);
 	ASSERT_INT(strspn(outside + strlen(inside), "\n"), 4096 - strlen(inside));
+	ASSERT_INT(end_agent(), 0);
+}
+
+/* The node's root could take it, and let the file grow. */
+TEST(the_agent_keeps_no_descriptor_of_the_hosts_file)
+{
+	cleanup_free char *state = in_folder("state");
+
+	start_agent("service one\n command /bin/sleep 1000\n");
+	free(wait_for("state", "one running"));
+	for (int fd = 0; fd < 100; fd++) {
+		cleanup_free char *path = xasprintf("/proc/%d/fd/%d", (int)agent, fd);
+		char target[4096] = "";
+
+		if (readlink(path, target, sizeof(target) - 1) > 0)
+			ASSERT(!strstr(target, state));
+	}
 	ASSERT_INT(end_agent(), 0);
 }
 

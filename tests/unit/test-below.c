@@ -135,3 +135,73 @@ TEST(nothing_is_made_above)
 	ASSERT_INT(below_make_folder(theirs, "../escaped", 0755, NULL, NULL), -EXDEV);
 	ASSERT_INT(below_put(theirs, "a/../../escaped", "x", 0644, NULL), -EXDEV);
 }
+
+/* Open PATH with below_follow(), THEIRS being what others write to; 0 if it is EXPECTED, which may
+ * be NULL. */
+static int try_follow(const char *theirs, const char *path, const char *expected)
+{
+	cleanup_with(strlist_release) struct strlist writable = STRLIST_INIT;
+	cleanup_fd int fd = -1;
+	struct stat here;
+	struct stat there;
+	int r;
+
+	strlist_add(&writable, "/missing");
+	strlist_add(&writable, theirs);
+	r = below_follow(path, &writable, &fd, NULL);
+	if (r < 0 || !expected)
+		return r;
+	ASSERT_INT(fstat(fd, &here), 0);
+	ASSERT_INT(stat(expected, &there), 0);
+	return here.st_ino == there.st_ino && here.st_dev == there.st_dev ? 0 : 1;
+}
+
+TEST(links_of_the_host_are_followed_and_those_of_others_are_not)
+{
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *folder = xasprintf("%s/sub", theirs);
+	cleanup_free char *inner = xasprintf("%s/inner", theirs);
+	cleanup_free char *up = xasprintf("%s/up", theirs);
+	cleanup_free char *away = xasprintf("%s/away", theirs);
+	cleanup_free char *ours = xasprintf("%s/ours", outside);
+	cleanup_free char *relative = xasprintf("%s/relative", outside);
+	cleanup_free char *through = xasprintf("%s/ours/away", outside);
+	cleanup_free char *good = xasprintf("%s/relative/sub", outside);
+	cleanup_free char *circle = xasprintf("%s/circle", outside);
+
+	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_INT(symlink("sub", inner), 0);
+	ASSERT_INT(symlink("../outside", up), 0);
+	ASSERT_INT(symlink("/", away), 0);
+	ASSERT_INT(symlink(theirs, ours), 0);
+	ASSERT_INT(symlink("../theirs", relative), 0);
+	ASSERT_INT(symlink("circle", circle), 0);
+	ASSERT_INT(try_follow(theirs, "/", "/"), 0);
+	ASSERT_INT(try_follow(theirs, theirs, theirs), 0);
+	ASSERT_INT(try_follow(theirs, ours, theirs), 0);
+	ASSERT_INT(try_follow(theirs, folder, folder), 0);
+	ASSERT_INT(try_follow(theirs, good, folder), 0);
+	ASSERT_INT(try_follow(theirs, inner, NULL), -ELOOP);
+	ASSERT_INT(try_follow(theirs, up, NULL), -ELOOP);
+	ASSERT_INT(try_follow(theirs, away, NULL), -ELOOP);
+	ASSERT_INT(try_follow(theirs, through, NULL), -ELOOP);
+	ASSERT_INT(try_follow(theirs, circle, NULL), -ELOOP);
+	ASSERT_INT(try_follow("/", through, "/"), 0);
+}
+
+/* It is writable itself, so all below its target seems to be: not a wider place for links to lead.
+ */
+TEST(a_writable_directory_that_became_a_link_to_one_above_is_not_followed)
+{
+	cleanup_with(strlist_release) struct strlist writable = STRLIST_INIT;
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *up = xasprintf("%s/up", theirs);
+	int fd;
+
+	ASSERT_INT(symlink("..", up), 0);
+	strlist_add(&writable, theirs);
+	strlist_add(&writable, up);
+	ASSERT_INT(below_follow(up, &writable, &fd, NULL), -ELOOP);
+}

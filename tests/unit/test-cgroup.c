@@ -38,7 +38,7 @@ static pid_t put_child(const char *path)
 	if (pid == 0)
 		for (;;)
 			(void)pause();
-	ASSERT_OK(cgroup_enter(path, NULL, pid, &err));
+	ASSERT_OK(cgroup_enter(path, pid, &err));
 	return pid;
 }
 
@@ -267,8 +267,7 @@ static void kill_runaways(void)
 	for (int i = 0; i < 20; i++) {
 		pid = fork();
 		if (pid == 0) {
-			if (cgroup_enter(group, NULL, getpid(), NULL) < 0 ||
-			    write(ready[1], "x", 1) < 0)
+			if (cgroup_enter(group, getpid(), NULL) < 0 || write(ready[1], "x", 1) < 0)
 				_exit(1);
 			run_away();
 		}
