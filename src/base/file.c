@@ -36,11 +36,15 @@ int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err)
 
 int file_read(const char *path, size_t limit, struct strbuf *buf, struct error *err)
 {
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
+	cleanup_fd int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
 	int r;
 
 	if (fd < 0)
 		return error_sys(err, "cannot open '%s'", path);
+	if (fstat(fd, &st) < 0 || S_ISFIFO(st.st_mode))
+		return error_set(err, -EINVAL, "'%s' is not a file", path);
 	r = file_read_fd(fd, limit, buf, err);
 	return r < 0 ? error_prefix(err, r, "'%s'", path) : 0;
 }

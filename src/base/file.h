@@ -11,7 +11,8 @@
 /* Add what FD gives until its end to BUF; -EFBIG if that is more than LIMIT bytes. */
 int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err);
 
-/* Read the file PATH, at most LIMIT bytes, into BUF; -ENOENT if there is none. */
+/* Read the file PATH, at most LIMIT bytes, into BUF; -ENOENT if there is none, -EINVAL if it is a
+ * pipe, which is not waited for. */
 int file_read(const char *path, size_t limit, struct strbuf *buf, struct error *err);
 
 /* Write all of DATA to FD, or return a negative errno. */

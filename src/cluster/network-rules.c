@@ -14,6 +14,7 @@
 #include "cluster/kubeadm.h"
 #include "cluster/network.h"
 #include "host/forwarding.h"
+#include "host/link.h"
 
 const char *network_host_access(const struct profile *profile)
 {
@@ -92,9 +93,20 @@ void network_host_ports(const struct profile *profile, struct strlist *ret)
 }
 
 /*
+ * A bridge passes frames on between its own ports, and br_netfilter shows them here as if it had
+ * forwarded them to itself.  On any other interface that is a packet that somebody had us route.
+ */
+static void add_bystander(struct strbuf *out, const char *link)
+{
+	strbuf_addf(out, "  iifname \"%s\" ", link);
+	if (link_is_bridge(link))
+		strbuf_addf(out, "oifname != \"%s\" ", link);
+	strbuf_add(out, "meta nfproto ipv4 goto bystanders\n");
+}
+
+/*
  * Interfaces that forward only because of clusters.  For all else they are still to forward nothing
- * but what other programs redirect, such as the published ports of containers, and what a bridge
- * passes on between its own ports, which may come here, too.
+ * but what other programs redirect, such as the published ports of containers.
  */
 static void add_bystanders(struct strbuf *out)
 {
@@ -104,10 +116,22 @@ static void add_bystanders(struct strbuf *out)
 	forwarding_list(&links);
 	strlist_for_each(link, &links)
 		if (!strpbrk(link, "\"*\\"))
-			strbuf_addf(out,
-				    "  iifname \"%s\" oifname != \"%s\" meta nfproto ipv4 "
-				    "ct state new goto bystanders\n",
-				    link, link);
+			add_bystander(out, link);
+}
+
+/*
+ * Addresses of the cluster are only on its bridge.  Elsewhere they are forged, and are dropped
+ * before a connection is made of them: its replies would be let in to nodes, and to this host from
+ * them.
+ */
+static void add_forged(const struct profile *profile, struct strbuf *out)
+{
+	strbuf_addf(out,
+		    "chain forged {\n"
+		    "  type filter hook prerouting priority raw;\n"
+		    "  iifname != \"lo\" iifname != \"%s*\" ip saddr { %s, %s } drop\n"
+		    "}\n",
+		    profile->bridge, profile->subnet, profile->pod_subnet);
 }
 
 /*
@@ -118,15 +142,19 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 {
 	const char *bridge = profile->bridge;
 
-	strbuf_add(out, "chain from_nodes {\n"
-			"  meta nfproto ipv6 drop\n");
+	strbuf_addf(out,
+		    "chain from_nodes {\n"
+		    "  meta nfproto ipv6 drop\n"
+		    "  ip saddr != { %s, %s } drop\n",
+		    profile->subnet, profile->pod_subnet);
+	/* What belongs to no connection is not masqueraded, and would show nodes' addresses. */
 	if (profile->offline)
 		strbuf_add(out, "  reject\n");
 	else
 		strbuf_addf(out,
-			    "  ip saddr != { %s, %s } drop\n"
-			    "  ip daddr %s reject\n",
-			    profile->subnet, profile->pod_subnet, profile->service_subnet);
+			    "  ip daddr %s reject\n"
+			    "  ct state invalid drop\n",
+			    profile->service_subnet);
 	strbuf_add(out, "}\n"
 			"chain to_nodes {\n"
 			"  meta nfproto ipv6 drop\n");
@@ -136,6 +164,7 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 		    "  drop\n"
 		    "}\n"
 		    "chain bystanders {\n"
+		    "  ct state established,related accept\n"
 		    "  ct status dnat accept\n"
 		    "  drop\n"
 		    "}\n"
@@ -179,8 +208,8 @@ static void add_input(const struct profile *profile, struct strbuf *out)
 		    "chain from_nodes_to_host {\n"
 		    "  meta nfproto ipv6 drop\n"
 		    "  ip daddr 127.0.0.0/8 drop\n"
-		    "  ct state established,related accept\n"
-		    "  ip saddr != { %s, %s } drop\n",
+		    "  ip saddr != { %s, %s } drop\n"
+		    "  ct state established,related accept\n",
 		    profile->subnet, profile->pod_subnet);
 	if (strcmp(network_host_access(profile), "all") != 0)
 		add_limits(profile, out);
@@ -207,6 +236,7 @@ char *network_rules(const struct profile *profile)
 			    "}\n",
 			    profile->subnet, profile->pod_subnet, profile->subnet,
 			    profile->pod_subnet, profile->bridge);
+	add_forged(profile, &out);
 	add_forward(profile, &out);
 	add_input(profile, &out);
 	return strbuf_take(&out);

@@ -1,11 +1,16 @@
 /* `kubectl`: the cluster's own kubectl, talking to the cluster. */
 
+#include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/path.h"
+#include "base/user.h"
 #include "cluster/cluster.h"
 #include "cluster/context.h"
 #include "cmd/command.h"
@@ -31,6 +36,46 @@ static int find_kubectl(const struct profile *profile, char **ret_path, struct e
 	return 0;
 }
 
+/* Can the user of sudo read PATH, and so do without root? */
+static bool user_can_read(const char *path)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	cleanup_fd int fd = -1;
+
+	if (user_enter(&rights, NULL) < 0)
+		return false;
+	fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	return fd >= 0;
+}
+
+/*
+ * kubectl takes preferences from HOME, writes its cache there and follows links, so root must not
+ * run it with a home that is another's: under sudo it has the rights and the home of the caller,
+ * or, where only root can read KUBECONFIG, those of root.
+ */
+static int settle_rights(const char *kubeconfig, struct error *err)
+{
+	cleanup_with(user_release) struct user user = USER_INIT;
+	cleanup_free char *home = NULL;
+	const struct passwd *root;
+	int r;
+
+	user_find(&user);
+	if (!user.is_other)
+		return 0;
+	if (!user_can_read(kubeconfig)) {
+		root = getpwuid(geteuid());
+		r = setenv("HOME", root ? root->pw_dir : "/", 1);
+		return r < 0 ? error_sys(err, "cannot set HOME") : 0;
+	}
+	r = path_home(&home, err);
+	if (r < 0)
+		return r;
+	if (setenv("HOME", home, 1) < 0 || user_become(&user) < 0)
+		return error_sys(err, "cannot act as the user %d", (int)user.uid);
+	return 0;
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
@@ -52,6 +97,9 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	if (setenv("KUBECONFIG", kubeconfig, 1) < 0)
 		return error_sys(err, "cannot set KUBECONFIG");
+	r = settle_rights(kubeconfig, err);
+	if (r < 0)
+		return r;
 	strlist_add(&argv, "kubectl");
 	strlist_add_all(&argv, ctx->argv);
 
@@ -67,7 +115,7 @@ const struct command cmd_kubectl = {
 	.summary = "run the kubectl that belongs to the cluster",
 	.description =
 		"The cluster's own version of kubectl is run with the cluster's own kubeconfig; what kubectl is told "
-		"and how it ends is its affair. Put -- before arguments that begin with a dash. Called by "
+		"and how it ends is its affair. Under sudo it has your rights, not root's. Put -- before arguments that begin with a dash. Called by "
 		"a link named kubectl, manykube is this command.",
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_PASSES_REST | COMMAND_KEEPS_FILES |
 		 COMMAND_FOREIGN_OPTIONS,

@@ -1,5 +1,6 @@
 /* `profile import`: a cluster as minikube's is. */
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -35,7 +36,10 @@ static const struct opt options[] = {
 static int read_config(const char *path, struct import *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	int r = file_read(path, FILE_LIMIT, &text, err);
+	/* It may be a pipe, as of <(...). */
+	cleanup_fd int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	int r = fd < 0 ? error_sys(err, "cannot open '%s'", path)
+		       : file_read_fd(fd, FILE_LIMIT, &text, err);
 
 	if (r < 0)
 		return error_reason(err, r, &reason_usage);

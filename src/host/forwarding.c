@@ -21,11 +21,12 @@
 
 #define RECORD_LIMIT (1 << 20)
 
-/* Lines of "for BRIDGE" and "link NAME". */
+/* Lines of "for BRIDGE", "link NAME" and "own NAME". */
 struct record {
 	char *path;
 	struct strlist bridges;
-	struct strlist links;
+	struct strlist links; /* forward because of us, "default" included */
+	struct strlist own;   /* were there before and are left alone; always has "lo" */
 };
 
 static void release_record(struct record *record)
@@ -33,6 +34,7 @@ static void release_record(struct record *record)
 	free(record->path);
 	strlist_release(&record->bridges);
 	strlist_release(&record->links);
+	strlist_release(&record->own);
 }
 
 /* Each network namespace has settings, and so a record, of its own. */
@@ -58,6 +60,8 @@ static int read_record(struct record *ret, struct error *err)
 			strlist_add(&ret->bridges, line + 4);
 		else if (strncmp(line, "link ", 5) == 0)
 			strlist_add(&ret->links, line + 5);
+		else if (strncmp(line, "own ", 4) == 0)
+			strlist_add(&ret->own, line + 4);
 	}
 	return 0;
 }
@@ -71,6 +75,8 @@ static int write_record(const struct record *record, struct error *err)
 		strbuf_addf(&text, "for %s\n", name);
 	strlist_for_each(name, &record->links)
 		strbuf_addf(&text, "link %s\n", name);
+	strlist_for_each(name, &record->own)
+		strbuf_addf(&text, "own %s\n", name);
 	return file_put(record->path, text.text, text.len, 0600, err);
 }
 
@@ -117,9 +123,21 @@ static bool is_of_a_cluster(const char *link)
 	       (link[10] == '\0' || link[10] == '.');
 }
 
-/* Add the links to RET that do not forward, and "default" if it says so of links to come. */
-static int find_links(struct strlist *ret, struct error *err)
+/* Sort LINK, which may be "default", into RECORD.  LATE links come up with what "default" says. */
+static void sort_link(struct record *record, const char *link, bool late)
 {
+	bool by_itself = strcmp(link, "lo") == 0 || (!late && forwards(link));
+
+	if (strlist_has(&record->own, link) || strlist_has(&record->links, link))
+		return;
+	strlist_add(by_itself ? &record->own : &record->links, link);
+}
+
+/* Sort all links there are, and "default", into RECORD: those that it does not know yet forward
+ * because of us if "default" does. */
+static int sort_links(struct record *record, struct error *err)
+{
+	bool late = record->own.count > 0 && strlist_has(&record->links, "default");
 	const struct dirent *entry;
 	DIR *directory = opendir(SETTINGS);
 
@@ -127,9 +145,8 @@ static int find_links(struct strlist *ret, struct error *err)
 		return error_sys(err, "cannot read '" SETTINGS "'");
 	while ((entry = readdir(directory)))
 		if (*entry->d_name != '.' && strcmp(entry->d_name, "all") != 0 &&
-		    strcmp(entry->d_name, "lo") != 0 && !is_of_a_cluster(entry->d_name) &&
-		    !forwards(entry->d_name) && !strlist_has(ret, entry->d_name))
-			strlist_add(ret, entry->d_name);
+		    !is_of_a_cluster(entry->d_name))
+			sort_link(record, entry->d_name, late);
 	(void)closedir(directory);
 	return 0;
 }
@@ -137,7 +154,7 @@ static int find_links(struct strlist *ret, struct error *err)
 static int turn_on(const char *bridge, struct record *record, struct error *err)
 {
 	const char *link;
-	int r = find_links(&record->links, err);
+	int r = sort_links(record, err);
 
 	if (r < 0)
 		return r;
@@ -190,6 +207,8 @@ int forwarding_end(const char *bridge, struct error *err)
 	r = lock_records(&lock, err);
 	if (r == 0)
 		r = read_record(&record, err);
+	if (r == 0 && record.bridges.count > 0)
+		r = sort_links(&record, err);
 	if (r < 0)
 		return r;
 	remove_bridges(&record, bridge);

@@ -17,7 +17,8 @@ int forwarding_begin(const char *bridge, struct error *err);
 
 /*
  * BRIDGE needs no forwarding any more; succeeds if it never did.  With the last bridge that is
- * still there, interfaces forward no more that did not before, unless ip_forward is 1 by now.
+ * still there, interfaces forward no more that did not before, or came meanwhile, unless ip_forward
+ * is 1 by now.
  */
 int forwarding_end(const char *bridge, struct error *err);
 

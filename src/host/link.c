@@ -128,6 +128,15 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
 	return link_up(socket, name, err);
 }
 
+bool link_is_bridge(const char *name)
+{
+	cleanup_with(link_closep) struct link_socket *socket = NULL;
+	struct netlink_link link;
+
+	return link_open(&socket, NULL) == 0 && find(socket, name, &link, NULL) == 0 &&
+	       link.is_bridge;
+}
+
 /* Say what the other end of a veth pair is: PEER in NETNS_FD. */
 static void put_peer(struct nlmsghdr *request, const char *peer, int netns_fd)
 {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <stdbool.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -45,6 +46,10 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
  */
 int link_add_veth(struct link_socket *socket, const char *name, const char *bridge,
 		  const char *peer, int netns_fd, struct error *err);
+
+/* Is the link NAME of the caller's network namespace a bridge?  False also if that can't be told.
+ */
+bool link_is_bridge(const char *name);
 
 /* Delete the link NAME; succeeds if there is none. */
 int link_delete(struct link_socket *socket, const char *name, struct error *err);

@@ -141,6 +141,71 @@ dns_pod() {
 	assert_equal "$(on_host cat /proc/sys/net/ipv4/ip_forward)" 0
 }
 
+# What comes to port $2 of the machine $1, until there is "true", is in the file $3.
+hear() {
+	nsenter --net="/run/netns/$1" python3 - "$2" >"$3" 3>&- <<-'RECEIVER' &
+		import socket, sys
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("", int(sys.argv[1])))
+		data = b""
+		while data != b"true":
+		    data, source = s.recvfrom(100)
+		    print(data.decode(), source[0], flush=True)
+	RECEIVER
+	echo $! >>"$BATS_FILE_TMPDIR/pids"
+	within 60 nsenter --net="/run/netns/$1" sh -c "ss -Hlun sport = $2 | grep -q ."
+}
+
+# As the machine $1, send a packet to its router $2 in another's name: see forge.py.
+forge() {
+	nsenter --net="/run/netns/$1" bash -c "</dev/tcp/$2/9999"
+	nsenter --net="/run/netns/$1" python3 "$E2E_ROOT/tests/e2e/forge.py" "${@:2}"
+}
+
+# Whoever gets a packet of a node's or pod's through the host as their own can answer it, and that
+# would be let in.
+@test "another machine sends nothing in the name of nodes and pods" {
+	local heard=$BATS_FILE_TMPDIR/forged
+
+	hear "$LAN" 7778 "$heard"
+	for address in "$(of e2e-one '.nodes[0].address')" "$(dns_pod e2e-one)" "$(of e2e-two '.nodes[0].address')"; do
+		forge "$LAN" 198.51.100.1 udp "$address" 198.51.100.2 53 7778
+	done
+	on_host bash -c 'printf true >/dev/udp/198.51.100.2/7778'
+	within 60 grep -q true "$heard"
+	assert_equal "$(cat "$heard")" "true 198.51.100.1"
+	# Nor to the host itself.
+	hear "$HOST" 7779 "$heard"
+	forge "$LAN" 198.51.100.1 udp "$(of e2e-one '.nodes[0].address')" 198.51.100.1 53 7779
+	nsenter --net="/run/netns/$LAN" bash -c 'printf true >/dev/udp/198.51.100.1/7779'
+	within 60 grep -q true "$heard"
+	assert_equal "$(cat "$heard")" "true 198.51.100.2"
+}
+
+@test "the host routes nothing that belongs to no connection, and nothing back to the same link" {
+	local heard=$BATS_FILE_TMPDIR/stray
+
+	nsenter --net="/run/netns/$FAR" python3 - >"$heard" 3>&- <<-'RECEIVER' &
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+		print("ready", flush=True)
+		while True:
+		    print(s.recvfrom(100)[1][0], flush=True)
+	RECEIVER
+	echo $! >>"$BATS_FILE_TMPDIR/pids"
+	within 60 grep -q ready "$heard"
+	forge "$LAN" 198.51.100.1 reply 198.51.100.2 203.0.113.2
+	nsenter --net="/run/netns/$HOST" bash -c "</dev/tcp/203.0.113.2/80"
+	on_host python3 "$E2E_ROOT/tests/e2e/forge.py" 203.0.113.2 reply 203.0.113.1 203.0.113.2
+	within 60 grep -q 203.0.113.1 "$heard"
+	run -1 grep 198.51.100 "$heard"
+	hear "$LAN" 7780 "$heard"
+	forge "$LAN" 198.51.100.1 udp 198.51.100.77 198.51.100.2 53 7780
+	on_host bash -c 'printf true >/dev/udp/198.51.100.2/7780'
+	within 60 grep -q true "$heard"
+	assert_equal "$(cat "$heard")" "true 198.51.100.1"
+}
+
 @test "a node sends nothing in another's name" {
 	local heard=$BATS_FILE_TMPDIR/heard
 
@@ -165,8 +230,31 @@ dns_pod() {
 		    s.sendto(word.encode(), ("198.51.100.2", 7777))
 	SENDER
 	manykube ssh -p e2e-one node-1 -- ip addr del 203.0.113.77/32 dev lo
-	within 5 grep -q true "$heard"
+	within 60 grep -q true "$heard"
 	assert_equal "$(cat "$heard")" "true 198.51.100.1"
+}
+
+@test "a node adds nothing to what the host and others say to each other" {
+	local heard=$BATS_FILE_TMPDIR/injected
+
+	on_host python3 - >"$heard" 3>&- <<-'RECEIVER' &
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("198.51.100.1", 7781))
+		s.sendto(b"question", ("198.51.100.2", 7781))
+		print("asked", flush=True)
+		while True:
+		    data, source = s.recvfrom(100)
+		    print(data.decode(), source[0], flush=True)
+	RECEIVER
+	echo $! >>"$BATS_FILE_TMPDIR/pids"
+	within 60 grep -q asked "$heard"
+	manykube ssh -p e2e-one node-1 -- bash -c "</dev/tcp/$(of e2e-one .gateway)/6443"
+	manykube ssh -p e2e-one node-1 -- python3 - "$(of e2e-one .gateway)" udp 198.51.100.2 198.51.100.1 7781 7781 \
+		<"$E2E_ROOT/tests/e2e/forge.py"
+	manykube ssh -p e2e-one node-1 -- bash -c 'printf true >/dev/udp/198.51.100.1/7781'
+	within 60 grep -q true "$heard"
+	run -1 grep forged "$heard"
 }
 
 @test "a node does not reach the host's loopback addresses" {
@@ -235,10 +323,12 @@ assert_apart() {
 }
 
 @test "the last delete turns forwarding off again" {
+	# Also for a link that was not there when the clusters were started.
+	on_host ip link add late type bridge
 	assert_equal "$(on_host cat /proc/sys/net/ipv4/conf/lan0/forwarding)" 1
 	manykube delete -p e2e-one
 	manykube delete -p e2e-two
-	for link in lan0 far0 default all; do
+	for link in lan0 far0 late default all; do
 		assert_equal "$(on_host cat "/proc/sys/net/ipv4/conf/$link/forwarding")" 0 "$link"
 	done
 	assert_equal "$(on_host nft list tables)" ""

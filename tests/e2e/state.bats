@@ -202,6 +202,21 @@ state=/var/lib/manykube/$ANN
 	assert_equal "$(stat -c %u "$TOP/var/secret")" 0
 	rm -f "$home/.manykube/config.json" "$home/.manykube/config.json.new"
 	mv "$home/.kube/mine" "$home/.kube/config"
+	# A home that sudo has kept, in which kubectl writes.
+	mkdir -m 755 "$TOP/var/roots"
+	rm -rf "$home/.kube/cache"
+	any_as ann ln -s /var/roots /var/home/ann/.kube/cache
+	as_sudo ann kubectl -p dev get nodes
+	inside env HOME=/var/home/ann SUDO_UID=$ANN SUDO_GID=$ANN /var/bin/manykube kubectl -p dev get nodes
+	assert_equal "$(ls "$TOP/var/roots")" ""
+	rm "$home/.kube/cache"
+	# Pipes in the place of what root reads.
+	any_as ann mkfifo /var/home/ann/.manykube/config.json
+	run timeout 60 nsenter --mount="/proc/$(cat "$BATS_FILE_TMPDIR/namespace")/ns/mnt" \
+		env -u MANYKUBE_HOME HOME=/var/home/root SUDO_UID=$ANN SUDO_GID=$ANN /var/bin/manykube config get
+	assert_status 38
+	assert_output_has "config.json"
+	rm "$home/.manykube/config.json"
 	# Programs in the place of what root runs, and a cluster that root has not made.
 	any_as ann mv /var/home/ann/.manykube/cache /var/home/ann/.manykube/old-cache
 	rm -r "$home/.manykube/old-cache"

@@ -46,6 +46,17 @@ TEST(puts_no_file_in_the_place_of_a_device)
 	ASSERT_INT(file_check_replaceable("/nonexistent", NULL), 0);
 }
 
+TEST(does_not_wait_for_a_pipe_in_the_place_of_a_file)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = in_folder("pipe");
+
+	ASSERT_INT(mkfifo(path, 0600), 0);
+	(void)alarm(20);
+	ASSERT_INT(file_read(path, 100, &text, NULL), -EINVAL);
+	(void)alarm(0);
+}
+
 TEST(refuses_to_read_more_than_it_was_told)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;

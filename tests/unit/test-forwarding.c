@@ -90,3 +90,32 @@ TEST(a_bridge_that_vanished_needs_nothing)
 	ASSERT_OK(forwarding_end("mk00000002", &err));
 	ASSERT(!forwards("out"));
 }
+
+#define ADD_LINK(name) \
+	ASSERT_INT(process_run(ARGV("ip", "link", "add", name, "type", "bridge"), NULL, NULL), 0)
+
+TEST(a_link_that_came_meanwhile_forwards_no_longer_than_the_cluster)
+{
+	quiet_host();
+	ASSERT_OK(file_poke("/proc/sys/net/ipv4/conf/out/forwarding", "1", &err));
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ADD_LINK("late");
+	ASSERT(forwards("late") && !is_listed("late"));
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ASSERT(is_listed("late") && !is_listed("out"));
+	ADD_LINK("later");
+	ASSERT_OK(forwarding_end("mk00000001", &err));
+	ASSERT(forwards("out") && !forwards("late") && !forwards("later"));
+}
+
+TEST(links_forward_on_where_that_was_their_default)
+{
+	quiet_host();
+	ASSERT_OK(file_poke("/proc/sys/net/ipv4/conf/default/forwarding", "1", &err));
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ADD_LINK("late");
+	ASSERT_OK(forwarding_begin("mk00000001", &err));
+	ASSERT(!is_listed("late"));
+	ASSERT_OK(forwarding_end("mk00000001", &err));
+	ASSERT(forwards("late") && forwards("default") && !forwards("out"));
+}
