@@ -2,7 +2,6 @@
 
 #include "cmd/command.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,21 +67,12 @@ static int check_operands(const struct command *command, const char *path,
 	return error_hint(err, -EINVAL, "see '%s --help'", path);
 }
 
-/* Whether a command without -p would work on another cluster; sudo may drop the environment. */
-static bool must_be_named(const char *profile_name)
-{
-	const char *variable = getenv("MANYKUBE_PROFILE");
-
-	return strcmp(profile_name, defaults_profile()) != 0 ||
-	       (variable && *variable && strcmp(profile_name, variable) != 0);
-}
-
 /* A hint names the cluster by itself; have the advice of ERR's reason do so, too. */
 static void name_profile(struct error *err, int code)
 {
 	const char *advice = error_advice(err);
 
-	if (advice && !err->hint && must_be_named(global.profile_name))
+	if (advice && !err->hint && defaults_must_name(global.profile_name))
 		(void)error_hint(err, code, "%s", advice);
 }
 
@@ -106,7 +96,7 @@ static int refuse_words(char **argv, const char *path, int code, struct error *e
 	if (!hint)
 		return error_hint(err, code, "see '%s --help'", path);
 	find_profile(argv);
-	if (strlist_has(&given, "profile") && must_be_named(global.profile_name))
+	if (strlist_has(&given, "profile") && defaults_must_name(global.profile_name))
 		advice_use_profile(global.profile_name);
 	return error_hint(err, code, "%s", hint);
 }
@@ -209,7 +199,7 @@ static int run_itself(const struct command *command, const char *path, char **ar
 		r = check_operands(command, path, &operands, err);
 	if (r < 0)
 		return r;
-	advice_use_profile(must_be_named(global.profile_name) ? global.profile_name : NULL);
+	advice_use_profile(defaults_must_name(global.profile_name) ? global.profile_name : NULL);
 	record_begin(&record, command, path, argv, &operands, global.profile_name, global.user);
 	record.audited &= !global.skip_audit;
 	r = run_with(command, path, &operands, &record, err);

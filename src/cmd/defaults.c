@@ -2,6 +2,7 @@
 
 #include "cmd/defaults.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -32,6 +33,14 @@ const char *defaults_profile(void)
 	const char *active = settings_get(&settings, SETTING_PROFILE);
 
 	return active ? active : PROFILE_DEFAULT_NAME;
+}
+
+bool defaults_must_name(const char *profile_name)
+{
+	const char *variable = getenv("MANYKUBE_PROFILE");
+
+	return strcmp(profile_name, defaults_profile()) != 0 ||
+	       (variable && *variable && strcmp(profile_name, variable) != 0);
 }
 
 static bool cluster_exists(const char *name)

@@ -14,6 +14,10 @@ void defaults_load(void);
 /* The active profile: the cluster that commands work on unless they are told otherwise. */
 const char *defaults_profile(void);
 
+/* Whether a command without -p would work on another cluster than PROFILE_NAME; sudo may drop the
+ * environment. */
+bool defaults_must_name(const char *profile_name);
+
 /* Set what TABLE (may be NULL) names, and GIVEN does not, from the settings.  Those about a cluster
  * that is made are left out if PROFILE_NAME (may be NULL) exists. */
 void defaults_take(const struct opt *table, const char *profile_name, const struct strlist *given);

@@ -196,8 +196,8 @@ void node_mention_unready(const char *cluster, const struct strlist *about)
 		return;
 	names = strlist_join(&others, ", ");
 	if (others.count > 0)
-		log_warning("%s %s not Ready: 'manykube status -p %s' tells more", names,
-			    others.count == 1 ? "is" : "are", cluster);
+		log_warning("%s %s not Ready: 'manykube status' tells more", names,
+			    others.count == 1 ? "is" : "are");
 	if (bare.count > 0)
 		log_warning("nodes stay NotReady until a CNI is installed, since the cluster was "
 			    "made with --cni=none");

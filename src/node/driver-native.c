@@ -543,21 +543,9 @@ static int limit(const struct node_spec *spec, struct error *err)
 static int route(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		 struct in_addr via, bool remove, struct error *err)
 {
-	cleanup_with(link_closep) struct link_socket *inside = NULL;
 	pid_t pid = running_pid(spec);
-	cleanup_fd int netns = -1;
-	int r;
 
-	if (!pid)
-		return 0;
-	r = native_link_open_network(spec, pid, &netns, err);
-	if (r == 0)
-		r = link_open_in(netns, &inside, err);
-	if (r < 0)
-		return r;
-	if (remove)
-		return link_delete_route(inside, pods, prefix, via, err);
-	return link_replace_route(inside, pods, prefix, via, err);
+	return pid ? native_link_route(spec, pid, pods, prefix, via, remove, err) : 0;
 }
 
 static int reach(const struct node_spec *spec, struct in_addr address, unsigned port,

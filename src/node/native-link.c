@@ -47,3 +47,19 @@ int native_link_plug_in(const struct node_spec *spec, pid_t pid, struct error *e
 		r = link_replace_route(inside, anywhere, 0, spec->gateway, err);
 	return r;
 }
+
+int native_link_route(const struct node_spec *spec, pid_t pid, struct in_addr pods, unsigned prefix,
+		      struct in_addr via, bool remove, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *inside = NULL;
+	cleanup_fd int netns = -1;
+	int r = native_link_open_network(spec, pid, &netns, err);
+
+	if (r == 0)
+		r = link_open_in(netns, &inside, err);
+	if (r < 0)
+		return r;
+	if (remove)
+		return link_delete_route(inside, pods, prefix, via, err);
+	return link_replace_route(inside, pods, prefix, via, err);
+}
