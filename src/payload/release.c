@@ -4,10 +4,14 @@
  * A mirror has the official addresses as paths: MIRROR/dl.k8s.io/release/v1.36.3/bin/… and
  * MIRROR/github.com/etcd-io/etcd/releases/download/…, the checksum files beside them.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -214,13 +218,33 @@ static int fetch_programs(struct work *work, enum component_id id, struct error 
 	return 0;
 }
 
+/* Move the program PATH in FOLDER, where the archive put it, to TO: only a file, whatever mode it
+ * has there. */
+static int take_unpacked(const char *folder, const char *path, const char *to, struct error *err)
+{
+	cleanup_free char *from = xasprintf("%s/%s", folder, path);
+	cleanup_fd int fd = -1;
+	struct stat st;
+	int r = below_open(folder, path, O_RDONLY, &fd, err);
+
+	if (r < 0)
+		return r;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1)
+		return error_because(err, &reason_download, -EBADMSG,
+				     "'%s' is not a file of its own", path);
+	if (fchmod(fd, 0755) < 0 || rename(from, to) < 0)
+		return error_sys(err, "cannot move '%s'", from);
+	return 0;
+}
+
 static int unpack(struct work *work, enum component_id id, char *archive, struct error *err)
 {
 	const struct component *component = &components[id];
 	const char *version = work->release->versions[id];
-	cleanup_free char *folder = work_path(work, "work/get/%s/unpacked", component->name);
+	cleanup_free char *folder = work_path(work, "work/get/%s/private", component->name);
 	cleanup_free char *inside = component_expand(component->inside, version, work->arch, NULL);
-	int r = file_make_dirs(folder, 0755, err);
+	/* The archive may have set-user-ID programs and devices. */
+	int r = file_make_dirs(folder, 0700, err);
 
 	if (r < 0)
 		return r;
@@ -231,12 +255,14 @@ static int unpack(struct work *work, enum component_id id, char *archive, struct
 			     : error_set(err, -EIO, "cannot unpack '%s': tar ended with %d",
 					 archive, r);
 	for (const struct program *program = component->programs; program->name; program++) {
-		cleanup_free char *from = xasprintf("%s/%s/%s", folder, inside, program->name);
+		cleanup_free char *path = xasprintf("%s/%s", inside, program->name);
 		cleanup_free char *to = work_path(work, "work/get/%s/%s", component->name,
 						  program->name);
 
-		if (rename(from, to) < 0)
-			return error_sys(err, "cannot find '%s' in '%s'", program->name, archive);
+		r = take_unpacked(folder, path, to, err);
+		if (r < 0)
+			return error_prefix(err, r, "cannot take '%s' from '%s'", program->name,
+					    archive);
 	}
 	return 0;
 }

@@ -149,19 +149,23 @@ TEST(can_do_without_what_the_server_lacks)
 	ASSERT_INT(download(COMPONENT_LOCAL_PATH, NULL), -ENOENT);
 }
 
-TEST(unpacks_an_archive)
+/* Have the mirror offer an archive of etcd, with what COMMAND changes in its directory. */
+static void offer_archive(const char *command)
 {
 	const char *arch = oci_host_arch();
 	cleanup_free char *name = xasprintf("etcd-v3.6.8-linux-%s", arch);
+	cleanup_free char *script = xasprintf(
+		"cd %s/%s; rm -rf * && printf etcd! >etcd && "
+		"printf etcdctl! >etcdctl && printf etcdutl! >etcdutl; %s",
+		test_folder(), name, command);
 	cleanup_free char *releases_ = xasprintf(
 		"%s/mirror/github.com/etcd-io/etcd/releases/download/v3.6.8", test_folder());
 	cleanup_free char *archive = xasprintf("%s/%s.tar.gz", releases_, name);
 	cleanup_free char *sums = NULL;
 	char digest[SHA256_HEX_SIZE];
 
-	put("etcd!", "%s/etcd", name);
-	put("etcdctl!", "%s/etcdctl", name);
-	put("etcdutl!", "%s/etcdutl", name);
+	put("", "%s/README", name);
+	ASSERT_INT(process_run(ARGV("sh", "-c", script), NULL, NULL), 0);
 	ASSERT_OK(file_make_dirs(releases_, 0755, &err));
 	ASSERT_INT(process_run(ARGV("tar", "-czf", archive, "-C", (char *)(uintptr_t)test_folder(),
 				    name),
@@ -172,9 +176,41 @@ TEST(unpacks_an_archive)
 			 "0000000000000000000000000000000000000000000000000000000000000000", digest,
 			 name);
 	put(sums, "mirror/github.com/etcd-io/etcd/releases/download/v3.6.8/SHA256SUMS");
+}
+
+TEST(unpacks_an_archive)
+{
+	offer_archive("true");
 	ASSERT_OK(download(COMPONENT_ETCD, &err));
 	assert_file("part/work/get/etcd/etcdctl", "etcdctl!");
 	assert_file("part/work/get/etcd/etcd", "etcd!");
+}
+
+TEST(takes_only_files_from_an_archive_and_no_modes)
+{
+	static const char *const spoils[] = {
+		"rm etcd; ln -s etcdctl etcd",
+		"ln -f etcd etcdctl",
+		"rm etcd; mkfifo etcd",
+	};
+	cleanup_free char *program = xasprintf("%s/part/work/get/etcd/etcd", test_folder());
+	cleanup_free char *folder = xasprintf("%s/part/work/get/etcd/private", test_folder());
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_SIZE(spoils); i++) {
+		struct error why = ERROR_INIT;
+
+		offer_archive(spoils[i]);
+		ASSERT(download(COMPONENT_ETCD, &why) < 0);
+		ASSERT(strstr(why.text, "cannot take 'etcd' from"));
+		error_clear(&why);
+		ASSERT_INT(stat(folder, &st), 0);
+		ASSERT_INT(st.st_mode & 0777, 0700);
+	}
+	offer_archive("chmod 6755 etcd");
+	ASSERT_OK(download(COMPONENT_ETCD, &err));
+	ASSERT_INT(stat(program, &st), 0);
+	ASSERT_INT(st.st_mode & 07777, 0755);
 }
 
 TEST(asks_an_unreachable_server_once)
