@@ -53,6 +53,7 @@ enum probe_state probe_check_forwarding(const struct probe *probe, struct strbuf
 enum probe_state probe_check_firewalls(const struct probe *probe, struct strbuf *text);
 
 /* Room and limits. */
+enum probe_state probe_check_ids(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_memory(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_disk(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_home(const struct probe *probe, struct strbuf *text);

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,6 +15,8 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/strlist.h"
+#include "host/namespace.h"
 #include "host/probe-checks.h"
 
 #define DISK_GOOD_BYTES   (UINT64_C(10) << 30)
@@ -232,6 +235,51 @@ enum probe_state probe_check_capabilities(const struct probe *probe arg_unused, 
 	strbuf_add(text, probe_has_capability(status.text, CAP_SYS_RESOURCE)
 				 ? "CAP_SYS_RESOURCE is there"
 				 : "without CAP_SYS_RESOURCE, so limits stay as they are");
+	return PROBE_OK;
+}
+
+/* Whether LINE, NAME:FIRST:COUNT, has ids of nodes. */
+static bool has_node_ids(const char *line)
+{
+	const uint64_t nodes_end = NAMESPACE_UID_FIRST + UINT64_C(256) * NAMESPACE_IDS;
+	unsigned long long first;
+	unsigned long long count;
+
+	return sscanf(line, "%*[^:]:%llu:%llu", &first, &count) == 2 && first < nodes_end &&
+	       count > 0 && first + count > NAMESPACE_UID_FIRST;
+}
+
+char *probe_owner_of_ids(const char *text)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_free char *name = xstrndup(line, strcspn(line, ":"));
+
+		if (strcmp(name, "root") != 0 && strcmp(name, "0") != 0 && has_node_ids(line))
+			return take_ptr(name);
+	}
+	return NULL;
+}
+
+enum probe_state probe_check_ids(const struct probe *probe arg_unused, struct strbuf *text)
+{
+	static const char *const files[] = { "/etc/subuid", "/etc/subgid" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		cleanup_with(strbuf_release) struct strbuf contents = STRBUF_INIT;
+		cleanup_free char *owner = NULL;
+
+		if (file_read(files[i], PROC_LIMIT, &contents, NULL) == 0)
+			owner = probe_owner_of_ids(contents.text);
+		if (owner) {
+			strbuf_addf(text, "'%s' gives ids of nodes to '%s'", files[i], owner);
+			return PROBE_WARNING;
+		}
+	}
+	strbuf_addf(text, "from %u on", NAMESPACE_UID_FIRST);
 	return PROBE_OK;
 }
 

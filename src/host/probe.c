@@ -56,6 +56,8 @@ static const struct probe probes[] = {
 	  "use Linux 5.19 or later", NULL, &reason_host_unsupported, 0 },
 	{ "user namespaces", "a node's root is nobody on this host", probe_check_user_namespaces,
 	  "sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1", NULL, &reason_host_unsupported, 0 },
+	{ "ids", "those of nodes belong to nobody", probe_check_ids,
+	  "take them away, or trust that user with all nodes", NULL, NULL, PROBE_ONLY_TOLD },
 	{ "idmapped mounts", "nodes share files that belong to root", probe_check_idmap,
 	  "set MANYKUBE_HOME to a folder on ext4, xfs or btrfs", NULL, &reason_host_unsupported, 0 },
 	{ "overlayfs", "the file systems of nodes and containers", probe_check_overlay,

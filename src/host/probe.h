@@ -97,5 +97,9 @@ bool probe_has_capability(const char *text, unsigned number);
  * iptables can be told what to let pass where there is the program. */
 enum probe_state probe_judge_firewalls(const char *chains, bool has_iptables, struct strbuf *text);
 
+/* The first user, for the caller to free, to whom TEXT, that of /etc/subuid or /etc/subgid, gives
+ * ids of nodes; NULL if there is none.  Root has all ids anyway. */
+char *probe_owner_of_ids(const char *text) must_check;
+
 /* Make the number in the file PATH at least WANTED; returns 1 if it was lower, 0 if not. */
 int probe_raise_number(const char *path, unsigned long long wanted, struct error *err);

@@ -3,6 +3,28 @@
 #include "host/probe.h"
 #include "test.h"
 
+TEST(ids_of_nodes_belong_to_nobody)
+{
+	static const struct {
+		const char *text;
+		const char *owner;
+	} files[] = {
+		{ "", NULL },
+		{ "ann:100000:65536\nbob:165536:65536\n", NULL },
+		{ "ann:100000:65536\nbob:268435456:1\n", "bob" },
+		{ "bob:268435455:1\n", NULL },
+		{ "1000:1000000:1000000000", "1000" },
+		{ "root:1000000:1000000000\n0:268435456:65536\n", NULL },
+		{ "ann:4000000000:65536\nnonsense\nbob:x:y\n:::\n", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		cleanup_free char *owner = probe_owner_of_ids(files[i].text);
+
+		ASSERT_STR(owner ? owner : "nobody", files[i].owner ? files[i].owner : "nobody");
+	}
+}
+
 TEST(names_the_controllers_that_version_1_lacks)
 {
 	cleanup_free char *none = probe_missing_controllers(
