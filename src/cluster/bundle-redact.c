@@ -21,8 +21,15 @@ static const char *const keys[] = {
 	"token",        "client-key-data", "clientKeyData",     "password",      "passwd",
 	"token-secret", "certificateKey",  "access_token",      "id_token",      "refresh_token",
 	"bearerToken",  "privateKey",      "private-key",       "encryptionKey", "secret",
-	"secretKey",    "secret-key",      "tlsBootstrapToken",
+	"secretKey",    "secret-key",      "tlsBootstrapToken", "access_key",    "access-key",
+	"accessKey",    "api_key",         "api-key",           "apiKey",        "certificate-key",
 };
+
+/* What is behind these words is a secret. */
+static const char *const schemes[] = { "Bearer ", "Bearer%20", "Authorization: Basic " };
+
+/* The same, to the end of the line. */
+static const char *const headers[] = { "Cookie: ", "Cookie2: " };
 
 static bool is_word(char c)
 {
@@ -124,24 +131,65 @@ static const char *skip(const char *at, const char *end, const char *set)
 	return at;
 }
 
-/* The value behind a key or "Bearer ": where it begins is returned in RET_VALUE. */
-static size_t named_secret(const char *at, const char *end, const char **ret_value)
+static bool begins_with_word(const char *at, const char *end, const char *word)
 {
-	const char *value = NULL;
+	size_t len = strlen(word);
+
+	return (size_t)(end - at) > len && strncasecmp(at, word, len) == 0;
+}
+
+/* What is behind the one of COUNT WORDS that AT begins with; NULL if it begins with none. */
+static const char *behind_word(const char *at, const char *end, const char *const *words,
+			       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (begins_with_word(at, end, words[i]))
+			return at + strlen(words[i]);
+	return NULL;
+}
+
+/* The value of the key at AT: "key: value", "key=value", and of an OPTION also "--key value". */
+static const char *behind_key(const char *at, const char *end, bool option)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *after = at + strlen(keys[i]);
+		const char *p;
+
+		if (!begins_with_word(at, end, keys[i]))
+			continue;
+		p = skip(skip(after, end, "\\\"'"), end, " \t");
+		if (p < end && (*p == ':' || *p == '='))
+			return skip(skip(p + 1, end, " \t"), end, "\\\"'");
+		if (option && p > after && p < end)
+			return skip(p, end, "\\\"'");
+	}
+	return NULL;
+}
+
+/* A header's value, to the end of the line. */
+static size_t header_secret(const char *at, const char *end, const char **ret_value)
+{
+	const char *value = behind_word(at, end, headers, ARRAY_SIZE(headers));
+	const char *p = value;
+
+	if (!value)
+		return 0;
+	while (p < end && *p && !strchr("\n\r\"'\\", *p))
+		p++;
+	*ret_value = value;
+	return (size_t)(p - value);
+}
+
+/* The value behind a key or a scheme: where it begins is returned in RET_VALUE.  OPTION: there are
+ * two dashes before. */
+static size_t named_secret(const char *at, const char *end, bool option, const char **ret_value)
+{
+	const char *value = behind_word(at, end, schemes, ARRAY_SIZE(schemes));
 	const char *p;
 	char quote;
 
-	if (begins(at, end, "Bearer "))
-		value = at + strlen("Bearer ");
-	for (size_t i = 0; !value && i < sizeof(keys) / sizeof(keys[0]); i++) {
-		size_t len = strlen(keys[i]);
-
-		if ((size_t)(end - at) <= len || strncasecmp(at, keys[i], len) != 0)
-			continue;
-		p = skip(skip(at + len, end, "\\\"'"), end, " \t");
-		if (p < end && (*p == ':' || *p == '='))
-			value = skip(skip(p + 1, end, " \t"), end, "\\\"'");
-	}
+	if (!value)
+		value = behind_key(at, end, option);
 	if (!value)
 		return 0;
 	/* In quotes, up to their end; else a word. */
@@ -161,6 +209,9 @@ void bundle_redact(const char *text, size_t len, struct strbuf *out)
 
 	for (const char *at = text; at < end;) {
 		bool begins_word = at == text || !is_word(at[-1]);
+		/* Also the last parts of a name: AWS_SECRET_ACCESS_KEY. */
+		bool begins_part = begins_word || at[-1] == '_';
+		bool option = at - text >= 2 && at[-1] == '-' && at[-2] == '-';
 		const char *value = at;
 		size_t hidden = private_key(at, end);
 
@@ -175,8 +226,10 @@ void bundle_redact(const char *text, size_t len, struct strbuf *out)
 			if (!hidden)
 				hidden = bootstrap_token(at, end);
 			if (!hidden)
-				hidden = named_secret(at, end, &value);
+				hidden = header_secret(at, end, &value);
 		}
+		if (!hidden && begins_part && is_word(*at))
+			hidden = named_secret(at, end, option, &value);
 		if (!hidden) {
 			at++;
 			continue;

@@ -55,6 +55,16 @@ TEST(takes_tokens_out)
 	ASSERT_STR(redacted("got eyJhbGciOi.eyJpc3Mi.c2ln-_x, ok"), "got REDACTED, ok");
 	ASSERT_STR(redacted("    client-key-data: TUhj\n"), "    client-key-data: REDACTED\n");
 	ASSERT_STR(redacted("password: 'x y'"), "password: 'REDACTED'");
+	ASSERT_STR(redacted("join --certificate-key 0a1b --v 1"),
+		   "join --certificate-key REDACTED --v 1");
+	ASSERT_STR(redacted("login --password s3 -u me"), "login --password REDACTED -u me");
+	ASSERT_STR(redacted("AWS_SECRET_ACCESS_KEY=s3 A=b"), "AWS_SECRET_ACCESS_KEY=REDACTED A=b");
+	ASSERT_STR(redacted("DB_PASSWORD: s3"), "DB_PASSWORD: REDACTED");
+	ASSERT_STR(redacted("/x?api_key=s3&b=c d"), "/x?api_key=REDACTED d");
+	ASSERT_STR(redacted("Set-Cookie: a=b; Path=/\nnext"), "Set-Cookie: REDACTED\nnext");
+	ASSERT_STR(redacted("authorization=bearer%20s3 ok"), "authorization=bearer%20REDACTED ok");
+	ASSERT_STR(redacted("authorization: basic bWU6cw== ok"),
+		   "authorization: basic REDACTED ok");
 }
 
 TEST(takes_passwords_out_of_addresses)
