@@ -66,13 +66,14 @@ check_reasons() {
 		for word in "${words[@]#\'}"; do
 			case ${word%\'} in
 			sudo | manykube) ;;
+			kubectl) path+=(kubectl) && break ;; # what follows is not for manykube
 			[a-z]*) path+=("${word%\'}") ;;
 			*) break ;;
 			esac
 		done
 		help=$("$MANYKUBE" help "${path[@]}") || fail "there is no '${words[*]}'"
 		for option in "${words[@]%\'}"; do
-			[ "$option" != -- ] || break
+			[[ $option != -- && $option != kubectl ]] || break
 			[[ $option == -* ]] || continue
 			assert_has "$help
 $("$MANYKUBE" options)" " ${option%%=*}"
