@@ -53,7 +53,7 @@ answer_to() {
 
 @test "advice names the cluster, wherever it was named" {
 	run -14 "$MANYKUBE" service --url web -p dev
-	assert_has "$output" "(with -p dev)"
+	assert_has "$output" "'manykube ip -p dev'"
 	run -14 "$MANYKUBE" start --addons=ingress -p dev
-	assert_has "$output" "(with -p dev)"
+	assert_has "$output" "'manykube kubectl -p dev apply -f MANIFEST'"
 }

@@ -64,7 +64,7 @@ active_home() {
 @test "a worker that is not named is asked for, not replaced by the primary" {
 	run -14 "$MANYKUBE" worker ip -p dev
 	assert_has "$output" "no worker is named"
-	assert_has "$output" "'manykube worker list'"
+	assert_has "$output" "'manykube worker list -p dev'"
 	assert_equal "$("$MANYKUBE" worker ip -p dev node-2)" 192.168.39.3
 	assert_equal "$("$MANYKUBE" ip -p dev)" 192.168.39.4
 }
@@ -89,7 +89,7 @@ active_home() {
 
 @test "worker create makes no control plane" {
 	run -14 "$MANYKUBE" worker create --control-plane -p dev
-	assert_has "$output" "'manykube node add --control-plane' adds a control plane (with -p dev)"
+	assert_has "$output" "'manykube node add -p dev --control-plane' adds a control plane"
 	run -14 "$MANYKUBE" worker create --worker=false -p dev
 	assert_has "$output" "for workers only"
 }
