@@ -88,7 +88,7 @@ write_own() {
 	sed 's/399/400/' "$SHARED/cluster.yaml" >"$SHARED/files/changed.yaml"
 	sed -i 's,./files,.,' "$SHARED/files/changed.yaml"
 	run -14 manykube start -f "$SHARED/files/changed.yaml" --offline
-	assert_output_has "can't be changed"
+	assert_output_has "can't be added"
 	sed 's/memory: 1g/memory: 900m/' "$SHARED/cluster.yaml" >"$SHARED/other.yaml"
 	run -0 manykube start -f "$SHARED/other.yaml" --offline
 	assert_output_has "node 'node-2' is not as '$SHARED/other.yaml' says, and stays so: memory 1g -> 900m"
