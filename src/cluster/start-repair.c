@@ -49,7 +49,10 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 
 		if (!hangs(at, &services[i]))
 			continue;
-		strlist_add(&names, services[i].name);
+		/* And what needs it: a kubelet tells of its node at once when it starts, and else
+		 * every five minutes. */
+		for (size_t j = i; j < ARRAY_SIZE(services); j++)
+			strlist_add(&names, services[j].name);
 		r = STEP(start, services[i].step, node->name,
 			 cluster_node_restart(&start->profile, node, &names,
 					      clock_now_ms() + RESTART_MS, err));

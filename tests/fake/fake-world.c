@@ -394,11 +394,20 @@ static int fake_ask(const struct node_spec *spec, const char *place, arg_unused 
 
 static void restart_programs(const struct node_spec *spec, char *const *names)
 {
+	cleanup_free char *silent = xasprintf("silent:%s", spec->name);
+	bool of_containerd = false;
+	bool of_kubelet = false;
+
 	for (; *names; names++) {
 		cleanup_free char *hung = xasprintf("hung-%s", *names);
 
 		drop_about(hung, spec->name);
+		of_containerd |= strcmp(*names, "containerd") == 0;
+		of_kubelet |= strcmp(*names, "kubelet") == 0;
 	}
+	/* A kubelet tells of its node when it starts. */
+	if (of_containerd && !of_kubelet)
+		fake_world_add(silent);
 	happen("restart programs of", spec->name, payload_of(spec));
 }
 
