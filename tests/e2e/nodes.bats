@@ -177,7 +177,7 @@ teardown_file() {
 		14|node add --label=a=b=c:|--label
 		23|node add --memory=100m|512 MiB
 		23|worker create small --memory=100m|512 MiB
-		14|worker create --control-plane|'manykube node add --control-plane'
+		14|worker create --control-plane|'manykube node add -p e2e-nodes --control-plane'
 		14|worker stop node-1|use 'manykube node stop -p e2e-nodes node-1'
 		14|worker delete node-2 node-1|use 'manykube node delete -p e2e-nodes node-1'
 		14|worker ssh node-1|use 'manykube ssh -p e2e-nodes -n node-1'
