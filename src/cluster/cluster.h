@@ -239,8 +239,9 @@ int cluster_pause(const struct profile *profile, const struct node *node, bool p
  */
 struct cluster_restart {
 	const bool *nodes;
-	const bool *part; /* which nodes are waited for */
-	int64_t since_ms; /* since 1970 */
+	const bool *thawed; /* those that were only paused: their kubelets go on */
+	const bool *part;   /* which nodes are waited for */
+	int64_t since_ms;   /* since 1970 */
 };
 
 /*

@@ -161,8 +161,10 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 	if (r == 0 && cluster_node_is_stopping(&at))
 		r = at.driver->stop(&at.spec, STOP_SECONDS, err);
 	runs = r == 0 && at.driver->query(&at.spec) == NODE_RUNNING;
-	if (r == 0 && node->phase == NODE_JOINED && !start_ran_before(start, node))
+	if (r == 0 && node->phase == NODE_JOINED && !start_ran_before(start, node)) {
 		start->restarted[node - start->profile.nodes] = true;
+		start->thawed[node - start->profile.nodes] = runs;
+	}
 	if (r == 0)
 		r = at.driver->create(&at.spec, err);
 	if (r == 0)

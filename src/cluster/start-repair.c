@@ -60,6 +60,7 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 			return r;
 		/* What the API says of the node is from before. */
 		start->restarted[node - start->profile.nodes] = node->phase == NODE_JOINED;
+		start->thawed[node - start->profile.nodes] = false;
 		start->outcome->repaired++;
 	}
 	return 0;

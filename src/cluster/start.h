@@ -18,6 +18,7 @@ struct start {
 	struct bootstrap addons;
 	struct bootstrap *joins; /* one per node */
 	bool *restarted;         /* likewise: a member that did not run before */
+	bool *thawed;            /* likewise: one of those that was only paused */
 	bool *ran;               /* likewise: it ran before */
 	bool *part;              /* likewise: it runs, or is to run */
 	bool *awaited;           /* likewise: the command is about it, and waits for it */

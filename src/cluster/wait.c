@@ -46,7 +46,7 @@ static int compare_times(const json_t *time, const char *since)
  * Whether the kubelet of NODE has told its status since the node was started, if it was.  That
  * has no fractions of a second: one of the very second may be old, and then its lease, which has,
  * decides.  The lease alone does not tell, for a kubelet renews it before it knows whether it is
- * Ready.
+ * Ready; but one that was paused knows, and may tell its status only minutes later.
  */
 static bool was_heard_of(const struct profile *profile, const struct node *node,
 			 const json_t *object, const json_t *leases,
@@ -56,6 +56,7 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
 	cleanup_free char *whole = NULL;
 	cleanup_free char *precise = NULL;
+	bool is_renewed;
 	int latest = -1;
 	json_t *condition;
 	size_t i;
@@ -65,16 +66,17 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 	whole = clock_rfc3339(restart->since_ms / 1000);
 	whole[strlen("2026-01-01T00:00:00")] = '\0';
 	precise = xasprintf("%s.%03d", whole, (int)(restart->since_ms % 1000));
+	is_renewed = compare_times(json_object_get(json_object_get(lease, "spec"), "renewTime"),
+				   precise) > 0;
+	if (restart->thawed[node - profile->nodes])
+		return is_renewed;
 	json_array_foreach(conditions, i, condition)
 	{
 		int order = compare_times(json_object_get(condition, "lastHeartbeatTime"), whole);
 
 		latest = MAX(latest, order);
 	}
-	return latest > 0 ||
-	       (latest == 0 &&
-		compare_times(json_object_get(json_object_get(lease, "spec"), "renewTime"),
-			      precise) > 0);
+	return latest > 0 || (latest == 0 && is_renewed);
 }
 
 /* Whether a node is not Ready for want of a network between pods only, which is the user's to

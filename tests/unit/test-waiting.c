@@ -154,6 +154,15 @@ TEST(a_node_that_is_shutting_down_finishes_that_and_starts)
 	assert_history_ends("; finish stopping node-2 v1.36.3; start node-2 v1.36.3");
 }
 
+TEST(a_paused_node_need_not_tell_its_status_again)
+{
+	make_three();
+	fake_world_add("frozen:node-2");
+	fake_world_add("silent:node-2");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.started, 1);
+}
+
 TEST(without_a_cni_of_ours_nodes_need_not_be_ready_unless_that_is_asked_for)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
