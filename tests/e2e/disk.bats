@@ -134,7 +134,7 @@ assert_refused() {
 	manykube node stop worker -q
 	assert_equal "$(list_disks | grep -c worker)" 0 "what is mounted"
 	run -0 manykube logs worker --service=kubelet
-	assert_output_has "Shutting down"
+	assert_output_has "kubelet.go:"
 	assert_equal "$(list_disks | grep -c worker)" 0 "what is mounted"
 }
 
