@@ -3,7 +3,7 @@
  *
  * On v1 every group has a set of its own, which must be part of the one above it, so a change goes
  * through all groups: on the way down each gets what it is to have besides what it has, on the way
- * up just what it is to have.  On v2 a group without a set has the one above it.
+ * up just what it is to have.  On v2 the groups below have what the one above them has.
  */
 
 #include <fcntl.h>
@@ -125,13 +125,14 @@ int cgroup_pin(const char *path, const struct cpus *cpus, struct error *err)
 	if (!hierarchy)
 		return 0;
 	folder = xasprintf("%s/%s", hierarchy->mount, path);
+	read_above(hierarchy, path, &above);
+	wider = cpus_print(&above);
+	/* Some kernels refuse to take away the set of a group that has processes. */
 	if (hierarchy->v2) {
 		cleanup_free char *file = xasprintf("%s/cpuset.cpus", folder);
 
-		return file_poke(file, cpus->count > 0 ? list : "\n", err);
+		return file_poke(file, cpus->count > 0 ? list : wider, err);
 	}
-	read_above(hierarchy, path, &above);
-	wider = cpus_print(&above);
 	r = pin_tree(folder, cpus->count > 0 ? list : wider, wider);
 	errno = -r;
 	return r < 0 ? error_sys(err, "cannot choose the CPUs of '%s'", folder) : 0;
