@@ -217,3 +217,13 @@ void error_clear(struct error *err)
 	free(err->hint);
 	*err = ERROR_INIT;
 }
+
+int error_move(struct error *err, int code, struct error *from)
+{
+	if (!err)
+		return code;
+	error_clear(err);
+	*err = *from;
+	*from = ERROR_INIT;
+	return code;
+}

@@ -96,3 +96,6 @@ int error_hint(struct error *err, int code, const char *fmt, ...) printf_like(3,
 
 /* Forget the error, leaving ERR ready for use again. */
 void error_clear(struct error *err);
+
+/* Have ERR (may be NULL) be what FROM is, which is ready for use again; returns CODE. */
+int error_move(struct error *err, int code, struct error *from);

@@ -50,11 +50,8 @@ static int pause_kind(const struct profile *profile, bool control_planes, bool p
 		r = pause_node(profile, node, paused, observer, &why);
 		if (r == -ESRCH)
 			continue;
-		if (r < 0) {
-			*err = why;
-			why = ERROR_INIT;
-			return r;
-		}
+		if (r < 0)
+			return error_move(err, r, &why);
 		(*running)++;
 		changed += r;
 	}

@@ -493,13 +493,8 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 		return r;
 	r = profile_load(name, &profile, &why);
 	*ret_is_new = r == -ENOENT;
-	if (r < 0 && r != -ENOENT) {
-		if (err) {
-			*err = why;
-			why = ERROR_INIT;
-		}
-		return r;
-	}
+	if (r < 0 && r != -ENOENT)
+		return error_move(err, r, &why);
 	r = *ret_is_new ? plan_new(name, options, &profile, err)
 			: plan_changes(&profile, options, err);
 	if (r < 0)

@@ -195,15 +195,13 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 		r = read_copy(name, folder, path, &text, err);
 		if (r < 0)
 			return r;
-	} else if (r < 0 && err) {
-		*err = why;
-		why = ERROR_INIT;
 	}
-	if (r < 0 && r != -EACCES)
-		(void)error_hint(err, r, "put the file right; cluster '%s' was left as it is",
-				 name);
 	if (r < 0)
-		return error_reason(err, r, &reason_host_config);
+		(void)error_move(err, error_reason(&why, r, &reason_host_config), &why);
+	if (r < 0 && r != -EACCES)
+		return error_hint(err, r, "correct the file; cluster '%s' was left as it is", name);
+	if (r < 0)
+		return r;
 
 	r = profile_parse(text.text, text.len, &profile, err);
 	if (r < 0)

@@ -206,11 +206,7 @@ int start_node(struct start *start, struct node *node, struct error *err)
 		log_warning("going on without node '%s': %s", node->name, why.text);
 		return 0;
 	}
-	if (r < 0 && err) {
-		*err = why;
-		why = ERROR_INIT;
-	}
-	return r;
+	return r < 0 ? error_move(err, r, &why) : 0;
 }
 
 int start_other_nodes(struct start *start, struct error *err)

@@ -178,7 +178,7 @@ in_terminal() {
 	done
 	rm "$file"
 	mkdir "$file"
-	refused 38 "put the file right" manykube status
+	refused 38 "correct the file" manykube status
 	run -0 manykube delete
 	assert_no_trace
 }

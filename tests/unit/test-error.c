@@ -1,5 +1,21 @@
 #include "test.h"
 
+TEST(an_error_moves_with_its_reason_and_hint)
+{
+	struct error from = ERROR_INIT;
+	struct error to = ERROR_INIT;
+
+	(void)error_because(&from, &reason_usage, -EINVAL, "wrong");
+	(void)error_hint(&from, -EINVAL, "do this");
+	(void)error_set(&to, -EIO, "older");
+	ASSERT_INT(error_move(&to, -EINVAL, &from), -EINVAL);
+	ASSERT_STR(to.text, "wrong");
+	ASSERT_STR(to.hint, "do this");
+	ASSERT(to.reason == &reason_usage && !from.text && !from.hint);
+	ASSERT_INT(error_move(NULL, -EIO, &to), -EIO);
+	error_clear(&to);
+}
+
 TEST(carries_the_code_and_the_words)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
