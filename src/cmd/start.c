@@ -196,12 +196,13 @@ const struct command cmd_start = {
 	.description =
 		"Makes a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
 		"or brings up what is down of an existing one: same nodes, same addresses, same data. "
-		"It can be interrupted and run again at any moment; it never resets a cluster. Options "
-		"that can be repeated, such as --ports, add to what an existing cluster has; 'apply' "
+		"It can be interrupted and run again at any moment; it never resets a cluster. To an "
+		"existing one, --ports, --registry-mirror, --insecure-registry and --load-images add; "
+		"other lists are chosen once, and labels and taints are changed by 'node set'. 'apply' "
 		"replaces and removes. A file "
 		"('manykube config init' writes one, 'manykube config explain' has its fields) can say "
-		"all of it; kind's files are understood, too. The command line is stronger than the "
-		"file, of mappings such as extraConfig key by key; the file is stronger than the "
+		"all of it; kind's files are understood, too. Options override the "
+		"file, of mappings such as extraConfig key by key; the file overrides the "
 		"environment and settings.",
 	.examples = "manykube start --nodes=3\n"
 		    "manykube start --control-planes=3 --nodes=5\n"

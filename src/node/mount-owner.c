@@ -49,7 +49,7 @@ static int refuse_roots(const char *path, struct error *err)
 		"could leave programs there that run with root's rights",
 		path);
 	return error_hint(err, -EINVAL,
-			  "chown it to the user whose files these are, put it below a directory "
+			  "mount a directory of another user, put it below a directory "
 			  "that only root can enter, or mount it with ':ro'");
 }
 
