@@ -19,11 +19,11 @@ RULES = [
     # Another cluster than the command is about, or a command for another program.
     ("leave -p to advice_complete()",
      lambda text, call: any("-p %s" in command for command in QUOTED.findall(text)),
-     ["cluster/autostart.c", "cluster/profile.c", "cmd/profile-import.c"]),
+     ["home/autostart.c", "record/profile.c", "cmd/profile-import.c"]),
     ("put the command into single quotes",
      lambda text, call: call != "examples"
      and re.search(r"[a-z:,;] (?:sudo )?manykube " + ON_CLUSTER, QUOTED.sub("", text)),
-     ["cluster/file-schema.c"]),
+     ["describe/file-schema.c"]),
     # Documentation is about no cluster.
     ("print it with say_done() or advice_complete()",
      lambda text, call: call in ("printf", "fprintf", "puts", "fputs")
@@ -34,8 +34,8 @@ RULES = [
     # have never joined.
     ("advice never destroys",
      lambda text, call: re.search(r"'manykube (?:delete|(?:node|worker) (?:delete|recover))", text),
-     ["cluster/check.c", "cluster/health.c", "cluster/members.c", "cluster/plan.c",
-      "cluster/trouble.c", "cmd/reference.c"]),
+     ["plan/check.c", "look/health.c", "kubeadm/members.c", "plan/plan.c",
+      "node/trouble.c", "cmd/reference.c"]),
 ]
 
 

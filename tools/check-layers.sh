@@ -1,17 +1,23 @@
 #!/bin/sh
-# Fail if a source folder includes a header of a layer above its own.
-# The order below is the architecture: each folder may use those before it.
+# Fail if a source directory includes a header of a layer above its own.
+# The order below is the architecture: each directory may use those before it.
 set -eu
 
 cd "$(dirname "$0")/.."
-layers='base data host api image payload node balancer cluster cli cmd'
+layers='base data cgroup host api image payload driver balancer record kubeconfig node network kubeadm'
+layers="$layers look describe plan home cluster cli cmd"
+apart='agent pause' # programs of their own
 bad=0
 above=$layers
 
 for layer in $layers; do
 	above=${above#"$layer"}
 	above=${above# }
-	if [ -z "$above" ] || [ ! -d "src/$layer" ]; then
+	if [ ! -d "src/$layer" ]; then
+		echo "src/$layer is a layer, but no such directory exists" >&2
+		bad=1
+	fi
+	if [ -z "$above" ]; then
 		continue
 	fi
 	pattern="#include \"($(echo "$above" | tr ' ' '|'))/"
@@ -19,5 +25,14 @@ for layer in $layers; do
 		echo "src/$layer must not include: $above" >&2
 		bad=1
 	fi
+done
+for directory in src/*/; do
+	case " $layers $apart " in
+	*" $(basename "$directory") "*) ;;
+	*)
+		echo "$directory is no layer: name it in $0" >&2
+		bad=1
+		;;
+	esac
 done
 exit "$bad"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fail if code could follow a link that a node's root has made: only node/tree.c names the place of
+# Fail if code could follow a link that a node's root has made: only driver/tree.c names the place of
 # a node's own files, and what it returns, always called "tree", is for the functions of
-# base/below.h alone.  Those in src/node/ mount the tree's own directories, whose names are the
+# base/below.h alone.  Those in src/driver/ mount the tree's own directories, whose names are the
 # host's.
 set -eu
 
@@ -10,7 +10,7 @@ bad=0
 
 # Paths that are put together by hand.
 if grep -EnH '"[^"]*(nodes/%s|%s)/(tree|run|home|srv|mnt|usr-work)[/"]|"[^"]*nodes/%s/(etc|var|root|usr)|/proc/%d/(root|cwd|fd)' \
-	src/*.c src/*/*.[ch] | grep -Ev '^src/(node/tree|payload/store|cluster/old-home)\.c:'; then
+	src/*.c src/*/*.[ch] | grep -Ev '^src/(driver/tree|payload/store|home/migrate)\.c:'; then
 	echo "a node's own files are found by node_tree() or node_tree_path() only" >&2
 	bad=1
 fi

@@ -8,8 +8,6 @@
 #include <sys/pidfd.h>
 #include <sys/resource.h>
 
-#include "balancer/cage.h"
-#include "balancer/channel.h"
 #include "balancer/dns.h"
 #include "balancer/door.h"
 #include "balancer/forward.h"
@@ -21,6 +19,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "host/cage.h"
+#include "host/channel.h"
 
 #define CHANNEL_FD 3
 

@@ -138,3 +138,10 @@ int path_libexec(char **ret_path, struct error *err)
 				       : xasprintf("%s/%s", self, MANYKUBE_LIBEXEC_DIR);
 	return 0;
 }
+
+const char *path_last_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}

@@ -20,7 +20,7 @@ int path_home(char **ret_path, struct error *err);
 int path_user(char **ret_path, struct error *err);
 
 /* MANYKUBE_HOME, by default /var/lib/manykube/UID: the user's clusters, which are root's.  See
- * cluster/state.h for how it comes to be. */
+ * record/state.h for how it comes to be. */
 int path_state(char **ret_path, struct error *err);
 
 /* MANYKUBE_CACHE, by default `cache` in MANYKUBE_HOME if that is set, else /var/cache/manykube:
@@ -33,6 +33,9 @@ bool path_is_one_home(void);
 /* The directory that our own programs are in (the agent, pause): MANYKUBE_LIBEXEC, beside the
  * running program, or where they were installed with it. */
 int path_libexec(char **ret_path, struct error *err);
+
+/* The last component of PATH, which it points into: all of it if there is no '/'. */
+const char *path_last_name(const char *path);
 
 /* Who the user is: under sudo the caller, else ourselves. */
 uid_t path_person_uid(void);

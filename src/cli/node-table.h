@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "cluster/activity.h"
-#include "cluster/detail.h"
-#include "cluster/health.h"
+#include "look/activity.h"
+#include "look/detail.h"
+#include "look/health.h"
 
 struct node_table_look {
 	unsigned columns; /* no line is longer; 0: any length */

@@ -1,7 +1,7 @@
 /* Running a program in a node as if it ran here: with a terminal of its own when we have one. */
 #pragma once
 
-#include "node/driver.h"
+#include "driver/driver.h"
 
 /*
  * Run ARGV in the node; returns its exit status; errors about a command that can't be run or is not

@@ -21,9 +21,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cluster/change-node.h"
-#include "cluster/file-fields.h"
-#include "cluster/plan.h"
-#include "cluster/world.h"
+#include "cluster/cluster.h"
+#include "describe/file-fields.h"
+#include "plan/plan.h"
+#include "record/options.h"
+#include "record/world.h"
 
 struct applying {
 	const char *name;

@@ -6,7 +6,8 @@
  */
 #pragma once
 
-#include "cluster/apply-plan.h"
+#include "base/observer.h"
+#include "plan/apply-plan.h"
 
 struct apply_options {
 	bool prune;                /* delete nodes that the file does not have */
@@ -15,20 +16,6 @@ struct apply_options {
 	unsigned wait_seconds;     /* for the cluster, after each start */
 	unsigned drain_seconds;    /* how long the pods of a node that goes may take to move */
 };
-
-/*
- * Compare the cluster of PROFILE as it is at this moment with FILE: also nodes that do not run are
- * found, and labels and taints that the API has lost, of which PROFILE is told.  RET points into
- * both.
- */
-void apply_look(struct profile *profile, const struct cluster_file *file, struct apply_plan *ret);
-
-/* Whether there is something to do; without PRUNE nothing is deleted. */
-bool apply_has_work(const struct apply_plan *plan, bool prune);
-
-/* -EINVAL with reason_usage if PLAN can't be carried out as a whole; nothing is done. */
-int apply_check(const struct profile *profile, const struct cluster_file *file,
-		const struct apply_plan *plan, bool prune, struct error *err);
 
 /*
  * Carry out PLAN for the cluster NAME: additions and what changes at once first, then restarts,

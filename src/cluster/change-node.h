@@ -1,9 +1,7 @@
 /* Changing a node that exists. */
 #pragma once
 
-#include <jansson.h>
-
-#include "cluster/profile.h"
+#include "record/profile.h"
 
 struct node_changes {
 	struct strlist labels; /* KEY=VALUE, or KEY- to take it away */
@@ -22,11 +20,3 @@ struct node_changes {
 int cluster_change_node(struct profile *profile, const char *name,
 			const struct node_changes *changes, bool *ret_needs_restart,
 			struct error *err);
-
-/* The same on lists: WORDS of CHANGES taken into KEPT; what can't be read is -EINVAL. */
-int node_change_labels(struct strlist *kept, const struct strlist *changes, struct error *err);
-int node_change_taints(struct strlist *kept, const struct strlist *changes, struct error *err);
-
-/* The labels and taints that the Node OBJECT has, those of others among them, as words of ours. */
-void node_read_labels(const json_t *object, struct strlist *ret);
-void node_read_taints(const json_t *object, struct strlist *ret);

@@ -5,113 +5,13 @@
  * written before each step, every step may be repeated, every removal succeeds on what
  * is gone.  Nothing here ever resets or wipes a cluster but cluster_delete().
  *
- * The caller holds the profile's lock, but for cluster_open_front_door() and cluster_need_awake().
+ * The caller holds the profile's lock.
  */
 #pragma once
 
-#include <limits.h>
-
 #include "base/observer.h"
-#include "cluster/profile.h"
-#include "node/driver.h"
-#include "payload/payload.h"
-
-/* What to wait for at the end of a start. */
-enum cluster_wait {
-	WAIT_API = 1 << 0,         /* the API answers */
-	WAIT_NODES = 1 << 1,       /* nodes are Ready, or with --cni=none lack only a network */
-	WAIT_READY = 1 << 4,       /* nodes are Ready */
-	WAIT_SYSTEM_PODS = 1 << 2, /* all pods in kube-system are Ready, so DNS answers */
-	WAIT_DEFAULT_SA = 1 << 3,  /* the default service account is there, so pods can be made */
-};
-
-/* Of what is to be: as much as the host has, which is 0 in what is kept. */
-#define ALL_CPUS   UINT_MAX
-#define ALL_MEMORY UINT64_MAX
-
-/* What a node is to be; unset (NULL, 0) is as the cluster's other nodes are. */
-struct node_options {
-	const char *name;   /* NULL: the first free node-N */
-	bool control_plane; /* the first node of a cluster is one in any case */
-	bool no_schedule;   /* no pods of people on that */
-	const char *address;
-	unsigned cpus;
-	uint64_t memory_bytes;
-	uint64_t disk_bytes;
-	struct strlist labels; /* beside the cluster's, as are the next */
-	struct strlist taints;
-	struct strlist mounts;
-	struct strlist extra_config;
-	struct strlist feature_gates;
-	struct strlist kubeadm_patches;
-	struct strlist env;
-	unsigned max_pods;
-	const char *kubelet_binary;
-	const char *kubernetes_version; /* as a person writes it: v1.35 */
-	const char *base_image;
-	const char *origin; /* where a file describes it, FILE:LINE:COLUMN; NULL: none does */
-};
-
-/* What the person asked for; for an existing cluster, unset (NULL, 0, empty) keeps what it has. */
-struct cluster_options {
-	unsigned nodes;
-	unsigned control_planes;
-	bool no_schedule_control_planes;
-	bool no_schedule_control_planes_given;
-	const char *kubernetes_version; /* resolved */
-	const char *subnet;
-	const char *cni;
-	unsigned cpus;
-	uint64_t memory_bytes;
-	uint64_t disk_bytes;
-	bool offline;
-	bool offline_given;
-
-	/* The words of cluster/spec.h; see cluster/choices.h for what may change later. */
-	unsigned api_port;
-	const char *service_subnet;
-	const char *pod_subnet;
-	const char *dns_domain;
-	const char *host_access;
-	const char *image_repository;
-	unsigned cert_seconds;
-	struct strlist api_names;
-	struct strlist api_ips;
-	struct strlist extra_config;
-	struct strlist feature_gates;
-	struct strlist kubeadm_patches; /* words of cluster/kubeadm-patch.h */
-	struct strlist ports;
-	struct strlist insecure_registries;
-	struct strlist registry_mirrors;
-	struct strlist images; /* archives; see cluster/own-images.h */
-	struct strlist labels;
-	struct strlist taints;
-	struct strlist mounts;
-	struct strlist env;
-	unsigned max_pods;
-	const char *kubelet_binary;
-	const char *base_image;
-
-	bool keep_context; /* these two may change at any time */
-	bool keep_context_given;
-	bool embed_certs;
-	bool embed_certs_given;
-
-	const struct node_options *add; /* nodes to add, or to make a new cluster of: the */
-	size_t add_count;               /* first of those is its primary control plane */
-	struct strlist *only;           /* start only these nodes; NULL: all */
-	bool trust_running;             /* do not wait for members that run already */
-	bool recovering;                /* as part of a recovery */
-
-	const char *binary_mirror; /* where to download Kubernetes from */
-	bool force;                /* go on although the host lacks something */
-	unsigned wait;             /* enum cluster_wait */
-	/* Called when all that is asked for is in the record, before it is done; may be NULL. */
-	void (*recorded)(const struct cluster_options *options);
-	/* For the cluster only, once all that it needs is there: getting payloads, waiting for
-	 * other commands, making nodes and loading images do not count. */
-	unsigned wait_seconds;
-};
+#include "record/options.h"
+#include "record/profile.h"
 
 /* What cluster_start() found and did. */
 struct cluster_outcome {
@@ -121,22 +21,6 @@ struct cluster_outcome {
 	unsigned repaired;    /* services of running nodes that hung and were restarted */
 	bool only_registered; /* the cluster does not run: what was added comes up with it */
 };
-
-/* Whether OPTIONS are about NODE. */
-bool cluster_takes_part(const struct cluster_options *options, const struct node *node);
-
-/* What cluster_start() would make of the cluster NAME, and whether this host can: nothing is made.
- */
-int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
-		 bool *ret_is_new, struct error *err);
-
-/*
- * Get what the nodes of PROFILE that OPTIONS are about run: the cluster's payload, into RET, and
- * those of other versions that nodes have.  For a cluster that is offline they must be in the
- * cache.
- */
-int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
-			 struct observer *observer, struct payload *ret, struct error *err);
 
 /*
  * Make the cluster NAME, or bring it up, or mend it: afterwards it is as OPTIONS ask.
@@ -259,59 +143,3 @@ int cluster_wait(const struct profile *profile, unsigned what,
  */
 int cluster_find_unready(const struct profile *profile, const struct strlist *about,
 			 struct strlist *ret_others, struct strlist *ret_bare, struct error *err);
-
-/* Start the front door unless it runs, in a place where it outlives the person's login. */
-int cluster_run_front_door(const struct profile *profile, struct error *err);
-
-/*
- * See that something listens at the API's address; costs next to nothing if it does.  With
- * reason_api_not_running: -ESRCH if the cluster does not run, -EPERM if only root could mend it.
- */
-int cluster_open_front_door(const struct profile *profile, struct error *err);
-
-/* -EBUSY with reason_api_not_running if the API can't answer because control planes are paused. */
-int cluster_need_awake(const struct profile *profile, struct error *err);
-
-/* The driver's view of a node. */
-struct cluster_node {
-	const struct node_driver *driver;
-	struct node_spec spec;
-	char *folder; /* what spec points into */
-	char *payload;
-	char *base;
-	struct node_mount *mounts;
-};
-
-#define CLUSTER_NODE_INIT ((struct cluster_node){ NULL })
-
-/* Whether NODE has the kubelet of another release than its cluster; all else that it runs is the
- * cluster's. */
-bool cluster_node_differs(const struct profile *profile, const struct node *node);
-
-/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
- * caller to free; NULL if there is none. */
-char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node) must_check;
-
-/* Fill RET for NODE; it points into PROFILE and NODE, too. */
-int cluster_node_open(const struct profile *profile, const struct node *node,
-		      struct cluster_node *ret, struct error *err);
-
-/* Whether it runs and is frozen, or is shutting down. */
-bool cluster_node_is_paused(const struct cluster_node *node);
-bool cluster_node_is_stopping(const struct cluster_node *node);
-
-/*
- * Restart containerd or programs of Kubernetes called NAMES in NODE, as far as they run, by killing
- * them: an API server that is asked to end takes a minute.  Who keeps them running starts them
- * again.
- */
-int cluster_node_restart(const struct profile *profile, const struct node *node,
-			 const struct strlist *names, int64_t deadline_ms, struct error *err);
-
-void cluster_node_release(struct cluster_node *node);
-
-/* Whether NODE runs and is not frozen. */
-bool cluster_node_is_awake(const struct profile *profile, const struct node *node);
-
-/* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */
-enum node_state cluster_node_state(const struct profile *profile, const struct node *node);

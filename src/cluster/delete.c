@@ -6,12 +6,14 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cluster/autostart.h"
 #include "cluster/cluster.h"
-#include "cluster/network.h"
-#include "cluster/old-home.h"
-#include "cluster/world.h"
+#include "home/autostart.h"
+#include "home/migrate.h"
 #include "host/disk.h"
+#include "network/network.h"
+#include "node/cluster-node.h"
+#include "record/old-home.h"
+#include "record/world.h"
 
 static int destroy_nodes(const struct profile *profile, struct observer *observer,
 			 struct error *err)
@@ -102,6 +104,6 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 		r = disk_unmount_below(profile.folder, err);
 	/* The record goes last: until then, delete can be repeated. */
 	if (r == 0)
-		r = old_home_remove(name, profile.folder, err);
+		r = migrate_remove(name, profile.folder, err);
 	return r;
 }

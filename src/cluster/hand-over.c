@@ -26,8 +26,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
-#include "cluster/members.h"
-#include "cluster/world.h"
+#include "kubeadm/members.h"
+#include "node/cluster-node.h"
+#include "record/world.h"
 
 #define API_SERVER "kube-apiserver"
 

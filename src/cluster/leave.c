@@ -12,10 +12,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cluster/bootstrap.h"
 #include "cluster/cluster.h"
-#include "cluster/members.h"
-#include "cluster/world.h"
+#include "kubeadm/bootstrap.h"
+#include "kubeadm/members.h"
+#include "node/cluster-node.h"
+#include "record/world.h"
 
 #define RESET_SECONDS 60
 

@@ -7,7 +7,8 @@
 
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
-#include "cluster/world.h"
+#include "node/cluster-node.h"
+#include "record/world.h"
 
 /* 1 if NODE was changed, 0 if it was so before; -ESRCH if it does not run. */
 static int pause_node(const struct profile *profile, const struct node *node, bool paused,

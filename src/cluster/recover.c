@@ -17,9 +17,11 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
-#include "cluster/members.h"
-#include "cluster/node-files.h"
-#include "cluster/world.h"
+#include "kubeadm/members.h"
+#include "node/cluster-node.h"
+#include "node/node-files.h"
+#include "record/options.h"
+#include "record/world.h"
 
 #define MANIFEST "kubernetes/manifests/etcd.yaml"
 /* Not beside it: the kubelet takes every file there for a pod. */

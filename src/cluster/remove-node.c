@@ -12,11 +12,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
-#include "cluster/members.h"
-#include "cluster/network.h"
-#include "cluster/node-files.h"
-#include "cluster/world.h"
 #include "data/inet.h"
+#include "kubeadm/members.h"
+#include "network/network.h"
+#include "node/cluster-node.h"
+#include "node/node-files.h"
+#include "record/world.h"
 
 #define API_PATIENCE_MS 15000
 #define API_POLL_MS     200

@@ -11,9 +11,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cluster/members.h"
-#include "cluster/node-files.h"
 #include "cluster/start.h"
+#include "kubeadm/members.h"
+#include "node/node-files.h"
+#include "record/options.h"
 
 int start_mark_joined(struct start *start, struct node *node, struct error *err)
 {

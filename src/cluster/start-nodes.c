@@ -5,12 +5,15 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "cluster/certificates.h"
-#include "cluster/kubeadm.h"
-#include "cluster/node-files.h"
 #include "cluster/start.h"
 #include "data/inet.h"
 #include "host/neighbours.h"
+#include "kubeadm/certificates.h"
+#include "node/cluster-node.h"
+#include "node/node-files.h"
+#include "plan/check.h"
+#include "record/options.h"
+#include "record/ports.h"
 
 #define REACH_MS 5000
 

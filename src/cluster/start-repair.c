@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cluster/start.h"
+#include "node/cluster-node.h"
 
 /* A busy host's kubelet may take seconds. */
 #define ANSWER_MS  8000

@@ -15,6 +15,8 @@
  * On a cluster that exists, 2 and 3 bring up what is down, and 4 and 5 have nothing to do.
  */
 
+#include "cluster/start.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,14 +27,15 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/user.h"
-#include "cluster/arguments.h"
-#include "cluster/kubeadm.h"
-#include "cluster/members.h"
-#include "cluster/own-images.h"
-#include "cluster/plan.h"
-#include "cluster/start.h"
-#include "cluster/stored-config.h"
-#include "cluster/trouble.h"
+#include "kubeadm/arguments.h"
+#include "kubeadm/kubeadm.h"
+#include "kubeadm/members.h"
+#include "kubeadm/stored-config.h"
+#include "node/own-images.h"
+#include "node/trouble.h"
+#include "plan/check.h"
+#include "plan/plan.h"
+#include "record/options.h"
 
 /* How often the API is asked whether it has come up. */
 #define POLL_MS 50
@@ -283,7 +286,7 @@ static int open_log(const struct profile *profile, struct error *err)
 	return log_open(log, err);
 }
 
-/* Nodes of a cluster that was moved are closed until a start: see cluster/old-home.c. */
+/* Nodes of a cluster that was moved are closed until a start: see home/old-home.c. */
 static void open_moved(const char *nodes, const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/%s", nodes, name);

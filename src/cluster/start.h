@@ -2,9 +2,11 @@
 #pragma once
 
 #include "base/clock.h"
-#include "cluster/bootstrap.h"
 #include "cluster/cluster.h"
-#include "cluster/world.h"
+#include "kubeadm/bootstrap.h"
+#include "node/cluster-node.h"
+#include "record/options.h"
+#include "record/world.h"
 
 struct start {
 	struct profile profile;

@@ -16,8 +16,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
-#include "cluster/members.h"
-#include "cluster/world.h"
+#include "kubeadm/members.h"
+#include "node/cluster-node.h"
+#include "record/world.h"
 
 #define GRACE_SECONDS 30
 

@@ -26,8 +26,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
-#include "cluster/skew.h"
 #include "cluster/start.h"
+#include "kubeadm/upgrade-node.h"
+#include "node/cluster-node.h"
+#include "record/options.h"
+#include "record/skew.h"
 
 #define POLL_MS 100
 

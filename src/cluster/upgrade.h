@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/observer.h"
-#include "cluster/profile.h"
 #include "payload/payload.h"
+#include "record/profile.h"
 
 struct upgrade_options {
 	const char
@@ -43,26 +43,3 @@ bool upgrade_is_due(const struct profile *profile, const struct node *node, cons
 /* Make PROFILE, which is loaded again meanwhile, a cluster of the version that OPTIONS ask for. */
 int cluster_upgrade(struct profile *profile, const struct upgrade_options *options,
 		    struct observer *observer, struct error *err);
-
-/*
- * The parts of it that kubeadm does on one node.
- *
- * Leave on NODE, which runs and goes on so, all that it will be as one of PAYLOAD's version: the
- * configuration of its kubelet, and on a control plane new certificates and, beside the old ones,
- * the manifests of the static pods.
- */
-int upgrade_prepare_node(const struct profile *profile, struct node *node,
-			 const struct payload *payload, int64_t deadline_ms, struct error *err);
-
-/* Put these manifests in the place of the old ones on NODE, a control plane that does not run. */
-int upgrade_replace_manifests(const struct profile *profile, const struct node *node,
-			      struct error *err);
-
-/* Whether NODE, a control plane, has the manifests of VERSION. */
-bool upgrade_has_manifests(const struct profile *profile, const struct node *node,
-			   const char *version);
-
-/* Now that all control planes are of VERSION: what the whole cluster has, DNS and kube-proxy among
- * it.  NODE is one of them. */
-int upgrade_rest(const struct profile *profile, struct node *node, const char *version,
-		 int64_t deadline_ms, struct error *err);

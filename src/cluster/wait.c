@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
-#include "cluster/trouble.h"
-#include "cluster/world.h"
+#include "node/cluster-node.h"
+#include "node/trouble.h"
+#include "record/options.h"
+#include "record/world.h"
 
 #define POLL_MS 100
 

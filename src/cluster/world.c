@@ -1,6 +1,6 @@
 /* The real world: this host, a real front door, a real API. */
 
-#include "cluster/world.h"
+#include "record/world.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -15,18 +15,18 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/user.h"
-#include "cluster/certificates.h"
-#include "cluster/cluster.h"
-#include "cluster/context.h"
-#include "cluster/images.h"
-#include "cluster/kubeadm.h"
-#include "cluster/kubeconfig.h"
-#include "cluster/network.h"
-#include "cluster/node-files.h"
-#include "cluster/spec.h"
-#include "cluster/status.h"
 #include "data/inet.h"
 #include "host/probe.h"
+#include "kubeadm/certificates.h"
+#include "kubeconfig/context.h"
+#include "kubeconfig/kubeconfig.h"
+#include "look/status.h"
+#include "network/front-door.h"
+#include "network/network.h"
+#include "node/import-images.h"
+#include "node/node-files.h"
+#include "record/ports.h"
+#include "record/spec.h"
 
 #define REQUEST_TIMEOUT_MS 10000
 /* What is asked only once is given longer: a busy host's API may need it while it is made. */

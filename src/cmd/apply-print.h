@@ -1,7 +1,7 @@
 /* What `apply` shows of its plan. */
 #pragma once
 
-#include "cluster/apply-plan.h"
+#include "plan/apply-plan.h"
 
 /* What is to be done, a line for each step: on stdout, or as events if these are there. */
 void apply_print_plan(const char *name, const struct apply_plan *plan, bool prune);

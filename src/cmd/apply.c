@@ -15,6 +15,9 @@
 #include "cmd/apply-print.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
+#include "plan/apply-look.h"
+#include "plan/check.h"
+#include "record/options.h"
 
 /* What a check ends with that finds something to do. */
 #define EXIT_WORK 2

@@ -1,6 +1,6 @@
 /* `autostart`: start a cluster whenever the host boots. */
 
-#include "cluster/autostart.h"
+#include "home/autostart.h"
 #include "cmd/command.h"
 
 static int enable(struct command_context *ctx, struct error *err)

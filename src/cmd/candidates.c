@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cluster/file-fields.h"
 #include "cmd/defaults.h"
 #include "cmd/typed.h"
+#include "describe/file-fields.h"
 #include "payload/payload.h"
 
 struct search {

@@ -18,7 +18,7 @@
 #include "base/strlist.h"
 #include "cli/opt.h"
 #include "cli/progress.h"
-#include "cluster/profile.h"
+#include "record/profile.h"
 
 enum command_flags {
 	COMMAND_NEEDS_CLUSTER = 1 << 0,   /* load the profile before run() */
@@ -28,7 +28,7 @@ enum command_flags {
 	COMMAND_HIDDEN = 1 << 4,          /* not listed by help; for our own helpers */
 	COMMAND_KEEPS_FILES = 1 << 5,     /* becomes a program that gets what our caller has open */
 	COMMAND_NO_SETTINGS = 1 << 6,     /* works also when the person's settings are wrong */
-	COMMAND_AUDITED = 1 << 7,         /* changes something: see cluster/audit.h */
+	COMMAND_AUDITED = 1 << 7,         /* changes something: see look/audit.h */
 	COMMAND_FOREIGN_OPTIONS = 1 << 9, /* of ours, only -p and -h may stand before the rest */
 	COMMAND_WAITS = 1 << 8,           /* until the command that holds the lock has ended */
 	COMMAND_WORKERS = 1 << 10,        /* of `worker`: control planes are not its business */

@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "base/suggest.h"
 #include "cli/text.h"
-#include "cluster/file-fields.h"
 #include "cmd/command.h"
+#include "describe/file-fields.h"
 
 #define WIDEST 100
 

@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "cli/text.h"
-#include "cluster/file-fields.h"
 #include "cmd/command.h"
+#include "describe/file-fields.h"
 
 #define COLUMNS 90
 

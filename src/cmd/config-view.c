@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cluster/file.h"
 #include "cmd/config.h"
+#include "describe/file.h"
 
 static struct {
 	const char *output;

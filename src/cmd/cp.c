@@ -5,8 +5,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "cluster/copy.h"
 #include "cmd/command.h"
+#include "node/cluster-node.h"
+#include "node/copy.h"
 
 /* An operand: a path, on a node if NODE: is before it. */
 struct operand {

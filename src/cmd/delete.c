@@ -10,10 +10,10 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
-#include "cluster/purge.h"
 #include "cmd/command.h"
 #include "cmd/every.h"
 #include "cmd/interrupt.h"
+#include "home/purge.h"
 
 static struct {
 	bool all;

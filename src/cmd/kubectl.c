@@ -11,9 +11,10 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "base/user.h"
-#include "cluster/cluster.h"
-#include "cluster/context.h"
 #include "cmd/command.h"
+#include "kubeadm/members.h"
+#include "kubeconfig/context.h"
+#include "network/front-door.h"
 #include "payload/payload.h"
 
 static int find_kubectl(const struct profile *profile, char **ret_path, struct error *err)

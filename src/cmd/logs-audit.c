@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "cli/table.h"
-#include "cluster/audit.h"
 #include "cmd/logs.h"
+#include "look/audit.h"
 
 static const char *or_empty(const char *text)
 {

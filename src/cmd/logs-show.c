@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/tail.h"
-#include "cluster/logs.h"
 #include "cmd/logs.h"
+#include "look/logs.h"
 
 #define LOOK_EVERY_MS 250
 

@@ -1,14 +1,15 @@
 /* `logs`: what the cluster's parts have to say. */
 
+#include "cmd/logs.h"
+
 #include <limits.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "cli/say.h"
-#include "cluster/bundle.h"
-#include "cluster/logs.h"
-#include "cmd/logs.h"
 #include "cmd/node-change.h"
+#include "look/bundle.h"
+#include "look/logs.h"
 
 static struct {
 	struct logs_view view;

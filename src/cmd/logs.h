@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
-#include "cluster/profile.h"
+#include "record/profile.h"
 
 /* What is to be seen of the logs. */
 struct logs_view {

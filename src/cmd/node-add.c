@@ -4,10 +4,11 @@
 #include "base/cleanup.h"
 #include "cli/events.h"
 #include "cli/say.h"
-#include "cluster/plan.h"
 #include "cmd/interrupt.h"
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
+#include "plan/plan.h"
+#include "record/options.h"
 
 static struct strlist names;
 

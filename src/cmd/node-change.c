@@ -11,7 +11,9 @@
 #include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/say.h"
-#include "cluster/plan.h"
+#include "cluster/cluster.h"
+#include "plan/plan.h"
+#include "record/options.h"
 
 #define MIN_WORKER_BYTES        (UINT64_C(512) << 20)
 #define MIN_CONTROL_PLANE_BYTES (UINT64_C(1) << 30)

@@ -1,9 +1,9 @@
 /* What the commands that bring nodes up have in common. */
 #pragma once
 
-#include "cluster/cluster.h"
-#include "cluster/spec.h"
 #include "cmd/command.h"
+#include "record/options.h"
+#include "record/spec.h"
 
 /* The settings of one node as options of a command, for its table. */
 #define NODE_OPTIONS(to_)                                                                             \

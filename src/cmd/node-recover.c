@@ -10,8 +10,9 @@
 #include "base/log.h"
 #include "cli/progress.h"
 #include "cli/say.h"
-#include "cluster/members.h"
+#include "cluster/cluster.h"
 #include "cmd/node-change.h"
+#include "kubeadm/members.h"
 
 static struct {
 	bool yes;

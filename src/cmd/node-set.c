@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "cli/say.h"
 #include "cluster/change-node.h"
-#include "cluster/cluster.h"
 #include "cmd/node-change.h"
 
 #define MIN_MEMORY_BYTES (UINT64_C(512) << 20)

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
+#include "record/options.h"
 
 static struct {
 	struct cluster_options wanted;

@@ -5,6 +5,7 @@
 #include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/say.h"
+#include "cluster/cluster.h"
 #include "cmd/node-change.h"
 
 static struct {

@@ -10,6 +10,7 @@
 #include "cli/say.h"
 #include "cluster/cluster.h"
 #include "cmd/command.h"
+#include "record/options.h"
 
 static struct {
 	const char *node;

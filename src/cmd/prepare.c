@@ -9,8 +9,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cluster/old-home.h"
 #include "cmd/interrupt.h"
+#include "home/migrate.h"
+#include "record/old-home.h"
 
 /* Suggest COMMAND with sudo; ARGS is what the audit may show of its arguments. */
 static int hint_root(const struct command *command, const char *path, const char *args,
@@ -96,7 +97,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 			return r;
 	}
 	if (lock >= 0 && geteuid() == 0) {
-		r = old_home_move(ctx->profile_name, err);
+		r = migrate_cluster(ctx->profile_name, err);
 		if (r < 0)
 			return r;
 	}

@@ -8,9 +8,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/say.h"
-#include "cluster/import.h"
 #include "cmd/command.h"
+#include "describe/import.h"
 #include "payload/payload.h"
+#include "plan/register.h"
 
 /* minikube's has some kilobytes. */
 #define FILE_LIMIT (1 << 20)

@@ -9,10 +9,10 @@
 #include "base/log.h"
 #include "cli/table.h"
 #include "cli/text.h"
-#include "cluster/health.h"
-#include "cluster/kubeadm.h"
-#include "cluster/kubeconfig.h"
 #include "cmd/command.h"
+#include "kubeconfig/kubeconfig.h"
+#include "look/health.h"
+#include "record/ports.h"
 
 enum column {
 	PROFILE_COLUMN,

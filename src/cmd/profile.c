@@ -3,8 +3,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/say.h"
-#include "cluster/context.h"
 #include "cmd/command.h"
+#include "kubeconfig/context.h"
 
 static const struct command *const subcommands[] = {
 	&cmd_profile_import,

@@ -1,8 +1,8 @@
 /* What the log and the audit keep of a command. */
 #pragma once
 
-#include "cluster/audit.h"
 #include "cmd/command.h"
+#include "look/audit.h"
 
 struct record {
 	struct audit audit;

@@ -6,10 +6,10 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
-#include "cluster/apply-plan.h"
-#include "cluster/file-fields.h"
-#include "cluster/file-schema.h"
 #include "cmd/reference.h"
+#include "describe/file-fields.h"
+#include "describe/file-schema.h"
+#include "plan/apply-plan.h"
 
 static void write_fields(const struct document_format *format, enum file_place place, FILE *out)
 {

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/terminal.h"
 #include "cmd/node-change.h"
+#include "node/cluster-node.h"
 
 static struct {
 	const char *node;

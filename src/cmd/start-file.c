@@ -6,11 +6,12 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "cluster/apply-plan.h"
-#include "cluster/file.h"
 #include "cmd/command.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
+#include "describe/file.h"
+#include "plan/apply-plan.h"
+#include "record/options.h"
 
 /* What was taken points into it. */
 static struct cluster_file file;

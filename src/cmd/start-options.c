@@ -8,10 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cluster/spec.h"
 #include "cmd/command.h"
 #include "cmd/node-change.h"
 #include "payload/payload.h"
+#include "record/options.h"
+#include "record/spec.h"
 
 struct start_arguments start_arguments = {
 	.output = "text",

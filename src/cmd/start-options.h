@@ -2,8 +2,9 @@
 #pragma once
 
 #include "cli/opt.h"
-#include "cluster/file.h"
 #include "cmd/command.h"
+#include "describe/file.h"
+#include "record/options.h"
 
 struct start_arguments {
 	struct cluster_options wanted;

@@ -4,9 +4,12 @@
 
 #include "base/cleanup.h"
 #include "cli/node-table.h"
-#include "cluster/choices.h"
 #include "cmd/start-options.h"
+#include "describe/choices.h"
+#include "node/cluster-node.h"
 #include "payload/payload.h"
+#include "plan/check.h"
+#include "record/options.h"
 
 static const char *what_happens(const struct profile *profile, const struct node *node)
 {

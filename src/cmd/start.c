@@ -12,13 +12,14 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
-#include "cluster/context.h"
 #include "cmd/command.h"
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
 #include "host/probe.h"
+#include "kubeconfig/context.h"
 #include "payload/payload.h"
+#include "record/options.h"
 
 /* Below it, a control plane is killed for lack of memory while it starts. */
 #define MIN_MEMORY_BYTES (UINT64_C(1) << 30)

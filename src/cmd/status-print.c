@@ -11,7 +11,7 @@
 #include "cli/node-table.h"
 #include "cli/template.h"
 #include "cli/text.h"
-#include "cluster/members.h"
+#include "kubeadm/members.h"
 
 static void print_block(const struct node_status *status)
 {

@@ -1,9 +1,9 @@
 /* The forms that `status` has. */
 #pragma once
 
-#include "cluster/activity.h"
-#include "cluster/detail.h"
-#include "cluster/health.h"
+#include "look/activity.h"
+#include "look/detail.h"
+#include "look/health.h"
 
 /* What was found; NODES is all of it, or the one node that was asked for. */
 struct status_report {

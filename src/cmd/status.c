@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cli/text.h"
-#include "cluster/cluster.h"
 #include "cmd/node-change.h"
 #include "cmd/status-print.h"
+#include "network/front-door.h"
 
 static struct {
 	const char *output; /* NULL: what fits stdout */

@@ -8,11 +8,12 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
-#include "cluster/old-home.h"
 #include "cmd/command.h"
 #include "cmd/every.h"
 #include "cmd/interrupt.h"
 #include "cmd/minikube.h"
+#include "home/migrate.h"
+#include "record/old-home.h"
 
 static struct {
 	bool all;
@@ -61,7 +62,7 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	if (r < 0)
 		return r;
 	/* It is stopped, whether or not it can be moved. */
-	if (old_home_move(name, &why) < 0)
+	if (migrate_cluster(name, &why) < 0)
 		log_warning("%s", why.text);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* `update-context`: put the cluster into the person's kubeconfig again. */
 
-#include "cluster/context.h"
 #include "cmd/command.h"
+#include "kubeconfig/context.h"
 
 static int run(struct command_context *ctx, struct error *err)
 {

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "host/cgroup.h"
+#include "cgroup/cgroup.h"
 #include "host/confine.h"
 #include "host/relay.h"
 

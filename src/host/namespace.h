@@ -16,7 +16,7 @@
 #define NAMESPACE_IDS (128u * 65536u)
 
 /* Ids of the host that nodes live on: far above people's, NAMESPACE_IDS for each slot of a cluster.
- * No node has slot 0; its ids are those of node/mount-owner.h. */
+ * No node has slot 0; its ids are those of driver/mount-owner.h. */
 #define NAMESPACE_UID_FIRST 0x10000000u
 
 /* Make a user namespace in which 0 … NAMESPACE_IDS-1 are UID_BASE … of the host. */

@@ -14,9 +14,9 @@
 #include "base/parse.h"
 #include "base/process.h"
 #include "base/strlist.h"
+#include "cgroup/scope.h"
 #include "host/namespace.h"
 #include "host/probe-checks.h"
-#include "host/scope.h"
 
 /* A uid that nobody has, as the nodes' own. */
 #define TRIAL_UID 0x6fff0000u

@@ -12,10 +12,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "cluster/spec.h"
-#include "cluster/world.h"
+#include "driver/driver.h"
 #include "fake-clock.h"
-#include "node/driver.h"
+#include "record/spec.h"
+#include "record/world.h"
 
 #define ETCD_MANIFEST "    - etcd\n    - --name=x\n"
 #define API_MANIFEST  "    image: registry.k8s.io/kube-apiserver:"

@@ -4,8 +4,8 @@
 
 #include <sys/wait.h>
 
-#include "cluster/profile.h"
 #include "fake-world.h"
+#include "record/profile.h"
 #include "test.h"
 
 char *begin_round(unsigned n)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cluster/file.h"
+#include "describe/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "host/cpus.h"
+#include "cgroup/cpus.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "cluster/choices.h"
-#include "cluster/import.h"
+#include "describe/choices.h"
+#include "describe/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* An edit is refused, or gives a kubeconfig with our entry in it, and without it again. */
 
 #include "base/cleanup.h"
-#include "cluster/kubeconfig.h"
+#include "kubeconfig/kubeconfig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cluster/trouble.h"
-#include "node/tree.h"
+#include "driver/tree.h"
+#include "node/trouble.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cluster/profile.h"
+#include "record/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cluster/audit.h"
-#include "cluster/bundle.h"
-#include "cluster/logs.h"
 #include "host/probe.h"
+#include "look/audit.h"
+#include "look/bundle.h"
+#include "look/logs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cluster/activity.h"
-#include "cluster/detail.h"
-#include "cluster/readiness.h"
+#include "look/activity.h"
+#include "look/detail.h"
+#include "look/readiness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "cluster/profile.h"
+#include "record/profile.h"
 
 #define ASK_DNS_OPEN 8
 

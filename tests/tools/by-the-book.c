@@ -23,13 +23,15 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "cluster/cluster.h"
-#include "cluster/kubeadm.h"
-#include "cluster/network.h"
-#include "cluster/node-files.h"
-#include "cluster/plan.h"
 #include "data/inet.h"
+#include "kubeadm/kubeadm.h"
+#include "network/network.h"
+#include "node/cluster-node.h"
+#include "node/node-files.h"
 #include "payload/payload.h"
+#include "plan/plan.h"
+#include "record/options.h"
+#include "record/ports.h"
 
 #define LIMIT_MS   240000
 #define POLL_MS    50

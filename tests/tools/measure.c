@@ -20,8 +20,8 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/process.h"
-#include "cluster/node-files.h"
-#include "cluster/profile.h"
+#include "node/node-files.h"
+#include "record/profile.h"
 #include "watch.h"
 
 #define START_SECONDS 300

@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "cluster/profile.h"
+#include "record/profile.h"
 
 #define TICK_MS     20 /* how often we look where that costs the cluster little */
 #define ASK_MS      50 /* and where it does cost something */

@@ -1,8 +1,8 @@
 /* What has to be done to make a cluster what a file says it is. */
 
-#include "cluster/apply-plan.h"
+#include "plan/apply-plan.h"
 
-#include "cluster/plan.h"
+#include "plan/plan.h"
 #include "test.h"
 
 #define HEAD "apiVersion: manykube/v1\nkind: Cluster\nname: test\n"

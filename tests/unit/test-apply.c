@@ -9,7 +9,10 @@
 
 #include "base/file.h"
 #include "cluster/change-node.h"
+#include "cluster/cluster.h"
 #include "fake-world.h"
+#include "plan/apply-look.h"
+#include "record/options.h"
 #include "rounds.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* What the programs of Kubernetes say to what they would be told; scripts stand for them. */
 
-#include "cluster/arguments.h"
+#include "kubeadm/arguments.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +8,8 @@
 #include "base/file.h"
 #include "cluster/cluster.h"
 #include "fake-world.h"
+#include "plan/check.h"
+#include "record/options.h"
 #include "rounds.h"
 #include "test.h"
 

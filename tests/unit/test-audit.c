@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "cluster/audit.h"
+#include "look/audit.h"
 #include "test.h"
 
 static void use_home(void)

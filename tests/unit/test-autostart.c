@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "cluster/autostart.h"
+#include "home/autostart.h"
 #include "test.h"
 
 static struct autostart of_person(void)

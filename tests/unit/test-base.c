@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "cluster/base.h"
+#include "node/base-image.h"
 #include "test.h"
 
 static char *in_folder(const char *name)

@@ -4,9 +4,9 @@
 #include "base/below.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "cluster/bundle.h"
-#include "cluster/logs.h"
 #include "fake-world.h"
+#include "look/bundle.h"
+#include "look/logs.h"
 #include "test.h"
 
 static struct strbuf out = STRBUF_INIT;

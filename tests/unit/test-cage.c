@@ -9,9 +9,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "balancer/cage.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "host/cage.h"
 #include "test.h"
 
 /* The exit status of PROVE, run in a process that is confined, and what it wrote to stderr. */

@@ -1,14 +1,15 @@
 /* Certificates that end, in a fake world. */
 
-#include "cluster/certificates.h"
+#include "kubeadm/certificates.h"
 
 #include "authority.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "cluster/bootstrap.h"
 #include "cluster/cluster.h"
 #include "data/pki.h"
 #include "fake-world.h"
+#include "kubeadm/bootstrap.h"
+#include "record/options.h"
 #include "rounds.h"
 #include "test.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "host/cgroup.h"
+#include "cgroup/cgroup.h"
 #include "test.h"
 
 static char *group;

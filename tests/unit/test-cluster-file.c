@@ -1,11 +1,12 @@
 /* Files that describe clusters. */
 
-#include "cluster/file.h"
+#include "describe/file.h"
 
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "cluster/file-fields.h"
-#include "cluster/plan.h"
+#include "describe/file-fields.h"
+#include "plan/plan.h"
+#include "record/options.h"
 #include "test.h"
 
 #define HEAD "apiVersion: manykube/v1\nkind: Cluster\n"

@@ -4,6 +4,8 @@
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
 #include "fake-world.h"
+#include "node/cluster-node.h"
+#include "record/options.h"
 #include "rounds.h"
 #include "test.h"
 

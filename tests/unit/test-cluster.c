@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cluster/cluster.h"
 #include "fake-world.h"
+#include "record/options.h"
 #include "test.h"
 
 #define MANY 200

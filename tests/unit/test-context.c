@@ -1,10 +1,10 @@
-#include "cluster/context.h"
+#include "kubeconfig/context.h"
 
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "cluster/kubeconfig.h"
-#include "cluster/status.h"
+#include "kubeconfig/kubeconfig.h"
+#include "look/status.h"
 #include "test.h"
 
 /* A profile that was started: its own kubeconfig is there. */

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "cluster/cluster.h"
-#include "cluster/members.h"
 #include "fake-world.h"
+#include "record/options.h"
 #include "rounds.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "cluster/copy.h"
+#include "node/copy.h"
 
 #include <sys/stat.h>
 

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "driver/native-create.h"
+#include "driver/native-disk.h"
 #include "host/disk.h"
-#include "node/native-create.h"
-#include "node/native-disk.h"
 #include "test.h"
 
 #define MIB (UINT64_C(1) << 20)

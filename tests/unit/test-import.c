@@ -1,8 +1,9 @@
 #include "base/file.h"
-#include "cluster/import.h"
+#include "describe/import.h"
 
-#include "cluster/plan.h"
 #include "fake-world.h"
+#include "plan/register.h"
+#include "record/limits.h"
 #include "test.h"
 
 #define KUBERNETES "\"KubernetesConfig\": {\"KubernetesVersion\": \"v1.36.3\"}"

@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/process.h"
-#include "cluster/kubeadm-patch.h"
-#include "cluster/kubeadm.h"
+#include "kubeadm/kubeadm-patch.h"
+#include "kubeadm/kubeadm.h"
 #include "test.h"
 
 static struct node node = {

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/strlist.h"
 #include "base/user.h"
-#include "cluster/kubeconfig.h"
+#include "kubeconfig/kubeconfig.h"
 #include "test.h"
 
 static const struct kubeconfig_entry dev = { "dev", "https://127.0.0.1:41234", "CA", "CERT",

@@ -1,4 +1,4 @@
-#include "node/mount-owner.h"
+#include "driver/mount-owner.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 #include "base/file.h"
-#include "node/native-views.h"
+#include "driver/native-views.h"
 #include "test.h"
 
 static const char two[] = "processor\t: 0\nmodel\t: x\n\nprocessor\t: 1\nmodel\t: y\n\n";

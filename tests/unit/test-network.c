@@ -3,8 +3,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include "cluster/network.h"
 #include "host/firewall.h"
+#include "network/network.h"
 #include "test.h"
 
 TEST(the_same_folder_has_the_same_bridge_and_another_has_another)

@@ -5,6 +5,9 @@
 #include "base/alloc.h"
 #include "cluster/cluster.h"
 #include "fake-world.h"
+#include "kubeadm/members.h"
+#include "node/cluster-node.h"
+#include "record/options.h"
 #include "test.h"
 
 #define MANY 20

@@ -1,7 +1,9 @@
 /* What nodes of a cluster will be. */
 
-#include "cluster/plan.h"
-#include "cluster/skew.h"
+#include "node/cluster-node.h"
+#include "plan/plan.h"
+#include "record/options.h"
+#include "record/skew.h"
 #include "test.h"
 
 /* A cluster with its first node, which has .2. */

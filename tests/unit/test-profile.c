@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "cluster/profile.h"
 #include "data/settings.h"
+#include "record/profile.h"
 #include "test.h"
 
 static void use_fresh_home(void)

@@ -1,4 +1,4 @@
-#include "cluster/purge.h"
+#include "home/purge.h"
 
 #include <sys/stat.h>
 

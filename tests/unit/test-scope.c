@@ -1,7 +1,7 @@
 #include <sys/wait.h>
 
-#include "host/cgroup.h"
-#include "host/scope.h"
+#include "cgroup/cgroup.h"
+#include "cgroup/scope.h"
 #include "test.h"
 
 TEST(a_cluster_has_a_scope_where_systemd_runs_and_a_group_elsewhere)

@@ -2,10 +2,11 @@
 
 #include "base/cleanup.h"
 #include "base/process.h"
-#include "cluster/change-node.h"
-#include "cluster/choices.h"
-#include "cluster/registries.h"
-#include "cluster/spec.h"
+#include "describe/choices.h"
+#include "node/registries.h"
+#include "record/labels.h"
+#include "record/options.h"
+#include "record/spec.h"
 #include "test.h"
 
 static void assert_port(const char *text, const char *address, unsigned host, unsigned node)
@@ -315,20 +316,20 @@ static void assert_changed(int (*change)(struct strlist *, const struct strlist 
 
 TEST(labels_are_set_and_taken_away)
 {
-	assert_changed(node_change_labels, "a=1 b=2", "a=3", "b=2 a=3");
-	assert_changed(node_change_labels, "a=1 ab=2", "a-", "ab=2");
-	assert_changed(node_change_labels, "", "gone-", "");
-	assert_changed(node_change_labels, "a=1", "c=x-y", "a=1 c=x-y");
+	assert_changed(labels_change, "a=1 b=2", "a=3", "b=2 a=3");
+	assert_changed(labels_change, "a=1 ab=2", "a-", "ab=2");
+	assert_changed(labels_change, "", "gone-", "");
+	assert_changed(labels_change, "a=1", "c=x-y", "a=1 c=x-y");
 }
 
 TEST(taints_are_set_and_taken_away_by_key_and_effect)
 {
-	assert_changed(node_change_taints, "a=1:NoSchedule a=1:NoExecute", "a:NoExecute-",
+	assert_changed(labels_change_taints, "a=1:NoSchedule a=1:NoExecute", "a:NoExecute-",
 		       "a=1:NoSchedule");
-	assert_changed(node_change_taints, "a=1:NoSchedule a=1:NoExecute b:NoSchedule", "a-",
+	assert_changed(labels_change_taints, "a=1:NoSchedule a=1:NoExecute b:NoSchedule", "a-",
 		       "b:NoSchedule");
-	assert_changed(node_change_taints, "a=1:NoSchedule", "a=2:NoSchedule", "a=2:NoSchedule");
-	assert_changed(node_change_taints, "a=1:NoSchedule", "b:NoExecute",
+	assert_changed(labels_change_taints, "a=1:NoSchedule", "a=2:NoSchedule", "a=2:NoSchedule");
+	assert_changed(labels_change_taints, "a=1:NoSchedule", "b:NoExecute",
 		       "a=1:NoSchedule b:NoExecute");
 }
 

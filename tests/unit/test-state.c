@@ -1,6 +1,6 @@
 /* Directories of root's, in a mount namespace of the test's own. */
 
-#include "cluster/state.h"
+#include "record/state.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -9,8 +9,9 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "cluster/old-home.h"
+#include "home/migrate.h"
 #include "payload/adopt.h"
+#include "record/old-home.h"
 #include "test.h"
 
 static char *home;
@@ -133,7 +134,7 @@ TEST(a_stopped_cluster_is_moved_and_becomes_roots)
 	free(old);
 	old = xasprintf("%s/.manykube/profiles/dev/profile.json", home);
 	held = open(old, O_WRONLY | O_CLOEXEC);
-	ASSERT_OK(old_home_move("dev", &err));
+	ASSERT_OK(migrate_cluster("dev", &err));
 	ASSERT_INT(write(held, "evil", 4), 4);
 	free(folder);
 	ASSERT_OK(profile_folder("dev", &folder, &err));
@@ -152,7 +153,7 @@ TEST(a_stopped_cluster_is_moved_and_becomes_roots)
 	free(old);
 	old = xasprintf("%s/.manykube/profiles", home);
 	ASSERT(!file_exists(old));
-	ASSERT_OK(old_home_move("dev", &err));
+	ASSERT_OK(migrate_cluster("dev", &err));
 }
 
 TEST(an_interrupted_move_is_finished)
@@ -172,7 +173,7 @@ TEST(an_interrupted_move_is_finished)
 	free(folder);
 	ASSERT_OK(profile_folder("dev", &folder, &err));
 	ASSERT_STR(folder, moving);
-	ASSERT_OK(old_home_move("dev", &err));
+	ASSERT_OK(migrate_cluster("dev", &err));
 	ASSERT(file_exists(place));
 	ASSERT(!file_exists(moving));
 	ASSERT(!file_exists(old));
@@ -187,7 +188,7 @@ TEST(nodes_that_are_not_roots_are_refused_and_stay)
 	make_old_cluster();
 	ASSERT_OK(profile_folder("dev", &folder, &err));
 	MAKE(".manykube/profiles/dev/nodes/node-2", false, 12345, 0755);
-	ASSERT_INT(old_home_move("dev", &why), -EPERM);
+	ASSERT_INT(migrate_cluster("dev", &why), -EPERM);
 	ASSERT(why.reason == &reason_host_config);
 	ASSERT(file_exists(folder));
 	ASSERT(!file_exists(place));
@@ -245,8 +246,8 @@ TEST(links_in_the_home_lead_to_nothing_of_others)
 	profiles = xasprintf("%s/.manykube/profiles", home);
 	ASSERT_OK(file_remove_tree(profiles, &err));
 	ASSERT_INT(symlink(other, profiles), 0);
-	ASSERT_INT(old_home_move("dev", NULL), -EPERM);
-	ASSERT_INT(old_home_remove("dev", folder, NULL), -EPERM);
+	ASSERT_INT(migrate_cluster("dev", NULL), -EPERM);
+	ASSERT_INT(migrate_remove("dev", folder, NULL), -EPERM);
 	ASSERT(file_exists(kept));
 	ASSERT(!file_exists(place));
 }

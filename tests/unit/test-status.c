@@ -1,9 +1,9 @@
-#include "cluster/activity.h"
-#include "cluster/detail.h"
-#include "cluster/health.h"
-#include "cluster/readiness.h"
-#include "cluster/status.h"
-#include "cluster/trouble.h"
+#include "look/activity.h"
+#include "look/detail.h"
+#include "look/health.h"
+#include "look/readiness.h"
+#include "look/status.h"
+#include "node/trouble.h"
 #include "test.h"
 
 TEST(reads_what_the_agent_wrote)

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "node/driver.h"
-#include "node/native-create.h"
-#include "node/native-services.h"
-#include "node/tree.h"
+#include "driver/driver.h"
+#include "driver/native-create.h"
+#include "driver/native-services.h"
+#include "driver/tree.h"
 #include "test.h"
 
 static char *in_node(const char *name)

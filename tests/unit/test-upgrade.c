@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "cluster/cluster.h"
 #include "fake-world.h"
+#include "kubeadm/upgrade-node.h"
+#include "record/options.h"
 #include "rounds.h"
 #include "test.h"
 

@@ -1,9 +1,9 @@
 /* What a start waits for, and what it repairs before, in a fake world. */
 
-#include "cluster/apply.h"
 #include "cluster/cluster.h"
-#include "cluster/file.h"
+#include "describe/file.h"
 #include "fake-world.h"
+#include "record/options.h"
 #include "rounds.h"
 #include "test.h"
 

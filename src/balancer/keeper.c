@@ -1,0 +1,392 @@
+/*
+ * The front door's keeper: the part that has privileges, and talks to nobody but its worker.
+ *
+ * It holds the lock, watches the folder, opens the sockets that the configuration asks for and
+ * hands both to a worker (worker.h), which does all the rest without privileges.  Of what the
+ * worker says it makes the status file.  A worker that ends is replaced: who connects meanwhile
+ * waits in the sockets, which stay open here.  Beside that it keeps the cluster's rules among the
+ * host's (guard.h).
+ */
+
+#include <signal.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+
+#include "balancer/balancer.h"
+#include "balancer/files.h"
+#include "balancer/guard.h"
+#include "balancer/report.h"
+#include "balancer/sockets.h"
+#include "balancer/worker.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/parse.h"
+#include "host/cage.h"
+#include "host/channel.h"
+
+/* Reports are read at most that often, so that a worker can't keep us busy. */
+static const unsigned report_rest_ms = 10;
+
+/* A worker that ended is followed by the next after twice the time, unless it lived for long. */
+static const unsigned restart_ms = 20;
+static const unsigned most_doublings = 8;
+static const int64_t long_life_ms = 60 * 1000;
+static const int64_t end_limit_ms = 1000;
+
+struct front_door {
+	const char *folder;
+	struct loop *loop;
+	struct guard *guard;
+	struct sockets *sockets;
+	struct balancer_config config;
+	int inotify;
+
+	struct process worker;
+	int channel;
+	struct loop_source *reports; /* NULL while they rest */
+	struct loop_source *rest;
+	struct loop_source *life;    /* of the worker */
+	struct loop_source *restart; /* while there is none */
+	int64_t began_ms;
+	unsigned failures; /* of workers, in a row */
+	bool open;         /* a worker has reported; the status file may be written */
+};
+
+/* Tell whoever started us how it went; nobody may be there. */
+static void answer_starter(const char *word, const char *text)
+{
+	const char *number = getenv(FRONT_DOOR_READY_FD);
+	cleanup_free char *line = xasprintf("%s%s%s", word, text ? " " : "", text ? text : "");
+	unsigned long long fd;
+
+	if (!number || parse_number(number, 3, INT32_MAX, &fd, NULL) < 0)
+		return;
+	(void)unsetenv(FRONT_DOOR_READY_FD);
+	(void)file_write_all((int)fd, line, strlen(line));
+	(void)close((int)fd);
+}
+
+/* Write the status file; BACKENDS is given away. */
+static void write_status(struct front_door *door, json_t *backends)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/%s", door->folder, FRONT_DOOR_STATUS);
+	cleanup_free char *text = NULL;
+	json_auto_t *root = json_pack("{s:i, s:i, s:i, s:o}", "pid", (int)getpid(), "worker",
+				      (int)door->worker.pid, "revision", FRONT_DOOR_REVISION,
+				      "backends", backends);
+
+	text = json_dumps(root, JSON_INDENT(2));
+	if (!text || file_put(path, text, strlen(text), 0644, &err) < 0)
+		log_debug("%s", text ? err.text : "the status is not text");
+}
+
+static void forget(struct loop_source **source)
+{
+	if (*source)
+		loop_remove(take_ptr(*source));
+}
+
+static void drop_channel(struct front_door *door)
+{
+	forget(&door->reports);
+	forget(&door->rest);
+	if (door->channel >= 0)
+		(void)close(take_fd(door->channel));
+}
+
+/* End a worker that does not behave; its end is dealt with as any other. */
+static void end_worker(struct front_door *door, const char *why)
+{
+	log_warning("ending the front door's worker: %s", why);
+	drop_channel(door);
+	(void)kill(door->worker.pid, SIGKILL);
+}
+
+static int on_report(int fd, uint32_t events, void *data, struct error *err);
+
+static int read_reports(void *data, struct error *err)
+{
+	struct front_door *door = data;
+
+	forget(&door->rest);
+	return loop_add_fd(door->loop, door->channel, EPOLLIN, on_report, door, &door->reports,
+			   err);
+}
+
+static int on_report(int fd, arg_unused uint32_t events, void *data, struct error *err)
+{
+	static char text[REPORT_MAX + 1];
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	struct front_door *door = data;
+	/* Without room for descriptors none can come. */
+	ssize_t len = recv(fd, text, sizeof(text), MSG_DONTWAIT);
+	json_t *backends = NULL;
+	int r;
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (len <= 0) {
+		end_worker(door, "it has hung up");
+		return 0;
+	}
+	r = report_parse(text, (size_t)len, &door->config, &backends, &problem);
+	if (r == -EBADMSG) {
+		end_worker(door, problem.text);
+		return 0;
+	}
+	if (r == 0) {
+		write_status(door, backends);
+		if (!door->open)
+			answer_starter("ready", NULL);
+		door->open = true;
+	}
+	forget(&door->reports);
+	return loop_add_timer(door->loop, report_rest_ms, 0, read_reports, door, &door->rest, err);
+}
+
+static int send_socket(const char *name, int fd, void *data, struct error *err)
+{
+	cleanup_free char *text = xasprintf(CHANNEL_SOCKET "%s", name);
+	struct front_door *door = data;
+
+	return channel_send(door->channel, text, fd, err);
+}
+
+/* Hand the worker the configuration, with the sockets that it has not got yet (or ALL). */
+static int brief_worker(struct front_door *door, bool all, struct error *err)
+{
+	cleanup_free char *text = balancer_config_print(&door->config);
+	int r = sockets_for_each(door->sockets, !all, send_socket, door, err);
+
+	return r < 0 ? r : channel_send_config(door->channel, text, err);
+}
+
+static int start_worker(struct front_door *door, struct error *err);
+
+static int on_restart(void *data, arg_unused struct error *err)
+{
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	struct front_door *door = data;
+
+	forget(&door->restart);
+	if (start_worker(door, &problem) < 0)
+		log_warning("%s", problem.text);
+	return 0;
+}
+
+static int restart_later(struct front_door *door, struct error *err)
+{
+	unsigned doublings = MIN(door->failures, most_doublings);
+
+	door->failures++;
+	return loop_add_timer(door->loop, restart_ms << doublings, 0, on_restart, door,
+			      &door->restart, err);
+}
+
+static int on_worker_end(int status, void *data, struct error *err)
+{
+	struct front_door *door = data;
+
+	forget(&door->life);
+	drop_channel(door);
+	(void)close(door->worker.pidfd);
+	door->worker = PROCESS_INIT;
+	if (!door->open)
+		return error_set(err, -EIO, "its worker ended with status %d", status);
+	log_warning("the front door's worker ended with status %d; starting another one", status);
+	write_status(door, report_unknown(&door->config, "the front door is being restarted"));
+	if (clock_now_ms() - door->began_ms > long_life_ms)
+		door->failures = 0;
+	return restart_later(door, err);
+}
+
+static int start_worker(struct front_door *door, struct error *err)
+{
+	int r = worker_start(cage_uid(door->folder), &door->worker, &door->channel, err);
+
+	if (r < 0)
+		return restart_later(door, NULL) < 0 ? r : 0;
+	door->began_ms = clock_now_ms();
+	r = loop_add_child(door->loop, door->worker.pid, door->worker.pidfd, on_worker_end, door,
+			   &door->life, err);
+	if (r == 0)
+		r = brief_worker(door, true, err);
+	if (r == 0)
+		r = read_reports(door, err);
+	/* Its end brings the next one. */
+	if (r < 0)
+		end_worker(door, "it can't be told what to do");
+	return r;
+}
+
+/* Take up the configuration as it is now; what can be applied is, the first failure is returned. */
+static int apply(struct front_door *door, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	struct balancer_config config = BALANCER_CONFIG_INIT;
+	int result = front_door_read_config(door->folder, &config, err);
+
+	if (result < 0)
+		return result;
+	balancer_config_release(&door->config);
+	door->config = config;
+	sockets_list(&config, &names);
+	sockets_keep(door->sockets, &names);
+	result = sockets_open(door->sockets, &names, err);
+	/* The API is open without it, too. */
+	if (guard_set(door->guard, &config, &problem) < 0)
+		log_warning("%s", problem.text);
+	return result;
+}
+
+static bool is_about(const struct inotify_event *event, const char *name)
+{
+	return event->len > 0 && strcmp(event->name, name) == 0;
+}
+
+static int on_folder(int fd, arg_unused uint32_t events, void *data, arg_unused struct error *err)
+{
+	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	struct front_door *door = data;
+	bool changed = false;
+	ssize_t len;
+
+	while ((len = read(fd, buf, sizeof(buf))) > 0) {
+		for (char *p = buf; p < buf + len;) {
+			const struct inotify_event *event = (const void *)p;
+
+			if (is_about(event, FRONT_DOOR_CONFIG) && !(event->mask & IN_DELETE))
+				changed = true;
+			/* The profile was deleted: nobody could find and stop us any more.  Not
+			 * every file system tells of the folder itself. */
+			if ((event->mask & (IN_DELETE_SELF | IN_IGNORED)) ||
+			    (is_about(event, FRONT_DOOR_LOCK) && (event->mask & IN_DELETE)))
+				loop_stop(door->loop);
+			p += sizeof(*event) + event->len;
+		}
+	}
+	if (!changed)
+		return 0;
+	if (apply(door, &problem) < 0)
+		log_debug("%s; going on without it", problem.text);
+	error_clear(&problem);
+	if (door->channel >= 0 && brief_worker(door, false, &problem) < 0)
+		end_worker(door, problem.text);
+	return 0;
+}
+
+static int on_end(arg_unused int signal, void *data, arg_unused struct error *err)
+{
+	struct front_door *door = data;
+
+	loop_stop(door->loop);
+	return 0;
+}
+
+static int watch_outside(struct front_door *door, struct error *err)
+{
+	struct loop_source *source;
+	int r;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+	r = loop_add_signal(door->loop, SIGTERM, on_end, door, &source, err);
+	if (r < 0)
+		return r;
+	r = loop_add_signal(door->loop, SIGINT, on_end, door, &source, err);
+	if (r < 0)
+		return r;
+	door->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (door->inotify < 0 || inotify_add_watch(door->inotify, door->folder,
+						   IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE |
+							   IN_DELETE_SELF | IN_ONLYDIR) < 0)
+		return error_sys(err, "cannot watch '%s'", door->folder);
+	return loop_add_fd(door->loop, door->inotify, EPOLLIN, on_folder, door, &source, err);
+}
+
+static int start(struct front_door *door, struct error *err)
+{
+	int r = loop_new(&door->loop, err);
+
+	if (r < 0)
+		return r;
+	door->sockets = sockets_new();
+	door->guard = guard_new(door->loop);
+	/* Watch first: a configuration replaced while we read it is read again. */
+	r = watch_outside(door, err);
+	if (r < 0)
+		return r;
+	r = apply(door, err);
+	return r < 0 ? r : start_worker(door, err);
+}
+
+/* Have the worker end by itself; how it ended is told. */
+static int finish_worker(struct front_door *door)
+{
+	int status;
+
+	drop_channel(door);
+	forget(&door->life);
+	if (door->worker.pid <= 0)
+		return 0;
+	status = process_wait(&door->worker, clock_now_ms() + end_limit_ms, NULL);
+	process_release(&door->worker);
+	if (status != 0)
+		log_warning("the front door's worker ended with status %d", status);
+	return status;
+}
+
+static void front_door_release(struct front_door *door)
+{
+	(void)finish_worker(door);
+	forget(&door->restart);
+	if (door->guard)
+		guard_free(door->guard);
+	if (door->sockets)
+		sockets_free(door->sockets);
+	if (door->loop)
+		loop_free(door->loop);
+	if (door->inotify >= 0)
+		(void)close(door->inotify);
+	balancer_config_release(&door->config);
+}
+
+int balancer_run(const char *folder, struct error *err)
+{
+	cleanup_with(front_door_release) struct front_door door = {
+		.folder = folder, .inotify = -1, .channel = -1, .worker = PROCESS_INIT
+	};
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	cleanup_free char *lock_path = xasprintf("%s/%s", folder, FRONT_DOOR_LOCK);
+	cleanup_free char *status_path = xasprintf("%s/%s", folder, FRONT_DOOR_STATUS);
+	cleanup_fd int lock = -1;
+	int r;
+
+	/* What goes to our stderr is the front door's log. */
+	log_verbosity = 2;
+	r = file_lock(lock_path, "front-door", &lock, &problem);
+	if (r < 0) {
+		answer_starter(r == -EWOULDBLOCK ? "busy" : "error", problem.text);
+		return error_set(err, r, "%s", problem.text);
+	}
+	(void)unlink(status_path);
+	r = start(&door, &problem);
+	if (r == 0)
+		r = loop_run(door.loop, &problem);
+	(void)unlink(status_path);
+	if (r < 0) {
+		/* Whoever hears of it may try again at once. */
+		(void)close(take_fd(lock));
+		answer_starter("error", problem.text);
+		return error_set(err, r, "%s", problem.text);
+	}
+	return finish_worker(&door) == 0 ? 0 : error_set(err, -EIO, "its worker did not end well");
+}

@@ -1,0 +1,200 @@
+/* The processes of control groups: found, killed; and groups removed. */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "cgroup/cgroup-find.h"
+#include "cgroup/cgroup-walk.h"
+#include "cgroup/cgroup.h"
+
+/* Far more than a host can have. */
+#define PIDS_MOST_BYTES (64u << 20)
+
+/* The hierarchy in which processes are looked for: v2 if it has controllers, else any of v1's. */
+static const struct cgroup_hierarchy *tracking(const struct cgroup_hierarchies *h)
+{
+	for (size_t i = 0; i < h->count; i++)
+		if (h->all[i].v2 != h->has_v1 &&
+		    (h->all[i].v2 || cgroup_has_controller(&h->all[i], "pids")))
+			return &h->all[i];
+	return &h->all[0];
+}
+
+struct kill_work {
+	const char *name; /* of the program; NULL: any */
+	int signal;       /* 0: only count */
+	unsigned found;
+};
+
+/* Whether the process PID runs the program NAME, of which the kernel knows 15 characters. */
+static bool is_program(pid_t pid, const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/comm", (int)pid);
+
+	return file_read(path, 64, &text, NULL) == 0 && strcspn(text.text, "\n") == strlen(name) &&
+	       strncmp(text.text, name, strlen(name)) == 0;
+}
+
+static int signal_group(int group, void *data)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist pids = STRLIST_INIT;
+	cleanup_fd int fd = openat(group, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+	struct kill_work *work = data;
+	const char *pid;
+
+	if (fd < 0 || file_read_fd(fd, PIDS_MOST_BYTES, &text, NULL) < 0)
+		return 0;
+	strlist_split(&pids, text.text, '\n');
+	strlist_for_each(pid, &pids) {
+		unsigned long long number;
+
+		/* 0 stands for a process that our pid namespace can't see. */
+		if (parse_number(pid, 1, INT32_MAX, &number, NULL) < 0 ||
+		    (work->name && !is_program((pid_t)number, work->name)))
+			continue;
+		work->found++;
+		if (work->signal)
+			(void)kill((pid_t)number, work->signal);
+	}
+	return 0;
+}
+
+/* Signal all processes in the group FOLDER and below; RET_FOUND says how many. */
+static int signal_all(const char *folder, int signal, unsigned *ret_found)
+{
+	struct kill_work work = { .signal = signal };
+	cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = signal_group,
+								      .data = &work };
+	int r = cgroup_walk(&walk, folder);
+
+	*ret_found = work.found;
+	return r;
+}
+
+bool cgroup_has_processes(const char *path)
+{
+	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
+	cleanup_free char *folder = NULL;
+	unsigned found;
+
+	if (cgroup_find_hierarchies(&h, NULL) < 0)
+		return false;
+	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
+	/* A walk that was disturbed was disturbed by somebody. */
+	return signal_all(folder, 0, &found) < 0 || found > 0;
+}
+
+unsigned cgroup_signal_program(const char *path, const char *name, int signal)
+{
+	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
+	struct kill_work work = { .name = name, .signal = signal };
+	cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = signal_group,
+								      .data = &work };
+	cleanup_free char *folder = NULL;
+
+	if (cgroup_find_hierarchies(&h, NULL) < 0)
+		return 0;
+	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
+	(void)cgroup_walk(&walk, folder);
+	return work.found;
+}
+
+static int thaw_group(int group, arg_unused void *data)
+{
+	cleanup_fd int fd = openat(group, "freezer.state", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)!write(fd, "THAWED", 6);
+	return 0;
+}
+
+/* A frozen process does not die before it is thawed (v1), and a container in PATH may be frozen by
+ * itself. */
+static void thaw_all(const struct cgroup_hierarchies *h, const char *path)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = thaw_group };
+		cleanup_free char *folder = xasprintf("%s/%s", h->all[i].mount, path);
+
+		if (cgroup_has_controller(&h->all[i], "freezer"))
+			(void)cgroup_walk(&walk, folder);
+	}
+}
+
+/* Write VALUE to the file NAME of the group PATH in every hierarchy that has it. */
+static void poke_all(const struct cgroup_hierarchies *h, const char *path, const char *name,
+		     const char *value)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		cleanup_free char *file = xasprintf("%s/%s/%s", h->all[i].mount, path, name);
+
+		(void)file_poke(file, value, NULL);
+	}
+}
+
+/*
+ * cgroup.kill (v2, also beside v1) ends all at once, and what they fork meanwhile.  Elsewhere we
+ * signal one after another, which who forks quickly enough survives.  So from the second round on
+ * no process may fork, and all are frozen while they are being signalled.
+ */
+int cgroup_kill(const char *path, struct error *err)
+{
+	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
+	int64_t deadline = clock_now_ms() + 10000;
+	cleanup_free char *folder = NULL;
+	int r = cgroup_find_hierarchies(&h, err);
+
+	if (r < 0)
+		return r;
+	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
+	if (!file_exists(folder))
+		return 0;
+	for (unsigned round = 0;; round++) {
+		unsigned found;
+
+		poke_all(&h, path, "cgroup.kill", "1");
+		if (round > 0) {
+			poke_all(&h, path, "pids.max", "0");
+			poke_all(&h, path, "freezer.state", "FROZEN");
+		}
+		r = signal_all(folder, SIGKILL, &found);
+		thaw_all(&h, path);
+		/* The first round may have looked while one process took another's place. */
+		if (r == 0 && found == 0 && round > 0)
+			return 0;
+		if (clock_now_ms() > deadline)
+			return error_set(err, -ETIMEDOUT, "%u processes of '%s' do not end", found,
+					 path);
+		clock_rest_ms(5);
+	}
+}
+
+int cgroup_remove(const char *path, struct error *err)
+{
+	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
+	int64_t deadline = clock_now_ms() + 5000;
+	int r = cgroup_find_hierarchies(&h, err);
+
+	for (size_t i = 0; r == 0 && i < h.count; i++) {
+		cleanup_with(
+			cgroup_walk_release) struct cgroup_walk walk = { .remove_until = deadline };
+		cleanup_free char *folder = xasprintf("%s/%s", h.all[i].mount, path);
+
+		r = cgroup_walk(&walk, folder);
+		if (r < 0) {
+			errno = -r;
+			return error_sys(err, "cannot remove the control group '%s'", folder);
+		}
+	}
+	return r;
+}

@@ -1,0 +1,65 @@
+/* A native node's link to its cluster's bridge. */
+
+#include "driver/native-link.h"
+
+#include <fcntl.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "host/link.h"
+
+char *native_link_name(const struct node_spec *spec)
+{
+	return xasprintf("%s.%u", spec->bridge, spec->slot);
+}
+
+int native_link_open_network(const struct node_spec *spec, pid_t pid, int *ret_fd,
+			     struct error *err)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return *ret_fd < 0 ? error_sys(err, "cannot open the network of node '%s'", spec->name) : 0;
+}
+
+int native_link_plug_in(const struct node_spec *spec, pid_t pid, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	cleanup_with(link_closep) struct link_socket *inside = NULL;
+	cleanup_free char *link = native_link_name(spec);
+	struct in_addr anywhere = { 0 };
+	cleanup_fd int netns = -1;
+	int r = native_link_open_network(spec, pid, &netns, err);
+
+	if (r == 0)
+		r = link_open(&host, err);
+	if (r == 0)
+		r = link_open_in(netns, &inside, err);
+	if (r == 0)
+		r = link_add_veth(host, link, spec->bridge, "eth0", netns, err);
+	if (r == 0)
+		r = link_up(inside, "lo", err);
+	if (r == 0)
+		r = link_add_address(inside, "eth0", spec->address, spec->prefix, err);
+	if (r == 0)
+		r = link_up(inside, "eth0", err);
+	if (r == 0 && spec->default_route)
+		r = link_replace_route(inside, anywhere, 0, spec->gateway, err);
+	return r;
+}
+
+int native_link_route(const struct node_spec *spec, pid_t pid, struct in_addr pods, unsigned prefix,
+		      struct in_addr via, bool remove, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *inside = NULL;
+	cleanup_fd int netns = -1;
+	int r = native_link_open_network(spec, pid, &netns, err);
+
+	if (r == 0)
+		r = link_open_in(netns, &inside, err);
+	if (r < 0)
+		return r;
+	if (remove)
+		return link_delete_route(inside, pods, prefix, via, err);
+	return link_replace_route(inside, pods, prefix, via, err);
+}

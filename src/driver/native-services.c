@@ -1,0 +1,98 @@
+/* What the services of a native node are up to. */
+
+#include "driver/native-services.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "driver/tree.h"
+#include "host/namespace.h"
+
+struct question {
+	const char *place;
+	const char *words;
+	int timeout_ms;
+};
+
+static int connect_path(const char *path, int fd)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	(void)memcpy(address.sun_path, path, strlen(path));
+	return connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+}
+
+static int connect_port(const char *port, int fd)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	unsigned long long number;
+	int r = parse_number(port, 1, 65535, &number, NULL);
+
+	if (r < 0)
+		return r;
+	address.sin_port = htons((uint16_t)number);
+	return connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+}
+
+/* In the node: one byte of an answer is enough.  The kernel itself accepts connections for a
+ * program that is stopped. */
+static int ask_inside(const void *arg)
+{
+	const struct question *question = arg;
+	bool is_path = *question->place == '/';
+	const struct timeval timeout = { .tv_sec = question->timeout_ms / 1000,
+					 .tv_usec = question->timeout_ms % 1000 * 1000 };
+	cleanup_fd int fd = socket(is_path ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	size_t len = strlen(question->words);
+	char byte;
+	int r;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0)
+		return -errno;
+	r = is_path ? connect_path(question->place, fd) : connect_port(question->place, fd);
+	if (r == 0 &&
+	    (send(fd, question->words, len, MSG_NOSIGNAL) < 0 || recv(fd, &byte, 1, 0) < 0))
+		r = -errno;
+	return r == -EAGAIN || r == -EINPROGRESS ? -ETIMEDOUT : r;
+}
+
+int native_ask(pid_t pid, const char *place, const char *words, int timeout_ms, struct error *err)
+{
+	const struct question question = { place, words, timeout_ms };
+
+	return namespace_call(pid, ask_inside, &question, NULL, 0, err);
+}
+
+/* Whether PID has a SIGTERM that it has not taken yet. */
+static bool has_pending_term(pid_t pid)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/status", (int)pid);
+	const char *mask;
+
+	if (file_read(path, 65536, &text, NULL) < 0)
+		return false;
+	/* 16 hexadecimal digits, signal 1 being the lowest bit: that of signal 15 is in the fourth
+	 * digit from the right. */
+	mask = strstr(text.text, "\nShdPnd:\t");
+	return mask && strlen(mask) > 9 + 16 && strchr("4567cdef", mask[9 + 12]);
+}
+
+/* The agent may not have come to say so yet. */
+bool native_is_stopping(const char *folder, pid_t pid)
+{
+	cleanup_with(strbuf_release) struct strbuf state = STRBUF_INIT;
+
+	return has_pending_term(pid) || (node_tree_read_state(folder, &state, NULL) == 0 &&
+					 node_state_is_stopping(state.text));
+}

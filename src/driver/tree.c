@@ -1,0 +1,140 @@
+/* Where a node's files are on the host. */
+
+#include "driver/tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/below.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/strlist.h"
+#include "host/disk.h"
+
+#define TREE "tree"
+
+static const struct {
+	const char *name;
+	mode_t mode;
+} parts[] = {
+	{ "etc", 0755 }, { "var", 0755 }, { "root", 0700 }, { "home", 0755 },
+	{ "srv", 0755 }, { "mnt", 0755 }, { "usr", 0755 },  { "usr-work", 0755 },
+};
+
+static bool has(int folder, const char *name)
+{
+	struct stat st;
+
+	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Whether the directories are still where earlier versions had them, all of them. */
+static bool is_old(const char *folder)
+{
+	cleanup_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && !has(fd, TREE) && has(fd, "etc");
+}
+
+char *node_tree_path(const char *folder)
+{
+	return is_old(folder) ? xstrdup(folder) : xasprintf("%s/" TREE, folder);
+}
+
+/* Move what FOLDER, opened as FD, has of an earlier version into TREE. */
+static int move_old(const char *folder, int fd, int tree, struct error *err)
+{
+	int r;
+
+	if (!has(fd, "etc") && !has(fd, "var") && !has(fd, "usr-work"))
+		return 0;
+	/* What a killed node left mounted on its var would hold it in place.  In run are states of
+	 * services and views of the machine: every start makes them anew. */
+	r = disk_unmount_below(folder, err);
+	if (r == 0)
+		r = file_remove_tree_at(fd, "run", err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(parts); i++) {
+		if (!has(fd, parts[i].name))
+			continue;
+		if (has(tree, parts[i].name))
+			log_warning("'%s/%s' is not used: there is '%s/" TREE "/%s'", folder,
+				    parts[i].name, folder, parts[i].name);
+		else if (renameat(fd, parts[i].name, tree, parts[i].name) < 0)
+			r = error_sys(err, "cannot move '%s/%s' to '%s/" TREE "'", folder,
+				      parts[i].name, folder);
+	}
+	return r;
+}
+
+int node_tree_make(const char *folder, struct error *err)
+{
+	cleanup_fd int fd = -1;
+	cleanup_fd int tree = -1;
+	int r = file_make_dirs(folder, 0755, err);
+
+	if (r < 0)
+		return r;
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", folder);
+	r = below_make_folder(folder, TREE, 0700, &tree, err);
+	if (r == 0)
+		r = move_old(folder, fd, tree, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(parts); i++) {
+		cleanup_free char *path = xasprintf(TREE "/%s", parts[i].name);
+
+		r = below_make_folder(folder, path, parts[i].mode, NULL, err);
+	}
+	return r;
+}
+
+/* How often a state is read that changes all the time. */
+#define READS_MOST 20
+
+int node_tree_read_state(const char *folder, struct strbuf *ret, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/state", folder);
+	/* An agent of an earlier version has it inside the node. */
+	bool is_inside = is_old(folder) && !file_exists(path);
+
+	/* The agent writes while we read: what is found twice, and begins, is whole. */
+	for (int attempt = 0; attempt < READS_MOST; attempt++) {
+		cleanup_with(strbuf_release) struct strbuf again = STRBUF_INIT;
+		int r = below_read(folder, is_inside ? "run/state" : "state", NODE_STATE_LIMIT,
+				   &again, err);
+
+		if (r < 0)
+			return r;
+		if (again.len > 0 && again.text[0] && again.len == ret->len &&
+		    memcmp(again.text, ret->text, again.len) == 0)
+			return 0;
+		strbuf_reset(ret);
+		strbuf_add_mem(ret, again.text, again.len);
+		clock_rest_ms(attempt > 1 ? 1 : 0);
+	}
+	return 0;
+}
+
+bool node_state_is_stopping(const char *state)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, state, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+
+		strlist_split(&words, line, ' ');
+		/* The agent ends services only when it ends itself. */
+		if (words.count == 5 && (strcmp(words.items[1], "stopping") == 0 ||
+					 strcmp(words.items[1], "stopped") == 0))
+			return true;
+	}
+	return false;
+}

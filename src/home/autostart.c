@@ -1,0 +1,172 @@
+/* A service of systemd's that starts a cluster when the host boots. */
+
+#include "home/autostart.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/process.h"
+#include "base/strbuf.h"
+
+#define UNIT_FOLDER "/etc/systemd/system"
+
+static char *unit_of(const struct profile *profile)
+{
+	return xasprintf("manykube-%s.service", profile->bridge);
+}
+
+static char *file_of(const struct profile *profile)
+{
+	cleanup_free char *unit = unit_of(profile);
+
+	return xasprintf(UNIT_FOLDER "/%s", unit);
+}
+
+/* What has a meaning in a unit's text would need to be escaped in several ways; nobody has it. */
+static int check_path(const char *path, struct error *err)
+{
+	if (!strpbrk(path, "\"'\\%$\n") && !strchr(path, ' '))
+		return 0;
+	return error_because(
+		err, &reason_host_config, -EINVAL,
+		"a service can't be told of '%s': it has a space, a quote, \\, %% or $", path);
+}
+
+int autostart_text(const struct autostart *autostart, char **ret_text, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = check_path(autostart->program, err);
+
+	if (r == 0)
+		r = check_path(autostart->state, err);
+	if (r == 0)
+		r = check_path(autostart->cache, err);
+	if (r < 0)
+		return r;
+	/*
+	 * Behind the scope when starting is before it when stopping: nodes end in order.  Firewalls
+	 * that come up later would not know of what they were told to let pass.
+	 */
+	strbuf_addf(&text,
+		    "# Made by 'manykube autostart enable -p %s'.\n"
+		    "[Unit]\n"
+		    "Description=Start of the Kubernetes cluster '%s' of manykube\n"
+		    "After=network.target manykube-%s.scope\n"
+		    "After=nftables.service ufw.service firewalld.service docker.service\n"
+		    "RequiresMountsFor=%s %s %s\n"
+		    "\n"
+		    "[Service]\n"
+		    "Type=oneshot\n"
+		    "RemainAfterExit=yes\n"
+		    "TimeoutStartSec=infinity\n"
+		    "TimeoutStopSec=5min\n",
+		    autostart->profile, autostart->profile, autostart->bridge, autostart->program,
+		    autostart->state, autostart->cache);
+	/* Where the places are not the usual ones. */
+	if (autostart->home)
+		strbuf_addf(&text, "Environment=MANYKUBE_HOME=%s\n", autostart->home);
+	if (autostart->own_cache)
+		strbuf_addf(&text, "Environment=MANYKUBE_CACHE=%s\n", autostart->own_cache);
+	/* As if they had typed it: the cluster is theirs, and so is the kubeconfig. */
+	if (autostart->uid != 0)
+		strbuf_addf(&text, "Environment=SUDO_UID=%u SUDO_GID=%u\n", autostart->uid,
+			    autostart->gid);
+	strbuf_addf(&text,
+		    "ExecStart=%s start -p %s\n"
+		    "ExecStop=%s stop -p %s\n"
+		    "\n"
+		    "[Install]\n"
+		    "WantedBy=multi-user.target\n",
+		    autostart->program, autostart->profile, autostart->program, autostart->profile);
+	*ret_text = strbuf_take(&text);
+	return 0;
+}
+
+static int systemctl(const char *verb, const char *unit, struct error *err)
+{
+	cleanup_free char *word = xstrdup(verb);
+	cleanup_free char *name = unit ? xstrdup(unit) : NULL;
+	int r = process_run(ARGV("systemctl", "--quiet", word, name), NULL, err);
+
+	if (r < 0)
+		return r;
+	return r == 0 ? 0
+		      : error_because(err, &reason_host_config, -EIO,
+				      "'systemctl %s%s%s' ended with %d", verb, unit ? " " : "",
+				      unit ? unit : "", r);
+}
+
+int autostart_enable(const struct profile *profile, struct error *err)
+{
+	struct autostart autostart = { .profile = profile->name,
+				       .bridge = profile->bridge,
+				       .uid = path_person_uid(),
+				       .gid = path_person_gid() };
+	cleanup_free char *unit = unit_of(profile);
+	cleanup_free char *file = file_of(profile);
+	const char *own_cache = getenv("MANYKUBE_CACHE");
+	cleanup_free char *state = NULL;
+	cleanup_free char *cache = NULL;
+	cleanup_free char *text = NULL;
+	char program[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	int r;
+
+	if (!file_exists("/run/systemd/system")) {
+		(void)error_because(err, &reason_host_unsupported, -ENOTSUP,
+				    "this host is not run by systemd");
+		return error_hint(err, -ENOTSUP,
+				  "have its own init run 'manykube start -p %s' when it boots",
+				  profile->name);
+	}
+	if (len < 0)
+		return error_sys(err, "cannot find our own program");
+	program[len] = '\0';
+	r = path_state(&state, err);
+	if (r == 0)
+		r = path_cache(&cache, err);
+	if (r < 0)
+		return r;
+	autostart.program = program;
+	autostart.state = state;
+	autostart.cache = cache;
+	autostart.home = path_is_one_home() ? state : NULL;
+	autostart.own_cache = own_cache && *own_cache ? cache : NULL;
+	r = autostart_text(&autostart, &text, err);
+	if (r == 0)
+		r = file_put(file, text, strlen(text), 0644, err);
+	if (r == 0)
+		r = systemctl("daemon-reload", NULL, err);
+	return r < 0 ? r : systemctl("enable", unit, err);
+}
+
+int autostart_disable(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *unit = unit_of(profile);
+	cleanup_free char *file = file_of(profile);
+	int r;
+
+	if (!file_exists(file))
+		return 0;
+	r = systemctl("disable", unit, err);
+	if (r == 0 && unlink(file) < 0 && errno != ENOENT)
+		r = error_sys(err, "cannot remove '%s'", file);
+	if (r == 0)
+		r = systemctl("daemon-reload", NULL, err);
+	/* Without its file it has no way to stop the cluster, which runs on; it is only forgotten.
+	 */
+	return r == 0 && systemctl("is-active", unit, NULL) == 0 ? systemctl("stop", unit, err) : r;
+}
+
+bool autostart_is_enabled(const struct profile *profile)
+{
+	cleanup_free char *file = file_of(profile);
+
+	return file_exists(file);
+}

@@ -1,0 +1,377 @@
+/* Moving clusters of earlier versions to root's directories. */
+
+#include "home/migrate.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "balancer/balancer.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/process.h"
+#include "base/user.h"
+#include "home/autostart.h"
+#include "host/disk.h"
+#include "network/network.h"
+#include "node/cluster-node.h"
+#include "record/old-home.h"
+#include "record/state.h"
+
+/* Directories in a profile's own: `logs`; more is nothing of ours. */
+#define DEPTH_MOST 4
+
+static int refuse(const char *path, const char *why, struct error *err)
+{
+	(void)error_because(err, &reason_host_config, -EPERM,
+			    "the cluster in '%s' can't be moved to root's directories: %s", path,
+			    why);
+	return error_hint(err, -EPERM, "it was left as it is; put right what is wrong with it");
+}
+
+/*
+ * Open the directory that PATH, a cluster in the user's home, is in.  It has to be the user's own:
+ * a link could lead to any other.
+ */
+static int open_home(const char *path, int *ret_fd, struct error *err)
+{
+	cleanup_free char *above = xstrndup(path, (size_t)(path_last_name(path) - path));
+	cleanup_fd int fd = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open the directory '%s'", above);
+	if (st.st_uid != path_person_uid())
+		return refuse(path, "the directory above it does not belong to the user", err);
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+/* Hold the lock that an earlier version would hold while it works on the cluster. */
+static int lock_old(const char *path, int *ret_fd, struct error *err)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	cleanup_free char *lock = xasprintf("%.*s../locks/%s", (int)(path_last_name(path) - path),
+					    path, path_last_name(path));
+	cleanup_fd int fd = -1;
+	int r = user_enter(&rights, err);
+
+	if (r < 0)
+		return r;
+	fd = open(lock, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return error_because(err, &reason_busy, -EWOULDBLOCK, "cluster '%s' is busy",
+				     path_last_name(path));
+	*ret_fd = take_fd(fd);
+	return 0;
+}
+
+/* Copy NAME in the directory FD to MOVING: it is on another file system. */
+static int copy_over(int fd, const char *name, const char *moving, struct error *err)
+{
+	cleanup_free char *from = xasprintf("/proc/%d/fd/%d/%s", (int)getpid(), fd, name);
+	cleanup_free char *part = xasprintf("%s.part", moving);
+	cleanup_fd int copy = -1;
+	int r = file_remove_tree(part, err);
+
+	if (r == 0)
+		r = process_run(ARGV("cp", "--archive", "--no-target-directory", "--", from, part),
+				&(struct process_options){ .no_stdin = true, .dies_with_us = true },
+				err);
+	if (r > 0)
+		r = error_because(err, &reason_storage, -EIO,
+				  "cannot copy the cluster '%s' to '%s'", name, part);
+	if (r < 0)
+		return r;
+	copy = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (copy < 0 || syncfs(copy) < 0)
+		return error_sys(err, "cannot write '%s' to disk", part);
+	return rename(part, moving) < 0 ? error_sys(err, "cannot name '%s'", moving) : 0;
+}
+
+/* Remove what copy_over() copied. */
+static int remove_original(const char *path, struct error *err)
+{
+	cleanup_free char *inside = NULL;
+	cleanup_fd int home = -1;
+	int r = open_home(path, &home, err);
+
+	if (r < 0)
+		return r;
+	inside = xasprintf("/proc/self/fd/%d/%s", home, path_last_name(path));
+	return file_remove_tree(inside, err);
+}
+
+/* Bring the cluster in PATH to MOVING. */
+static int take_over(const char *path, const char *moving, struct error *err)
+{
+	const char *name = path_last_name(path);
+	cleanup_fd int home = -1;
+	cleanup_fd int cluster = -1;
+	cleanup_fd int lock = -1;
+	const char *why;
+	int r = open_home(path, &home, err);
+
+	if (r == 0)
+		r = lock_old(path, &lock, err);
+	if (r < 0)
+		return r;
+	cluster = openat(home, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (cluster < 0)
+		return refuse(path, "it is not a directory", err);
+	why = state_distrust(cluster);
+	if (why)
+		return refuse(path, why, err);
+	/* Of nodes that were killed. */
+	r = disk_unmount_below(path, err);
+	if (r < 0 || renameat(home, name, AT_FDCWD, moving) == 0)
+		return r;
+	if (errno != EXDEV)
+		return error_sys(err, "cannot move '%s'", path);
+	return copy_over(home, name, moving, err);
+}
+
+/*
+ * Make the file NAME in the directory FD, which is root's, a new one of root's: the user may hold
+ * the old one open.  They may read the new one.
+ */
+static int renew_file(int fd, const char *directory, const char *name, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/%s", directory, name);
+	cleanup_free char *copy = xasprintf("%s.new", path);
+	struct stat st;
+	int r;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return error_sys(err, "cannot look at '%s'", path);
+	if (S_ISREG(st.st_mode) && st.st_uid == 0 && st.st_nlink == 1)
+		return st.st_mode & 04 ? 0 : user_may_read(path, err);
+	/* Nothing of ours is a link or a pipe. */
+	if (!S_ISREG(st.st_mode))
+		return unlinkat(fd, name, 0) < 0 ? error_sys(err, "cannot remove '%s'", path) : 0;
+	r = file_copy(path, copy, err);
+	if (r == 0 && chmod(copy, st.st_mode & 0644) < 0)
+		r = error_sys(err, "cannot set the mode of '%s'", copy);
+	if (r == 0 && !(st.st_mode & 04))
+		r = user_may_read(copy, err);
+	if (r == 0 && rename(copy, path) < 0)
+		r = error_sys(err, "cannot replace '%s'", path);
+	return r;
+}
+
+/*
+ * Make PATH, the directory of all nodes, root's.  The user may see which there are, but enter none:
+ * files of a node's root would be root's to them, too.  The next start opens what may be seen.
+ */
+static int renew_nodes(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir || fchown(fd, 0, 0) < 0 || fchmod(fd, 0700) < 0)
+		return error_sys(err, "cannot make '%s' root's", path);
+	while ((entry = readdir(dir))) {
+		cleanup_fd int node = openat(fd, entry->d_name,
+					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (entry->d_name[0] != '.' && node >= 0 && fchmod(node, 0700) < 0)
+			return error_sys(err, "cannot close '%s/%s'", path, entry->d_name);
+	}
+	return user_may_read(path, err);
+}
+
+/* Make the directory PATH and the files in it root's; what is in `nodes` is already. */
+static int renew_tree(const char *path, int depth, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	/* From here on nobody else can change what is in it. */
+	if (!dir || fchown(fd, 0, 0) < 0 || fchmod(fd, 0755) < 0)
+		return error_sys(err, "cannot make '%s' root's", path);
+	if (depth > DEPTH_MOST)
+		return refuse(path, "there are too many directories in it", err);
+	while ((entry = readdir(dir))) {
+		cleanup_free char *inner = xasprintf("%s/%s", path, entry->d_name);
+		struct stat st;
+		int r;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (!S_ISDIR(st.st_mode))
+			r = renew_file(fd, path, entry->d_name, err);
+		else if (depth == 0 && strcmp(entry->d_name, "nodes") == 0)
+			r = renew_nodes(inner, err);
+		else
+			r = renew_tree(inner, depth + 1, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What is named after the directory follows it: the bridge, and the service that starts it. */
+static int rename_parts(const char *name, const char *old_path, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	cleanup_free char *state = NULL;
+	cleanup_free char *place = NULL;
+	int r = path_state(&state, err);
+
+	/* A record that can't be read is as bad in its new place as it was in the old one. */
+	if (r < 0 || profile_load(name, &profile, NULL) < 0)
+		return r;
+	place = xasprintf("%s/profiles/%s", state, name);
+	free(profile.bridge);
+	profile.bridge = network_bridge_name(place);
+	before.bridge = old_path ? network_bridge_name(old_path) : NULL;
+	r = profile_save(&profile, err);
+	if (r < 0 || !before.bridge || !autostart_is_enabled(&before))
+		return r;
+	r = autostart_enable(&profile, err);
+	return r < 0 ? r : autostart_disable(&before, err);
+}
+
+/* Make what is in MOVING root's and put it in its place. */
+static int settle(const char *name, const char *moving, const char *old_path, struct error *err)
+{
+	cleanup_free char *profiles = NULL;
+	cleanup_free char *place = NULL;
+	cleanup_fd int fd = -1;
+	const char *why;
+	int r = renew_tree(moving, 0, err);
+
+	if (r < 0)
+		return r;
+	fd = open(moving, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", moving);
+	/* Again, where nobody can change it any more. */
+	why = state_distrust(fd);
+	r = why ? refuse(moving, why, err) : 0;
+	if (r == 0)
+		r = rename_parts(name, old_path, err);
+	if (r == 0)
+		r = state_make("profiles", &profiles, err);
+	if (r < 0)
+		return r;
+	place = xasprintf("%s/%s", profiles, name);
+	if (rename(moving, place) < 0)
+		return error_sys(err, "cannot name '%s'", place);
+	log_warning("cluster '%s' was moved to '%s': what root acts on belongs to root", name,
+		    place);
+	return 0;
+}
+
+/* Remove what an earlier version has left in the user's home, as far as nothing is in it. */
+static void tidy_home(const char *path)
+{
+	static const char *const names[] = { "locks", "profiles" };
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int len = (int)(path_last_name(path) - path);
+	cleanup_free char *lock = xasprintf("%.*s../locks/%s", len, path, path_last_name(path));
+
+	if (user_enter(&rights, NULL) < 0)
+		return;
+	(void)unlink(lock);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *empty = xasprintf("%.*s../%s", len, path, names[i]);
+
+		(void)rmdir(empty);
+	}
+}
+
+static bool is_running(const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node *node;
+
+	if (profile_load(name, &profile, NULL) < 0)
+		return false;
+	if (balancer_pid(profile.folder) > 0)
+		return true;
+	profile_for_each_node(node, &profile)
+		if (cluster_node_state(&profile, node) == NODE_RUNNING)
+			return true;
+	return false;
+}
+
+static int finish(const char *name, const char *path, const char *moving, struct error *err)
+{
+	cleanup_free char *above = xstrndup(moving, (size_t)(path_last_name(moving) - moving));
+	struct stat here;
+	struct stat there;
+	int r = 0;
+
+	/* Across file systems it was copied; elsewhere it is no more there. */
+	if (path && lstat(path, &there) == 0 && stat(moving, &here) == 0 &&
+	    here.st_dev != there.st_dev)
+		r = remove_original(path, err);
+	if (r == 0)
+		r = settle(name, moving, path, err);
+	if (r == 0)
+		r = old_home_forget(name, err);
+	if (r < 0)
+		return r;
+	(void)rmdir(above);
+	if (path)
+		tidy_home(path);
+	return 0;
+}
+
+int migrate_cluster(const char *name, struct error *err)
+{
+	cleanup_free char *found = old_home_find(name);
+	cleanup_free char *path = NULL;
+	cleanup_free char *moving = NULL;
+	cleanup_free char *above = NULL;
+	cleanup_free char *folder = NULL;
+	int r = profile_folder(name, &folder, err);
+
+	if (r < 0 || !found || strcmp(found, folder) != 0)
+		return r;
+	path = old_home_recorded(name);
+	moving = old_home_moving(name);
+	if (strcmp(found, moving) != 0) {
+		if (is_running(name))
+			return 0;
+		r = state_make("moving", &above, err);
+		if (r == 0 && chmod(above, 0700) < 0)
+			r = error_sys(err, "cannot close '%s' to others", above);
+		if (r == 0)
+			r = take_over(path, moving, err);
+		if (r < 0)
+			return r;
+	}
+	return finish(name, path, moving, err);
+}
+
+int migrate_remove(const char *name, const char *folder, struct error *err)
+{
+	cleanup_free char *found = old_home_find(name);
+	cleanup_free char *moving = old_home_moving(name);
+	cleanup_free char *path = NULL;
+	int r;
+
+	if (!found || strcmp(found, folder) != 0)
+		return file_remove_tree(folder, err);
+	path = old_home_recorded(name);
+	r = file_remove_tree(moving, err);
+	if (r == 0 && path && file_exists(path))
+		r = remove_original(path, err);
+	if (r == 0)
+		r = old_home_forget(name, err);
+	if (r == 0 && path)
+		tidy_home(path);
+	return r;
+}

@@ -1,0 +1,249 @@
+/* Removing what is left when there is no cluster any more. */
+
+#include "home/purge.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/strlist.h"
+#include "base/user.h"
+#include "record/profile.h"
+#include "record/state.h"
+
+typedef bool (*name_fn)(const char *name);
+
+/* Profiles must be gone: what is left there belongs to a cluster. */
+static bool is_never(arg_unused const char *name)
+{
+	return false;
+}
+
+static bool is_lock(const char *name)
+{
+	return profile_check_name(name, NULL) == 0;
+}
+
+/* v1.36.3, and v1.36.3.lock beside it. */
+static bool is_version(const char *name)
+{
+	static const char digits[] = "0123456789";
+
+	if (*name++ != 'v')
+		return false;
+	for (int dots = 0; dots < 2; dots++) {
+		size_t len = strspn(name, digits);
+
+		if (len == 0 || name[len] != '.')
+			return false;
+		name += len + 1;
+	}
+	return strspn(name, digits) > 0;
+}
+
+/* What the directories of path_state() and path_user() have; a name that others use, too, is ours
+ * only if all around it is. */
+static const struct {
+	const char *name;
+	name_fn is_ours; /* what may be in it; NULL: anything */
+} known[] = {
+	{ "profiles", is_never }, { "locks", is_lock },
+	{ "cache", is_version },  { "config.json", NULL },
+	{ "logs", NULL },         { "audit.json", NULL },
+	{ "moving", is_never },   { STATE_OLD_CLUSTERS, NULL },
+};
+
+static bool is_known(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(known[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The first in FOLDER that IS_OURS denies, for the caller to free; NULL if there is none. */
+static char *find_foreign(const char *folder, name_fn is_ours)
+{
+	cleanup_dir DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    !is_ours(entry->d_name))
+			return xstrdup(entry->d_name);
+	return NULL;
+}
+
+static void tell_stays(const char *path, const char *foreign)
+{
+	log_warning("'%s' stays: '%s' in it is not known to be manykube's", path, foreign);
+}
+
+static int remove_known(const char *path, const char *shown, name_fn is_ours, struct error *err)
+{
+	cleanup_free char *foreign = is_ours ? find_foreign(path, is_ours) : NULL;
+
+	if (!foreign)
+		return file_remove_tree(path, err);
+	tell_stays(shown, foreign);
+	return 0;
+}
+
+/* Whether both are the same folder. */
+static bool is_same(const char *a, const char *b)
+{
+	struct stat one, two;
+
+	return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev &&
+	       one.st_ino == two.st_ino;
+}
+
+int purge_check(struct error *err)
+{
+	cleanup_free char *state = NULL;
+	cleanup_free char *home = NULL;
+	int r = path_state(&state, err);
+
+	if (r < 0)
+		return r;
+	if (!is_same(state, "/") && (path_home(&home, NULL) < 0 || !is_same(state, home)))
+		return 0;
+	error_because(err, &reason_usage, -EINVAL,
+		      "'%s' can't be purged: it is not manykube's alone", state);
+	return error_hint(err, -EINVAL,
+			  "MANYKUBE_HOME names it; without --purge only clusters are removed");
+}
+
+/* Remove all that is ours in the directory PATH, which people know as SHOWN; what is not stays. */
+static int empty_directory(const char *path, const char *shown, struct error *err)
+{
+	cleanup_free char *foreign = find_foreign(path, is_known);
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		cleanup_free char *inner = xasprintf("%s/%s", path, known[i].name);
+		cleanup_free char *inner_shown = xasprintf("%s/%s", shown, known[i].name);
+		int r;
+
+		if (!file_exists(inner) || (foreign && !known[i].is_ours))
+			continue;
+		r = remove_known(inner, inner_shown, known[i].is_ours, err);
+		if (r < 0)
+			return r;
+	}
+	if (foreign)
+		tell_stays(shown, foreign);
+	return 0;
+}
+
+static int remove_empty(const char *path, struct error *err)
+{
+	if (rmdir(path) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST ||
+	    errno == ENOTDIR)
+		return 0;
+	return error_sys(err, "cannot remove '%s'", path);
+}
+
+/* The user's own directory.  Some of it may be root's, from an earlier version; only in a directory
+ * of the user's is it certain that links lead to nothing of others. */
+static int purge_user(struct error *err)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	cleanup_free char *shown = NULL;
+	cleanup_free char *path = NULL;
+	cleanup_fd int fd = -1;
+	struct stat st;
+	int r = path_user(&shown, err);
+
+	if (r < 0)
+		return r;
+	fd = open(shown, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "cannot open '%s'", shown);
+	if (st.st_uid != path_person_uid()) {
+		log_warning("'%s' stays: it belongs to user %u", shown, st.st_uid);
+		return 0;
+	}
+	path = xasprintf("/proc/self/fd/%d", fd);
+	r = empty_directory(path, shown, err);
+	if (r == 0)
+		r = user_enter(&rights, err);
+	return r < 0 ? r : remove_empty(shown, err);
+}
+
+/* Whether a user other than ours has a cluster. */
+static bool others_have_clusters(const char *own)
+{
+	cleanup_dir DIR *dir = opendir(MANYKUBE_STATE_DIR);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		cleanup_free char *state = xasprintf(MANYKUBE_STATE_DIR "/%s", entry->d_name);
+		cleanup_free char *profiles = xasprintf("%s/profiles", state);
+		cleanup_free char *found = NULL;
+
+		if (entry->d_name[0] == '.' || strcmp(state, own) == 0)
+			continue;
+		found = find_foreign(profiles, is_never);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/* The cache of all users. */
+static int purge_cache(const char *state, struct error *err)
+{
+	cleanup_free char *cache = NULL;
+	int r = path_cache(&cache, err);
+
+	if (r < 0 || !file_exists(cache))
+		return r;
+	if (strcmp(cache, MANYKUBE_CACHE_DIR) != 0 || others_have_clusters(state)) {
+		log_warning("the cache '%s' stays: other %s may use it, too", cache,
+			    strcmp(cache, MANYKUBE_CACHE_DIR) != 0 ? "homes" : "users");
+		return 0;
+	}
+	return remove_known(cache, cache, is_version, err);
+}
+
+/* MANYKUBE_HOME; the directory that MANYKUBE_CACHE names may serve other homes, with running
+ * clusters. */
+static int purge_one_home(const char *state, struct error *err)
+{
+	cleanup_free char *own = xasprintf("%s/cache", state);
+	cleanup_free char *cache = NULL;
+	int r = path_cache(&cache, err);
+
+	if (r < 0)
+		return r;
+	if (file_exists(cache) && !is_same(cache, own))
+		log_warning("the cache '%s' stays: other homes may use it, too", cache);
+	r = empty_directory(state, state, err);
+	return r < 0 ? r : remove_empty(state, err);
+}
+
+int purge(struct error *err)
+{
+	cleanup_free char *state = NULL;
+	int r = purge_check(err);
+
+	if (r == 0)
+		r = path_state(&state, err);
+	if (r < 0)
+		return r;
+	if (path_is_one_home())
+		return purge_one_home(state, err);
+	r = empty_directory(state, state, err);
+	if (r == 0)
+		r = remove_empty(state, err);
+	if (r == 0)
+		r = purge_cache(state, err);
+	(void)rmdir(MANYKUBE_STATE_DIR);
+	return r < 0 ? r : purge_user(err);
+}

@@ -1,0 +1,144 @@
+/* What the front door's worker gives up. */
+
+#include "host/cage.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+#define NOBODY 65534
+
+/* A log that grows beyond this is no longer written to. */
+static const rlim_t file_most_bytes = 16 << 20;
+/* More than all connections can hold. */
+static const rlim_t memory_most_bytes = 2ull << 30;
+
+uid_t cage_uid(const char *name)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return CAGE_UID_FIRST + ((hash ^ hash >> 16) & 0xffff);
+}
+
+/* Log that PART of the confinement failed, unless that is no surprise to an ordinary user. */
+static void tell_missing(const char *part)
+{
+	if (errno == EPERM && geteuid() != 0)
+		log_debug("the front door's worker goes on without %s: not root", part);
+	else
+		log_warning("the front door's worker goes on without %s: %s", part,
+			    strerror(errno));
+}
+
+static void limit_resources(void)
+{
+	const struct {
+		__rlimit_resource_t resource;
+		rlim_t most;
+	} limits[] = {
+		{ RLIMIT_CORE, 0 },
+		{ RLIMIT_NPROC, 0 },
+		{ RLIMIT_MEMLOCK, 0 },
+		{ RLIMIT_MSGQUEUE, 0 },
+		{ RLIMIT_FSIZE, file_most_bytes },
+		{ RLIMIT_DATA, CAGE_SANITIZED ? RLIM_INFINITY : memory_most_bytes },
+	};
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		struct rlimit limit;
+
+		if (getrlimit(limits[i].resource, &limit) < 0)
+			continue;
+		limit.rlim_max = MIN(limit.rlim_max, limits[i].most);
+		limit.rlim_cur = MIN(limit.rlim_cur, limit.rlim_max);
+		if (setrlimit(limits[i].resource, &limit) < 0)
+			tell_missing("a limit");
+	}
+}
+
+/* Have nothing as the root file system: a mount that no other process can reach. */
+static bool leave_files(void)
+{
+	cleanup_fd int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+	cleanup_fd int mount = -1;
+
+	if (context < 0 || fsconfig(context, FSCONFIG_SET_STRING, "size", "4096", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "nr_inodes", "1", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_SET_STRING, "mode", "0555", 0) < 0 ||
+	    fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return false;
+	mount = fsmount(context, FSMOUNT_CLOEXEC,
+			MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				MOUNT_ATTR_NOEXEC);
+	return mount >= 0 && fchdir(mount) == 0 && chroot(".") == 0 && chdir("/") == 0;
+}
+
+/* All that programs could be given; what the kernel does not know is not there. */
+static bool drop_bounding_set(void)
+{
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	for (int cap = 0; cap < 64; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+			return false;
+	return true;
+}
+
+static bool drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	return syscall(SYS_capset, &header, none) == 0;
+}
+
+static bool become_user(uid_t uid)
+{
+	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 &&
+	       setresuid(uid, uid, uid) == 0;
+}
+
+/* What the caller had in its environment is none of the worker's business. */
+static void forget_environment(void)
+{
+	for (char **entry = environ; *entry; entry++)
+		explicit_bzero(*entry, strlen(*entry));
+	environ = NULL;
+}
+
+void cage_enter(uid_t uid, pid_t parent)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+
+	forget_environment();
+	limit_resources();
+	if (!leave_files())
+		tell_missing("an empty root");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		tell_missing("no_new_privs");
+	if (!drop_bounding_set())
+		tell_missing("an empty bounding set");
+	if (geteuid() == 0 && !become_user(uid) && !become_user(NOBODY))
+		tell_missing("a user of its own");
+	if (!drop_capabilities())
+		tell_missing("dropped capabilities");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		tell_missing("protection of its memory");
+	/* Last of these: the kernel forgets it with a change of the user. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	if (cage_calls(&err) < 0)
+		log_warning("the front door's worker goes on without a filter: %s", err.text);
+}

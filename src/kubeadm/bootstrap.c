@@ -1,0 +1,571 @@
+/* kubeadm on nodes that run. */
+
+#include "kubeadm/bootstrap.h"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/below.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "data/pki.h"
+#include "kubeadm/kubeadm.h"
+#include "kubeadm/members.h"
+#include "kubeadm/storage.h"
+#include "node/cluster-node.h"
+#include "node/node-files.h"
+#include "node/trouble.h"
+#include "record/world.h"
+
+/* What bootstrap_init() leaves to the others; nobody needs kubeadm to wait. */
+#define INIT_SKIPS                                                                          \
+	"--skip-phases=preflight,control-plane/controller-manager,control-plane/scheduler," \
+	"wait-control-plane,upload-config,upload-certs,mark-control-plane,bootstrap-token," \
+	"kubelet-finalize,addon,show-join-command"
+
+/* And what it has done already when bootstrap_publish() comes. */
+#define PUBLISH_SKIPS                                                                \
+	"--skip-phases=preflight,certs,kubeconfig,etcd,control-plane,kubelet-start," \
+	"wait-control-plane,addon,show-join-command"
+
+/*
+ * Of a control plane's join: kubeadm asks all members of etcd how they are, and sleeps 5 s if one
+ * has only just come; once etcd has the new member, it does so again, and then waits for what
+ * everybody waits for.
+ */
+#define JOIN_CONTROL_PLANE_SKIPS                                                        \
+	"--skip-phases=preflight,check-etcd,kubelet-wait-bootstrap,control-plane-join," \
+	"wait-control-plane"
+#define MEMBER_POLL_MS  100
+#define TROUBLE_POLL_MS 500
+#define APPLY_TRIES     5
+#define APPLY_REST_MS   500
+
+#define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
+#define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
+
+static int put_secret(const struct profile *profile, const struct node *node, const char *path,
+		      const char *text, struct error *err)
+{
+	return node_put(profile, node, path, text, 0600, err);
+}
+
+/* Run kubeadm with ARGV on NODE, which reads the file INPUT (may be NULL), its output in the
+ * profile's logs. */
+static int run_reading(const struct profile *profile, struct node *node, char *const *argv,
+		       const char *input, struct bootstrap *ret, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(bootstrap_release) struct bootstrap bootstrap = BOOTSTRAP_INIT;
+	cleanup_fd int fd = input ? open(input, O_RDONLY | O_CLOEXEC) : -1;
+	struct process_options options = { .no_stdin = !input, .stdin_fd = fd };
+	int r = cluster_node_open(profile, node, &at, err);
+
+	if (r < 0)
+		return r;
+	if (input && fd < 0)
+		return error_sys(err, "cannot open '%s'", input);
+	bootstrap.profile = profile;
+	bootstrap.node = node;
+	bootstrap.log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
+	options.output = bootstrap.log;
+	r = at.driver->spawn(&at.spec, argv, &options, &bootstrap.process, err);
+	if (r < 0)
+		return r;
+	*ret = bootstrap;
+	bootstrap = BOOTSTRAP_INIT;
+	return 0;
+}
+
+static int run_kubeadm(const struct profile *profile, struct node *node, char *const *argv,
+		       struct bootstrap *ret, struct error *err)
+{
+	return run_reading(profile, node, argv, NULL, ret, err);
+}
+
+/* The last line that kubeadm wrote in which it says what failed. */
+static char *last_words(const char *log)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *best = NULL;
+	const char *line;
+
+	if (file_read(log, 16 << 20, &text, NULL) < 0)
+		return xstrdup("no output");
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines)
+		if (strncmp(line, "error", 5) == 0 || strstr(line, "rror execution phase") || !best)
+			best = line;
+	if (!best && lines.count > 0)
+		best = lines.items[lines.count - 1];
+	return xstrndup(best ? best : "no output", 300);
+}
+
+/* What an end of kubeadm with STATUS means. */
+static int finish(const struct bootstrap *bootstrap, int status, struct error *err)
+{
+	cleanup_free char *words = NULL;
+
+	if (status == 0)
+		return 0;
+	if (status == -ETIMEDOUT) {
+		(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
+				    "kubeadm on node '%s' did not end in time",
+				    bootstrap->node->name);
+		return error_hint(
+			err, -ETIMEDOUT,
+			"read '%s' and 'manykube logs -n %s', then run 'manykube start' again",
+			bootstrap->log, bootstrap->node->name);
+	}
+	if (status < 0)
+		return status;
+	words = last_words(bootstrap->log);
+	(void)error_because(err, &reason_control_plane, -EIO, "kubeadm failed on node '%s': %s",
+			    bootstrap->node->name, words);
+	return error_hint(err, -EIO,
+			  "read '%s' and 'manykube logs', then run 'manykube start' again",
+			  bootstrap->log);
+}
+
+/* The node's own images first get the names that they have in the repository that was asked for, so
+ * that nothing is pulled.  kubeadm asks another one for coredns without its folder. */
+int bootstrap_run(const struct profile *profile, struct node *node, char *const *argv,
+		  const char *input, struct bootstrap *ret, struct error *err)
+{
+	static const char script[] =
+		"repository=$1\n"
+		"shift\n"
+		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
+		"for image in $(ctr -n k8s.io images ls -q name~=registry.k8s.io/); do\n"
+		"	name=${image#registry.k8s.io/}\n"
+		"	ctr -n k8s.io images tag --force \"$image\" \"$repository/${name#coredns/}\"\n"
+		"done\n"
+		"exec \"$@\"\n";
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	if (!profile->image_repository)
+		return run_reading(profile, node, argv, input, ret, err);
+	strlist_add(&all, "sh");
+	strlist_add(&all, "-ec");
+	strlist_add(&all, script);
+	strlist_add(&all, "sh");
+	strlist_add(&all, profile->image_repository);
+	strlist_add_all(&all, argv);
+	return run_reading(profile, node, all.items, input, ret, err);
+}
+
+int bootstrap_init(const struct profile *profile, struct node *node, const char *token,
+		   struct bootstrap *ret, struct error *err)
+{
+	cleanup_free char *config = kubeadm_init_config(profile, node, token);
+	int r = put_secret(profile, node, "manykube/kubeadm.yaml", config, err);
+
+	if (r < 0)
+		return r;
+	return bootstrap_run(profile, node,
+			     ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, INIT_SKIPS,
+				  "--skip-token-print", "--v=1"),
+			     NULL, ret, err);
+}
+
+int bootstrap_publish(const struct profile *profile, struct node *node, struct bootstrap *ret,
+		      struct error *err)
+{
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "init", "--config", CONFIG_IN_NODE, PUBLISH_SKIPS,
+				"--skip-token-print", "--v=1"),
+			   ret, err);
+}
+
+int bootstrap_controllers(const struct profile *profile, struct node *node, struct bootstrap *ret,
+			  struct error *err)
+{
+	/* All of it, since one process does both; the API server's manifest stays the same. */
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "init", "phase", "control-plane", "all", "--config",
+				CONFIG_IN_NODE, "--v=1"),
+			   ret, err);
+}
+
+int bootstrap_addons(const struct profile *profile, struct node *node, struct bootstrap *ret,
+		     struct error *err)
+{
+	return run_kubeadm(profile, node,
+			   ARGV("kubeadm", "init", "phase", "addon", "all", "--config",
+				CONFIG_IN_NODE, "--v=1"),
+			   ret, err);
+}
+
+/* A file of the primary's pki folder. */
+static int read_pki(const struct profile *profile, const char *name, struct strbuf *ret,
+		    struct error *err)
+{
+	cleanup_free char *relative = xasprintf("kubernetes/pki/%s", name);
+	const struct node *primary = profile_primary(profile);
+
+	if (!primary)
+		return error_set(err, -ENOENT, "the cluster has no primary control plane");
+	return node_read(profile, primary, relative, ret, err);
+}
+
+static int write_discovery(const struct profile *profile, const struct node *node,
+			   const char *token, const char *ca_base64, struct error *err)
+{
+	cleanup_free char *text = kubeadm_discovery(ca_base64, token);
+
+	return put_secret(profile, node, "manykube/discovery.conf", text, err);
+}
+
+int bootstrap_sign_kubelet(const struct profile *profile, const struct node *node,
+			   struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
+	cleanup_free char *name = xasprintf("system:node:%s", node->name);
+	cleanup_free char *tree = node_tree(profile, node);
+	cleanup_free char *pem = NULL;
+	int r = read_pki(profile, "ca.crt", &ca, err);
+
+	if (r == 0)
+		r = read_pki(profile, "ca.key", &key, err);
+	if (r == 0)
+		r = pki_sign_client(ca.text, key.text, name, "system:nodes", 365, &pem, err);
+	if (r == 0)
+		r = below_make_folder(tree, "var/lib/kubelet/pki", 0700, NULL, err);
+	return r < 0 ? r : below_put(tree, BOOTSTRAP_KUBELET_PEM, pem, 0600, err);
+}
+
+static int write_identity(const struct profile *profile, const struct node *node, const char *token,
+			  struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
+	cleanup_free char *base64 = NULL;
+	cleanup_free char *config = NULL;
+	int r = read_pki(profile, "ca.crt", &ca, err);
+
+	if (r < 0)
+		return r;
+	base64 = xcalloc(ca.len / 3 * 4 + 8, 1);
+	(void)EVP_EncodeBlock((unsigned char *)base64, (const unsigned char *)ca.text, (int)ca.len);
+	config = kubeadm_kubelet_config(base64, node->name, BOOTSTRAP_KUBELET_PEM);
+	r = write_discovery(profile, node, token, base64, err);
+	if (r == 0)
+		r = bootstrap_sign_kubelet(profile, node, err);
+	if (r == 0)
+		r = put_secret(profile, node, "kubernetes/kubelet.conf", config, err);
+	return r;
+}
+
+/*
+ * What all control planes have in common: their authorities and the key that service accounts are
+ * signed with.  They go from one node's folder to the other's, readable to nobody else.
+ */
+static int copy_authorities(const struct profile *profile, const struct node *node,
+			    struct error *err)
+{
+	static const char *const names[] = {
+		"ca.crt", "ca.key", "front-proxy-ca.crt", "front-proxy-ca.key",
+		"sa.pub", "sa.key", "etcd/ca.crt",        "etcd/ca.key",
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
+		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+		cleanup_free char *path = xasprintf("kubernetes/pki/%s", names[i]);
+
+		r = read_pki(profile, names[i], &text, err);
+		if (r == 0)
+			r = put_secret(profile, node, path, text.text, err);
+	}
+	return r;
+}
+
+/*
+ * A new member of etcd announces its name and waits for that to come back in the log.  Mostly it
+ * comes back in the snapshot that brings all the rest, where it isn't noticed, and the member
+ * serves nobody until it has waited for 7 s and announced itself again.  One that is started anew
+ * once it has the snapshot gets no other, and serves at once.  Meanwhile kubeadm is held, so that
+ * the member has no vote while it is away; but not before etcd begins, for some of its questions
+ * must be answered within 2 s.  All is bounded, for one that is slow joins as well.
+ */
+static char join_member[] =
+	"etcd() {\n"
+	"	for process in /proc/[0-9]*; do\n"
+	"		read -r name <$process/comm && [ \"$name\" = etcd ] &&\n"
+	"			grep -q =/etc/kubernetes/pki/etcd/peer $process/cmdline &&\n"
+	"			echo ${process#/proc/}\n"
+	"	done 2>/dev/null\n"
+	"}\n"
+	"within() {\n"
+	"	left=$1\n"
+	"	shift\n"
+	"	until \"$@\"; do\n"
+	"		left=$((left - 1))\n"
+	"		[ $left -gt 0 ] && kill -0 $$ || return 1\n"
+	"		sleep 0.02\n"
+	"	done\n"
+	"}\n"
+	"exists() { [ -e \"$1\" ]; }\n"
+	"has_snapshot() { exists \"$snap\"/*.snap && ! exists \"$snap\"/*.snap.db; }\n"
+	"is_back() { pid=$(etcd); [ -n \"$pid\" ] && [ \"$pid\" != \"$old\" ]; }\n"
+	"snap=/var/lib/etcd/member/snap\n"
+	"(\n"
+	"	within 3000 exists /etc/kubernetes/manifests/etcd.yaml &&\n"
+	"		within 3000 exists $snap || exit\n"
+	"	kill -STOP $$\n"
+	"	within 500 has_snapshot\n"
+	"	old=$(etcd)\n"
+	"	has_snapshot && kill -9 $old && within 250 is_back\n"
+	"	kill -CONT $$\n"
+	") &\n"
+	"exec \"$@\"\n";
+
+int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
+		   struct bootstrap *ret, struct error *err)
+{
+	cleanup_free char *config = kubeadm_join_config(profile, node, token, DISCOVERY_IN_NODE);
+	int r = put_secret(profile, node, "manykube/kubeadm.yaml", config, err);
+
+	if (r == 0)
+		r = write_identity(profile, node, token, err);
+	if (r == 0 && node->control_plane)
+		r = copy_authorities(profile, node, err);
+	if (r < 0)
+		return r;
+	if (node->control_plane)
+		return bootstrap_run(profile, node,
+				     ARGV("sh", "-c", join_member, "join", "kubeadm", "join",
+					  "--config", CONFIG_IN_NODE, JOIN_CONTROL_PLANE_SKIPS,
+					  "--v=1"),
+				     NULL, ret, err);
+	return bootstrap_run(profile, node,
+			     ARGV("kubeadm", "join", "--config", CONFIG_IN_NODE,
+				  "--skip-phases=preflight", "--v=1"),
+			     NULL, ret, err);
+}
+
+/* What kubeadm would do next once the kubelet has no more use for it. */
+static void remove_bootstrap_kubeconfig(const struct profile *profile, const struct node *node)
+{
+	node_unlink(profile, node, "kubernetes/bootstrap-kubelet.conf");
+}
+
+int bootstrap_await_member(const struct profile *profile, struct bootstrap *join,
+			   int64_t deadline_ms, struct error *err)
+{
+	for (;;) {
+		cleanup_with(members_release) struct members members = MEMBERS_INIT;
+		const struct member *member = NULL;
+		int r;
+
+		if (members_read(profile, &members, NULL) == 0)
+			member = members_find(&members, join->node);
+		if (member && !member->learner) {
+			remove_bootstrap_kubeconfig(profile, join->node);
+			return 0;
+		}
+		/* The end of kubeadm without that is a failure. */
+		r = process_wait(&join->process, clock_now_ms() + MEMBER_POLL_MS, NULL);
+		if (r != -ETIMEDOUT || clock_now_ms() > deadline_ms)
+			return finish(join, r, err);
+		/* Another try would be as much in vain. */
+		if (trouble_check_node(profile, join->node, err) < 0)
+			return -ECANCELED;
+	}
+}
+
+int bootstrap_reset(const struct profile *profile, struct node *node, int64_t deadline_ms,
+		    struct error *err)
+{
+	/* kubeadm knows no way to end our kubelet, which would bring its pods back.  Without that
+	 * file the agent waits for the next join. */
+	static char script[] = "rm -f /var/lib/kubelet/kubeadm-flags.env\n"
+			       "while read -r name state pid rest; do\n"
+			       "	[ \"$name\" = kubelet ] && [ \"$pid\" -gt 0 ] || continue\n"
+			       "	kill \"$pid\" || continue\n"
+			       "	while kill -0 \"$pid\" 2>/dev/null; do sleep 0.05; done\n"
+			       "done </run/manykube/state\n"
+			       "exec kubeadm reset --force --v=1\n";
+	cleanup_with(bootstrap_release) struct bootstrap reset = BOOTSTRAP_INIT;
+	int r = run_kubeadm(profile, node, ARGV("sh", "-c", script, "reset"), &reset, err);
+
+	return r < 0 ? r : bootstrap_finish(&reset, deadline_ms, err);
+}
+
+int bootstrap_disown(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s/status", node->name);
+	json_auto_t *patch = json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions",
+				       "type", "Ready", "status", "False", "reason", "Rejoining",
+				       "message", "the node is about to join again");
+	int r = world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
+
+	if (r != -ENOENT)
+		return r;
+	if (err)
+		error_clear(err);
+	return 0;
+}
+
+int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct error *err)
+{
+	for (;;) {
+		int64_t next_ms = clock_now_ms() + TROUBLE_POLL_MS;
+		int status = process_wait(&bootstrap->process, MIN(next_ms, deadline_ms), err);
+
+		if (status != -ETIMEDOUT || next_ms > deadline_ms)
+			return finish(bootstrap, status, err);
+		if (err)
+			error_clear(err);
+		if (trouble_check_node(bootstrap->profile, bootstrap->node, err) < 0)
+			return -EIO;
+	}
+}
+
+void bootstrap_release(struct bootstrap *bootstrap)
+{
+	process_release(&bootstrap->process);
+	free(bootstrap->log);
+	*bootstrap = BOOTSTRAP_INIT;
+}
+
+bool bootstrap_was_kept_waiting(const struct error *err)
+{
+	return err && (strstr(err->text, "context deadline exceeded") ||
+		       strstr(err->text, "Client.Timeout exceeded"));
+}
+
+static char *token_name(const char *token)
+{
+	return xasprintf("bootstrap-token-%.6s", token);
+}
+
+int bootstrap_add_token(const struct profile *profile, const char *token, struct error *err)
+{
+	cleanup_free char *name = token_name(token);
+	cleanup_free char *id = xstrndup(token, 6);
+	cleanup_free char *end = clock_rfc3339(clock_wall_seconds() + JOIN_TOKEN_MINUTES * 60);
+	json_auto_t *secret = json_pack(
+		"{s:s, s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:s, s:s, s:s}}", "apiVersion",
+		"v1", "kind", "Secret", "type", "bootstrap.kubernetes.io/token", "metadata", "name",
+		name, "namespace", "kube-system", "stringData", "token-id", id, "token-secret",
+		token + 7, "expiration", end, "usage-bootstrap-authentication", "true",
+		"usage-bootstrap-signing", "true", "auth-extra-groups",
+		"system:bootstrappers:kubeadm:default-node-token");
+
+	return world->kube(profile, KUBE_CREATE, "/api/v1/namespaces/kube-system/secrets", secret,
+			   NULL, err);
+}
+
+int bootstrap_remove_token(const struct profile *profile, const char *token, struct error *err)
+{
+	cleanup_free char *name = token_name(token);
+	cleanup_free char *path = xasprintf("/api/v1/namespaces/kube-system/secrets/%s", name);
+	int r = world->kube(profile, KUBE_DELETE, path, NULL, NULL, err);
+
+	if (r == -ENOENT) {
+		if (err)
+			error_clear(err);
+		return 0;
+	}
+	return r;
+}
+
+static int label(const struct profile *profile, const struct node *node, json_t *labels,
+		 int64_t deadline_ms, struct error *err)
+{
+	json_auto_t *patch = json_pack("{s:{s:O}}", "metadata", "labels", labels);
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	int r;
+
+	if (json_object_size(labels) == 0)
+		return 0;
+	/* The control plane's kubelet may still be about to register it. */
+	while ((r = world->kube(profile, KUBE_MERGE, path, patch, NULL, err)) == -ENOENT &&
+	       clock_now_ms() < deadline_ms)
+		clock_rest_ms(100);
+	return r < 0 ? error_prefix(err, r, "cannot label node '%s'", node->name) : 0;
+}
+
+int bootstrap_label(const struct profile *profile, const struct node *node, int64_t deadline_ms,
+		    struct error *err)
+{
+	json_auto_t *labels = kubeadm_reserved_labels(node);
+
+	return label(profile, node, labels, deadline_ms, err);
+}
+
+int bootstrap_mark_control_plane(const struct profile *profile, const struct node *node,
+				 int64_t deadline_ms, struct error *err)
+{
+	json_auto_t *labels = json_pack("{s:s, s:s}", "node-role.kubernetes.io/control-plane", "",
+					"node.kubernetes.io/exclude-from-external-load-balancers",
+					"");
+
+	return label(profile, node, labels, deadline_ms, err);
+}
+
+/* The API of a slow machine may not manage it the first time; to apply is to be able to repeat. */
+static int apply(const struct profile *profile, const char *path, json_t *body, struct error *err)
+{
+	int r = 0;
+
+	for (unsigned left = APPLY_TRIES; left > 0; left--) {
+		r = world->kube(profile, KUBE_APPLY, path, body, NULL, err);
+		if ((r != -EAGAIN && r != -ETIMEDOUT) || left == 1)
+			break;
+		if (err)
+			error_clear(err);
+		clock_rest_ms(APPLY_REST_MS);
+	}
+	return r;
+}
+
+int bootstrap_quicken_dns(const struct profile *profile, struct error *err)
+{
+	json_auto_t *deployment = json_pack(
+		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:i}}]}}}}", "apiVersion", "apps/v1",
+		"kind", "Deployment", "metadata", "name", "coredns", "namespace", "kube-system",
+		"spec", "template", "spec", "containers", "name", "coredns", "readinessProbe",
+		"periodSeconds", 1);
+
+	assert(deployment);
+	return apply(profile, "/apis/apps/v1/namespaces/kube-system/deployments/coredns",
+		     deployment, err);
+}
+
+int bootstrap_name_protocols(const struct profile *profile, struct error *err)
+{
+	json_auto_t *set = json_pack(
+		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:s}}], s:[{s:s, s:[{s:s, s:s, s:b}]}]}}}}",
+		"apiVersion", "apps/v1", "kind", "DaemonSet", "metadata", "name", "kube-proxy",
+		"namespace", "kube-system", "spec", "template", "spec", "volumes", "name",
+		"protocols", "hostPath", "path", "/etc/protocols", "containers", "name",
+		"kube-proxy", "volumeMounts", "name", "protocols", "mountPath", "/etc/protocols",
+		"readOnly", 1);
+
+	assert(set);
+	return apply(profile, "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy", set,
+		     err);
+}
+
+int bootstrap_storage(const struct profile *profile, struct error *err)
+{
+	for (const struct storage_object *object = storage_objects(); object->path; object++) {
+		json_auto_t *body = json_loads(object->json, 0, NULL);
+		int r;
+
+		assert(body);
+		r = apply(profile, object->path, body, err);
+		if (r < 0)
+			return error_prefix(err, r, "cannot set up storage");
+	}
+	return 0;
+}

@@ -1,0 +1,573 @@
+/* What kubeadm is told. */
+
+#include "kubeadm/kubeadm.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "kubeadm/kubeadm-patch.h"
+#include "record/ports.h"
+#include "record/spec.h"
+
+#define KUBEADM_API "kubeadm.k8s.io/v1beta4"
+#define CRI_SOCKET  "unix:///run/containerd/containerd.sock"
+
+/* What a person's word becomes in a configuration: true, 5, "text", or JSON as it is written. */
+static json_t *value_of(const char *text)
+{
+	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+
+	return value ? value : json_string(text);
+}
+
+/* Set what the dotted PATH leads to in OBJECT, making what is missing on the way. */
+static void set_path(json_t *object, const char *path, json_t *value)
+{
+	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
+
+	strlist_split(&parts, path, '.');
+	for (size_t i = 0; i + 1 < parts.count; i++) {
+		json_t *next = json_object_get(object, parts.items[i]);
+
+		if (!json_is_object(next)) {
+			next = json_object();
+			(void)json_object_set_new(object, parts.items[i], next);
+		}
+		object = next;
+	}
+	(void)json_object_set_new(object, parts.items[parts.count - 1], value);
+}
+
+/* bind-address is bindAddress. */
+static char *camel_case(const char *key)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	for (const char *p = key; *p; p++) {
+		char letter = *p;
+
+		if (letter == '-' && p[1])
+			letter = (char)toupper((unsigned char)*++p);
+		strbuf_addf(&out, "%c", letter);
+	}
+	return strbuf_take(&out);
+}
+
+static bool has_argument(const json_t *arguments, const char *name)
+{
+	for (size_t i = 0; i < json_array_size(arguments); i++) {
+		const json_t *argument = json_array_get(arguments, i);
+
+		if (strcmp(json_string_value(json_object_get(argument, "name")), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_argument(json_t *arguments, const char *name, const char *value)
+{
+	(void)json_array_append_new(arguments,
+				    json_pack("{s:s, s:s}", "name", name, "value", value));
+}
+
+/* The arguments of COMPONENT: the person's, then those of USUAL (name, value, … NULL) that the
+ * person has not given. */
+static json_t *arguments_of(const struct profile *profile, const char *component,
+			    const char *const *usual)
+{
+	json_t *arguments = json_array();
+	cleanup_free char *gates = strlist_join(&profile->feature_gates, ",");
+	bool has_gates = strcmp(component, "etcd") != 0 && strcmp(component, "kubelet") != 0;
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+
+		if (spec_parse_extra(word, &extra, NULL) == 0 &&
+		    strcmp(extra.component, component) == 0 &&
+		    !(strcmp(component, "kubelet") == 0 && spec_is_field(extra.key)))
+			add_argument(arguments, extra.key, extra.value);
+	}
+	for (; usual && usual[0]; usual += 2)
+		if (!has_argument(arguments, usual[0]))
+			add_argument(arguments, usual[0], usual[1]);
+	if (has_gates && *gates && !has_argument(arguments, "feature-gates"))
+		add_argument(arguments, "feature-gates", gates);
+	return arguments;
+}
+
+static void add_gates(json_t *config, const struct profile *profile)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->feature_gates) {
+		cleanup_with(spec_release_pair) struct pair_spec gate = PAIR_SPEC_INIT;
+		cleanup_free char *path = NULL;
+
+		if (spec_parse_gate(word, &gate, NULL) < 0)
+			continue;
+		path = xasprintf("featureGates.%s", gate.key);
+		set_path(config, path, json_boolean(strcmp(gate.value, "true") == 0));
+	}
+}
+
+/* Set the fields of COMPONENT's configuration file CONFIG that the person has given. */
+static void add_fields(json_t *config, const struct profile *profile, const char *component)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+		cleanup_free char *path = NULL;
+
+		if (spec_parse_extra(word, &extra, NULL) < 0 ||
+		    strcmp(extra.component, component) != 0)
+			continue;
+		if ((strcmp(component, "kubelet") == 0 && !spec_is_field(extra.key)) ||
+		    strcmp(extra.key, "ignore-preflight-errors") == 0)
+			continue;
+		path = camel_case(extra.key);
+		set_path(config, path, value_of(extra.value));
+	}
+}
+
+/* Whether only an administrator may set labels of this domain, and a kubelet that asks for them
+ * does not start. */
+static bool is_reserved(const char *key)
+{
+	const char *slash = strchr(key, '/');
+	cleanup_free char *domain = xstrndup(key, slash ? (size_t)(slash - key) : 0);
+	size_t len = strlen(domain);
+	static const char *const reserved[] = { "kubernetes.io", "k8s.io" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++) {
+		size_t tail = strlen(reserved[i]);
+
+		if (len >= tail && strcmp(domain + len - tail, reserved[i]) == 0 &&
+		    (len == tail || domain[len - tail - 1] == '.'))
+			return true;
+	}
+	return false;
+}
+
+json_t *kubeadm_reserved_labels(const struct node *node)
+{
+	json_t *labels = json_object();
+	const char *word;
+
+	strlist_for_each(word, &node->labels) {
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+		if (spec_parse_label(word, &label, NULL) == 0 && is_reserved(label.key))
+			(void)json_object_set_new(labels, label.key, json_string(label.value));
+	}
+	return labels;
+}
+
+/* The labels that the kubelet registers its node with: pods may be placed by them at once. */
+static char *own_labels(const struct node *node)
+{
+	cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, &node->labels) {
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+		if (spec_parse_label(word, &label, NULL) == 0 && !is_reserved(label.key))
+			strlist_addf(&labels, "%s=%s", label.key, label.value);
+	}
+	return strlist_join(&labels, ",");
+}
+
+static json_t *taints_of(const struct node *node)
+{
+	json_t *taints = json_array();
+	const char *word;
+
+	strlist_for_each(word, &node->taints) {
+		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+		if (spec_parse_taint(word, &taint, NULL) == 0)
+			(void)json_array_append_new(taints, json_pack("{s:s, s:s, s:s}", "key",
+								      taint.label.key, "value",
+								      taint.label.value, "effect",
+								      taint.effect));
+	}
+	return taints;
+}
+
+/* kubeadm's own flag of that name, which many people have in their scripts. */
+static json_t *ignored_preflight_errors(const struct profile *profile)
+{
+	json_t *list = json_array();
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+		cleanup_with(strlist_release) struct strlist errors = STRLIST_INIT;
+		const char *item;
+
+		if (spec_parse_extra(word, &extra, NULL) < 0 ||
+		    strcmp(extra.component, "kubeadm") != 0 ||
+		    strcmp(extra.key, "ignore-preflight-errors") != 0)
+			continue;
+		strlist_split(&errors, extra.value, ',');
+		strlist_for_each(item, &errors)
+			(void)json_array_append_new(list, json_string(item));
+	}
+	return list;
+}
+
+/* Whether the person has told kubelets themselves when to evict pods. */
+static bool says_when_to_evict(const struct profile *profile)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->extra_config)
+		if (strncmp(word, "kubelet.eviction", strlen("kubelet.eviction")) == 0)
+			return true;
+	return false;
+}
+
+/* What NODE's kubelet is told by itself comes before what all kubelets are told. */
+json_t *kubeadm_kubelet_arguments(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *labels = own_labels(node);
+	cleanup_free char *gates = strlist_join(&node->feature_gates, ",");
+	cleanup_free char *pods = xasprintf("%u", node->max_pods);
+	cleanup_free char *taints = strlist_join(&node->taints, ",");
+	json_t *own = json_array();
+	json_t *all = NULL;
+	const char *word;
+
+	add_argument(own, "node-ip", node->address);
+	if (*labels)
+		add_argument(own, "node-labels", labels);
+	if (*gates)
+		add_argument(own, "feature-gates", gates);
+	/* kubeadm sets them on a worker only, and on a control plane when pods may be there. */
+	if (node->control_plane && !node->primary && *taints)
+		add_argument(own, "register-with-taints", taints);
+	if (node->max_pods)
+		add_argument(own, "max-pods", pods);
+	strlist_for_each(word, &node->extra_config) {
+		cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+
+		if (spec_parse_extra(word, &extra, NULL) == 0)
+			add_argument(own, extra.key, extra.value);
+	}
+	/* Its disk is its own business: Kubernetes' own thresholds. */
+	if (node->disk_bytes && !has_argument(own, "eviction-hard") && !says_when_to_evict(profile))
+		add_argument(own, "eviction-hard",
+			     "nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,"
+			     "imagefs.inodesFree<5%");
+	all = arguments_of(profile, "kubelet", NULL);
+	for (size_t i = 0; i < json_array_size(all); i++) {
+		json_t *argument = json_array_get(all, i);
+
+		if (!has_argument(own, json_string_value(json_object_get(argument, "name"))))
+			(void)json_array_append(own, argument);
+	}
+	json_decref(all);
+	return own;
+}
+
+static json_t *registration(const struct profile *profile, const struct node *node)
+{
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", node->name, "criSocket",
+			 CRI_SOCKET, "imagePullPolicy", "IfNotPresent", "taints", taints_of(node),
+			 "ignorePreflightErrors", ignored_preflight_errors(profile),
+			 "kubeletExtraArgs", kubeadm_kubelet_arguments(profile, node));
+}
+
+/* A busy machine may take longer than kubeadm's minute until its API answers, and longer than four
+ * until it is up, which is when the kubelet would kill it and begin anew, for ever. */
+static json_t *timeouts(void)
+{
+	return json_pack("{s:s, s:s}", "kubernetesAPICall", "5m0s",
+			 "controlPlaneComponentHealthCheck", "20m0s");
+}
+
+/* What the API's certificate is good for: the front door is reached by its name, by the
+ * bridge's address and by loopback. */
+static json_t *certificate_names(const struct profile *profile)
+{
+	json_t *names = json_pack("[s, s, s, s]", "localhost", "127.0.0.1", FRONT_DOOR_NAME,
+				  profile->gateway);
+	const char *name;
+
+	strlist_for_each(name, &profile->api_names)
+		(void)json_array_append_new(names, json_string(name));
+	strlist_for_each(name, &profile->api_ips)
+		(void)json_array_append_new(names, json_string(name));
+	return names;
+}
+
+static json_t *cluster_config(const struct profile *profile)
+{
+	/*
+	 * podCIDRs are ours to give; short leases let a killed control plane go on sooner; and the
+	 * controller-manager prepares its controllers one after another with some requests each,
+	 * which its usual 20 requests a second stretch to 5 s.  An API server that ends goes on
+	 * until all nodes know that it is no endpoint of the service "kubernetes" any more, and
+	 * then tells those who watch to watch elsewhere; else they would keep it for a minute.
+	 */
+	static const char *const apiserver[] = { "shutdown-delay-duration", "2s",
+						 "shutdown-watch-termination-grace-period", "1s",
+						 NULL };
+	static const char *const controller_manager[] = { "allocate-node-cidrs",
+							  "false",
+							  "kube-api-qps",
+							  "300",
+							  "kube-api-burst",
+							  "600",
+							  "leader-elect-lease-duration",
+							  "6s",
+							  "leader-elect-renew-deadline",
+							  "4s",
+							  "leader-elect-retry-period",
+							  "1s",
+							  NULL };
+	static const char *const scheduler[] = { "leader-elect-lease-duration",
+						 "6s",
+						 "leader-elect-renew-deadline",
+						 "4s",
+						 "leader-elect-retry-period",
+						 "1s",
+						 NULL };
+	json_t *config = json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o, s:o}, s:{s:o}, s:{s:o}}",
+		"apiVersion", KUBEADM_API, "kind", "ClusterConfiguration", "clusterName",
+		profile->name, "kubernetesVersion", profile->kubernetes_version,
+		"encryptionAlgorithm", "ECDSA-P256", "networking", "podSubnet", profile->pod_subnet,
+		"serviceSubnet", profile->service_subnet, "dnsDomain", profile->dns_domain,
+		"apiServer", "certSANs", certificate_names(profile), "extraArgs",
+		arguments_of(profile, "apiserver", apiserver), "controllerManager", "extraArgs",
+		arguments_of(profile, "controller-manager", controller_manager), "scheduler",
+		"extraArgs", arguments_of(profile, "scheduler", scheduler));
+	json_t *etcd = arguments_of(profile, "etcd", NULL);
+	cleanup_free char *endpoint = xasprintf("%s:%d", FRONT_DOOR_NAME, FRONT_DOOR_PORT);
+
+	set_path(config, "controlPlaneEndpoint", json_string(endpoint));
+	if (json_array_size(etcd) > 0)
+		set_path(config, "etcd.local.extraArgs", json_incref(etcd));
+	json_decref(etcd);
+	if (profile->image_repository)
+		set_path(config, "imageRepository", json_string(profile->image_repository));
+	if (profile->cert_seconds) {
+		cleanup_free char *period = xasprintf("%us", profile->cert_seconds);
+
+		set_path(config, "certificateValidityPeriod", json_string(period));
+	}
+	add_fields(config, profile, "kubeadm");
+	return config;
+}
+
+/*
+ * The kubelet sees the host's disk unless it has one of its own, so its own thresholds would judge
+ * what is not its business; inside a user namespace it may not change the host's settings.
+ */
+static json_t *kubelet_config(const struct profile *profile)
+{
+	json_t *config = json_pack(
+		"{s:s, s:s, s:s, s:b, s:b, s:i, s:{s:s, s:s, s:s, s:s}, s:{s:b}}", "apiVersion",
+		"kubelet.config.k8s.io/v1beta1", "kind", "KubeletConfiguration", "cgroupDriver",
+		"cgroupfs", "failSwapOn", 0, "failCgroupV1", 0, "imageGCHighThresholdPercent", 100,
+		"evictionHard", "nodefs.available", "0%", "nodefs.inodesFree", "0%",
+		"imagefs.available", "0%", "imagefs.inodesFree", "0%", "featureGates",
+		"KubeletInUserNamespace", 1);
+
+	add_gates(config, profile);
+	add_fields(config, profile, "kubelet");
+	return config;
+}
+
+static json_t *proxy_config(const struct profile *profile)
+{
+	json_t *config = json_pack("{s:s, s:s, s:s, s:{s:i, s:i, s:s, s:s}}", "apiVersion",
+				   "kubeproxy.config.k8s.io/v1alpha1", "kind",
+				   "KubeProxyConfiguration", "mode", "nftables", "conntrack",
+				   "maxPerCore", 0, "min", 0, "tcpEstablishedTimeout", "0s",
+				   "tcpCloseWaitTimeout", "0s");
+
+	add_gates(config, profile);
+	add_fields(config, profile, "proxy");
+	return config;
+}
+
+/* What one node is told: documents, changed as its patches say. */
+struct told {
+	const struct profile *profile;
+	const struct node *node;
+	struct strbuf text;
+	int r; /* of the first patch that does not fit */
+	struct error *err;
+};
+
+/* Add OBJECT, which is released, as one document. */
+static void add_document(struct told *told, json_t *object)
+{
+	char *text;
+	int r = kubeadm_patch_apply(&object, told->profile, told->node,
+				    told->r < 0 ? NULL : told->err);
+
+	told->r = told->r < 0 ? told->r : r;
+	text = json_dumps(object, JSON_INDENT(2));
+	assert(text);
+	strbuf_addf(&told->text, "%s%s\n", told->text.len ? "---\n" : "", text);
+	free(text);
+	json_decref(object);
+}
+
+static json_t *local_endpoint(const struct node *node)
+{
+	return json_pack("{s:s, s:i}", "advertiseAddress", node->address, "bindPort",
+			 API_SERVER_PORT);
+}
+
+static void tell_init(struct told *told, const char *token)
+{
+	const struct profile *profile = told->profile;
+	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
+
+	add_document(told, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
+				     KUBEADM_API, "kind", "InitConfiguration", "bootstrapTokens",
+				     "token", token, "ttl", ttl, "localAPIEndpoint",
+				     local_endpoint(told->node), "timeouts", timeouts(),
+				     "nodeRegistration", registration(profile, told->node)));
+	add_document(told, cluster_config(profile));
+	add_document(told, kubelet_config(profile));
+	add_document(told, proxy_config(profile));
+}
+
+static void tell_join(struct told *told, const char *token, const char *discovery_path)
+{
+	json_t *config = json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
+				   KUBEADM_API, "kind", "JoinConfiguration", "discovery", "file",
+				   "kubeConfigPath", discovery_path, "tlsBootstrapToken", token,
+				   "timeouts", timeouts(), "nodeRegistration",
+				   registration(told->profile, told->node));
+
+	if (told->node->control_plane)
+		(void)json_object_set_new(
+			config, "controlPlane",
+			json_pack("{s:o}", "localAPIEndpoint", local_endpoint(told->node)));
+	add_document(told, config);
+}
+
+json_t *kubeadm_cluster_config(const struct profile *profile, const struct node *node)
+{
+	json_t *config = cluster_config(profile);
+
+	(void)kubeadm_patch_apply(&config, profile, node, NULL);
+	return config;
+}
+
+json_t *kubeadm_kubelet_file(const struct profile *profile, const struct node *primary)
+{
+	json_t *config = kubelet_config(profile);
+
+	(void)kubeadm_patch_apply(&config, profile, primary, NULL);
+	return config;
+}
+
+char *kubeadm_local_config(const struct node *node, const json_t *cluster_config)
+{
+	json_auto_t *local = json_pack("{s:s, s:s, s:o, s:{s:s, s:s}}", "apiVersion", KUBEADM_API,
+				       "kind", "InitConfiguration", "localAPIEndpoint",
+				       local_endpoint(node), "nodeRegistration", "name", node->name,
+				       "criSocket", CRI_SOCKET);
+	cleanup_free char *first = json_dumps(local, JSON_INDENT(2));
+	cleanup_free char *second = json_dumps(cluster_config, JSON_INDENT(2));
+
+	assert(first && second);
+	return xasprintf("%s\n---\n%s\n", first, second);
+}
+
+char *kubeadm_init_config(const struct profile *profile, const struct node *node, const char *token)
+{
+	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT };
+
+	tell_init(&told, token);
+	return strbuf_take(&told.text);
+}
+
+char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
+			  const char *discovery_path)
+{
+	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT };
+
+	tell_join(&told, token, discovery_path);
+	return strbuf_take(&told.text);
+}
+
+int kubeadm_check_patches(const struct profile *profile, const struct node *node, struct error *err)
+{
+	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT, .err = err };
+
+	if (node->primary)
+		tell_init(&told, "");
+	else
+		tell_join(&told, "", "");
+	strbuf_release(&told.text);
+	return told.r;
+}
+
+/* A kubeconfig of one user; USER has the lines below `user:`. */
+static char *kubeconfig_of(const char *ca_base64, const char *name, const char *user)
+{
+	return xasprintf("apiVersion: v1\n"
+			 "kind: Config\n"
+			 "clusters:\n"
+			 "- name: cluster\n"
+			 "  cluster:\n"
+			 "    certificate-authority-data: %s\n"
+			 "    server: https://%s:%d\n"
+			 "contexts:\n"
+			 "- name: default\n"
+			 "  context:\n"
+			 "    cluster: cluster\n"
+			 "    user: %s\n"
+			 "current-context: default\n"
+			 "users:\n"
+			 "- name: %s\n"
+			 "  user:\n"
+			 "%s",
+			 ca_base64, FRONT_DOOR_NAME, FRONT_DOOR_PORT, name, name, user);
+}
+
+char *kubeadm_discovery(const char *ca_base64, const char *token)
+{
+	cleanup_free char *user = xasprintf("    token: %s\n", token);
+
+	return kubeconfig_of(ca_base64, "join", user);
+}
+
+char *kubeadm_kubelet_config(const char *ca_base64, const char *node_name, const char *pem_path)
+{
+	cleanup_free char *name = xasprintf("system:node:%s", node_name);
+	cleanup_free char *user = xasprintf("    client-certificate: %s\n    client-key: %s\n",
+					    pem_path, pem_path);
+
+	return kubeconfig_of(ca_base64, name, user);
+}
+
+char *kubeadm_new_token(void)
+{
+	static const char letters[] = "0123456789abcdefghijklmnopqrstuv";
+	unsigned char random[22];
+	char *token = xmalloc(24);
+
+	/* Cannot fail for so few bytes once the kernel has booted. */
+	while (getrandom(random, sizeof(random), 0) != sizeof(random))
+		;
+	for (size_t i = 0; i < sizeof(random); i++)
+		token[i < 6 ? i : i + 1] = letters[random[i] % (sizeof(letters) - 1)];
+	token[6] = '.';
+	token[23] = '\0';
+	return token;
+}

@@ -1,0 +1,157 @@
+/* Upgrading: what kubeadm does on one node. */
+
+#include "kubeadm/upgrade-node.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/below.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "kubeadm/bootstrap.h"
+#include "kubeadm/kubeadm.h"
+#include "kubeadm/stored-config.h"
+#include "node/node-files.h"
+
+#define CONFIG   "manykube/upgrade.yaml"
+#define BELOW    "etc/kubernetes"
+#define NEW_ONES "upgraded"
+
+/* The folder with changes of static pods that NODE was told of by its own configuration, "" if
+ * there is none; for the caller to free. */
+static char *patches_of(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	json_auto_t *first = NULL;
+	const char *folder;
+
+	/* The first of its documents is the one about the node. */
+	if (node_read(profile, node, "manykube/kubeadm.yaml", &text, NULL) == 0)
+		first = json_loadb(text.text, text.len, JSON_DISABLE_EOF_CHECK, NULL);
+	folder = json_string_value(json_object_get(json_object_get(first, "patches"), "directory"));
+	return xasprintf("%s%s", folder ? "--patches=" : "", folder ? folder : "");
+}
+
+/* The cluster as kubeadm knows it, changes by people among it, but of VERSION. */
+static int write_config(const struct profile *profile, const struct node *node, const char *version,
+			struct error *err)
+{
+	cleanup_free char *text = NULL;
+	json_auto_t *config = NULL;
+	int r = stored_config_read(profile, &config, err);
+
+	if (r < 0)
+		return r;
+	(void)json_object_set_new(config, "kubernetesVersion", json_string(version));
+	text = kubeadm_local_config(node, config);
+	return node_put(profile, node, CONFIG, text, 0600, err);
+}
+
+int upgrade_prepare_node(const struct profile *profile, struct node *node,
+			 const struct payload *payload, int64_t deadline_ms, struct error *err)
+{
+	/*
+	 * The new kubeadm comes in by standard input: the node has that of the old payload.
+	 *
+	 * The manifests are the very same that `kubeadm upgrade` writes.  It then waits until a
+	 * kubelet that runs has taken each of them over, which took three minutes on a single
+	 * control plane: the kubelet waits for the API to forget the old pod, and the API waits for
+	 * etcd, which is that pod.  A kubelet that starts with them has nothing to forget.
+	 */
+	static char script[] =
+		"kubeadm=/run/kubeadm\n"
+		"config=--config=/etc/" CONFIG "\n"
+		"cat >$kubeadm\n"
+		"chmod 700 $kubeadm\n"
+		"if [ \"$2\" != worker ]; then\n"
+		"	export KUBEADM_INIT_DRYRUN_DIR=/" BELOW "/" NEW_ONES "\n"
+		"	rm -rf $KUBEADM_INIT_DRYRUN_DIR\n"
+		"	mkdir $KUBEADM_INIT_DRYRUN_DIR\n"
+		"	$kubeadm init phase control-plane all --dry-run $config ${3:+\"$3\"}\n"
+		"	$kubeadm init phase etcd local --dry-run $config ${3:+\"$3\"}\n"
+		"	$kubeadm certs renew all $config\n"
+		"fi\n"
+		"[ \"$2\" != primary ] || $kubeadm upgrade apply phase upload-config kubelet $1\n"
+		"$kubeadm upgrade node --skip-phases=preflight,control-plane,addon --v=1"
+		" ${3:+\"$3\"}\n"
+		"rm $kubeadm\n";
+	cleanup_with(bootstrap_release) struct bootstrap work = BOOTSTRAP_INIT;
+	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
+	cleanup_free char *patches = patches_of(profile, node);
+	char *role = node->primary ? "primary" : node->control_plane ? "control-plane" : "worker";
+	int r = node->control_plane ? write_config(profile, node, payload->version, err) : 0;
+
+	if (r == 0)
+		r = bootstrap_run(
+			profile, node,
+			ARGV("sh", "-ec", script, "upgrade", payload->version, role, patches),
+			kubeadm, &work, err);
+	return r < 0 ? r : bootstrap_finish(&work, deadline_ms, err);
+}
+
+/* While the node runs, its root could make links of these: they are not followed. */
+int upgrade_replace_manifests(const struct profile *profile, const struct node *node,
+			      struct error *err)
+{
+	static const char *const names[] = { "etcd.yaml", "kube-apiserver.yaml",
+					     "kube-controller-manager.yaml",
+					     "kube-scheduler.yaml" };
+	cleanup_free char *tree = node_tree(profile, node);
+	cleanup_fd int parent = -1;
+	cleanup_fd int from = -1;
+	cleanup_fd int to = -1;
+	int r = below_open(tree, BELOW, O_RDONLY | O_DIRECTORY, &parent, err);
+
+	if (r == 0)
+		r = below_open(tree, BELOW "/" NEW_ONES, O_RDONLY | O_DIRECTORY, &from, err);
+	if (r == 0)
+		r = below_open(tree, BELOW "/manifests", O_RDONLY | O_DIRECTORY, &to, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
+		if (renameat(from, names[i], to, names[i]) < 0)
+			r = error_sys(err, "cannot replace '%s' of node '%s'", names[i],
+				      node->name);
+	if (r == 0)
+		(void)unlinkat(parent, NEW_ONES, AT_REMOVEDIR);
+	return r;
+}
+
+bool upgrade_has_manifests(const struct profile *profile, const struct node *node,
+			   const char *version)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *image = xasprintf("/kube-apiserver:%s\n", version);
+
+	return node_read(profile, node, "kubernetes/manifests/kube-apiserver.yaml", &text, NULL) ==
+		       0 &&
+	       strstr(text.text, image);
+}
+
+int upgrade_rest(const struct profile *profile, struct node *node, const char *version,
+		 int64_t deadline_ms, struct error *err)
+{
+	cleanup_with(bootstrap_release) struct bootstrap work = BOOTSTRAP_INIT;
+	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
+	cleanup_free char *patches = patches_of(profile, node);
+	int r = stored_config_has_addons(profile, err);
+
+	if (r < 0)
+		return r;
+	strlist_add_all(&argv, ARGV("kubeadm", "upgrade", "apply"));
+	strlist_add(&argv, version);
+	strlist_add_all(&argv, ARGV("--yes", "--v=1",
+				    "--skip-phases=preflight,control-plane,kubelet-config"));
+	if (*patches)
+		strlist_add(&argv, patches);
+	r = bootstrap_run(profile, node, argv.items, NULL, &work, err);
+	if (r == 0)
+		r = bootstrap_finish(&work, deadline_ms, err);
+	if (r == 0)
+		r = bootstrap_quicken_dns(profile, err);
+	if (r == 0)
+		r = bootstrap_name_protocols(profile, err);
+	if (r == 0)
+		r = bootstrap_storage(profile, err);
+	return r;
+}

@@ -1,0 +1,104 @@
+/* What is being done to a cluster. */
+
+#include "look/activity.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "look/health.h"
+
+#define EVENTS_LIMIT (16 << 20)
+
+/* What the names of nodes follow in the failure of a wait: see cluster/wait.c. */
+#define WAITED_FOR "waiting for nodes: "
+
+static void replace(char **to, const json_t *text)
+{
+	free(*to);
+	*to = json_is_string(text) ? xstrdup(json_string_value(text)) : NULL;
+}
+
+static void take_event(const char *line, struct activity *ret)
+{
+	json_auto_t *event = json_loads(line, 0, NULL);
+	const char *type = json_string_value(json_object_get(event, "type"));
+	const json_t *data = json_object_get(event, "data");
+
+	if (!type)
+		return;
+	if (strcmp(type, "io.manykube.step") == 0) {
+		replace(&ret->step, json_object_get(data, "name"));
+		replace(&ret->step_detail, json_object_get(data, "message"));
+		replace(&ret->failure, NULL);
+	} else if (strcmp(type, "io.manykube.error") == 0) {
+		replace(&ret->failure, json_object_get(data, "message"));
+	}
+}
+
+void activity_parse(const char *text, struct activity *ret)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines)
+		take_event(line, ret);
+}
+
+void activity_read(const struct profile *profile, struct activity *ret)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/logs/events.json", profile->folder);
+
+	*ret = ACTIVITY_INIT;
+	ret->busy_with = profile_lock_holder(profile->name);
+	if (file_read(path, EVENTS_LIMIT, &text, NULL) == 0)
+		activity_parse(text.text, ret);
+	/* The last step of what has ended well is of no interest. */
+	if (!ret->busy_with && !ret->failure) {
+		replace(&ret->step, NULL);
+		replace(&ret->step_detail, NULL);
+	}
+}
+
+/* Whether NAME is no node's name, or the cluster has a node of that name that is not well. */
+static bool is_still_sick(const struct cluster_status *status, const char *name)
+{
+	for (size_t i = 0; i < status->count; i++)
+		if (strcmp(status->nodes[i].node->name, name) == 0)
+			return health_of_node(&status->nodes[i]) != HEALTH_OK;
+	return !parse_is_dns_label(name);
+}
+
+void activity_settle(struct activity *activity, const struct cluster_status *status)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *list = activity->failure ? strstr(activity->failure, WAITED_FOR) : NULL;
+	const char *name;
+
+	if (!list)
+		return;
+	strlist_split(&names, list + strlen(WAITED_FOR), ',');
+	strlist_for_each(name, &names)
+		if (is_still_sick(status, name + strspn(name, " ")))
+			return;
+	replace(&activity->failure, NULL);
+	if (!activity->busy_with) {
+		replace(&activity->step, NULL);
+		replace(&activity->step_detail, NULL);
+	}
+}
+
+void activity_release(struct activity *activity)
+{
+	free(activity->busy_with);
+	free(activity->step);
+	free(activity->step_detail);
+	free(activity->failure);
+	*activity = ACTIVITY_INIT;
+}

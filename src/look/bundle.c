@@ -1,0 +1,545 @@
+/* Everything that helps to find out what went wrong with a cluster, in one archive. */
+
+#include "look/bundle.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/below.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/process.h"
+#include "base/user.h"
+#include "data/tar.h"
+#include "host/probe.h"
+#include "look/audit.h"
+#include "look/logs.h"
+#include "look/status.h"
+#include "node/node-files.h"
+#include "record/world.h"
+
+/* The most that is taken of a file: its end. */
+#define LOG_BYTES (64 << 20)
+#define POD_BYTES (5 << 20)
+
+/* And the most of a node, whose root can fill its directories with whatever it wants. */
+#define NODE_BYTES (512 << 20)
+#define NODE_FILES 3000
+
+struct bundle {
+	const struct profile *profile;
+	struct tar_writer tar;
+	char *top;              /* the folder that all of it is in */
+	struct strbuf left_out; /* what could not be had, a line each */
+	struct strlist values;  /* of nodes' variables, which are hidden wherever they are */
+	uint64_t node_left;     /* how many bytes may still be taken of a node */
+	unsigned node_files;    /* and how many files */
+};
+
+static void leave_out(struct bundle *bundle, const char *what, const char *why)
+{
+	strbuf_add_printable(&bundle->left_out, what, strlen(what));
+	strbuf_addf(&bundle->left_out, ": %s\n", why);
+}
+
+/* Add TEXT as NAME without its secrets.  Only what the archive itself fails at is an error. */
+static int add_text(struct bundle *bundle, const char *name, const char *text, size_t len,
+		    struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf clean = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/%s", bundle->top, name);
+	int r;
+
+	bundle_redact(text, len, &clean);
+	bundle_hide(&clean, &bundle->values);
+	r = tar_add_data(&bundle->tar, path, clean.text, clean.len, 0600, &why);
+	if (r == -ENAMETOOLONG) {
+		leave_out(bundle, name, why.text);
+		return 0;
+	}
+	return r < 0 ? error_set(err, r, "%s", why.text) : 0;
+}
+
+/* Read the last MOST bytes of FD, from the beginning of a line. */
+static int read_end(int fd, off_t most, struct strbuf *out, struct error *err)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	off_t from = size > most ? size - most : 0;
+	const char *line;
+	int r;
+
+	if (size < 0 || lseek(fd, from, SEEK_SET) < 0)
+		return error_sys(err, "cannot read");
+	/* It may grow while it is read. */
+	r = file_read_fd(fd, (size_t)most * 2, out, err);
+	line = from > 0 ? memchr(out->text, '\n', out->len) : NULL;
+	if (line)
+		strbuf_drop_front(out, (size_t)(line + 1 - out->text));
+	return r;
+}
+
+/* Add the file PATH of FOLDER, at most its last MOST bytes, as NAME; none is no loss. */
+static int add_file(struct bundle *bundle, const char *name, const char *folder, const char *path,
+		    off_t most, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_fd int fd = -1;
+	int r = below_open(folder, path, 0, &fd, &why);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = read_end(fd, most, &text, &why);
+	if (r == 0 && text.len > bundle->node_left)
+		r = error_set(&why, -EFBIG, "there is too much of this node already");
+	if (r < 0) {
+		leave_out(bundle, name, why.text);
+		return 0;
+	}
+	bundle->node_left -= text.len;
+	return add_text(bundle, name, text.text, text.len, err);
+}
+
+/* Whether one more file of the node may be taken; the first that may not is named. */
+static bool may_add(struct bundle *bundle, const char *name)
+{
+	if (bundle->node_files == NODE_FILES)
+		leave_out(bundle, name, "there are too many files of this node");
+	return bundle->node_files++ < NODE_FILES;
+}
+
+/* Files of the profile's own folder, and of each node's. */
+static const char *const profile_files[] = {
+	"profile.json",   "kubeconfig",       "front-door.json", "front-door.status.json",
+	"front-door.log", "front-door.log.1", "logs/*",          NULL,
+};
+static const char *const node_files[] = {
+	"agent.log", "agent.log.1", "disk.log", "state", NULL,
+};
+static const char *const tree_files[] = {
+	"etc/hosts",
+	"etc/resolv.conf",
+	"etc/kubernetes/*.conf",
+	"etc/kubernetes/manifests/*.yaml",
+	"etc/manykube/*",
+	"etc/containerd/*.toml",
+	"etc/cni/net.d/*",
+	"var/lib/kubelet/config.yaml",
+	"var/lib/kubelet/instance-config.yaml",
+	"var/lib/kubelet/kubeadm-flags.env",
+	"var/log/*.log",
+	"var/log/*.log.1",
+	NULL,
+};
+
+/* Add what PATTERN names below AT ("", "nodes/NODE/" or "nodes/NODE/tree/") of the profile's
+ * folder; only its last part may have a '*'. */
+static int add_matching(struct bundle *bundle, const char *at, const char *pattern,
+			struct error *err)
+{
+	const char *folder = bundle->profile->folder;
+	cleanup_free char *path = xasprintf("%s%s", at, pattern);
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+	char *slash;
+
+	if (!strchr(pattern, '*'))
+		return add_file(bundle, path, folder, path, LOG_BYTES, err);
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
+	strlist_for_each(name, &names) {
+		cleanup_free char *full = xasprintf("%s/%s", path, name);
+		int r;
+
+		if (fnmatch(slash + 1, name, 0) != 0 || !may_add(bundle, full))
+			continue;
+		r = add_file(bundle, full, folder, full, LOG_BYTES, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_all(struct bundle *bundle, const char *at, const char *const *patterns,
+		   struct error *err)
+{
+	int r = 0;
+
+	for (; r == 0 && *patterns; patterns++)
+		r = add_matching(bundle, at, *patterns, err);
+	return r;
+}
+
+/* Add the logs of pods below PATH: folders of pods (LEVEL 2), of containers, files. */
+static int add_pod_logs(struct bundle *bundle, const char *path, unsigned level, struct error *err)
+{
+	const char *folder = bundle->profile->folder;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+
+	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
+	strlist_for_each(name, &names) {
+		cleanup_free char *full = xasprintf("%s/%s", path, name);
+		int r;
+
+		/* Directories count as well, since each is looked into. */
+		if (!may_add(bundle, full))
+			return 0;
+		r = level > 0 ? add_pod_logs(bundle, full, level - 1, err)
+			      : add_file(bundle, full, folder, full, POD_BYTES, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_nodes(struct bundle *bundle, struct error *err)
+{
+	const struct node *node;
+	int r = 0;
+
+	profile_for_each_node(node, bundle->profile) {
+		cleanup_free char *at = xasprintf("nodes/%s/", node->name);
+		cleanup_free char *tree = node_tree_relative(bundle->profile, node);
+		cleanup_free char *inside = xasprintf("%s/", tree);
+		cleanup_free char *pods = xasprintf("%s/var/log/pods", tree);
+
+		bundle->node_left = NODE_BYTES;
+		bundle->node_files = 0;
+		r = add_all(bundle, at, node_files, err);
+		if (r == 0)
+			r = add_all(bundle, inside, tree_files, err);
+		if (r == 0)
+			r = add_pod_logs(bundle, pods, 2, err);
+		if (r < 0)
+			return r;
+	}
+	bundle->node_left = UINT64_MAX;
+	return 0;
+}
+
+static int add_json(struct bundle *bundle, const char *name, const json_t *json, struct error *err)
+{
+	cleanup_free char *text = json_dumps(json, JSON_INDENT(2));
+
+	return text ? add_text(bundle, name, text, strlen(text), err) : 0;
+}
+
+/* Variables of pods with names like these are secrets though they are not in a Secret. */
+static bool is_secret_name(const char *name)
+{
+	static const char *const words[] = { "PASS", "TOKEN", "SECRET", "KEY", "CREDENTIAL" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+static void hide_variables(json_t *json)
+{
+	const char *name = json_string_value(json_object_get(json, "name"));
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	if (name && is_secret_name(name) && json_is_string(json_object_get(json, "value")))
+		(void)json_object_set_new(json, "value", json_string("REDACTED"));
+	/* The same variables once more, as text. */
+	(void)json_object_del(json, "kubectl.kubernetes.io/last-applied-configuration");
+	json_object_foreach(json, key, value) hide_variables(value);
+	json_array_foreach(json, i, value) hide_variables(value);
+}
+
+static int add_kubernetes(struct bundle *bundle, struct error *err)
+{
+	static const char *const kinds[] = { "nodes", "pods", "events" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		cleanup_free char *name = xasprintf("kubernetes/%s.json", kinds[i]);
+		cleanup_free char *path = xasprintf("/api/v1/%s", kinds[i]);
+		json_auto_t *list = NULL;
+		int r = world->kube(bundle->profile, KUBE_GET, path, NULL, &list, &why);
+
+		if (r < 0 || !list) {
+			/* Each try may take long, and the next would fail alike. */
+			leave_out(bundle, "kubernetes/", r < 0 ? why.text : "no answer");
+			return 0;
+		}
+		hide_variables(list);
+		r = add_json(bundle, name, list, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int add_status(struct bundle *bundle, struct error *err)
+{
+	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	json_auto_t *list = json_array();
+
+	if (cluster_status_collect(bundle->profile, NULL, &status, &why) < 0) {
+		leave_out(bundle, "status.json", why.text);
+		return 0;
+	}
+	for (size_t i = 0; i < status.count; i++) {
+		const struct node_status *node = &status.nodes[i];
+
+		(void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s*}",
+							    "Name", node->node->name, "Host",
+							    node->host, "Kubelet", node->kubelet,
+							    "APIServer", node->apiserver,
+							    "Kubeconfig", node->kubeconfig, "Node",
+							    node->readiness, "Detail", node->why));
+	}
+	return add_json(bundle, "status.json", list, err);
+}
+
+static int add_check(const struct probe_result *result, void *data)
+{
+	struct strbuf *out = data;
+
+	strbuf_addf(out, "%-8s %-16s %s\n", probe_state_word(result->state), result->name,
+		    result->text);
+	return 0;
+}
+
+/* The lines of the host's mounts that have to do with us. */
+static void add_mounts(struct bundle *bundle, struct strbuf *out)
+{
+	cleanup_with(strbuf_release) struct strbuf mounts = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	(void)file_read("/proc/self/mountinfo", 16 << 20, &mounts, NULL);
+	strlist_split(&lines, mounts.text, '\n');
+	strlist_for_each(line, &lines)
+		if (strstr(line, bundle->profile->folder) || strstr(line, "manykube"))
+			strbuf_addf(out, "%s\n", line);
+}
+
+static int add_host(struct bundle *bundle, struct error *err)
+{
+	static const char *const files[] = { "/proc/version", "/proc/loadavg", "/etc/os-release",
+					     "/proc/meminfo", "/proc/self/cgroup" };
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	(void)probe_each(add_check, &out);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		strbuf_addf(&out, "\n==> %s <==\n", files[i]);
+		(void)file_read(files[i], 1 << 20, &out, NULL);
+	}
+	strbuf_add(&out, "\n==> mounts <==\n");
+	add_mounts(bundle, &out);
+	return add_text(bundle, "host.txt", out.text, out.len, err);
+}
+
+static int add_version(struct bundle *bundle, struct error *err)
+{
+	cleanup_free char *now = clock_rfc3339(clock_wall_seconds());
+	cleanup_free char *text = xasprintf("manykube v%s\nKubernetes %s\nwritten %s\n",
+					    MANYKUBE_VERSION,
+					    bundle->profile->kubernetes_version ?: "?", now);
+
+	return add_text(bundle, "version.txt", text, strlen(text), err);
+}
+
+static int add_audit(struct bundle *bundle, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	int r = path_state(&state, err);
+
+	return r < 0 ? r : add_file(bundle, "audit.json", state, "logs/audit.json", LOG_BYTES, err);
+}
+
+static int fill(struct bundle *bundle, struct error *err)
+{
+	int r = add_version(bundle, err);
+
+	if (r == 0)
+		r = add_all(bundle, "", profile_files, err);
+	if (r == 0)
+		r = add_nodes(bundle, err);
+	if (r == 0)
+		r = add_audit(bundle, err);
+	if (r == 0)
+		r = add_host(bundle, err);
+	if (r == 0)
+		r = add_status(bundle, err);
+	if (r == 0)
+		r = add_kubernetes(bundle, err);
+	if (r == 0 && bundle->left_out.len > 0) {
+		cleanup_free char *text = strbuf_take(&bundle->left_out);
+
+		r = add_text(bundle, "left-out.txt", text, strlen(text), err);
+	}
+	return r < 0 ? r : tar_end(&bundle->tar, err);
+}
+
+static int fill_into(const struct profile *profile, int fd, struct error *err)
+{
+	struct bundle bundle = {
+		.profile = profile,
+		.tar = { .fd = fd },
+		.top = xasprintf("manykube-%s", profile->name),
+		.left_out = STRBUF_INIT,
+		.values = STRLIST_INIT,
+		.node_left = UINT64_MAX,
+	};
+	int r;
+
+	bundle_find_values(profile, &bundle.values);
+	r = fill(&bundle, err);
+	strlist_release(&bundle.values);
+	strbuf_release(&bundle.left_out);
+	free(bundle.top);
+	return r;
+}
+
+/* Like fill_into() by way of gzip. */
+static int fill_compressed(const struct profile *profile, int fd, struct error *err)
+{
+	cleanup_with(process_release) struct process gzip = PROCESS_INIT;
+	struct process_options options = { .stdout_fd = fd };
+	int ends[2];
+	int status;
+	int r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	options.stdin_fd = ends[0];
+	r = process_spawn(ARGV("gzip", "-c"), &options, &gzip, err);
+	(void)close(ends[0]);
+	if (r == -ENOENT) {
+		(void)error_reason(err, r, &reason_host_missing_tool);
+		(void)error_hint(err, r, "apt install gzip, or choose a name that ends in .tar");
+	}
+	if (r == 0)
+		r = fill_into(profile, ends[1], err);
+	(void)close(ends[1]);
+	if (r < 0)
+		return r;
+	status = process_wait(&gzip, 0, err);
+	if (status > 0)
+		return error_set(err, -EIO, "gzip failed with status %d", status);
+	return status;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text);
+
+	return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
+}
+
+/* People who want text would get something else under its name. */
+static int check_name(const char *path, struct error *err)
+{
+	int r = file_check_replaceable(path, err);
+
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	if (ends_in(path, ".tar") || ends_in(path, ".tar.gz") || ends_in(path, ".tgz"))
+		return 0;
+	error_because(err, &reason_usage, -EINVAL, "--file: '%s' does not end in .tar.gz or .tar",
+		      path);
+	return error_hint(err, -EINVAL, "choose such a name: an archive of many files is written");
+}
+
+/* A file in FOLDER that has no name yet, so that nothing is left of it when we are killed; where
+ * that can't be had, it is TEMP. */
+static int open_unnamed(const char *folder, const char *temp, bool *ret_named)
+{
+	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	*ret_named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+	return *ret_named ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : fd;
+}
+
+/* The file that becomes the archive; all about it is done with the rights of the user. */
+struct target {
+	const char *path; /* as the user wrote it */
+	char *real;       /* what it is called at last */
+	char *temp;       /* and before */
+	int fd;
+	bool named;
+};
+
+static void target_release(struct target *target)
+{
+	free(target->real);
+	free(target->temp);
+	cleanup_fd_(&target->fd);
+}
+
+static int create_target(struct target *target, struct error *err)
+{
+	cleanup_free char *folder = NULL;
+	const char *slash;
+	int r = check_name(target->path, err);
+
+	if (r < 0)
+		return r;
+	target->real = realpath(target->path, NULL);
+	if (!target->real)
+		target->real = xstrdup(target->path);
+	target->temp = xasprintf("%s.%d", target->real, (int)getpid());
+	slash = strrchr(target->real, '/');
+	folder = slash ? xstrndup(target->real, (size_t)(slash - target->real) + 1) : xstrdup(".");
+	target->fd = open_unnamed(folder, target->temp, &target->named);
+	if (target->fd >= 0)
+		return 0;
+	r = error_sys(err, "cannot create '%s'", target->path);
+	if (r != -EACCES)
+		return r;
+	(void)error_reason(err, r, &reason_host_config);
+	return error_hint(err, r, "name a file in a directory that you can write to");
+}
+
+/* Give what was written its name if R, of writing it, is no failure; else remove it. */
+static int settle_target(const struct target *target, int r, struct error *err)
+{
+	cleanup_free char *opened = xasprintf("/proc/self/fd/%d", target->fd);
+
+	if (r == 0 && !target->named &&
+	    linkat(AT_FDCWD, opened, AT_FDCWD, target->temp, AT_SYMLINK_FOLLOW) < 0)
+		return error_sys(err, "cannot create '%s'", target->temp);
+	if (r == 0 && rename(target->temp, target->real) < 0)
+		r = error_sys(err, "cannot create '%s'", target->path);
+	if (r < 0)
+		(void)unlink(target->temp);
+	return r;
+}
+
+int bundle_write(const struct profile *profile, const char *path, struct error *err)
+{
+	cleanup_with(target_release) struct target target = { .path = path, .fd = -1 };
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int last;
+	int r = user_enter(&rights, err);
+
+	if (r == 0)
+		r = create_target(&target, err);
+	user_leave(&rights);
+	if (r < 0)
+		return r;
+	r = ends_in(path, ".tar") ? fill_into(profile, target.fd, err)
+				  : fill_compressed(profile, target.fd, err);
+	last = user_enter(&rights, r < 0 ? NULL : err);
+	if (last < 0)
+		return r < 0 ? r : last;
+	return settle_target(&target, r, err);
+}

@@ -1,0 +1,139 @@
+/* What the API says of nodes. */
+
+#include "look/detail.h"
+
+#include <string.h>
+
+#include "api/kube.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "record/ports.h"
+
+#define SHORTEST_MS 500
+#define WORDS_MOST  1000
+
+/* resourceVersion=0: what the API server has in memory is good enough. */
+#define PODS_PATH                                           \
+	"/api/v1/pods?resourceVersion=0&includeObject=None" \
+	"&fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+
+static bool is(const char *word, const char *other)
+{
+	return word && strcmp(word, other) == 0;
+}
+
+static const json_t *get(const json_t *object, const char *outer, const char *inner)
+{
+	return json_object_get(json_object_get(object, outer), inner);
+}
+
+/* The rows of TABLE whose column "Node" is NAME; -1 if it has no such column. */
+static int count_pods(const json_t *table, const char *name)
+{
+	const json_t *columns = json_object_get(table, "columnDefinitions");
+	size_t at = 0;
+	size_t i;
+	json_t *row;
+	int count = 0;
+
+	while (at < json_array_size(columns) &&
+	       !is(json_string_value(json_object_get(json_array_get(columns, at), "name")), "Node"))
+		at++;
+	if (at == json_array_size(columns))
+		return -1;
+	json_array_foreach(json_object_get(table, "rows"), i, row)
+	{
+		count += is(json_string_value(json_array_get(json_object_get(row, "cells"), at)),
+			    name);
+	}
+	return count;
+}
+
+/* A node writes its own status, so its words are kept fit for a terminal. */
+static char *shown(const char *words)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	strbuf_add_printable(&out, words, strnlen(words, WORDS_MOST));
+	return strbuf_take(&out);
+}
+
+static void read_node(const struct node_status *status, const json_t *nodes, const json_t *pods,
+		      struct node_detail *ret)
+{
+	const struct node *node = status->node;
+	const json_t *object = kube_find_object(nodes, node->name);
+	const char *created = json_string_value(get(object, "metadata", "creationTimestamp"));
+	const char *version = json_string_value(
+		json_object_get(get(object, "status", "nodeInfo"), "kubeletVersion"));
+
+	if (!version)
+		version = node->kubernetes_version;
+	*ret = (struct node_detail){
+		.state = is(status->readiness, "Nonexistent") ? "Absent" : status->readiness,
+		.cordoned = json_is_true(get(object, "spec", "unschedulable")),
+		.why = status->why ? xstrdup(status->why) : NULL,
+		.version = version ? shown(version) : NULL,
+		.pods = pods ? count_pods(pods, node->name) : -1,
+		.created = created ? clock_parse_rfc3339(created) : -1,
+	};
+}
+
+void cluster_detail_read(const struct cluster_status *status, const json_t *pods,
+			 struct cluster_detail *ret)
+{
+	*ret = (struct cluster_detail){
+		.nodes = xcalloc(status->count, sizeof(*ret->nodes)),
+		.count = status->count,
+	};
+	for (size_t i = 0; i < status->count; i++)
+		read_node(&status->nodes[i], status->api_nodes, pods, &ret->nodes[i]);
+}
+
+/* A client for an API server that has just answered; NULL if none has. */
+static struct kube *open_any(const struct profile *profile, const struct cluster_status *status)
+{
+	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
+	struct kube *kube = NULL;
+
+	for (size_t i = 0; i < status->count; i++) {
+		cleanup_free char *server = NULL;
+
+		if (!is(status->nodes[i].apiserver, "Running"))
+			continue;
+		if (kube_open(path, &kube, NULL) < 0)
+			return NULL;
+		server = xasprintf("https://%s:%d", status->nodes[i].node->address,
+				   API_SERVER_PORT);
+		kube_set_server(kube, server);
+		return kube;
+	}
+	return NULL;
+}
+
+void cluster_detail_collect(const struct profile *profile, const struct cluster_status *status,
+			    struct cluster_detail *ret)
+{
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+	int64_t deadline = MAX(status->deadline_ms, clock_now_ms() + SHORTEST_MS);
+	json_auto_t *pods = NULL;
+
+	if (status->api_nodes)
+		kube = open_any(profile, status);
+	if (kube)
+		(void)kube_request(kube, KUBE_TABLE, PODS_PATH, NULL,
+				   (unsigned)clock_left_ms(deadline), &pods, NULL);
+	cluster_detail_read(status, pods, ret);
+}
+
+void cluster_detail_release(struct cluster_detail *detail)
+{
+	for (size_t i = 0; i < detail->count; i++) {
+		free(detail->nodes[i].why);
+		free(detail->nodes[i].version);
+	}
+	free(detail->nodes);
+	*detail = CLUSTER_DETAIL_INIT;
+}

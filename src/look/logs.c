@@ -1,0 +1,239 @@
+/* Which logs a cluster has, and where. */
+
+#include "look/logs.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/below.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/parse.h"
+#include "node/cluster-node.h"
+#include "node/node-files.h"
+
+/* A node may have filled its directories with names. */
+#define MOST_NAMES 10000
+
+enum place {
+	PLACE_CLUSTER,
+	PLACE_NODE_TREE, /* among the node's own files */
+	PLACE_NODE_LOGS, /* logs/, with the node's name in it */
+	PLACE_POD,       /* of a control plane */
+};
+
+static const struct {
+	const char *name;
+	enum place place;
+	const char *path; /* of a pod: its name without the node's */
+} services[] = {
+	{ "start", PLACE_CLUSTER, "logs/last-start.log" },
+	{ "front-door", PLACE_CLUSTER, "front-door.log" },
+	{ "agent", PLACE_NODE_TREE, "var/log/agent.log" },
+	{ "containerd", PLACE_NODE_TREE, "var/log/containerd.log" },
+	{ "kubelet", PLACE_NODE_TREE, "var/log/kubelet.log" },
+	{ "kubeadm", PLACE_NODE_LOGS, "kubeadm" },
+	{ "etcd", PLACE_POD, "etcd" },
+	{ "apiserver", PLACE_POD, "kube-apiserver" },
+	{ "controller-manager", PLACE_POD, "kube-controller-manager" },
+	{ "scheduler", PLACE_POD, "kube-scheduler" },
+};
+
+void cluster_logs_show(const struct profile *profile)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+		if (cluster_node_open(profile, node, &at, &why) < 0 ||
+		    at.driver->show(&at.spec, &why) < 0)
+			log_debug("no logs of node '%s' from its disk: %s", node->name, why.text);
+	}
+}
+
+static void add(struct log_list *list, const char *node, size_t service, char *path)
+{
+	list->items = xrealloc(list->items, list->count + 1, sizeof(*list->items));
+	list->items[list->count++] = (struct log_source){
+		.node = node ? xstrdup(node) : NULL,
+		.service = services[service].name,
+		.path = path,
+		.of_container = services[service].place == PLACE_POD,
+	};
+}
+
+void cluster_logs_add_shared(struct log_list *list, arg_unused const struct profile *profile)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
+		if (services[i].place == PLACE_CLUSTER)
+			add(list, NULL, i, xstrdup(services[i].path));
+}
+
+/* The pod folder that was changed last among those whose names begin with PREFIX. */
+static char *newest_pod(const char *folder, const char *pods, const char *prefix)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *best = NULL;
+	struct timespec best_time = { 0 };
+	const char *name;
+
+	(void)below_list_most(folder, pods, MOST_NAMES, &names, NULL);
+	strlist_for_each(name, &names) {
+		cleanup_free char *path = xasprintf("%s/%s", pods, name);
+		cleanup_fd int fd = -1;
+		struct stat st;
+
+		if (strncmp(name, prefix, strlen(prefix)) != 0 ||
+		    below_open(folder, path, O_DIRECTORY, &fd, NULL) < 0 || fstat(fd, &st) < 0)
+			continue;
+		if (best && (st.st_mtim.tv_sec < best_time.tv_sec ||
+			     (st.st_mtim.tv_sec == best_time.tv_sec &&
+			      st.st_mtim.tv_nsec <= best_time.tv_nsec)))
+			continue;
+		best_time = st.st_mtim;
+		free(best);
+		best = take_ptr(path);
+	}
+	return take_ptr(best);
+}
+
+/* The log of the container's last run, N.log with the greatest N. */
+static char *last_run(const char *folder, const char *container)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	unsigned long long best = 0;
+	bool found = false;
+	const char *name;
+
+	(void)below_list_most(folder, container, MOST_NAMES, &names, NULL);
+	strlist_for_each(name, &names) {
+		const char *dot = strchr(name, '.');
+		cleanup_free char *number = dot ? xstrndup(name, (size_t)(dot - name)) : NULL;
+		unsigned long long run;
+
+		if (!dot || strcmp(dot, ".log") != 0 ||
+		    parse_number(number, 0, UINT32_MAX, &run, NULL) < 0)
+			continue;
+		best = found ? MAX(best, run) : run;
+		found = true;
+	}
+	return found ? xasprintf("%s/%llu.log", container, best) : NULL;
+}
+
+static char *static_pod_log(const struct profile *profile, const struct node *node, const char *pod)
+{
+	cleanup_free char *tree = node_tree_relative(profile, node);
+	cleanup_free char *pods = xasprintf("%s/var/log/pods", tree);
+	cleanup_free char *prefix = xasprintf("kube-system_%s-%s_", pod, node->name);
+	cleanup_free char *path = newest_pod(profile->folder, pods, prefix);
+	cleanup_free char *container = path ? xasprintf("%s/%s", path, pod) : NULL;
+
+	return container ? last_run(profile->folder, container) : NULL;
+}
+
+void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
+			   const struct node *node)
+{
+	cleanup_free char *tree = node_tree_relative(profile, node);
+
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		char *path = NULL;
+
+		if (services[i].place == PLACE_NODE_TREE)
+			path = xasprintf("%s/%s", tree, services[i].path);
+		else if (services[i].place == PLACE_NODE_LOGS)
+			path = xasprintf("logs/%s-%s.log", services[i].path, node->name);
+		else if (services[i].place == PLACE_POD && node->control_plane)
+			path = static_pod_log(profile, node, services[i].path);
+		if (path)
+			add(list, node->name, i, path);
+	}
+}
+
+void log_list_release(struct log_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->items[i].node);
+		free(list->items[i].path);
+	}
+	free(list->items);
+	*list = LOG_LIST_INIT;
+}
+
+char *cluster_logs_services(void)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
+		strlist_add(&names, services[i].name);
+	return strlist_join(&names, ", ");
+}
+
+int cluster_logs_service(const char *name, const char **ret_service, struct error *err)
+{
+	const char *bare = strncmp(name, "kube-", 5) == 0 ? name + 5 : name;
+	cleanup_free char *known = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		if (strcmp(services[i].name, bare) == 0) {
+			*ret_service = services[i].name;
+			return 0;
+		}
+	}
+	known = cluster_logs_services();
+	(void)error_because(err, &reason_usage, -EINVAL, "--service: '%s' has no log", name);
+	return error_hint(err, -EINVAL, "use %s", known);
+}
+
+const char *cluster_log_words(const char *line, size_t len)
+{
+	/* "2026-01-02T03:04:05.678901234Z stderr F words" */
+	const char *end = line + len;
+	const char *at = memchr(line, ' ', len);
+
+	if (!at || at - line < 20 || line[4] != '-' || line[10] != 'T')
+		return line;
+	at++;
+	if (end - at < 9 || (strncmp(at, "stdout ", 7) != 0 && strncmp(at, "stderr ", 7) != 0) ||
+	    (at[7] != 'F' && at[7] != 'P') || at[8] != ' ')
+		return line;
+	return at + 9;
+}
+
+bool cluster_log_is_problem(const char *line, size_t len)
+{
+	static const char *const signs[] = {
+		"level=error",
+		"level=fatal",
+		"\"level\":\"error\"",
+		"\"level\":\"fatal\"",
+		"\"level\":\"panic\"",
+		"panic:",
+		"rror execution phase",
+		"no space left",
+		"too many open files",
+		"ut of memory",
+		"OOMKilled",
+		" failed: ",
+		" warning ",
+		"certificate has expired",
+	};
+	const char *words = cluster_log_words(line, len);
+	size_t left = len - (size_t)(words - line);
+
+	/* klog: E or F and the date. */
+	if (left > 5 && (words[0] == 'E' || words[0] == 'F') &&
+	    strspn(words + 1, "0123456789") == 4 && words[5] == ' ')
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		if (memmem(words, left, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}

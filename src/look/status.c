@@ -1,0 +1,285 @@
+/* How a cluster is. */
+
+#include "look/status.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "api/kube.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "driver/tree.h"
+#include "kubeconfig/context.h"
+#include "kubeconfig/kubeconfig.h"
+#include "look/readiness.h"
+#include "node/cluster-node.h"
+#include "record/ports.h"
+
+/* For everything that is asked of the API; a person waits. */
+#define PATIENCE_MS 2000
+
+/* For the front door, which only passes on what an API server has just answered. */
+#define FRONT_DOOR_MS 1500
+
+/* At least, for an API server that has just answered. */
+#define SHORTEST_MS 500
+
+/* resourceVersion=0: what the API server has in memory is good enough. */
+#define NODES_PATH "/api/v1/nodes?resourceVersion=0"
+
+char *cluster_status_service(const char *text, const char *name)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+
+		strlist_split(&words, line, ' ');
+		if (words.count >= 2 && strcmp(words.items[0], name) == 0)
+			return xstrdup(words.items[1]);
+	}
+	return NULL;
+}
+
+static const char *kubelet_word(const struct cluster_node *at)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *state = NULL;
+
+	if (node_tree_read_state(at->folder, &text, NULL) == 0)
+		state = cluster_status_service(text.text, "kubelet");
+	return state && strcmp(state, "running") == 0 ? "Running" : "Stopped";
+}
+
+const char *cluster_status_api(const struct profile *profile, const struct node *node,
+			       unsigned timeout_ms)
+{
+	cleanup_free char *server = xasprintf("https://%s:%d", node->address, API_SERVER_PORT);
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+	int r = context_open(profile, &kube, &why);
+
+	if (r < 0)
+		return why.reason == &reason_api_not_running ? "Stopped" : "Unknown";
+	kube_set_server(kube, server);
+	return kube_is_ok(kube, "/readyz", timeout_ms) ? "Running" : "Stopped";
+}
+
+static bool is(const char *word, const char *other)
+{
+	return strcmp(word, other) == 0;
+}
+
+/* Ask the API at SERVER for its nodes. */
+static int list_nodes(const struct profile *profile, const char *server, int64_t deadline_ms,
+		      json_t **ret_list)
+{
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+	int r = context_open(profile, &kube, NULL);
+
+	if (r < 0)
+		return r;
+	kube_set_server(kube, server);
+	return kube_request(kube, KUBE_GET, NODES_PATH, NULL,
+			    (unsigned)MAX(clock_left_ms(deadline_ms), 1), ret_list, NULL);
+}
+
+/* Ask an API server that has just answered; returns in how many milliseconds it gave the list. */
+static int64_t ask_directly(const struct profile *profile, struct cluster_status *status)
+{
+	for (size_t i = 0; i < status->count; i++) {
+		int64_t began_ms = clock_now_ms();
+		int64_t deadline_ms = MAX(status->deadline_ms, began_ms + SHORTEST_MS);
+		cleanup_free char *server = NULL;
+
+		if (!is(status->nodes[i].apiserver, "Running"))
+			continue;
+		server = xasprintf("https://%s:%d", status->nodes[i].node->address,
+				   API_SERVER_PORT);
+		if (list_nodes(profile, server, deadline_ms, &status->api_nodes) == 0)
+			return clock_now_ms() - began_ms;
+	}
+	return -ESRCH;
+}
+
+static bool any_api_runs(const struct cluster_status *status)
+{
+	for (size_t i = 0; i < status->count; i++)
+		if (is(status->nodes[i].apiserver, "Running"))
+			return true;
+	return false;
+}
+
+/*
+ * Ask the API for its nodes through the front door, as kubectl would; where that leads nowhere, ask
+ * API servers themselves.  A front door that was given far more time than they took does not work;
+ * on a machine that is slow just now nobody can tell.
+ */
+static void ask_for_nodes(const struct profile *profile, struct cluster_status *status)
+{
+	cleanup_free char *door = context_server(profile);
+	int64_t began_ms = clock_now_ms();
+	int64_t door_ms;
+	int64_t direct_ms;
+
+	if (!any_api_runs(status))
+		return;
+	if (list_nodes(profile, door, began_ms + FRONT_DOOR_MS, &status->api_nodes) == 0) {
+		status->front_door = "Running";
+		return;
+	}
+	door_ms = clock_now_ms() - began_ms;
+	direct_ms = ask_directly(profile, status);
+	if (status->api_nodes && (door_ms < FRONT_DOOR_MS || direct_ms < FRONT_DOOR_MS / 4))
+		status->front_door = "Stopped";
+}
+
+static const char *kubeconfig_word(const struct profile *profile)
+{
+	cleanup_free char *server = xasprintf("https://127.0.0.1:%u", profile->api_port);
+	cleanup_free char *path = NULL;
+
+	if (kubeconfig_path(&path, NULL) < 0)
+		return "Nonexistent";
+	return kubeconfig_state_word(kubeconfig_points_at(path, profile->name, server));
+}
+
+static void look_at_running(const struct profile *profile, const struct cluster_node *at,
+			    unsigned timeout_ms, struct node_status *ret)
+{
+	const struct node *node = ret->node;
+	struct node_usage usage;
+
+	at->driver->measure(&at->spec, &usage);
+	ret->memory_bytes = usage.memory_bytes;
+	ret->disk_bytes = usage.disk_bytes;
+	ret->host = "Running";
+	ret->kubelet = usage.paused ? "Paused" : kubelet_word(at);
+	ret->apiserver = !node->control_plane ? "Irrelevant"
+			 : usage.paused       ? "Paused"
+					      : cluster_status_api(profile, node, timeout_ms);
+	ret->kubeconfig = node->control_plane ? kubeconfig_word(profile) : "Irrelevant";
+}
+
+static int look_at(const struct profile *profile, const struct node *node, unsigned timeout_ms,
+		   struct node_status *ret, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	enum node_state state;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	if (r < 0)
+		return r;
+	state = at.driver->query(&at.spec);
+	*ret = (struct node_status){ .node = node };
+	if (state == NODE_RUNNING) {
+		look_at_running(profile, &at, timeout_ms, ret);
+		return 0;
+	}
+	/* As minikube's users know it, everything on a stopped node copies the node's word. */
+	ret->host = state == NODE_STOPPED ? "Stopped" : "Nonexistent";
+	ret->kubelet = ret->host;
+	ret->apiserver = node->control_plane ? ret->host : "Irrelevant";
+	ret->kubeconfig = node->control_plane ? ret->host : "Irrelevant";
+	return 0;
+}
+
+/* Without this, nodes that one may not see would look as if there were none. */
+static int check_may_look(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *nodes = xasprintf("%s/nodes", profile->folder);
+
+	if (access(nodes, X_OK) == 0 || errno != EACCES)
+		return 0;
+	return error_because(err, &reason_not_root, -EACCES,
+			     "the nodes of cluster '%s' are somebody else's", profile->name);
+}
+
+/* See struct cluster_status. */
+static char *why_not_ask(const struct profile *profile)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+	int r = context_open(profile, &kube, &why);
+
+	if (r == -EACCES)
+		return xstrdup("only users who may read the cluster's kubeconfig can ask the API");
+	return r < 0 && why.reason == &reason_host_config ? xstrdup(why.text) : NULL;
+}
+
+int cluster_status_collect(const struct profile *profile, const char *busy_with,
+			   struct cluster_status *ret, struct error *err)
+{
+	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
+	const struct node *node;
+	int unasked = (int)profile_control_planes(profile);
+	int r = check_may_look(profile, err);
+
+	if (r < 0)
+		return r;
+	status.deadline_ms = clock_now_ms() + PATIENCE_MS;
+	status.cannot_ask = why_not_ask(profile);
+	status.nodes = xcalloc(profile->node_count, sizeof(*status.nodes));
+	profile_for_each_node(node, profile) {
+		/* One that does not answer is not to take the time of those after it. */
+		int share_ms = clock_left_ms(status.deadline_ms) / MAX(unasked, 1);
+
+		r = look_at(profile, node, (unsigned)MAX(share_ms, 1), &status.nodes[status.count],
+			    err);
+		if (r < 0)
+			return r;
+		unasked -= node->control_plane;
+		status.count++;
+	}
+	ask_for_nodes(profile, &status);
+	readiness_read(&status, status.api_nodes, busy_with);
+	*ret = status;
+	status = CLUSTER_STATUS_INIT;
+	return 0;
+}
+
+void cluster_status_release(struct cluster_status *status)
+{
+	for (size_t i = 0; i < status->count; i++) {
+		free(status->nodes[i].pressure);
+		free(status->nodes[i].why);
+	}
+	free(status->nodes);
+	json_decref(status->api_nodes);
+	free(status->cannot_ask);
+	*status = CLUSTER_STATUS_INIT;
+}
+
+/* Whether the parts of NODE that Kubernetes needs run. */
+static bool parts_run(const struct node_status *node)
+{
+	return is(node->kubelet, "Running") &&
+	       (is(node->apiserver, "Running") || is(node->apiserver, "Irrelevant"));
+}
+
+int cluster_status_code(const struct cluster_status *status)
+{
+	int code = status->front_door && is(status->front_door, "Stopped") ? 2 : 0;
+	bool unasked = false;
+
+	for (size_t i = 0; i < status->count; i++) {
+		const struct node_status *node = &status->nodes[i];
+
+		if (!is(node->host, "Running"))
+			code |= 1;
+		if (!parts_run(node))
+			code |= 2;
+		else if (is(node->readiness, "Unknown"))
+			unasked = true;
+		else if (!readiness_is_well(node))
+			code |= 8;
+		if (!is(node->kubeconfig, "Configured") && !is(node->kubeconfig, "Irrelevant"))
+			code |= 4;
+	}
+	/* Where no API server runs, that is what is wrong. */
+	return unasked && !(code & 2) ? code | 8 : code;
+}

@@ -1,0 +1,59 @@
+/* How a cluster is: what every node's parts are doing right now.  Only reads; needs no root. */
+#pragma once
+
+#include <jansson.h>
+
+#include "record/profile.h"
+
+/* Words as minikube's users know them: "Running", "Stopped", "Paused", "Nonexistent". */
+struct node_status {
+	const struct node *node; /* of the profile that was asked about */
+	const char *host;
+	const char *kubelet;
+	const char *apiserver;  /* "Irrelevant" for a worker */
+	const char *kubeconfig; /* "Irrelevant" for a worker */
+	uint64_t memory_bytes;  /* what it holds of the host's; 0 if that is not known, as is the
+				   next */
+	uint64_t disk_bytes;    /* what is in use of its own disk */
+	const char *readiness;  /* what the API says of it: a word of readiness.h */
+	char *pressure;         /* "MemoryPressure,DiskPressure", or NULL */
+	char *why;              /* what is wrong with it, or NULL */
+};
+
+struct cluster_status {
+	struct node_status *nodes;
+	size_t count;
+	int64_t deadline_ms; /* when somebody who waits for an answer wants to have it */
+	json_t *api_nodes;   /* the API's list of nodes; NULL if it gave none */
+	char *cannot_ask;    /* why the API can't be asked, although it may run; or NULL */
+
+	/* "Running", or "Stopped" while API servers run that cannot be reached through it; NULL if
+	 * none runs, or if that can't be said. */
+	const char *front_door;
+};
+
+#define CLUSTER_STATUS_INIT ((struct cluster_status){ NULL })
+
+/*
+ * Look at all nodes, and ask the API about them; an API server that does not answer is not waited
+ * for longer than 2 s, all of them together.  BUSY_WITH is the command that works on the cluster
+ * ("manykube start") or NULL.
+ */
+int cluster_status_collect(const struct profile *profile, const char *busy_with,
+			   struct cluster_status *ret, struct error *err);
+void cluster_status_release(struct cluster_status *status);
+
+/* What the API server of NODE is doing: each has a state of its own, so it is not the front door
+ * that is asked.  "Unknown" if the cluster's kubeconfig is closed to the caller, gone or damaged.
+ */
+const char *cluster_status_api(const struct profile *profile, const struct node *node,
+			       unsigned timeout_ms);
+
+/* The exit status of `status`, added up: 1 a node does not run; 2 a kubelet, an API server or the
+ * front door does not; 4 the kubeconfig does not point here; 8 the API does not call a node Ready,
+ * or a node is short of memory, disk space or process numbers. */
+int cluster_status_code(const struct cluster_status *status);
+
+/* What the agent's state file TEXT says of the service NAME: its state ("running"), for the caller
+ * to free; NULL if nothing. */
+char *cluster_status_service(const char *text, const char *name) must_check;

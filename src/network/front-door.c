@@ -1,0 +1,53 @@
+/* The front door of a cluster that runs. */
+
+#include "network/front-door.h"
+
+#include "balancer/balancer.h"
+#include "base/cleanup.h"
+#include "cgroup/scope.h"
+#include "node/cluster-node.h"
+
+int cluster_run_front_door(const struct profile *profile, struct error *err)
+{
+	pid_t worker;
+	int r = balancer_ensure(profile->folder, err);
+
+	if (r == 0)
+		r = scope_adopt(profile->bridge, profile->name, "front-door",
+				balancer_pid(profile->folder), err);
+	/* One that ended meanwhile is followed by one that begins where its keeper is. */
+	worker = balancer_worker_pid(profile->folder);
+	if (r == 0 && worker > 0)
+		(void)scope_adopt(profile->bridge, profile->name, "front-door", worker, NULL);
+	return r;
+}
+
+static bool has_running_control_plane(const struct profile *profile)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->control_plane && cluster_node_state(profile, node) == NODE_RUNNING)
+			return true;
+	return false;
+}
+
+int cluster_open_front_door(const struct profile *profile, struct error *err)
+{
+	bool dead = balancer_pid(profile->folder) == 0;
+
+	/* The front door may live on beside workers: kubectl would only repeat itself there. */
+	if (!has_running_control_plane(profile)) {
+		error_because(err, &reason_api_not_running, -ESRCH,
+			      dead ? "cluster '%s' does not run"
+				   : "the control plane of cluster '%s' does not run",
+			      profile->name);
+		return error_hint(err, -ESRCH, "'manykube start' brings it up");
+	}
+	if (dead && geteuid() != 0) {
+		error_because(err, &reason_api_not_running, -EPERM,
+			      "nothing listens at the API address of cluster '%s'", profile->name);
+		return error_hint(err, -EPERM, "'sudo manykube start' mends it");
+	}
+	return cluster_run_front_door(profile, err);
+}

@@ -1,0 +1,243 @@
+/*
+ * What may pass between a cluster's nodes, this host, and everything else: the cluster's table of
+ * nftables.
+ *
+ * A packet that one table drops is dropped, whatever others say; so each cluster's table protects
+ * that cluster's bridge and address from all others, and this host from its nodes.
+ */
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "host/forwarding.h"
+#include "host/link.h"
+#include "network/network.h"
+#include "record/ports.h"
+
+const char *network_host_access(const struct profile *profile)
+{
+	return profile->host_access ?: profile->offline ? "none" : "all";
+}
+
+static void add_once(struct strlist *list, const char *item)
+{
+	if (!strlist_has(list, item))
+		strlist_add(list, item);
+}
+
+/* "all" and "none" are no ports. */
+static void add_port(struct strlist *list, const char *word)
+{
+	if (*word && !word[strspn(word, "0123456789")])
+		add_once(list, word);
+}
+
+/* If REGISTRY, HOST[:PORT] or a URL of one, is on this host, add its port to RET. */
+static void add_registry_port(const struct profile *profile, const char *registry,
+			      struct strlist *ret)
+{
+	const char *slashes = strstr(registry, "://");
+	const char *host = slashes ? slashes + 3 : registry;
+	size_t len = strcspn(host, ":/");
+	cleanup_free char *name = xstrndup(host, len);
+	cleanup_free char *port = NULL;
+
+	if (strcmp(name, profile->gateway) != 0 && strcmp(name, "host.manykube.internal") != 0)
+		return;
+	if (host[len] == ':')
+		port = xstrndup(host + len + 1, strspn(host + len + 1, "0123456789"));
+	else
+		port = xstrdup(strncmp(registry, "http:", 5) == 0 ? "80" : "443");
+	add_port(ret, port);
+}
+
+/* The ports of this host besides DNS and the API that nodes are to reach if not all.  Who names a
+ * registry on this host wants it to be reached, unless told otherwise. */
+static void list_access_ports(const struct profile *profile, struct strlist *ret)
+{
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	const char *word;
+	const char *registry;
+
+	if (profile->host_access) {
+		strlist_split(&words, profile->host_access, ',');
+		strlist_for_each(word, &words)
+			add_port(ret, word);
+		return;
+	}
+	strlist_for_each(registry, &profile->insecure_registries)
+		add_registry_port(profile, registry, ret);
+	strlist_for_each(registry, &profile->registry_mirrors)
+		add_registry_port(
+			profile, strchr(registry, '=') ? strchr(registry, '=') + 1 : registry, ret);
+}
+
+void network_host_ports(const struct profile *profile, struct strlist *ret)
+{
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
+	const char *port;
+
+	strlist_addf(ret, "tcp %d", FRONT_DOOR_PORT);
+	strlist_add(ret, "udp 53");
+	strlist_add(ret, "tcp 53");
+	list_access_ports(profile, &ports);
+	strlist_for_each(port, &ports) {
+		cleanup_free char *tcp = xasprintf("tcp %s", port);
+		cleanup_free char *udp = xasprintf("udp %s", port);
+
+		add_once(ret, tcp);
+		add_once(ret, udp);
+	}
+}
+
+/*
+ * A bridge passes frames on between its own ports, and br_netfilter shows them here as if it had
+ * forwarded them to itself.  On any other interface that is a packet that somebody had us route.
+ */
+static void add_bystander(struct strbuf *out, const char *link)
+{
+	strbuf_addf(out, "  iifname \"%s\" ", link);
+	if (link_is_bridge(link))
+		strbuf_addf(out, "oifname != \"%s\" ", link);
+	strbuf_add(out, "meta nfproto ipv4 goto bystanders\n");
+}
+
+/*
+ * Interfaces that forward only because of clusters.  For all else they are still to forward nothing
+ * but what other programs redirect, such as the published ports of containers.
+ */
+static void add_bystanders(struct strbuf *out)
+{
+	cleanup_with(strlist_release) struct strlist links = STRLIST_INIT;
+	const char *link;
+
+	forwarding_list(&links);
+	strlist_for_each(link, &links)
+		if (!strpbrk(link, "\"*\\"))
+			add_bystander(out, link);
+}
+
+/*
+ * Addresses of the cluster are only on its bridge.  Elsewhere they are forged, and are dropped
+ * before a connection is made of them: its replies would be let in to nodes, and to this host from
+ * them.
+ */
+static void add_forged(const struct profile *profile, struct strbuf *out)
+{
+	strbuf_addf(out,
+		    "chain forged {\n"
+		    "  type filter hook prerouting priority raw;\n"
+		    "  iifname != \"lo\" iifname != \"%s*\" ip saddr { %s, %s } drop\n"
+		    "}\n",
+		    profile->bridge, profile->subnet, profile->pod_subnet);
+}
+
+/*
+ * What the host forwards.  Services' addresses mean nothing outside of nodes: a packet that comes
+ * here before kube-proxy has made its rules is refused at once, so that its sender tries again.
+ */
+static void add_forward(const struct profile *profile, struct strbuf *out)
+{
+	const char *bridge = profile->bridge;
+
+	strbuf_addf(out,
+		    "chain from_nodes {\n"
+		    "  meta nfproto ipv6 drop\n"
+		    "  ip saddr != { %s, %s } drop\n",
+		    profile->subnet, profile->pod_subnet);
+	/* What belongs to no connection is not masqueraded, and would show nodes' addresses. */
+	if (profile->offline)
+		strbuf_add(out, "  reject\n");
+	else
+		strbuf_addf(out,
+			    "  ip daddr %s reject\n"
+			    "  ct state invalid drop\n",
+			    profile->service_subnet);
+	strbuf_add(out, "}\n"
+			"chain to_nodes {\n"
+			"  meta nfproto ipv6 drop\n");
+	if (!profile->offline)
+		strbuf_add(out, "  ct state established,related accept\n");
+	strbuf_addf(out,
+		    "  drop\n"
+		    "}\n"
+		    "chain bystanders {\n"
+		    "  ct state established,related accept\n"
+		    "  ct status dnat accept\n"
+		    "  drop\n"
+		    "}\n"
+		    "chain forward {\n"
+		    "  type filter hook forward priority filter;\n"
+		    "  iifname \"%s\" oifname \"%s\" accept\n"
+		    "  iifname \"%s\" goto from_nodes\n"
+		    "  oifname \"%s\" goto to_nodes\n",
+		    bridge, bridge, bridge, bridge);
+	if (!profile->offline)
+		add_bystanders(out);
+	strbuf_add(out, "}\n");
+}
+
+/* What is left of this host if nodes may not reach all of it: names, the API, and a ping. */
+static void add_limits(const struct profile *profile, struct strbuf *out)
+{
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+
+	strbuf_addf(out,
+		    "  ip daddr %s udp dport 53 accept\n"
+		    "  ip daddr %s tcp dport { 53, %d } accept\n"
+		    "  ip daddr %s icmp type echo-request accept\n",
+		    profile->gateway, profile->gateway, FRONT_DOOR_PORT, profile->gateway);
+	list_access_ports(profile, &ports);
+	joined = strlist_join(&ports, ", ");
+	if (ports.count > 0)
+		strbuf_addf(out, "  meta l4proto { tcp, udp } th dport { %s } accept\n", joined);
+	strbuf_add(out, "  meta l4proto tcp reject with tcp reset\n"
+			"  reject\n");
+}
+
+/*
+ * What comes to this host itself.  Its address in the cluster is only for the cluster, and its
+ * loopback addresses are for no node, also where net.ipv4.conf.all.route_localnet is on.
+ */
+static void add_input(const struct profile *profile, struct strbuf *out)
+{
+	strbuf_addf(out,
+		    "chain from_nodes_to_host {\n"
+		    "  meta nfproto ipv6 drop\n"
+		    "  ip daddr 127.0.0.0/8 drop\n"
+		    "  ip saddr != { %s, %s } drop\n"
+		    "  ct state established,related accept\n",
+		    profile->subnet, profile->pod_subnet);
+	if (strcmp(network_host_access(profile), "all") != 0)
+		add_limits(profile, out);
+	strbuf_addf(out,
+		    "}\n"
+		    "chain input {\n"
+		    "  type filter hook input priority filter;\n"
+		    "  iifname \"%s\" goto from_nodes_to_host\n"
+		    "  iifname != \"lo\" ip daddr %s drop\n"
+		    "}\n",
+		    profile->bridge, profile->gateway);
+}
+
+char *network_rules(const struct profile *profile)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	if (!profile->offline)
+		strbuf_addf(&out,
+			    "chain postrouting {\n"
+			    "  type nat hook postrouting priority srcnat;\n"
+			    "  ip saddr { %s, %s } ip daddr != { %s, %s } oifname != \"%s\" "
+			    "masquerade\n"
+			    "}\n",
+			    profile->subnet, profile->pod_subnet, profile->subnet,
+			    profile->pod_subnet, profile->bridge);
+	add_forged(profile, &out);
+	add_forward(profile, &out);
+	add_input(profile, &out);
+	return strbuf_take(&out);
+}

@@ -1,0 +1,532 @@
+/* The cluster's network on this host. */
+
+#include "network/network.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "data/inet.h"
+#include "host/firewall.h"
+#include "host/forwarding.h"
+#include "host/link.h"
+#include "host/neighbours.h"
+#include "record/spec.h"
+
+/* The first port of 127.0.0.1 that a front door may get. */
+#define FIRST_PORT 16443
+#define LAST_PORT  17443
+
+#define LOCKS   "/run/manykube"
+#define LOCK_MS 120000
+
+char *network_bridge_name(const char *folder)
+{
+	uint32_t hash = 2166136261u;
+
+	/* FNV-1a: the same name for the same folder, so a damaged profile can still be cleaned up.
+	 */
+	for (; *folder; folder++)
+		hash = (hash ^ (unsigned char)*folder) * 16777619u;
+	return xasprintf("mk%08x", hash);
+}
+
+struct used_networks {
+	struct subnet *all;
+	size_t count;
+	const char *own_bridge;
+};
+
+static int note_network(struct in_addr network, unsigned prefix, const char *link, void *data)
+{
+	struct used_networks *used = data;
+
+	if (link && strcmp(link, used->own_bridge) == 0)
+		return 0;
+	used->all = xrealloc(used->all, used->count + 1, sizeof(*used->all));
+	used->all[used->count++] = (struct subnet){ network, prefix };
+	return 0;
+}
+
+static void release_used(struct used_networks *used)
+{
+	free(used->all);
+}
+
+/* Networks that nobody has on the internet, so that using one here hides nothing. */
+static bool is_private(const struct subnet *subnet)
+{
+	static const struct {
+		uint32_t address;
+		unsigned prefix;
+	} private[] = {
+		{ 0x0a000000, 8 },  /* 10.0.0.0 */
+		{ 0xac100000, 12 }, /* 172.16.0.0 */
+		{ 0xc0a80000, 16 }, /* 192.168.0.0 */
+		{ 0x64400000, 10 }, /* 100.64.0.0 */
+		{ 0xc6120000, 15 }, /* 198.18.0.0 */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(private); i++) {
+		struct subnet all = { { htonl(private[i].address) }, private[i].prefix };
+
+		if (subnet->prefix >= all.prefix && inet_contains(&all, subnet->address))
+			return true;
+	}
+	return false;
+}
+
+static int check_wanted(const char *wanted, const struct used_networks *used, struct subnet *ret,
+			struct error *err)
+{
+	int r = inet_parse_subnet(wanted, ret, err);
+
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	if (ret->prefix < 8 || ret->prefix > 28)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "the subnet '%s' is too %s: use a prefix of /8 to /28", wanted,
+				     ret->prefix < 8 ? "large" : "small");
+	if (!is_private(ret)) {
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"the subnet '%s' is not private: machines on the internet have it", wanted);
+		return error_hint(err, -EINVAL,
+				  "use one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16");
+	}
+	for (size_t i = 0; i < used->count; i++) {
+		cleanup_free char *other = NULL;
+
+		if (!inet_overlap(ret, &used->all[i]))
+			continue;
+		other = inet_print_subnet(&used->all[i]);
+		return error_because(err, &reason_subnet_taken, -EADDRINUSE,
+				     "the subnet '%s' overlaps '%s', which this host already uses",
+				     wanted, other);
+	}
+	return 0;
+}
+
+/* The profiles that exist keep their subnets while they are stopped, too. */
+static void note_profiles(struct used_networks *used, const struct profile *own)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+
+	if (profile_list(&names, NULL) < 0)
+		return;
+	strlist_for_each(name, &names) {
+		cleanup_with(profile_release) struct profile other = PROFILE_INIT;
+		struct subnet subnet;
+
+		if (strcmp(name, own->name) != 0 && profile_load(name, &other, NULL) == 0 &&
+		    other.subnet && inet_parse_subnet(other.subnet, &subnet, NULL) == 0)
+			(void)note_network(subnet.address, subnet.prefix, NULL, used);
+		if (strcmp(name, own->name) != 0 && other.pod_subnet &&
+		    inet_parse_subnet(other.pod_subnet, &subnet, NULL) == 0)
+			(void)note_network(subnet.address, subnet.prefix, NULL, used);
+	}
+}
+
+static int find_used(const struct profile *profile, struct used_networks *used, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *socket = NULL;
+	int r = link_open(&socket, err);
+
+	if (r == 0)
+		r = link_each_network(socket, note_network, used, err);
+	if (r == 0)
+		note_profiles(used, profile);
+	return r;
+}
+
+static int plan_subnet(struct profile *profile, const char *wanted,
+		       const struct used_networks *used, struct error *err)
+{
+	struct subnet subnet;
+	struct in_addr gateway;
+	int r = wanted ? check_wanted(wanted, used, &subnet, err)
+		       : inet_choose_subnet(used->all, used->count, &subnet, err);
+
+	if (r == 0)
+		r = inet_nth_address(&subnet, 1, &gateway, err);
+	if (r < 0)
+		return r;
+	profile->subnet = inet_print_subnet(&subnet);
+	profile->gateway = inet_print_address(gateway);
+	return 0;
+}
+
+/* The host has a way to every cluster's pods, so clusters must not share their addresses. */
+static int plan_pod_subnet(struct profile *profile, const struct used_networks *used,
+			   struct error *err)
+{
+	for (unsigned second = 244; second < 255; second++) {
+		struct subnet candidate = { { htonl(10u << 24 | second << 16) }, 16 };
+		bool taken = false;
+
+		for (size_t i = 0; i < used->count; i++)
+			taken = taken || inet_overlap(&candidate, &used->all[i]);
+		if (taken)
+			continue;
+		profile->pod_subnet = inet_print_subnet(&candidate);
+		return 0;
+	}
+	return error_because(err, &reason_subnet_taken, -EADDRINUSE,
+			     "no network for pods is free between 10.244.0.0/16 and 10.254.0.0/16");
+}
+
+static bool port_is_free(struct in_addr address, unsigned port)
+{
+	struct sockaddr_in name = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr = address,
+	};
+	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	       bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0;
+}
+
+static struct in_addr loopback(void)
+{
+	return (struct in_addr){ .s_addr = htonl(INADDR_LOOPBACK) };
+}
+
+static bool port_is_promised(unsigned port, const char *own_name)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+
+	if (profile_list(&names, NULL) < 0)
+		return false;
+	strlist_for_each(name, &names) {
+		cleanup_with(profile_release) struct profile other = PROFILE_INIT;
+
+		if (strcmp(name, own_name) != 0 && profile_load(name, &other, NULL) == 0 &&
+		    other.api_port == port)
+			return true;
+	}
+	return false;
+}
+
+static int plan_port(struct profile *profile, struct error *err)
+{
+	for (unsigned port = FIRST_PORT; port <= LAST_PORT; port++) {
+		if (!port_is_free(loopback(), port) || port_is_promised(port, profile->name))
+			continue;
+		profile->api_port = port;
+		return 0;
+	}
+	return error_because(err, &reason_network, -EADDRINUSE,
+			     "no port of 127.0.0.1 between %d and %d is free", FIRST_PORT,
+			     LAST_PORT);
+}
+
+/* The networks of a cluster must not overlap each other; the pods' not what this host uses. */
+static int check_networks(const struct profile *profile, const struct used_networks *used,
+			  struct error *err)
+{
+	const struct {
+		const char *what;
+		const char *text;
+	} own[] = { { "nodes", profile->subnet },
+		    { "pods", profile->pod_subnet },
+		    { "services", profile->service_subnet } };
+	struct subnet subnets[ARRAY_SIZE(own)];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(own); i++)
+		r = inet_parse_subnet(own[i].text, &subnets[i], err);
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		for (size_t j = 0; j < i; j++)
+			if (inet_overlap(&subnets[i], &subnets[j]))
+				return error_because(err, &reason_usage, -EINVAL,
+						     "the network '%s' for %s overlaps '%s' for %s",
+						     own[i].text, own[i].what, own[j].text,
+						     own[j].what);
+	for (size_t i = 0; i < used->count; i++) {
+		cleanup_free char *other = NULL;
+
+		if (!inet_overlap(&subnets[1], &used->all[i]))
+			continue;
+		other = inet_print_subnet(&used->all[i]);
+		(void)error_because(err, &reason_subnet_taken, -EADDRINUSE,
+				    "the network '%s' for pods overlaps '%s', which this host "
+				    "already uses",
+				    profile->pod_subnet, other);
+		return error_hint(err, -EADDRINUSE, "choose another with --pod-network-cidr");
+	}
+	return 0;
+}
+
+int network_plan(struct profile *profile, const char *wanted, struct error *err)
+{
+	cleanup_with(release_used) struct used_networks used = { 0 };
+	int r;
+
+	if (!profile->bridge)
+		profile->bridge = network_bridge_name(profile->folder);
+	used.own_bridge = profile->bridge;
+	r = find_used(profile, &used, err);
+	if (r == 0 && !profile->subnet)
+		r = plan_subnet(profile, wanted, &used, err);
+	if (r == 0 && !profile->pod_subnet)
+		r = plan_pod_subnet(profile, &used, err);
+	if (r == 0)
+		r = check_networks(profile, &used, err);
+	if (r == 0 && profile->api_port == 0)
+		r = plan_port(profile, err);
+	return r;
+}
+
+static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)
+{
+	cleanup_free char *text = NULL;
+
+	if (port_is_free(address, port))
+		return 0;
+	text = inet_print_address(address);
+	(void)error_because(err, &reason_port_taken, -EADDRINUSE, "%s: port %u of %s %s", option,
+			    port, text,
+			    errno == EADDRNOTAVAIL ? "can't be had: this host has no such address"
+						   : "is in use");
+	return -EADDRINUSE;
+}
+
+/* Whether the front door of PROFILE has the host's port of PORT, wherever that leads. */
+static bool listens_at(const struct profile *profile, const struct port_spec *port)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec had;
+
+		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port->host_port &&
+		    had.address.s_addr == port->address.s_addr)
+			return true;
+	}
+	return false;
+}
+
+int network_ports_are_free(const struct profile *profile, const struct profile *before,
+			   struct error *err)
+{
+	const char *word;
+	int r = 0;
+
+	if (!before || before->api_port != profile->api_port)
+		r = need_port(loopback(), profile->api_port, "--apiserver-port", err);
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec port;
+
+		if (r == 0)
+			r = spec_parse_port(word, &port, err);
+		if (r == 0 && !(before && listens_at(before, &port)))
+			r = need_port(port.address, port.host_port, "--ports", err);
+	}
+	return r;
+}
+
+/* The directory of locks that all clusters of this host share: root's alone. */
+static int make_lock_directory(struct error *err)
+{
+	struct stat st;
+	int r = file_make_dirs(LOCKS, 0755, err);
+
+	if (r < 0)
+		return r;
+	if (lstat(LOCKS, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_mode & 022)
+		return error_set(err, -EPERM, "'%s' is not a directory that only root can write to",
+				 LOCKS);
+	return 0;
+}
+
+/*
+ * All who plan in the same network namespace see the same one, so it names the lock.  It is not the
+ * lock itself: every user can open it, and what can be opened can be locked.  Without root nobody
+ * brings a network up; then it only keeps the plans of this user apart.
+ */
+int network_lock(int *ret_fd, struct error *err)
+{
+	cleanup_fd int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	cleanup_free char *path = NULL;
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open this host's network");
+	if (geteuid() != 0) {
+		r = file_lock_fd(fd, "/proc/self/ns/net", FILE_LOCK_MS, err);
+		if (r == 0)
+			*ret_fd = take_fd(fd);
+	} else {
+		path = xasprintf(LOCKS "/network-%llu", (unsigned long long)st.st_ino);
+		r = make_lock_directory(err);
+		if (r == 0)
+			r = file_lock_private(path, "planning a network", LOCK_MS, ret_fd, err);
+	}
+	return r < 0 ? error_prefix(err, r, "cannot plan a network beside another command") : 0;
+}
+
+/* Ports that an older version of this program made have IPv6. */
+static int quiet_port(const char *name, void *data)
+{
+	const char *bridge = data;
+	size_t len = strlen(bridge);
+
+	if (strncmp(name, bridge, len) == 0 && name[len] == '.')
+		link_disable_ipv6(name);
+	return 0;
+}
+
+static int make_bridge(const struct profile *profile, struct link_socket *host, struct error *err)
+{
+	struct subnet subnet;
+	struct in_addr gateway;
+	int r = inet_parse_subnet(profile->subnet, &subnet, err);
+
+	if (r == 0)
+		r = inet_parse_address(profile->gateway, &gateway, err);
+	if (r == 0)
+		r = link_add_bridge(host, profile->bridge, err);
+	if (r == 0)
+		r = link_add_address(host, profile->bridge, gateway, subnet.prefix, err);
+	if (r == 0)
+		r = link_each(host, quiet_port, profile->bridge, err);
+	return r;
+}
+
+static int make_rules(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *rules = network_rules(profile);
+
+	return firewall_replace_table(profile->bridge, rules, err);
+}
+
+static int host_route(const struct node *node, struct link_socket *host, bool remove,
+		      struct error *err)
+{
+	struct subnet pods;
+	struct in_addr via;
+	int r = inet_parse_subnet(node->pod_cidr, &pods, err);
+
+	if (r == 0)
+		r = inet_parse_address(node->address, &via, err);
+	if (r < 0)
+		return r;
+	if (remove)
+		return link_delete_route(host, pods.address, pods.prefix, via, err);
+	return link_replace_route(host, pods.address, pods.prefix, via, err);
+}
+
+int network_up(const struct profile *profile, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	const struct node *node;
+	int r = link_open(&host, err);
+
+	if (r == 0)
+		r = make_bridge(profile, host, err);
+	/* Afterwards it is known which interfaces forward because of us, and the rules name them.
+	 */
+	if (r == 0)
+		r = profile->offline ? forwarding_end(profile->bridge, err)
+				     : forwarding_begin(profile->bridge, err);
+	if (r == 0)
+		r = make_rules(profile, err);
+	network_host_ports(profile, &ports);
+	if (r == 0)
+		(void)neighbours_open(profile->bridge, &ports);
+	if (r == 0 && strcmp(profile->cni, "none") != 0)
+		profile_for_each_node(node, profile)
+			if (r == 0)
+				r = host_route(node, host, false, err);
+	return r < 0 ? error_reason(err, error_prefix(err, r, "cannot make the cluster's network"),
+				    &reason_network)
+		     : 0;
+}
+
+int network_forget(const struct node *node, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	int r = link_open(&host, err);
+
+	if (r == 0)
+		r = host_route(node, host, true, err);
+	return r < 0 ? error_reason(err, r, &reason_network) : 0;
+}
+
+struct port_search {
+	const char *prefix;
+	struct strlist found;
+};
+
+static int note_port(const char *name, void *data)
+{
+	struct port_search *search = data;
+	size_t len = strlen(search->prefix);
+
+	if (strncmp(name, search->prefix, len) == 0 && name[len] == '.')
+		strlist_add(&search->found, name);
+	return 0;
+}
+
+int network_down(const struct profile *profile, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	struct port_search ports = { .prefix = profile->bridge };
+	const char *name;
+	int r = link_open(&host, err);
+
+	if (r == 0)
+		r = link_each(host, note_port, &ports, err);
+	strlist_for_each(name, &ports.found)
+		if (r == 0)
+			r = link_delete(host, name, err);
+	strlist_release(&ports.found);
+	if (r == 0)
+		neighbours_close(profile->bridge);
+	/* The routes go with the bridge. */
+	if (r == 0)
+		r = link_delete(host, profile->bridge, err);
+	if (r == 0)
+		r = forwarding_end(profile->bridge, err);
+	if (r == 0)
+		r = firewall_delete_table(profile->bridge, err);
+	return r < 0 ? error_reason(err,
+				    error_prefix(err, r, "cannot remove the cluster's network"),
+				    &reason_network)
+		     : 0;
+}
+
+void network_parse_resolv(const char *text, struct strlist *ret_servers)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+		cleanup_free char *clean = xstrndup(line, strcspn(line, "#;\r"));
+		struct in_addr address;
+
+		for (char *p = clean; *p; p++)
+			if (*p == '\t')
+				*p = ' ';
+		strlist_split(&words, clean, ' ');
+		if (words.count >= 2 && strcmp(words.items[0], "nameserver") == 0 &&
+		    inet_parse_address(words.items[1], &address, NULL) == 0)
+			strlist_addf(ret_servers, "%s:53", words.items[1]);
+	}
+}

@@ -1,0 +1,311 @@
+/* What a node has its /usr from. */
+
+#include "node/base-image.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/below.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/process.h"
+#include "host/probe.h"
+#include "node/node-files.h"
+
+/* Where a node looks for programs, the shortest way last. */
+static const char *const program_folders[] = { "usr/local/sbin", "usr/local/bin", "usr/sbin",
+					       "usr/bin" };
+
+/* What nodes have of their own, or never look at. */
+#define NOT_UNPACKED                                                                              \
+	"boot", "dev", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", \
+		"var"
+
+/* What is looked at: a folder, or the names in a tar. */
+struct base {
+	const char *folder;
+	struct strlist names;
+};
+
+static void release_base(struct base *base)
+{
+	strlist_release(&base->names);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Whether it has PATH, in a folder following links as the node would. */
+static bool has(const struct base *base, const char *path)
+{
+	cleanup_free char *found = NULL;
+	cleanup_fd int fd = -1;
+
+	if (!base->folder)
+		return strlist_has(&base->names, path);
+	return below_find(base->folder, path, &fd, &found, NULL) == 0;
+}
+
+static bool has_program(const char *program, const void *data)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(program_folders); i++) {
+		cleanup_free char *path = xasprintf("%s/%s", program_folders[i], program);
+
+		if (has(data, path))
+			return true;
+	}
+	return false;
+}
+
+/* Whether NAME, a top folder, is one of its own and not a link into usr. */
+static bool is_own_folder(const struct base *base, const char *name)
+{
+	cleanup_free char *path = xasprintf("%s/%s", base->folder ? base->folder : "", name);
+	size_t len = strlen(name);
+	const char *other;
+	struct stat st;
+
+	if (base->folder)
+		return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	strlist_for_each(other, &base->names)
+		if (strncmp(other, name, len) == 0 && other[len] == '/' && other[len + 1])
+			return true;
+	return false;
+}
+
+/* The kind of machine that the program PATH is for; 0 if it is no such program. */
+static unsigned machine_of(const char *path)
+{
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr header;
+
+	if (fd < 0 || pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+		return 0;
+	return header.e_machine;
+}
+
+static bool is_for_other_machine(const struct base *base)
+{
+	cleanup_free char *shell = NULL;
+	cleanup_fd int fd = -1;
+	unsigned machine;
+
+	if (!base->folder || below_find(base->folder, "usr/bin/sh", &fd, &shell, NULL) < 0)
+		return false;
+	machine = machine_of(shell);
+	return machine && machine != machine_of("/proc/self/exe");
+}
+
+/* See that BASE, called PATH, is what a node can run on. */
+static int check(const struct base *base, const char *path, struct error *err)
+{
+	static const char *const merged[] = { "bin", "sbin", "lib", "lib64" };
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist packages = STRLIST_INIT;
+	cleanup_free char *all_names = NULL;
+	cleanup_free char *all_packages = NULL;
+
+	if (!is_own_folder(base, "usr")) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "'%s' is no root file system: it has no folder 'usr'", path);
+		return error_hint(err, -EINVAL,
+				  "debootstrap makes such a folder, 'docker export' such a tar; "
+				  "'docker save' does not");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(merged); i++)
+		if (is_own_folder(base, merged[i]))
+			return error_because(err, &reason_usage, -EINVAL,
+					     "'%s' can't be a node's: its '/%s' must be a link to "
+					     "'usr/%s', as today's distributions have it",
+					     path, merged[i], merged[i]);
+	if (!has_program("sh", base))
+		strlist_add(&names, "sh");
+	probe_missing_programs(has_program, base, &names, &packages);
+	if (names.count > 0) {
+		all_names = strlist_join(&names, ", ");
+		all_packages = strlist_join(&packages, " ");
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "'%s' lacks programs that nodes need: %s", path, all_names);
+		return packages.count == 0 ? -EINVAL
+					   : error_hint(err, -EINVAL,
+							"install them there; Debian has them in %s",
+							all_packages);
+	}
+	if (is_for_other_machine(base))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is for another kind of machine", path);
+	return 0;
+}
+
+/* Run tar with ARGV on PATH, what it prints added to OUTPUT unless that is NULL. */
+static int run_tar(char *const *argv, const char *path, struct strbuf *output, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf words = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf unused = STRBUF_INIT;
+	cleanup_fd int said = memfd_create("tar", MFD_CLOEXEC);
+	const struct process_options options = { .no_stdin = true,
+						 .dies_with_us = true,
+						 .stderr_fd = said };
+	int r;
+
+	if (said < 0)
+		return error_sys(err, "cannot make a file");
+	r = process_capture(argv, &options, output ? output : &unused, err);
+	if (r == -ENOENT) {
+		(void)error_reason(err, r, &reason_host_missing_tool);
+		return error_hint(err, r, "apt install tar");
+	}
+	if (r <= 0)
+		return r;
+	(void)lseek(said, 0, SEEK_SET);
+	(void)file_read_fd(said, 1 << 20, &words, NULL);
+	return error_because(err, &reason_usage, -EINVAL, "'%s' can't be unpacked: %.*s", path,
+			     (int)strcspn(words.text, "\n"), words.text);
+}
+
+static int list_tar(const char *path, struct strlist *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	cleanup_free char *file = xasprintf("--file=%s", path);
+	const char *line;
+	int r = run_tar(ARGV("tar", "--list", "--force-local", file), path, &text, err);
+
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines)
+		strlist_add(ret, strncmp(line, "./", 2) == 0 ? line + 2 : line + (*line == '/'));
+	return r;
+}
+
+int base_check(const char *path, struct error *err)
+{
+	/* A start plans twice, and to list a large tar takes seconds. */
+	static char *found_good;
+	cleanup_with(release_base) struct base base = { NULL };
+	struct stat st;
+	int r = 0;
+
+	if (found_good && strcmp(found_good, path) == 0)
+		return 0;
+	if (*path != '/' || stat(path, &st) < 0)
+		return error_because(err, &reason_usage, -EINVAL, "this host has no '%s'", path);
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is neither a folder nor a tar", path);
+	if (S_ISDIR(st.st_mode))
+		base.folder = path;
+	else
+		r = list_tar(path, &base.names, err);
+	if (r == 0)
+		r = check(&base, path, err);
+	if (r == 0 && base.folder && geteuid() == 0)
+		r = probe_idmap(path, err);
+	if (r < 0)
+		return r;
+	free(found_good);
+	found_good = xstrdup(path);
+	return 0;
+}
+
+static char *unpacked(const struct profile *profile, const struct node *node)
+{
+	return xasprintf("%s/nodes/%s/base", profile->folder, node->name);
+}
+
+char *base_folder(const struct profile *profile, const struct node *node)
+{
+	if (!node->base_image)
+		return NULL;
+	return is_folder(node->base_image) ? xstrdup(node->base_image) : unpacked(profile, node);
+}
+
+/* The tree of another node that was unpacked from the tar as it is now, for the caller to free, or
+ * NULL.  Its folder has the tar's time. */
+static char *find_same(const struct profile *profile, const struct node *node,
+		       const struct stat *tar)
+{
+	const struct node *other;
+
+	profile_for_each_node(other, profile) {
+		cleanup_free char *folder = unpacked(profile, other);
+		struct stat st;
+
+		if (other != node && other->base_image &&
+		    strcmp(other->base_image, node->base_image) == 0 && stat(folder, &st) == 0 &&
+		    st.st_mtim.tv_sec == tar->st_mtim.tv_sec &&
+		    st.st_mtim.tv_nsec == tar->st_mtim.tv_nsec)
+			return take_ptr(folder);
+	}
+	return NULL;
+}
+
+static int unpack(const char *path, const char *folder, struct error *err)
+{
+	static const char *const without[] = { NOT_UNPACKED };
+	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
+
+	strlist_add_all(&argv, ARGV("tar", "--extract", "--force-local", "--numeric-owner",
+				    "--preserve-permissions", "--anchored"));
+	for (size_t i = 0; i < ARRAY_SIZE(without); i++) {
+		strlist_addf(&argv, "--exclude=%s", without[i]);
+		strlist_addf(&argv, "--exclude=./%s", without[i]);
+	}
+	strlist_addf(&argv, "--directory=%s", folder);
+	strlist_addf(&argv, "--file=%s", path);
+	return run_tar(argv.items, path, NULL, err);
+}
+
+static int make(const struct profile *profile, const struct node *node, const char *folder,
+		struct error *err)
+{
+	cleanup_free char *part = xasprintf("%s.part", folder);
+	cleanup_free char *same = NULL;
+	const struct base base = { .folder = part };
+	struct stat st;
+	int r;
+
+	if (stat(node->base_image, &st) < 0)
+		return error_sys(err, "cannot open '%s'", node->base_image);
+	same = find_same(profile, node, &st);
+	r = file_remove_tree(part, err);
+	if (r == 0)
+		r = file_make_dirs(part, 0700, err);
+	if (r == 0)
+		r = same ? file_link_tree(same, part, NULL, err)
+			 : unpack(node->base_image, part, err);
+	if (r == 0)
+		r = check(&base, node->base_image, err);
+	if (r < 0) {
+		(void)file_remove_tree(part, NULL);
+		return r;
+	}
+	/* Programs in it that make root of others are for the node only. */
+	if (chmod(part, 0700) < 0 ||
+	    utimensat(AT_FDCWD, part, (struct timespec[]){ st.st_mtim, st.st_mtim }, 0) < 0 ||
+	    rename(part, folder) < 0)
+		return error_sys(err, "cannot make '%s'", folder);
+	return 0;
+}
+
+int base_make(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_free char *folder = base_folder(profile, node);
+	const struct base base = { .folder = folder };
+	int r;
+
+	if (!folder)
+		return 0;
+	r = file_exists(folder) ? check(&base, node->base_image, err)
+				: make(profile, node, folder, err);
+	return r < 0 ? error_prefix(err, r, "the base of node '%s'", node->name) : 0;
+}

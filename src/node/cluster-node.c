@@ -1,0 +1,197 @@
+/* The driver's view of a node. */
+
+#include "node/cluster-node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/path.h"
+#include "data/inet.h"
+#include "node/base-image.h"
+#include "node/node-files.h"
+#include "record/spec.h"
+
+/* As much of a program's name as the kernel tells. */
+#define NAME_OF_PROCESS 15
+
+bool cluster_node_differs(const struct profile *profile, const struct node *node)
+{
+	return !node->kubelet_binary && node->kubernetes_version && profile->kubernetes_version &&
+	       strcmp(node->kubernetes_version, profile->kubernetes_version) != 0;
+}
+
+char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *cache = NULL;
+
+	if (cluster_node_differs(profile, node) && path_cache(&cache, NULL) == 0)
+		return xasprintf("%s/%s/bin/kubelet", cache, node->kubernetes_version);
+	return node->kubelet_binary ? xstrdup(node->kubelet_binary) : NULL;
+}
+
+static int open_mounts(const struct node *node, char *kubelet, struct cluster_node *ret,
+		       struct error *err)
+{
+	const char *word;
+	int r = 0;
+
+	ret->mounts = xcalloc(node->mounts.count + 1, sizeof(*ret->mounts));
+	ret->spec.mounts = ret->mounts;
+	if (kubelet)
+		ret->mounts[ret->spec.mount_count++] = (struct node_mount){
+			.host = kubelet,
+			.node = xstrdup(NODE_KUBELET),
+			.read_only = true,
+		};
+	strlist_for_each(word, &node->mounts)
+		if (r == 0)
+			r = spec_parse_mount(word, &ret->mounts[ret->spec.mount_count++], err);
+	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
+}
+
+/* Add what PROFILE's nodes can write to on the host. */
+static void add_writable(const struct profile *profile, struct strlist *paths)
+{
+	const struct node *node;
+	const char *word;
+
+	profile_for_each_node(node, profile)
+		strlist_for_each(word, &node->mounts) {
+			cleanup_with(spec_release_mount) struct node_mount mount = { NULL };
+
+			if (spec_parse_mount(word, &mount, NULL) == 0 && !mount.read_only)
+				strlist_add(paths, mount.host);
+		}
+}
+
+int cluster_node_open(const struct profile *profile, const struct node *node,
+		      struct cluster_node *ret, struct error *err)
+{
+	const struct node_driver *driver = node_driver_find(node->driver);
+	cleanup_free char *cache = NULL;
+	struct subnet subnet;
+	struct in_addr gateway;
+	struct in_addr address;
+	int64_t slot = 0;
+	int r;
+
+	if (!driver)
+		return error_because(err, &reason_host_config, -EINVAL,
+				     "node '%s' has the unknown driver '%s'", node->name,
+				     node->driver);
+	r = path_cache(&cache, err);
+	if (r == 0)
+		r = inet_parse_subnet(profile->subnet, &subnet, err);
+	if (r == 0)
+		r = inet_parse_address(profile->gateway, &gateway, err);
+	if (r == 0)
+		r = inet_parse_address(node->address, &address, err);
+	if (r < 0)
+		return r;
+	slot = inet_number_of(&subnet, address);
+	if (slot < 2 || slot > 254)
+		return error_because(err, &reason_host_config, -ERANGE,
+				     "node '%s' has the address %s, which is not one of '%s'",
+				     node->name, node->address, profile->subnet);
+	ret->driver = driver;
+	ret->folder = node_folder(profile, node);
+	ret->base = base_folder(profile, node);
+	ret->payload = xasprintf("%s/%s", cache, profile->kubernetes_version);
+	ret->spec = (struct node_spec){
+		.cluster = profile->bridge,
+		.profile = profile->name,
+		.name = node->name,
+		.folder = ret->folder,
+		.payload = ret->payload,
+		.base = ret->base,
+		.bridge = profile->bridge,
+		.address = address,
+		.prefix = subnet.prefix,
+		.gateway = gateway,
+		.default_route = !profile->offline,
+		.slot = (unsigned)slot,
+		.cpus = node->cpus,
+		.memory_bytes = node->memory_bytes,
+		.disk_bytes = node->disk_bytes,
+	};
+	add_writable(profile, &ret->spec.writable);
+	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
+}
+
+/* What NODE is doing; nothing if it does not run. */
+static struct node_usage usage_of(const struct cluster_node *node)
+{
+	struct node_usage usage = { .memory_bytes = 0 };
+
+	if (node->driver->query(&node->spec) == NODE_RUNNING)
+		node->driver->measure(&node->spec, &usage);
+	return usage;
+}
+
+bool cluster_node_is_paused(const struct cluster_node *node)
+{
+	return usage_of(node).paused;
+}
+
+bool cluster_node_is_stopping(const struct cluster_node *node)
+{
+	return usage_of(node).stopping;
+}
+
+void cluster_node_release(struct cluster_node *node)
+{
+	free(node->folder);
+	free(node->payload);
+	free(node->base);
+	for (size_t i = 0; i < node->spec.mount_count; i++)
+		spec_release_mount(&node->mounts[i]);
+	free(node->mounts);
+	strlist_release(&node->spec.writable);
+	*node = CLUSTER_NODE_INIT;
+}
+
+bool cluster_node_is_awake(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	return cluster_node_open(profile, node, &at, NULL) == 0 &&
+	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
+}
+
+enum node_state cluster_node_state(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	if (cluster_node_open(profile, node, &at, NULL) < 0)
+		return NODE_ABSENT;
+	return at.driver->query(&at.spec);
+}
+
+int cluster_node_restart(const struct profile *profile, const struct node *node,
+			 const struct strlist *names, int64_t deadline_ms, struct error *err)
+{
+	static char script[] =
+		"for process in /proc/[0-9]*; do\n"
+		"	for name; do\n"
+		"		[ \"$(cat $process/comm)\" = $name ] &&\n"
+		"			grep -q -e /etc/kubernetes/ -e /etc/containerd/ $process/cmdline &&\n"
+		"			kill -KILL ${process#/proc/}\n"
+		"	done\n"
+		"done 2>/dev/null\n"
+		":\n";
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
+	struct process_options options = { .no_stdin = true, .output = "/dev/null" };
+	const char *name;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	strlist_add_all(&argv, ARGV("sh", "-c", script, "restart"));
+	strlist_for_each(name, names)
+		strlist_addf(&argv, "%.*s", NAME_OF_PROCESS, name);
+	if (r == 0)
+		r = at.driver->spawn(&at.spec, argv.items, &options, &process, err);
+	return r < 0 ? r : MIN(process_wait(&process, deadline_ms, err), 0);
+}

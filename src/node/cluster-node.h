@@ -1,0 +1,49 @@
+/* A node of a cluster, as its driver sees it. */
+#pragma once
+
+#include "driver/driver.h"
+#include "record/profile.h"
+
+/* The driver's view of a node. */
+struct cluster_node {
+	const struct node_driver *driver;
+	struct node_spec spec;
+	char *folder; /* what spec points into */
+	char *payload;
+	char *base;
+	struct node_mount *mounts;
+};
+
+#define CLUSTER_NODE_INIT ((struct cluster_node){ NULL })
+
+/* Whether NODE has the kubelet of another release than its cluster; all else that it runs is the
+ * cluster's. */
+bool cluster_node_differs(const struct profile *profile, const struct node *node);
+
+/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
+ * caller to free; NULL if there is none. */
+char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node) must_check;
+
+/* Fill RET for NODE; it points into PROFILE and NODE, too. */
+int cluster_node_open(const struct profile *profile, const struct node *node,
+		      struct cluster_node *ret, struct error *err);
+
+/* Whether it runs and is frozen, or is shutting down. */
+bool cluster_node_is_paused(const struct cluster_node *node);
+bool cluster_node_is_stopping(const struct cluster_node *node);
+
+/*
+ * Restart containerd or programs of Kubernetes called NAMES in NODE, as far as they run, by killing
+ * them: an API server that is asked to end takes a minute.  Who keeps them running starts them
+ * again.
+ */
+int cluster_node_restart(const struct profile *profile, const struct node *node,
+			 const struct strlist *names, int64_t deadline_ms, struct error *err);
+
+void cluster_node_release(struct cluster_node *node);
+
+/* Whether NODE runs and is not frozen. */
+bool cluster_node_is_awake(const struct profile *profile, const struct node *node);
+
+/* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */
+enum node_state cluster_node_state(const struct profile *profile, const struct node *node);

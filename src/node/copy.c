@@ -1,0 +1,519 @@
+/*
+ * Copying files and directories between this host and nodes.
+ *
+ * What is at a node's end is found out and done by programs that run in the node, so that its
+ * links, owners and limits are the node's affair, and none of what they say is trusted.
+ *
+ *  1. The source is packed by tar there and unpacked by tar in a new directory at the target.
+ *  2. It is renamed to its name, or, if that is a directory already, added to it; on the host by
+ *     copy-host.c, which follows no links of the archive and has the rights of the user.
+ */
+
+#include "node/copy.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "node/cluster-node.h"
+#include "node/copy-host.h"
+
+#define OUTPUT_LIMIT (64 << 10)
+#define WORDS_MOST   300
+
+/* What a signal has to end, so that we can tidy up. */
+static struct {
+	pid_t owner;
+	volatile pid_t running[2];
+	volatile sig_atomic_t interrupted;
+} work;
+
+static void on_signal(arg_unused int signal)
+{
+	/* Children of ours that have not become something else yet have this handler, too. */
+	if (getpid() != work.owner)
+		_exit(128 + signal);
+	work.interrupted = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(work.running); i++)
+		if (work.running[i] > 0)
+			(void)kill(work.running[i], SIGTERM);
+}
+
+/* "node-2:/tmp/x", or just the path on the host. */
+static char *show(const struct cluster_node *node, const char *path)
+{
+	return node ? xasprintf("%s:%s", node->spec.name, path) : xstrdup(path);
+}
+
+static int missing(const struct copy_end *at, const char *path, const char *why, struct error *err)
+{
+	cleanup_free char *shown = show(at->node, path);
+
+	return error_because(err, at->node ? &reason_node_path : &reason_host_path, -ENOENT,
+			     "'%s' %s", shown, why);
+}
+
+static int unfit(const struct copy_end *at, const char *path, const char *why, struct error *err)
+{
+	cleanup_free char *shown = show(at->node, path);
+
+	return error_because(err, &reason_copy, -EINVAL, "'%s' %s", shown, why);
+}
+
+static int spawn_at(const struct cluster_node *node, char *const *argv,
+		    const struct process_options *options, struct process *ret, struct error *err)
+{
+	return node ? node->driver->spawn(&node->spec, argv, options, ret, err)
+		    : process_spawn(argv, options, ret, err);
+}
+
+/* What a program has written into FD, without the last line break. */
+static char *take_output(int fd)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (lseek(fd, 0, SEEK_SET) < 0 || file_read_fd(fd, OUTPUT_LIMIT, &text, NULL) < 0)
+		return xstrdup("");
+	if (text.len > 0 && text.text[text.len - 1] == '\n')
+		text.text[text.len - 1] = '\0';
+	return strbuf_take(&text);
+}
+
+static int interrupted(struct error *err)
+{
+	error_because(err, &reason_interrupted, -EINTR, "interrupted by a signal");
+	return error_hint(err, -EINTR, "nothing was copied: run the same command again");
+}
+
+/* Say of a program's failure what it said itself, in its first line. */
+static int program_error(const char *program, int said, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
+	cleanup_free char *text = take_output(said);
+	size_t len = strlen(program);
+	const char *words = text;
+
+	if (work.interrupted)
+		return interrupted(err);
+	/* tar begins with how much it could still write. */
+	if (strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT)) ||
+	    strstr(text, "Wrote only ")) {
+		error_because(err, &reason_storage, -ENOSPC, "there is no space left");
+		return error_hint(err, -ENOSPC, "free some, or copy less");
+	}
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(words, program, len) == 0 && strncmp(words + len, ": ", 2) == 0)
+		words += len + 2;
+	strbuf_add_printable(&shown, words, strnlen(words, WORDS_MOST));
+	return error_because(err, &reason_copy, -EIO, "%s",
+			     shown.len ? shown.text : "it was ended");
+}
+
+/* Run ARGV at NODE's end; its exit status, and into RET_OUTPUT (may be NULL) what it prints. */
+static int run_at(const struct cluster_node *node, char *const *argv, char **ret_output, int said,
+		  struct error *err)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	cleanup_fd int printed = memfd_create("output", MFD_CLOEXEC);
+	struct process_options options = { .no_stdin = true,
+					   .stdout_fd = printed,
+					   .stderr_fd = said };
+	bool was_interrupted = work.interrupted;
+	int r;
+
+	if (printed < 0)
+		return error_sys(err, "cannot make room for the output of '%s'", argv[0]);
+	r = spawn_at(node, argv, &options, &process, err);
+	if (r == 0) {
+		work.running[0] = process.pid;
+		/* The signal came while it was started; an earlier one does not keep us from
+		 * tidying up, and another one does. */
+		if (work.interrupted && !was_interrupted)
+			(void)kill(process.pid, SIGTERM);
+		r = process_wait(&process, 0, err);
+		work.running[0] = 0;
+	}
+	if (r != 0 && work.interrupted)
+		return interrupted(err);
+	if (r == 0 && ret_output)
+		*ret_output = take_output(printed);
+	return r;
+}
+
+/* Like run_at() for what must succeed. */
+static int do_at(const struct cluster_node *node, char *const *argv, char **ret_output,
+		 struct error *err)
+{
+	cleanup_fd int said = memfd_create("errors", MFD_CLOEXEC);
+	int r = run_at(node, argv, ret_output, said, err);
+
+	return r > 0 ? program_error(argv[0], said, err) : r;
+}
+
+/* What PATH is, links followed; a negative errno only if it can't be asked. */
+static int kind_at(const struct cluster_node *node, const char *path, struct error *err)
+{
+	static const struct {
+		char *test;
+		enum copy_kind kind;
+	} tests[] = { { "-d", COPY_FOLDER }, { "-f", COPY_FILE }, { "-e", COPY_OTHER } };
+
+	if (!node)
+		return copy_host_kind(path, err);
+	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
+		cleanup_free char *copy = xstrdup(path);
+		int r = run_at(node, ARGV("test", tests[i].test, copy), NULL, 0, err);
+
+		if (r <= 0)
+			return r < 0 ? r : (int)tests[i].kind;
+	}
+	return COPY_MISSING;
+}
+
+static int real_path(const struct cluster_node *node, char **path, struct error *err)
+{
+	char *real = node ? NULL : realpath(*path, NULL);
+	int r = 0;
+
+	if (node)
+		r = do_at(node, ARGV("realpath", "-e", "--", *path), &real, err);
+	else if (!real)
+		r = error_sys(err, "cannot look at '%s'", *path);
+	if (r < 0)
+		return r;
+	free(*path);
+	*path = real;
+	return 0;
+}
+
+/* Where an archive is unpacked. */
+struct unpacking {
+	const struct cluster_node *node;
+	const char *path;             /* on the node */
+	const struct copy_host *host; /* its scratch directory, where NODE is NULL */
+	bool add_to_folders;          /* they are there already, and stay as they are */
+};
+
+static int spawn_unpack(const struct unpacking *to, int archive, int said, struct process *ret,
+			struct error *err)
+{
+	cleanup_free char *target = xasprintf("--directory=%s", to->node ? to->path : ".");
+	struct process_options options = { .stdin_fd = archive, .stderr_fd = said };
+	bool add = to->add_to_folders;
+
+	if (!to->node) {
+		options.folder = to->host->scratch_path;
+		options.user = &to->host->user;
+		options.only_folder = geteuid() == 0;
+	}
+	/* On the host nothing may come out of a node that gives rights. */
+	return spawn_at(to->node,
+			ARGV("tar", "--extract", "--file=-", "--blocking-factor=512",
+			     to->node ? "--same-permissions" : "--no-same-permissions",
+			     add ? "--same-owner" : "--no-same-owner",
+			     add ? "--no-overwrite-dir" : "--overwrite-dir", target),
+			&options, ret, err);
+}
+
+/* Move what tar packs at FROM (a directory and the NAME in it) to TO. */
+static int pipe_tar(const struct copy_end *from, const char *name, const struct unpacking *to,
+		    struct error *err)
+{
+	cleanup_with(process_release) struct process pack = PROCESS_INIT;
+	cleanup_with(process_release) struct process unpack = PROCESS_INIT;
+	cleanup_free char *packed = strcmp(name, ".") == 0 ? xstrdup(name)
+							   : xasprintf("./%s", name);
+	cleanup_free char *source = xasprintf("--directory=%s", from->path);
+	cleanup_fd int pack_said = memfd_create("errors", MFD_CLOEXEC);
+	cleanup_fd int unpack_said = memfd_create("errors", MFD_CLOEXEC);
+	struct process_options out = { .stderr_fd = pack_said, .no_stdin = true };
+	int ends[2];
+	int packed_status;
+	int r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(err, "cannot make a pipe");
+	out.stdout_fd = ends[1];
+	r = spawn_at(from->node,
+		     ARGV("tar", "--create", "--file=-", "--format=gnu", "--sparse",
+			  "--blocking-factor=512", source, "--", packed),
+		     &out, &pack, err);
+	if (r == 0)
+		r = spawn_unpack(to, ends[0], unpack_said, &unpack, err);
+	(void)close(ends[0]);
+	(void)close(ends[1]);
+	if (r < 0)
+		return r;
+	work.running[0] = pack.pid;
+	work.running[1] = unpack.pid;
+	r = process_wait(&unpack, 0, err);
+	work.running[1] = 0;
+	packed_status = process_wait(&pack, 0, err);
+	work.running[0] = 0;
+	if (r < 0 || packed_status < 0)
+		return r < 0 ? r : packed_status;
+	/* The packer's own trouble is the cause of the other's, unless that ended it; 1 is a file
+	 * that changed meanwhile. */
+	if (packed_status == 2)
+		return program_error("tar", pack_said, err);
+	if (r > 0 || packed_status > 1)
+		return program_error("tar", unpack_said, err);
+	return 0;
+}
+
+/* The last name in PATH, or "" if that is none that a copy could have. */
+static char *last_name(const char *path)
+{
+	size_t end = strlen(path);
+	size_t start;
+	cleanup_free char *name = NULL;
+
+	while (end > 0 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/'; start--)
+		;
+	name = xstrndup(path + start, end - start);
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return xstrdup("");
+	return take_ptr(name);
+}
+
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return xstrdup(".");
+	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
+}
+
+static int missing_folder(const struct copy_end *at, const char *folder, struct error *err)
+{
+	missing(at, folder, "is not a folder", err);
+	if (at->node)
+		return error_hint(err, -ENOENT,
+				  "make it with 'manykube ssh %s -- mkdir --parents %s'",
+				  at->node->spec.name, folder);
+	return error_hint(err, -ENOENT, "make it first");
+}
+
+/* Where the copy of SOURCE, which is a KIND, is to be: its path, and what is there now. */
+static int find_target(const struct copy_end *to, const char *source, enum copy_kind kind,
+		       char **ret_path, enum copy_kind *ret_there, struct error *err)
+{
+	cleanup_free char *path = xstrdup(to->path);
+	cleanup_free char *name = last_name(source);
+	cleanup_free char *folder = NULL;
+	int there = kind_at(to->node, path, err);
+
+	if (there == COPY_FOLDER && *name) {
+		free(path);
+		path = xasprintf("%s/%s", to->path, name);
+		there = kind_at(to->node, path, err);
+	} else if (there == COPY_MISSING && path[strlen(path) - 1] == '/' && kind != COPY_FOLDER) {
+		return missing_folder(to, path, err);
+	}
+	if (there < 0)
+		return there;
+	while (strlen(path) > 1 && path[strlen(path) - 1] == '/')
+		path[strlen(path) - 1] = '\0';
+	if (there == COPY_OTHER)
+		return unfit(to, path, "is neither a file nor a folder", err);
+	if (there != COPY_MISSING && there != (int)kind)
+		return unfit(to, path,
+			     there == COPY_FOLDER ? "is a folder, the source is a file"
+						  : "is a file, the source is a folder",
+			     err);
+	if (there != COPY_MISSING) {
+		int r = real_path(to->node, &path, err);
+
+		if (r < 0)
+			return r;
+	}
+	folder = folder_of(path);
+	if (there == COPY_MISSING) {
+		int r = kind_at(to->node, folder, err);
+
+		if (r < 0)
+			return r;
+		if (r != COPY_FOLDER)
+			return missing_folder(to, folder, err);
+	}
+	*ret_path = take_ptr(path);
+	*ret_there = (enum copy_kind)there;
+	return 0;
+}
+
+/* SOURCE, a real path, is the folder TARGET is in, or TARGET itself. */
+static int check_apart(const struct copy_end *to, const char *source, const char *target,
+		       enum copy_kind there, struct error *err)
+{
+	cleanup_free char *real = there == COPY_MISSING ? folder_of(target) : xstrdup(target);
+	size_t len = strlen(source);
+	int r = real_path(to->node, &real, err);
+
+	if (r < 0)
+		return r;
+	if (strncmp(real, source, len) == 0 && (real[len] == '/' || real[len] == '\0'))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' can't be copied into itself", source);
+	return 0;
+}
+
+/*
+ * What another node packed must be what was asked for, and lead nowhere: neither as a link itself
+ * nor by a link that an earlier copy put into the target.
+ */
+static int check_fresh(const struct cluster_node *node, char *fresh, char *target,
+		       enum copy_kind kind, struct error *err)
+{
+	static char script[] = "if [ -L \"$1\" ] || [ ! $3 \"$1\" ]; then\n"
+			       "	echo 'the source became something else meanwhile' >&2\n"
+			       "	exit 1\n"
+			       "fi\n"
+			       "[ $3 = -d ] || exit 0\n"
+			       "cd \"$1\"\n"
+			       "exec find . -mindepth 1 -type d -exec sh -c 'for path; do\n"
+			       "	[ -L \"$0/$path\" ] || continue\n"
+			       "	echo \"in the target, $path is a link\" >&2\n"
+			       "	exit 1\n"
+			       "done' \"$2\" {} +\n";
+
+	return do_at(
+		node,
+		ARGV("sh", "-ec", script, "sh", fresh, target, kind == COPY_FOLDER ? "-d" : "-f"),
+		NULL, err);
+}
+
+/* Give what is in the new directory SCRATCH of NODE its name. */
+static int put_in_place(const struct cluster_node *node, const char *scratch, const char *name,
+			char *target, enum copy_kind there, struct error *err)
+{
+	cleanup_free char *fresh = xasprintf("%s/%s", scratch, name);
+	const struct copy_end from = { node, fresh };
+	const struct unpacking to = { .node = node, .path = target, .add_to_folders = true };
+
+	if (there == COPY_FOLDER)
+		return pipe_tar(&from, ".", &to, err);
+	return do_at(node, ARGV("mv", "--force", "--no-target-directory", "--", fresh, target),
+		     NULL, err);
+}
+
+/* Unpack NAME of FROM, which is a KIND, on NODE beside TARGET and put it in place. */
+static int transfer_to_node(const struct copy_end *from, const char *name,
+			    const struct cluster_node *node, char *target, enum copy_kind kind,
+			    enum copy_kind there, struct error *err)
+{
+	cleanup_free char *beside = folder_of(target);
+	cleanup_free char *pattern = xasprintf("%s/.manykube-cp.XXXXXX", beside);
+	cleanup_free char *scratch = NULL;
+	cleanup_free char *fresh = NULL;
+	struct unpacking unpacked = { .node = node };
+	int r = do_at(node, ARGV("mktemp", "-d", "--", pattern), &scratch, err);
+
+	if (r < 0)
+		return r;
+	unpacked.path = scratch;
+	fresh = xasprintf("%s/%s", scratch, name);
+	r = pipe_tar(from, name, &unpacked, err);
+	if (r == 0 && from->node)
+		r = check_fresh(node, fresh, target, kind, err);
+	if (r == 0)
+		r = put_in_place(node, scratch, name, target, there, err);
+	(void)do_at(node, ARGV("rm", "-rf", "--", scratch), NULL, NULL);
+	return r;
+}
+
+/* Likewise on this host; in TARGET itself, if it is a directory that is added to. */
+static int transfer_to_host(const struct copy_end *from, const char *name, const char *target,
+			    enum copy_kind kind, enum copy_kind there, struct error *err)
+{
+	cleanup_with(copy_host_release) struct copy_host host = COPY_HOST_INIT;
+	cleanup_free char *folder = there == COPY_FOLDER ? xstrdup(target) : folder_of(target);
+	cleanup_free char *last = last_name(target);
+	const struct unpacking unpacked = { .host = &host };
+	int r = copy_host_open(folder, &host, err);
+
+	if (r == 0)
+		r = pipe_tar(from, name, &unpacked, err);
+	if (r == 0)
+		r = copy_host_place(&host, name, kind, there == COPY_FOLDER ? NULL : last, err);
+	return r;
+}
+
+static int transfer(const struct copy_end *from, const char *source, const struct copy_end *to,
+		    char *target, enum copy_kind kind, enum copy_kind there, struct error *err)
+{
+	cleanup_free char *folder = folder_of(source);
+	cleanup_free char *name = last_name(source);
+	cleanup_free char *shown = show(to->node, target);
+	const struct copy_end packed = { from->node, folder };
+	int r = to->node ? transfer_to_node(&packed, name, to->node, target, kind, there, err)
+			 : transfer_to_host(&packed, name, target, kind, there, err);
+
+	return r < 0 ? error_prefix(err, r, "cannot copy to '%s'", shown) : 0;
+}
+
+/* find_target() with the rights of the user, whose directories they are. */
+static int find_target_as_user(const struct copy_end *to, const char *source, enum copy_kind kind,
+			       char **ret_path, enum copy_kind *ret_there, struct error *err)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int r = to->node ? 0 : user_enter(&rights, err);
+
+	return r < 0 ? r : find_target(to, source, kind, ret_path, ret_there, err);
+}
+
+/* What holds for all that is run from now on. */
+static void prepare(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	work.owner = getpid();
+	(void)sigaction(SIGINT, &action, NULL);
+	(void)sigaction(SIGTERM, &action, NULL);
+	(void)setenv("LC_ALL", "C", 1);
+	/* Modes are kept; and no archive of a node's makes a device on the host. */
+	(void)umask(0);
+	(void)prctl(PR_CAPBSET_DROP, CAP_MKNOD, 0, 0, 0);
+}
+
+int copy_path(const struct copy_end *from, const struct copy_end *to, struct error *err)
+{
+	cleanup_free char *source = xstrdup(from->path);
+	cleanup_free char *target = NULL;
+	enum copy_kind there = COPY_MISSING;
+	int kind;
+	int r;
+
+	prepare();
+	kind = kind_at(from->node, source, err);
+	if (kind < 0)
+		return kind;
+	if (kind == COPY_MISSING)
+		return missing(from, source, "does not exist", err);
+	if (kind == COPY_OTHER)
+		return unfit(from, source, "is neither a file nor a folder", err);
+	r = find_target_as_user(to, source, (enum copy_kind)kind, &target, &there, err);
+	if (r == 0)
+		r = real_path(from->node, &source, err);
+	if (r < 0)
+		return r;
+	/* A node may say anything. */
+	if (source[0] != '/' || strcmp(source, "/") == 0)
+		return unfit(from, source, "is all there is, which can't be copied", err);
+	if (from->node && to->node && strcmp(from->node->spec.name, to->node->spec.name) == 0) {
+		r = check_apart(to, source, target, there, err);
+		if (r < 0)
+			return r;
+	}
+	return transfer(from, source, to, target, (enum copy_kind)kind, there, err);
+}

@@ -1,0 +1,77 @@
+/* Kubernetes' own images in the stores of nodes that run. */
+
+#include "node/import-images.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "node/cluster-node.h"
+
+#define IMPORT_SECONDS 300
+
+/* A worker gets by without these. */
+static bool is_for_control_planes(const char *name)
+{
+	static const char *const parts[] = { "/etcd:", "/kube-apiserver:",
+					     "/kube-controller-manager:", "/kube-scheduler:" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
+int images_feed(const struct cluster_node *at, char *const *argv, const char *archive,
+		const char *log, struct error *err)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	cleanup_fd int fd = open(archive, O_RDONLY | O_CLOEXEC);
+	struct process_options options = { .stdin_fd = fd, .output = log };
+	int r;
+
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", archive);
+	r = at->driver->spawn(&at->spec, argv, &options, &process, err);
+	if (r == 0)
+		r = process_wait(&process, clock_now_ms() + IMPORT_SECONDS * 1000, err);
+	return r > 0 ? error_because(err, &reason_node_failed, -EIO,
+				     "node '%s' cannot import '%s'; see '%s'", at->spec.name,
+				     archive, log)
+		     : r;
+}
+
+/* Have containerd on NODE import what comes in, with the labels that its images have. */
+static int import(const struct cluster_node *at, const char *name, const char *archive,
+		  const char *log, struct error *err)
+{
+	/* By itself and not by containerd's own transfer, which takes twice as long. */
+	static char script[] = "[ -z \"$(ctr -n k8s.io images ls -q \"name==$1\")\" ] || exit 0\n"
+			       "exec ctr -n k8s.io images import --local --snapshotter overlayfs"
+			       " --label io.cri-containerd.image=managed ${2:+--label \"$2\"} -\n";
+	cleanup_free char *word = xstrdup(name);
+	char *pinned = strstr(name, "/pause:") ? "io.cri-containerd.pinned=pinned" : "";
+
+	return images_feed(at, ARGV("sh", "-ec", script, "import", word, pinned), archive, log,
+			   err);
+}
+
+int images_import(const struct profile *profile, const struct node *node,
+		  const struct payload *payload, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->folder, node->name);
+	int r = payload_images(payload, &names, &archives, err);
+
+	if (r == 0)
+		r = cluster_node_open(profile, node, &at, err);
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		if (node->control_plane || !is_for_control_planes(names.items[i]))
+			r = import(&at, names.items[i], archives.items[i], log, err);
+	return r;
+}

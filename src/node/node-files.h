@@ -1,0 +1,47 @@
+/*
+ * A node's /etc: what makes a bare root file system a machine of this cluster.
+ *
+ * Written before every start, since the host's own files and the set of nodes may
+ * have changed; what Kubernetes itself keeps there is left alone.
+ */
+#pragma once
+
+#include "api/kube.h"
+#include "base/strbuf.h"
+#include "payload/payload.h"
+#include "record/profile.h"
+
+/* Where a node's kubelet is. */
+#define NODE_KUBELET "/opt/manykube/bin/kubelet"
+
+/* The folder of NODE in PROFILE's, which has the host's own files about it, for the caller to free.
+ */
+char *node_folder(const struct profile *profile, const struct node *node) must_check;
+
+/* Where NODE's own files are, for the functions of base/below.h alone, and for the caller to free:
+ * see driver/tree.h. */
+char *node_tree(const struct profile *profile, const struct node *node) must_check;
+
+/* The same relative to PROFILE's folder: "nodes/NODE/tree". */
+char *node_tree_relative(const struct profile *profile, const struct node *node) must_check;
+
+/* The file PATH in NODE's /etc, none of these following links that its root may have made. */
+int node_read(const struct profile *profile, const struct node *node, const char *path,
+	      struct strbuf *ret, struct error *err);
+int node_put(const struct profile *profile, const struct node *node, const char *path,
+	     const char *text, mode_t mode, struct error *err);
+bool node_has(const struct profile *profile, const struct node *node, const char *path);
+int node_rename(const struct profile *profile, const struct node *node, const char *from,
+		const char *to, struct error *err);
+void node_unlink(const struct profile *profile, const struct node *node, const char *path);
+
+/* Open the kubeconfig PATH in NODE's /etc. */
+int node_open_kube(const struct profile *profile, const struct node *node, const char *path,
+		   struct kube **ret_kube, struct error *err);
+
+int node_files_write(const struct profile *profile, const struct node *node,
+		     const struct payload *payload, struct error *err);
+
+/* Only the names of all nodes, which change when nodes come and go. */
+int node_files_write_hosts(const struct profile *profile, const struct node *node,
+			   struct error *err);

@@ -1,0 +1,124 @@
+/* Images of a person's own on nodes. */
+
+#include "node/own-images.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "node/cluster-node.h"
+#include "node/import-images.h"
+#include "node/node-files.h"
+#include "record/world.h"
+
+#define LIST_MAX_BYTES (1 << 20)
+
+/* Where a tar says that it is one. */
+#define TAR_MAGIC_AT 257
+
+static const char step[] = "loading images";
+
+int own_images_check(const char *path, struct error *err)
+{
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char head[TAR_MAGIC_AT + 5] = "";
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "this host has no file '%s' that can be read", path);
+	if (read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
+	    (memcmp(head + TAR_MAGIC_AT, "ustar", 5) == 0 || memcmp(head, "\x1f\x8b", 2) == 0))
+		return 0;
+	return error_because(err, &reason_usage, -EINVAL,
+			     "'%s' is no archive of images, as 'docker save -o FILE' writes it",
+			     path);
+}
+
+/* "SIZE TIME PATH" of the archive as it is now, for the caller to free; NULL if it is gone. */
+static char *describe(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return NULL;
+	return xasprintf("%lld %lld.%09ld %s", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+			 st.st_mtim.tv_nsec, path);
+}
+
+/* Beside the node's own files, so it goes with them. */
+static char *list_path(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *folder = node_folder(profile, node);
+
+	return xasprintf("%s/images", folder);
+}
+
+static bool has_some_of(const struct strlist *loaded, const char *path)
+{
+	const char *line;
+
+	strlist_for_each(line, loaded) {
+		const char *space = strchr(line, ' ');
+
+		space = space ? strchr(space + 1, ' ') : NULL;
+		if (space && strcmp(space + 1, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* containerd may have been started a moment ago. */
+static int load(const struct profile *profile, const struct node *node, const char *path,
+		struct error *err)
+{
+	static char script[] =
+		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
+		"exec ctr -n k8s.io images import --local --snapshotter overlayfs -\n";
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->folder, node->name);
+	int r = cluster_node_open(profile, node, &at, err);
+
+	return r < 0 ? r : images_feed(&at, ARGV("sh", "-c", script), path, log, err);
+}
+
+int own_images_load(const struct profile *profile, const struct node *node,
+		    struct observer *observer, struct error *err)
+{
+	cleanup_free char *list = list_path(profile, node);
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist loaded = STRLIST_INIT;
+	const char *path;
+	int r = 0;
+
+	if (profile->images.count == 0)
+		return 0;
+	(void)file_read(list, LIST_MAX_BYTES, &text, NULL);
+	strlist_split(&loaded, text.text, '\n');
+	strlist_for_each(path, &profile->images) {
+		cleanup_free char *now = describe(path);
+
+		if (!now && !has_some_of(&loaded, path))
+			log_warning("'%s' is gone, so node '%s' does not get its images", path,
+				    node->name);
+		if (!now || strlist_has(&loaded, now))
+			continue;
+		observe_begin(observer, step, node->name);
+		r = load(profile, node, path, err);
+		if (r == 0) {
+			strbuf_addf(&text, "%s\n", now);
+			r = file_put(list, text.text, text.len, 0644, err);
+		}
+		observe_end(observer, step, node->name, r == 0);
+		if (r < 0)
+			return r;
+		world->after(step);
+	}
+	return 0;
+}

@@ -1,0 +1,267 @@
+/* Making a cluster what a file says it is: what there is, and whether all of it can be done. */
+
+#include "plan/apply-look.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "kubeadm/arguments.h"
+#include "kubeadm/kubeadm.h"
+#include "node/cluster-node.h"
+#include "plan/plan.h"
+#include "record/labels.h"
+#include "record/options.h"
+#include "record/world.h"
+
+/* A frozen one does not run either, nor one that is shutting down. */
+static bool runs(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	return cluster_node_open(profile, node, &at, NULL) == 0 &&
+	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at) &&
+	       !cluster_node_is_stopping(&at);
+}
+
+static bool api_may_answer(const struct profile *profile)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->control_plane && node->phase == NODE_JOINED && runs(profile, node))
+			return true;
+	return false;
+}
+
+/* A label or taint as the API has it: "key=" for "key", "key:NoSchedule" for "key=:NoSchedule"; for
+ * the caller to free. */
+static char *as_api_has_it(const char *word)
+{
+	const char *empty = strstr(word, "=:");
+
+	if (empty)
+		return xasprintf("%.*s%s", (int)(empty - word), word, empty + 1);
+	return xasprintf("%s%s", word, strpbrk(word, "=:") ? "" : "=");
+}
+
+/* Leave in WORDS only what is in LIVE. */
+static void keep_common(struct strlist *words, const struct strlist *live)
+{
+	struct strlist left = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, words) {
+		cleanup_free char *there = as_api_has_it(word);
+
+		if (strlist_has(live, there))
+			strlist_add(&left, word);
+	}
+	strlist_release(words);
+	*words = left;
+}
+
+/* Somebody may have taken labels and taints away; what others have put there is theirs. */
+static void compare_with_api(struct profile *profile)
+{
+	json_auto_t *list = NULL;
+	const json_t *object;
+	size_t i;
+
+	if (!api_may_answer(profile) ||
+	    world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, NULL) < 0)
+		return;
+	json_array_foreach(json_object_get(list, "items"), i, object)
+	{
+		const char *name = json_string_value(
+			json_object_get(json_object_get(object, "metadata"), "name"));
+		struct node *node = name ? profile_find_node(profile, name) : NULL;
+		cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
+		cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
+
+		if (!node || node->phase != NODE_JOINED)
+			continue;
+		labels_read(object, &labels);
+		labels_read_taints(object, &taints);
+		keep_common(&node->labels, &labels);
+		keep_common(&node->taints, &taints);
+	}
+}
+
+/* Where STEP stands: the cluster first, then the nodes in the file's order, then the others. */
+static size_t place_of(const struct cluster_file *file, const struct apply_step *step)
+{
+	const struct node_options *node = step->node ? cluster_file_node(file, step->node) : NULL;
+
+	if (!step->node)
+		return 0;
+	return node ? (size_t)(node - file->nodes) + 1 : SIZE_MAX;
+}
+
+static void sort(const struct cluster_file *file, struct apply_plan *plan)
+{
+	for (size_t i = 1; i < plan->count; i++) {
+		struct apply_step step = plan->steps[i];
+		size_t at = i;
+
+		for (; at > 0 && place_of(file, &plan->steps[at - 1]) > place_of(file, &step); at--)
+			plan->steps[at] = plan->steps[at - 1];
+		plan->steps[at] = step;
+	}
+}
+
+void apply_look(struct profile *profile, const struct cluster_file *file, struct apply_plan *ret)
+{
+	const struct node *node;
+
+	compare_with_api(profile);
+	apply_plan_make(profile, file, file->foreign, ret);
+	profile_for_each_node(node, profile) {
+		struct apply_step *step = apply_plan_find(ret, node->name);
+		bool is_down;
+
+		if (node->phase == NODE_LEAVING ||
+		    (file->node_count > 0 && !cluster_file_node(file, node->name)))
+			continue;
+		/* One that runs and is no member was cut short, as was one that was to be deleted
+		 * and gets no pods any more; a start goes on with it. */
+		is_down = !runs(profile, node);
+		if (!step && (is_down || node->outdated || node->phase != NODE_JOINED ||
+			      strlist_has(&profile->drained, node->name)))
+			step = apply_plan_add(
+				ret, is_down || !node->outdated ? APPLY_START : APPLY_RESTART,
+				node->name);
+		if (!step)
+			continue;
+		step->is_down = is_down;
+		if (!is_down && node->outdated)
+			step->action = MAX(step->action, (enum apply_action)APPLY_RESTART);
+	}
+	sort(file, ret);
+}
+
+bool apply_has_work(const struct apply_plan *plan, bool prune)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].action != APPLY_DELETE || prune)
+			return true;
+	return false;
+}
+
+static int check_refused(const struct cluster_file *file, const struct apply_plan *plan,
+			 struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_free char *words = NULL;
+	bool upgrade;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		cleanup_free char *changes = apply_step_changes(&plan->steps[i]);
+
+		if (plan->steps[i].action == APPLY_REFUSED)
+			strlist_add(&all, changes);
+	}
+	if (all.count == 0)
+		return 0;
+	words = strlist_join(&all, ", ");
+	upgrade = strncmp(words, "kubernetesVersion ", strlen("kubernetesVersion ")) == 0;
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "'%s' wants what can't be changed on a cluster that exists: %s; "
+			    "nothing was done",
+			    file->source, words);
+	if (upgrade)
+		return error_hint(err, -EINVAL,
+				  "'manykube upgrade' takes a cluster to a newer Kubernetes; then "
+				  "apply the file again");
+	return error_hint(err, -EINVAL,
+			  "have the file say what is, as 'manykube config view' prints it, or make "
+			  "another cluster of it with -p");
+}
+
+static int try_removal(struct profile *twin, const struct apply_step *step, struct error *err)
+{
+	struct node *node = profile_find_node(twin, step->node);
+	cleanup_free char *changes = NULL;
+
+	if (node->control_plane && node->phase != NODE_LEAVING &&
+	    profile_control_planes(twin) == 1) {
+		changes = apply_step_changes(step);
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"node '%s' is the only control plane, so it can't be deleted%s%s%s; "
+			"nothing was done",
+			step->node, *changes ? " and made anew (" : "", changes,
+			*changes ? ")" : "");
+		return error_hint(
+			err, -EINVAL,
+			"have another control plane in the file, too, or make another cluster of "
+			"it with -p");
+	}
+	profile_remove_node(twin, node);
+	return 0;
+}
+
+static int try_addition(struct profile *twin, const struct node_options *options,
+			struct strlist *checked, struct error *err)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	struct node *node;
+	int r = plan_node(twin, options, &node, err);
+
+	if (r == 0)
+		r = kubeadm_check_patches(twin, node, err);
+	/* A payload that is yet to be got is asked when the node is made. */
+	if (r == 0 && payload_open(twin->kubernetes_version, &payload, NULL) == 0)
+		r = arguments_check(twin, node, &payload, checked, err);
+	return r < 0 ? plan_blame_file(options, r, err) : 0;
+}
+
+/* What of PLAN adds nodes, done to TWIN in the order in which it will be done; those with addresses
+ * of their own first, since the others get what is free then. */
+static int try_additions(struct profile *twin, const struct cluster_file *file,
+			 const struct apply_plan *plan, struct strlist *checked, struct error *err)
+{
+	for (int asked = 1; asked >= 0; asked--)
+		for (size_t i = 0; i < plan->count; i++) {
+			const struct apply_step *step = &plan->steps[i];
+			const struct node_options *options;
+			int r = 0;
+
+			if (step->action != APPLY_ADD)
+				continue;
+			options = cluster_file_node(file, step->node);
+			if (asked != (options->address != NULL))
+				continue;
+			if (profile_find_node(twin, step->node))
+				r = try_removal(twin, step, err);
+			if (r == 0)
+				r = try_addition(twin, options, checked, err);
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+int apply_check(const struct profile *profile, const struct cluster_file *file,
+		const struct apply_plan *plan, bool prune, struct error *err)
+{
+	cleanup_with(profile_release) struct profile twin = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist checked = STRLIST_INIT;
+	int r = check_refused(file, plan, err);
+
+	if (r == 0)
+		r = profile_load(profile->name, &twin, err);
+	if (r < 0)
+		return r;
+	apply_plan_take(file, &twin);
+	r = try_additions(&twin, file, plan, &checked, err);
+	for (size_t i = 0; r == 0 && i < plan->count; i++) {
+		const struct apply_step *step = &plan->steps[i];
+
+		if (step->action == APPLY_REPLACE || (step->action == APPLY_DELETE && prune))
+			r = try_removal(&twin, step, err);
+		if (r == 0 && step->action == APPLY_REPLACE)
+			r = try_addition(&twin, cluster_file_node(file, step->node), &checked, err);
+	}
+	return r;
+}

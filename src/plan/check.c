@@ -1,0 +1,154 @@
+/* What a start would make, and whether this host can: nothing is made. */
+
+#include "plan/check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "host/probe.h"
+#include "kubeadm/kubeadm.h"
+#include "node/cluster-node.h"
+#include "plan/plan.h"
+#include "record/options.h"
+#include "record/world.h"
+
+bool cluster_takes_part(const struct cluster_options *options, const struct node *node)
+{
+	if (node->phase == NODE_LEAVING)
+		return false;
+	return !options->only || strlist_has(options->only, node->name);
+}
+
+/* Nodes may promise more than there is, since how pods are placed is what people study. */
+static void warn_of_promises(unsigned cpus, uint64_t memory_bytes)
+{
+	long host_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long long host_bytes = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+	if (host_cpus > 0 && cpus > (unsigned)host_cpus)
+		log_warning(
+			"Kubernetes will count with %u CPUs of a node, but this host has %ld for "
+			"all of them",
+			cpus, host_cpus);
+	if (host_bytes > 0 && memory_bytes > (uint64_t)host_bytes)
+		log_warning("Kubernetes will count with %llu GiB of memory of a node, but this "
+			    "host has %lld for all of them",
+			    (unsigned long long)(memory_bytes >> 30), host_bytes >> 30);
+}
+
+/* See that the nodes that do not run yet will find memory, and new ones disk. */
+static int check_room(const struct profile *profile, const struct cluster_options *options,
+		      struct error *err)
+{
+	const struct node *node;
+	uint64_t promised = 0;
+	uint64_t memory = 0;
+	uint64_t disk = 0;
+	unsigned cpus = 0;
+
+	profile_for_each_node(node, profile) {
+		enum node_state state;
+
+		if (!cluster_takes_part(options, node))
+			continue;
+		state = cluster_node_state(profile, node);
+		if (state != NODE_RUNNING)
+			memory += node->control_plane ? PROBE_CONTROL_PLANE_BYTES
+						      : PROBE_WORKER_BYTES;
+		if (state == NODE_ABSENT) {
+			disk = MAX(disk, PROBE_DISK_BYTES);
+			/* It has images of its own, while others share them. */
+			disk += node->disk_bytes ? PROBE_IMAGES_BYTES : 0;
+			cpus = MAX(cpus, node->cpus);
+			promised = MAX(promised, node->memory_bytes);
+		}
+	}
+	warn_of_promises(cpus, promised);
+	return world->room(memory, disk, err);
+}
+
+/* A delete that was begun can only be finished. */
+static int check_leaving(const struct profile *profile, const struct cluster_options *options,
+			 struct error *err)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		if (node->phase != NODE_LEAVING)
+			continue;
+		if (options->only && strlist_has(options->only, node->name)) {
+			(void)error_because(err, &reason_usage, -EINVAL,
+					    "node '%s' is half deleted", node->name);
+			return error_hint(err, -EINVAL, "'manykube node delete %s' finishes that",
+					  node->name);
+		}
+		if (!options->only)
+			log_warning("node '%s' is half deleted and stays so: 'manykube node delete "
+				    "%s' finishes that",
+				    node->name, node->name);
+	}
+	return 0;
+}
+
+int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
+			 struct observer *observer, struct payload *ret, struct error *err)
+{
+	const struct payload_source source = { .binary_mirror = options->binary_mirror,
+					       .offline = profile->offline };
+	const struct node *node;
+	int r = world->payload(profile->kubernetes_version, &source, observer, ret, err);
+
+	profile_for_each_node(node, profile) {
+		cleanup_with(payload_release) struct payload other = PAYLOAD_INIT;
+
+		if (r == 0 && cluster_node_differs(profile, node) &&
+		    cluster_takes_part(options, node))
+			r = world->payload(node->kubernetes_version, &source, observer, &other,
+					   err);
+	}
+	return r;
+}
+
+int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node_driver *probed = NULL;
+	const struct node *node;
+	bool with_disks = false;
+	int r = plan_profile(name, options, &profile, ret_is_new, err);
+
+	if (r == 0 && profile.recovering && !options->recovering) {
+		r = error_because(err, &reason_control_plane, -EBUSY,
+				  "a recovery of cluster '%s' has begun and not ended",
+				  profile.name);
+		(void)error_hint(err, r, "'manykube node recover' finishes it");
+	}
+	if (r == 0)
+		r = check_leaving(&profile, options, err);
+	profile_for_each_node(node, &profile)
+		if (r == 0 && node->phase == NODE_PLANNED)
+			r = kubeadm_check_patches(&profile, node, err);
+	if (r < 0)
+		return r;
+	profile_for_each_node(node, &profile)
+		with_disks |= node->disk_bytes && cluster_takes_part(options, node);
+	profile_for_each_node(node, &profile) {
+		const struct node_driver *driver = node_driver_find(node->driver);
+
+		if (!driver || driver == probed || options->force)
+			continue;
+		r = driver->probe(with_disks, err);
+		if (r < 0)
+			return r;
+		probed = driver;
+	}
+	r = options->force ? 0 : check_room(&profile, options, err);
+	if (r < 0)
+		return r;
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* Checks before a start: what it would make, whether this host can, and the payloads it needs. */
+#pragma once
+
+#include "base/observer.h"
+#include "payload/payload.h"
+#include "record/options.h"
+#include "record/profile.h"
+
+/* Whether OPTIONS are about NODE. */
+bool cluster_takes_part(const struct cluster_options *options, const struct node *node);
+
+/* What cluster_start() would make of the cluster NAME, and whether this host can: nothing is made.
+ */
+int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err);
+
+/*
+ * Get what the nodes of PROFILE that OPTIONS are about run: the cluster's payload, into RET, and
+ * those of other versions that nodes have.  For a cluster that is offline they must be in the
+ * cache.
+ */
+int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
+			 struct observer *observer, struct payload *ret, struct error *err);

@@ -1,0 +1,524 @@
+/* Planning: what a cluster will be. */
+
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "data/inet.h"
+#include "describe/choices.h"
+#include "record/labels.h"
+#include "record/limits.h"
+#include "record/options.h"
+#include "record/skew.h"
+#include "record/spec.h"
+#include "record/world.h"
+
+/* The host has .1, so nodes begin at .2; the last number is the broadcast address. */
+#define FIRST_NUMBER 2
+#define LAST_NUMBER  254
+
+static bool address_is_taken(const struct profile *profile, const char *address)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->address && strcmp(node->address, address) == 0)
+			return true;
+	return false;
+}
+
+static int64_t last_number(const struct subnet *subnet)
+{
+	return MIN((int64_t)LAST_NUMBER, ((int64_t)1 << (32 - subnet->prefix)) - 2);
+}
+
+/* ASKED_FOR are addresses that nodes yet to come are to have. */
+static int free_address(const struct profile *profile, const struct strlist *asked_for,
+			char **ret_address, int64_t *ret_number, struct error *err)
+{
+	struct subnet subnet;
+	int64_t last;
+	int r = inet_parse_subnet(profile->subnet, &subnet, err);
+
+	if (r < 0)
+		return r;
+	last = last_number(&subnet);
+	for (int64_t number = FIRST_NUMBER; number <= last; number++) {
+		cleanup_free char *text = NULL;
+		struct in_addr address;
+
+		r = inet_nth_address(&subnet, (uint64_t)number, &address, err);
+		if (r < 0)
+			return r;
+		text = inet_print_address(address);
+		if (address_is_taken(profile, text) || strlist_has(asked_for, text))
+			continue;
+		*ret_address = take_ptr(text);
+		*ret_number = number;
+		return 0;
+	}
+	error_because(err, &reason_usage, -ENOSPC, "the subnet '%s' has no room for so many nodes",
+		      profile->subnet);
+	return error_hint(err, -ENOSPC,
+			  "want fewer, or give a new cluster a larger network with --subnet");
+}
+
+static char *free_name(const struct profile *profile)
+{
+	for (unsigned n = 1;; n++) {
+		char *name = xasprintf("node-%u", n);
+
+		if (!profile_find_node(profile, name))
+			return name;
+		free(name);
+	}
+}
+
+static void copy_words(struct strlist *to, const struct strlist *from)
+{
+	if (from->count)
+		strlist_add_all(to, from->items);
+}
+
+/* What is behind KEY= in TO gives way to what FROM has there. */
+static void override_words(struct strlist *to, const struct strlist *from)
+{
+	struct strlist both = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, to) {
+		size_t len = strcspn(word, "=");
+		bool stays = true;
+
+		for (size_t i = 0; i < from->count; i++)
+			stays = stays && (strncmp(from->items[i], word, len) != 0 ||
+					  from->items[i][len] != '=');
+		if (stays)
+			strlist_add(&both, word);
+	}
+	copy_words(&both, from);
+	strlist_release(to);
+	*to = both;
+}
+
+/* A person's own choice of an address. */
+static int take_address(const struct profile *profile, const char *text, char **ret_address,
+			int64_t *ret_number, struct error *err)
+{
+	struct subnet subnet;
+	struct in_addr address;
+	int r = inet_parse_subnet(profile->subnet, &subnet, err);
+
+	if (r < 0)
+		return r;
+	r = inet_parse_address(text, &address, err);
+	if (r < 0)
+		return error_reason(err, error_prefix(err, r, "--static-ip"), &reason_usage);
+	*ret_number = inet_number_of(&subnet, address);
+	if (*ret_number < FIRST_NUMBER || *ret_number > last_number(&subnet))
+		return error_because(err, &reason_usage, -ERANGE,
+				     "--static-ip: '%s' is not an address for a node in '%s'", text,
+				     profile->subnet);
+	if (address_is_taken(profile, text))
+		return error_because(err, &reason_usage, -EADDRINUSE,
+				     "--static-ip: another node has '%s'", text);
+	*ret_address = xstrdup(text);
+	return 0;
+}
+
+static int choose_name(const struct profile *profile, const char *wanted, char **ret_name,
+		       struct error *err)
+{
+	const struct node *node;
+	int r;
+
+	if (!wanted) {
+		*ret_name = free_name(profile);
+		return 0;
+	}
+	r = spec_check_node_name(wanted, err);
+	if (r < 0)
+		return r;
+	node = profile_find_node(profile, wanted);
+	if (node) {
+		(void)error_because(err, &reason_usage, -EEXIST,
+				    "cluster '%s' has a node '%s' already", profile->name, wanted);
+		if (node->phase == NODE_PLANNED)
+			return error_hint(
+				err, -EEXIST,
+				"that one is not finished and has other settings: 'manykube "
+				"node start %s' goes on with it",
+				wanted);
+		return error_hint(err, -EEXIST, "choose another name, or none");
+	}
+	*ret_name = xstrdup(wanted);
+	return 0;
+}
+
+unsigned plan_cpus(unsigned wanted, unsigned usual)
+{
+	return wanted == ALL_CPUS ? 0 : wanted ? wanted : usual;
+}
+
+uint64_t plan_memory(uint64_t wanted, uint64_t usual)
+{
+	return wanted == ALL_MEMORY ? 0 : wanted ? wanted : usual;
+}
+
+void plan_settings(const struct profile *profile, const struct node_options *options,
+		   struct node *node)
+{
+	node->worker = !node->control_plane ||
+		       (!profile->no_schedule_control_planes && !options->no_schedule);
+	node->cpus = plan_cpus(options->cpus, profile->cpus);
+	node->memory_bytes = plan_memory(options->memory_bytes, profile->memory_bytes);
+	node->disk_bytes = options->disk_bytes ? options->disk_bytes : profile->disk_bytes;
+	copy_words(&node->labels, &profile->labels);
+	(void)labels_change(&node->labels, &options->labels, NULL);
+	copy_words(&node->taints, &profile->taints);
+	(void)labels_change_taints(&node->taints, &options->taints, NULL);
+	if (!node->worker)
+		strlist_add(&node->taints, CONTROL_PLANE_TAINT);
+	copy_words(&node->mounts, &profile->mounts);
+	copy_words(&node->mounts, &options->mounts);
+	copy_words(&node->extra_config, &options->extra_config);
+	copy_words(&node->feature_gates, &options->feature_gates);
+	copy_words(&node->kubeadm_patches, &options->kubeadm_patches);
+	copy_words(&node->env, &profile->env);
+	override_words(&node->env, &options->env);
+	node->max_pods = options->max_pods ? options->max_pods : profile->max_pods;
+	/* A version is about the node's kubelet, so it means the one of that release. */
+	if (options->kubelet_binary || (profile->kubelet_binary && !options->kubernetes_version))
+		node->kubelet_binary = xstrdup(options->kubelet_binary ? options->kubelet_binary
+								       : profile->kubelet_binary);
+	if (options->base_image || profile->base_image)
+		node->base_image = xstrdup(options->base_image ? options->base_image
+							       : profile->base_image);
+}
+
+/* The version that a node is to have, one of payload_versions() or the cluster's own. */
+static int choose_version(const struct profile *profile, const struct node_options *options,
+			  bool control_plane, const char **ret_version, struct error *err)
+{
+	int r;
+
+	*ret_version = profile->kubernetes_version;
+	if (!options->kubernetes_version)
+		return 0;
+	if (options->kubelet_binary)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "--kubelet-binary is a kubelet of its own version: leave out "
+				     "either it or --kubernetes-version");
+	r = payload_resolve_version(options->kubernetes_version, ret_version, err);
+	return r < 0 ? r
+		     : skew_check(profile->kubernetes_version, *ret_version, control_plane, err);
+}
+
+static int plan_beside(struct profile *profile, const struct node_options *options,
+		       const struct strlist *asked_for, struct node **ret_node, struct error *err)
+{
+	cleanup_free char *address = NULL;
+	cleanup_free char *name = NULL;
+	bool control_plane = profile->node_count == 0 || options->control_plane;
+	const char *version;
+	struct subnet pods;
+	struct subnet all;
+	struct node *node;
+	int64_t number = 0;
+	int r;
+
+	r = choose_version(profile, options, control_plane, &version, err);
+	if (r == 0)
+		r = choose_name(profile, options->name, &name, err);
+	if (r == 0)
+		r = options->address
+			    ? take_address(profile, options->address, &address, &number, err)
+			    : free_address(profile, asked_for, &address, &number, err);
+	if (r == 0)
+		r = inet_parse_subnet(profile->pod_subnet, &all, err);
+	if (r < 0)
+		return r;
+	/* The podCIDR goes with the address: both are given once and never change. */
+	r = inet_nth_subnet(&all, 24, (uint64_t)(number - FIRST_NUMBER), &pods, err);
+	if (r == -ERANGE) {
+		(void)error_because(err, &reason_usage, r,
+				    "the pods' network '%s' has no room for another node: each "
+				    "takes a /24",
+				    profile->pod_subnet);
+		return r;
+	}
+	if (r < 0)
+		return r;
+	node = profile_add_node(profile, name);
+	node->primary = profile->node_count == 1;
+	node->control_plane = control_plane;
+	node->kubernetes_version = xstrdup(version);
+	node->driver = xstrdup("native");
+	node->address = take_ptr(address);
+	node->asked_address = options->address;
+	node->pod_cidr = inet_print_subnet(&pods);
+	plan_settings(profile, options, node);
+	*ret_node = node;
+	return 0;
+}
+
+int plan_blame_file(const struct node_options *options, int r, struct error *err)
+{
+	if (!options->origin)
+		return r;
+	(void)error_prefix(err, r, "%s: node '%s'", options->origin, options->name);
+	/* What is wrong is in the file, not in the command line. */
+	if (err && err->reason == &reason_usage)
+		err->reason = &reason_cluster_file;
+	return r;
+}
+
+int plan_node(struct profile *profile, const struct node_options *options, struct node **ret_node,
+	      struct error *err)
+{
+	return plan_beside(profile, options, &STRLIST_INIT, ret_node, err);
+}
+
+/* Keep in mind what the person gave of what would be found free: names of fields of a file. */
+static void note_asked(struct profile *profile, const struct cluster_options *options)
+{
+	const struct {
+		const char *field;
+		bool given;
+	} all[] = {
+		{ "network.subnet", options->subnet },
+		{ "network.podSubnet", options->pod_subnet },
+		{ "network.apiPort", options->api_port },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].given && !strlist_has(&profile->asked, all[i].field))
+			strlist_add(&profile->asked, all[i].field);
+}
+
+static int plan_new(const char *name, const struct cluster_options *options,
+		    struct profile *profile, struct error *err)
+{
+	int r;
+
+	profile->name = xstrdup(name);
+	r = profile_folder(name, &profile->folder, err);
+	if (r == 0)
+		r = choices_take(options, profile, true, err);
+	if (r < 0)
+		return r;
+	/* The subnet that was asked for is only taken over once it is known to be free. */
+	free(take_ptr(profile->subnet));
+	if (!profile->kubernetes_version)
+		profile->kubernetes_version = xstrdup(payload_versions()[0]);
+	if (!profile->service_subnet)
+		profile->service_subnet = xstrdup("10.96.0.0/12");
+	if (!profile->dns_domain)
+		profile->dns_domain = xstrdup("cluster.local");
+	if (!profile->cni)
+		profile->cni = xstrdup("auto");
+	profile->offline = options->offline;
+	profile->cpus = plan_cpus(options->cpus, 0);
+	profile->memory_bytes = plan_memory(options->memory_bytes, 0);
+	profile->created = clock_wall_seconds();
+	r = world->network_plan(profile, options->subnet, err);
+	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
+}
+
+/* An existing cluster keeps what its addresses and certificates were made for. */
+static int plan_changes(struct profile *profile, const struct cluster_options *options,
+			struct error *err)
+{
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	int r = profile_load(profile->name, &before, err);
+
+	if (r == 0)
+		r = choices_take(options, profile, false, err);
+	if (r == 0)
+		r = world->ports_are_free(profile, &before, err);
+	if (r < 0)
+		return r;
+	if (plan_cpus(options->cpus, profile->cpus) != profile->cpus ||
+	    plan_memory(options->memory_bytes, profile->memory_bytes) != profile->memory_bytes) {
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"cluster '%s' exists, and 'start' does not change --cpus and --memory of its "
+			"nodes",
+			profile->name);
+		return error_hint(
+			err, -EINVAL,
+			"leave them out to bring the cluster up as it is; 'manykube node set "
+			"NAME' changes a node");
+	}
+	if (options->control_planes && options->control_planes < profile_control_planes(profile)) {
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"cluster '%s' has %u control planes, and --control-planes=%u is fewer",
+			profile->name, profile_control_planes(profile), options->control_planes);
+		return error_hint(err, -EINVAL,
+				  "'start' never removes nodes: 'manykube node delete NAME' does");
+	}
+	if (options->nodes && options->nodes < profile->node_count) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "cluster '%s' has %zu nodes, and --nodes=%u is fewer",
+				    profile->name, profile->node_count, options->nodes);
+		return error_hint(err, -EINVAL,
+				  "'start' never removes nodes: 'manykube node delete NAME' does");
+	}
+	return 0;
+}
+
+void plan_tell_changes(const struct profile *planned, struct observer *observer)
+{
+	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist sentences = STRLIST_INIT;
+	const char *sentence;
+
+	if (profile_load(planned->name, &before, NULL) < 0)
+		return;
+	choices_describe(&before, planned, &sentences);
+	strlist_for_each(sentence, &sentences)
+		observe_note(observer, sentence);
+}
+
+/* Whether NODE was begun by asking for the same as OPTIONS do: then asking again goes on with it.
+ */
+static bool was_begun_by(struct node *node, const struct profile *profile,
+			 const struct node_options *options)
+{
+	cleanup_with(profile_release) struct profile twin = PROFILE_INIT;
+	struct node_options again = *options;
+	cleanup_free char *wanted = NULL;
+	cleanup_free char *begun = NULL;
+	struct node *other;
+
+	if (node->phase != NODE_PLANNED || profile_load(profile->name, &twin, NULL) < 0)
+		return false;
+	other = profile_find_node(&twin, node->name);
+	if (other)
+		profile_remove_node(&twin, other);
+	if (!again.address)
+		again.address = node->address;
+	if (plan_node(&twin, &again, &other, NULL) < 0)
+		return false;
+	other->asked_address = options->address;
+	wanted = profile_print(&(struct profile){ .nodes = other, .node_count = 1 });
+	begun = profile_print(&(struct profile){ .nodes = node, .node_count = 1 });
+	return strcmp(wanted, begun) == 0;
+}
+
+static int plan_additions(struct profile *profile, const struct cluster_options *options,
+			  struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist asked_for = STRLIST_INIT;
+
+	for (size_t i = 0; i < options->add_count; i++)
+		if (options->add[i].address)
+			strlist_add(&asked_for, options->add[i].address);
+	for (size_t i = 0; i < options->add_count; i++) {
+		const struct node_options *add = &options->add[i];
+		struct node *node = add->name ? profile_find_node(profile, add->name) : NULL;
+		int r = 0;
+
+		if (!node || !was_begun_by(node, profile, add))
+			r = plan_beside(profile, add, &asked_for, &node, err);
+		if (r < 0)
+			return plan_blame_file(add, r, err);
+		if (options->only && !strlist_has(options->only, node->name))
+			strlist_add(options->only, node->name);
+	}
+	return 0;
+}
+
+static void take_flag(bool *kept, bool wanted, bool given)
+{
+	if (given)
+		*kept = wanted;
+}
+
+/* As many control planes and nodes as were asked for; the former come first. */
+static int plan_counts(struct profile *profile, const struct cluster_options *options,
+		       struct error *err)
+{
+	unsigned present = profile_control_planes(profile);
+	unsigned wanted = options->control_planes ? options->control_planes : MAX(present, 1u);
+	unsigned least = (unsigned)profile->node_count + wanted - present;
+	unsigned nodes = MAX(options->nodes, least);
+
+	while (profile->node_count < nodes) {
+		struct node_options usual = { .control_plane = present < wanted };
+		struct node *node;
+		int r = plan_node(profile, &usual, &node, err);
+
+		if (r < 0)
+			return r;
+		present += node->control_plane;
+	}
+	return 0;
+}
+
+static int check_control_planes(const struct profile *profile, struct error *err)
+{
+	if (profile_control_planes(profile) <= CONTROL_PLANES_MOST)
+		return 0;
+	(void)error_because(err, &reason_usage, -ERANGE,
+			    "%u control planes are more than the %d that etcd advises: each write "
+			    "waits for a majority of them",
+			    profile_control_planes(profile), CONTROL_PLANES_MOST);
+	return error_hint(err, -ERANGE, "want fewer, or give --force");
+}
+
+/* A node that joins between two versions would have to be of one of them. */
+static int check_upgrade(const struct profile *profile, size_t nodes_before, struct error *err)
+{
+	if (!profile->upgrading_from || profile->node_count <= nodes_before)
+		return 0;
+	(void)error_because(err, &reason_control_plane, -EBUSY,
+			    "cluster '%s' is between Kubernetes %s and %s, and takes no new nodes",
+			    profile->name, profile->upgrading_from, profile->kubernetes_version);
+	return error_hint(err, -EBUSY, "'manykube upgrade' finishes the upgrade");
+}
+
+int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
+		 bool *ret_is_new, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	size_t nodes_before;
+	unsigned before;
+	int r = choices_check(options, err);
+
+	if (r < 0)
+		return r;
+	r = profile_load(name, &profile, &why);
+	*ret_is_new = r == -ENOENT;
+	if (r < 0 && r != -ENOENT)
+		return error_move(err, r, &why);
+	r = *ret_is_new ? plan_new(name, options, &profile, err)
+			: plan_changes(&profile, options, err);
+	if (r < 0)
+		return r;
+	take_flag(&profile.offline, options->offline, options->offline_given);
+	take_flag(&profile.keep_context, options->keep_context, options->keep_context_given);
+	take_flag(&profile.embed_certs, options->embed_certs, options->embed_certs_given);
+	take_flag(&profile.no_schedule_control_planes, options->no_schedule_control_planes,
+		  options->no_schedule_control_planes_given);
+	note_asked(&profile, options);
+	nodes_before = profile.node_count;
+	before = profile_control_planes(&profile);
+	r = plan_additions(&profile, options, err);
+	if (r == 0)
+		r = plan_counts(&profile, options, err);
+	if (r == 0 && profile_control_planes(&profile) > before && !options->force)
+		r = check_control_planes(&profile, err);
+	if (r == 0)
+		r = check_upgrade(&profile, nodes_before, err);
+	if (r < 0)
+		return r;
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
+}

@@ -1,0 +1,152 @@
+/* Labels and taints of nodes, in words and as the API has them. */
+
+#include "record/labels.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "record/spec.h"
+
+/* "KEY-": what is in front of the last '-', for the caller to free; NULL if there is none. */
+static char *what_goes(const char *word)
+{
+	size_t len = strlen(word);
+
+	/* A value may end so, too. */
+	if (len < 2 || word[len - 1] != '-' || strchr(word, '='))
+		return NULL;
+	return xstrndup(word, len - 1);
+}
+
+/* Whether WORD of a list begins with KEY and one of the characters ENDS, or is KEY. */
+static bool is_about(const char *word, const char *key, const char *ends)
+{
+	size_t len = strlen(key);
+
+	return strncmp(word, key, len) == 0 && (!word[len] || strchr(ends, word[len]));
+}
+
+/* Take out what is about KEY; EFFECT (may be NULL) must be at the end. */
+static void take_out(struct strlist *list, const char *key, const char *effect)
+{
+	struct strlist left = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, list) {
+		const char *colon = strrchr(word, ':');
+
+		if (!is_about(word, key, "=:") ||
+		    (effect && (!colon || strcmp(colon + 1, effect) != 0)))
+			strlist_add(&left, word);
+	}
+	strlist_release(list);
+	*list = left;
+}
+
+int labels_change(struct strlist *kept, const struct strlist *changes, struct error *err)
+{
+	const char *word;
+
+	strlist_for_each(word, changes) {
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+		cleanup_free char *gone = what_goes(word);
+		int r = spec_parse_label(gone ? gone : word, &label, err);
+
+		if (r < 0)
+			return error_prefix(err, r, "--label");
+		take_out(kept, label.key, NULL);
+		if (!gone)
+			strlist_add(kept, word);
+	}
+	return 0;
+}
+
+int labels_change_taints(struct strlist *kept, const struct strlist *changes, struct error *err)
+{
+	const char *word;
+
+	strlist_for_each(word, changes) {
+		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+		cleanup_free char *gone = what_goes(word);
+		int r;
+
+		if (gone && !strchr(gone, ':')) {
+			r = spec_parse_label(gone, &label, err);
+			if (r == 0)
+				take_out(kept, label.key, NULL);
+		} else {
+			r = spec_parse_taint(gone ? gone : word, &taint, err);
+			if (r == 0)
+				take_out(kept, taint.label.key, taint.effect);
+			if (r == 0 && !gone)
+				strlist_add(kept, word);
+		}
+		if (r < 0)
+			return error_prefix(err, r, "--taint");
+	}
+	return 0;
+}
+
+json_t *labels_patch(const struct strlist *changes)
+{
+	json_t *labels = json_object();
+	const char *word;
+
+	strlist_for_each(word, changes) {
+		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+		cleanup_free char *gone = what_goes(word);
+
+		if (spec_parse_label(gone ? gone : word, &label, NULL) == 0)
+			(void)json_object_set_new(labels, label.key,
+						  gone ? json_null() : json_string(label.value));
+	}
+	return labels;
+}
+
+void labels_read(const json_t *object, struct strlist *ret)
+{
+	json_t *labels = json_object_get(json_object_get(object, "metadata"), "labels");
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(labels, key, value)
+	{
+		if (json_is_string(value))
+			strlist_addf(ret, "%s=%s", key, json_string_value(value));
+	}
+}
+
+void labels_read_taints(const json_t *object, struct strlist *ret)
+{
+	const json_t *taints = json_object_get(json_object_get(object, "spec"), "taints");
+
+	for (size_t i = 0; i < json_array_size(taints); i++) {
+		const json_t *taint = json_array_get(taints, i);
+		const char *key = json_string_value(json_object_get(taint, "key"));
+		const char *value = json_string_value(json_object_get(taint, "value"));
+		const char *effect = json_string_value(json_object_get(taint, "effect"));
+
+		if (key && effect)
+			strlist_addf(ret, "%s%s%s:%s", key, value ? "=" : "", value ? value : "",
+				     effect);
+	}
+}
+
+json_t *labels_taint_objects(const struct strlist *words)
+{
+	json_t *list = json_array();
+	const char *word;
+
+	strlist_for_each(word, words) {
+		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+		if (spec_parse_taint(word, &taint, NULL) == 0)
+			(void)json_array_append_new(
+				list, json_pack("{s:s, s:s*, s:s}", "key", taint.label.key, "value",
+						*taint.label.value ? taint.label.value : NULL,
+						"effect", taint.effect));
+	}
+	return list;
+}

@@ -1,0 +1,48 @@
+/* One node of a cluster. */
+
+#include "record/node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const phase_words[] = {
+	[NODE_PLANNED] = "planned",
+	[NODE_JOINED] = "joined",
+	[NODE_LEAVING] = "leaving",
+};
+
+const char *node_phase_word(enum node_phase phase)
+{
+	assert((size_t)phase < ARRAY_SIZE(phase_words));
+	return phase_words[phase];
+}
+
+int node_phase_parse(const char *word, enum node_phase *ret, struct error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(phase_words); i++) {
+		if (strcmp(phase_words[i], word) == 0) {
+			*ret = (enum node_phase)i;
+			return 0;
+		}
+	}
+	return error_set(err, -EINVAL, "'%s' is not a phase of a node", word);
+}
+
+void node_release(struct node *node)
+{
+	free(node->name);
+	free(node->driver);
+	free(node->address);
+	free(node->pod_cidr);
+	free(node->kubernetes_version);
+	strlist_release(&node->labels);
+	strlist_release(&node->taints);
+	strlist_release(&node->mounts);
+	strlist_release(&node->extra_config);
+	strlist_release(&node->feature_gates);
+	strlist_release(&node->kubeadm_patches);
+	strlist_release(&node->env);
+	free(node->kubelet_binary);
+	free(node->base_image);
+	*node = (struct node){ NULL };
+}

@@ -1,0 +1,414 @@
+/*
+ * The profile's text: one table of fields for the cluster and one for its nodes, read by
+ * the parser and the printer alike.
+ *
+ * A string that is NULL is not written, and one that is not there is read as NULL; only
+ * names are required.  Keys that are not in the tables are ignored: what must not be
+ * ignored by older programs raises PROFILE_FORMAT.
+ *
+ * Formats:
+ *
+ *	0  before nodes were objects of their own: 'format' is 0 or not there, nor is 'nodes', and
+ *	   what belongs to the only node stands in the cluster's object itself: "address" and
+ *	   "podCidr", which must be there as must the networks, "nodeName" (node-1 unless given),
+ *	   "driver" (native unless given), and "joined": true or false (or "phase", as today).
+ *	   "cpus", "labels" and the like are the cluster's and the node's alike.  It is read as a
+ *cluster with one primary control plane, and written in today's format: see profile_save(). 1
+ *today's
+ */
+
+#include <jansson.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "data/words.h"
+#include "record/profile.h"
+
+enum field_type {
+	FIELD_STRING,
+	FIELD_FLAG,
+	FIELD_UNSIGNED, /* unsigned */
+	FIELD_UINT64,
+	FIELD_INT64,
+	FIELD_PHASE,
+	FIELD_LIST, /* struct strlist; an empty one is not written */
+};
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset;
+};
+
+/* clang-format off */
+#define AT(member) offsetof(struct profile, member)
+static const struct field profile_fields[] = {
+	{ "name",              FIELD_STRING,   AT(name) },
+	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
+	{ "subnet",            FIELD_STRING,   AT(subnet) },
+	{ "gateway",           FIELD_STRING,   AT(gateway) },
+	{ "bridge",            FIELD_STRING,   AT(bridge) },
+	{ "podSubnet",         FIELD_STRING,   AT(pod_subnet) },
+	{ "serviceSubnet",     FIELD_STRING,   AT(service_subnet) },
+	{ "dnsDomain",         FIELD_STRING,   AT(dns_domain) },
+	{ "cni",               FIELD_STRING,   AT(cni) },
+	{ "hostAccess",        FIELD_STRING,   AT(host_access) },
+	{ "offline",           FIELD_FLAG,     AT(offline) },
+	{ "keepContext",       FIELD_FLAG,     AT(keep_context) },
+	{ "noScheduleControlPlanes", FIELD_FLAG, AT(no_schedule_control_planes) },
+	{ "embedCerts",        FIELD_FLAG,     AT(embed_certs) },
+	{ "apiPort",           FIELD_UNSIGNED, AT(api_port) },
+	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
+	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
+	{ "diskBytes",         FIELD_UINT64,   AT(disk_bytes) },
+	{ "certSeconds",       FIELD_UNSIGNED, AT(cert_seconds) },
+	{ "imageRepository",   FIELD_STRING,   AT(image_repository) },
+	{ "apiNames",          FIELD_LIST,     AT(api_names) },
+	{ "apiIps",            FIELD_LIST,     AT(api_ips) },
+	{ "extraConfig",       FIELD_LIST,     AT(extra_config) },
+	{ "featureGates",      FIELD_LIST,     AT(feature_gates) },
+	{ "kubeadmPatches",    FIELD_LIST,     AT(kubeadm_patches) },
+	{ "ports",             FIELD_LIST,     AT(ports) },
+	{ "insecureRegistries", FIELD_LIST,    AT(insecure_registries) },
+	{ "registryMirrors",   FIELD_LIST,     AT(registry_mirrors) },
+	{ "images",            FIELD_LIST,     AT(images) },
+	{ "labels",            FIELD_LIST,     AT(labels) },
+	{ "taints",            FIELD_LIST,     AT(taints) },
+	{ "mounts",            FIELD_LIST,     AT(mounts) },
+	{ "env",               FIELD_LIST,     AT(env) },
+	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
+	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
+	{ "baseImage",         FIELD_STRING,   AT(base_image) },
+	{ "orphans",           FIELD_LIST,     AT(orphans) },
+	{ "recovering",        FIELD_STRING,   AT(recovering) },
+	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
+	{ "drained",           FIELD_LIST,     AT(drained) },
+	{ "asked",             FIELD_LIST,     AT(asked) },
+	{ "created",           FIELD_INT64,    AT(created) },
+};
+#undef AT
+
+#define AT(member) offsetof(struct node, member)
+static const struct field node_fields[] = {
+	{ "name",              FIELD_STRING,   AT(name) },
+	{ "controlPlane",      FIELD_FLAG,     AT(control_plane) },
+	{ "worker",            FIELD_FLAG,     AT(worker) },
+	{ "primary",           FIELD_FLAG,     AT(primary) },
+	{ "phase",             FIELD_PHASE,    AT(phase) },
+	{ "driver",            FIELD_STRING,   AT(driver) },
+	{ "address",           FIELD_STRING,   AT(address) },
+	{ "askedAddress",      FIELD_FLAG,     AT(asked_address) },
+	{ "podCidr",           FIELD_STRING,   AT(pod_cidr) },
+	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
+	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
+	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
+	{ "diskBytes",         FIELD_UINT64,   AT(disk_bytes) },
+	{ "labels",            FIELD_LIST,     AT(labels) },
+	{ "taints",            FIELD_LIST,     AT(taints) },
+	{ "mounts",            FIELD_LIST,     AT(mounts) },
+	{ "extraConfig",       FIELD_LIST,     AT(extra_config) },
+	{ "featureGates",      FIELD_LIST,     AT(feature_gates) },
+	{ "kubeadmPatches",    FIELD_LIST,     AT(kubeadm_patches) },
+	{ "env",               FIELD_LIST,     AT(env) },
+	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
+	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
+	{ "baseImage",         FIELD_STRING,   AT(base_image) },
+	{ "outdated",          FIELD_FLAG,     AT(outdated) },
+};
+#undef AT
+/* clang-format on */
+
+static int bad_field(struct error *err, const struct field *field, const char *wanted)
+{
+	return error_set(err, -EBADMSG, "'%s' is not %s", field->key, wanted);
+}
+
+static int read_number(const struct field *field, const json_t *value, void *to, struct error *err)
+{
+	json_int_t number;
+
+	if (!json_is_integer(value))
+		return bad_field(err, field, "a whole number");
+	number = json_integer_value(value);
+	if (field->type == FIELD_INT64) {
+		*(int64_t *)to = number;
+		return 0;
+	}
+	if (number < 0 || (field->type == FIELD_UNSIGNED && number > UINT_MAX))
+		return bad_field(err, field, "in the range of such a number");
+	if (field->type == FIELD_UNSIGNED)
+		*(unsigned *)to = (unsigned)number;
+	else
+		*(uint64_t *)to = (uint64_t)number;
+	return 0;
+}
+
+static int read_list(const struct field *field, const json_t *value, struct strlist *to,
+		     struct error *err)
+{
+	json_t *item;
+	size_t i;
+
+	if (!json_is_array(value))
+		return bad_field(err, field, "a list");
+	json_array_foreach(value, i, item)
+	{
+		if (!json_is_string(item))
+			return bad_field(err, field, "a list of strings");
+		strlist_add(to, json_string_value(item));
+	}
+	return 0;
+}
+
+static int read_field(const struct field *field, const json_t *value, void *to, struct error *err)
+{
+	switch (field->type) {
+	case FIELD_STRING:
+		if (!json_is_string(value))
+			return bad_field(err, field, "a string");
+		*(char **)to = xstrdup(json_string_value(value));
+		return 0;
+	case FIELD_FLAG:
+		if (!json_is_boolean(value))
+			return bad_field(err, field, "true or false");
+		*(bool *)to = json_is_true(value);
+		return 0;
+	case FIELD_PHASE:
+		if (!json_is_string(value))
+			return bad_field(err, field, "a string");
+		if (node_phase_parse(json_string_value(value), to, err) < 0)
+			return error_prefix(err, -EBADMSG, "'%s'", field->key);
+		return 0;
+	case FIELD_LIST:
+		return read_list(field, value, to, err);
+	default:
+		return read_number(field, value, to, err);
+	}
+}
+
+/* Fill the fields of the struct at BASE from OBJECT. */
+static int read_fields(const struct field *fields, size_t count, const json_t *object, void *base,
+		       struct error *err)
+{
+	int r;
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *value = json_object_get(object, fields[i].key);
+
+		if (!value || json_is_null(value))
+			continue;
+		r = read_field(&fields[i], value, (char *)base + fields[i].offset, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_node(const json_t *value, struct profile *profile, struct error *err)
+{
+	const char *name = json_string_value(json_object_get(value, "name"));
+	struct node *node;
+
+	/* The name becomes a part of paths, so nothing else may be one. */
+	if (!name || !parse_is_dns_label(name))
+		return error_set(err, -EBADMSG, "'nodes' has one without a proper 'name'");
+	if (profile_find_node(profile, name))
+		return error_set(err, -EBADMSG, "'nodes' has '%s' twice", name);
+
+	node = profile_add_node(profile, name);
+	free(take_ptr(node->name));
+	return read_fields(node_fields, ARRAY_SIZE(node_fields), value, node, err);
+}
+
+static int read_nodes(const json_t *list, struct profile *profile, struct error *err)
+{
+	json_t *value;
+	size_t i;
+	int r;
+
+	if (!list)
+		return 0;
+	if (!json_is_array(list))
+		return error_set(err, -EBADMSG, "'nodes' is not a list");
+	json_array_foreach(list, i, value)
+	{
+		r = read_node(value, profile, err);
+		if (r < 0)
+			return error_prefix(err, r, "nodes[%zu]", i);
+	}
+	return 0;
+}
+
+static int read_format(const json_t *root, json_int_t *ret_format, struct error *err)
+{
+	const json_t *format = json_object_get(root, "format");
+
+	if (!json_is_object(root))
+		return error_set(err, -EBADMSG, "this is not a JSON object");
+	if (!format && json_object_get(root, "nodes"))
+		return error_set(err, -EBADMSG, "it has no 'format', so manykube did not write it");
+	if (format && (!json_is_integer(format) || json_integer_value(format) < 0))
+		return error_set(err, -EBADMSG, "'format' is not a whole number from 0 on");
+	if (json_integer_value(format) > PROFILE_FORMAT)
+		return error_because(err, &reason_host_config, -ENOTSUP,
+				     "it has format %" JSON_INTEGER_FORMAT
+				     ", but this manykube (v" MANYKUBE_VERSION
+				     ") knows formats up to %d",
+				     json_integer_value(format), PROFILE_FORMAT);
+	*ret_format = json_integer_value(format);
+	return 0;
+}
+
+/* What a record of format 0 can't do without. */
+static int check_single_node(const json_t *root, struct error *err)
+{
+	static const char *const needed[] = {
+		"kubernetesVersion", "subnet",  "gateway", "bridge",
+		"podSubnet",         "address", "podCidr",
+	};
+	const json_t *name = json_object_get(root, "nodeName");
+	const json_t *joined = json_object_get(root, "joined");
+
+	if (json_object_get(root, "nodes"))
+		return error_set(err, -EBADMSG, "'format' is 0, which has no 'nodes'");
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (!json_is_string(json_object_get(root, needed[i])))
+			return error_set(err, -EBADMSG, "'format' is %s, and '%s' is not a string",
+					 json_object_get(root, "format") ? "0" : "missing",
+					 needed[i]);
+	if (!json_is_integer(json_object_get(root, "apiPort")))
+		return error_set(err, -EBADMSG, "'apiPort' is not a whole number");
+	if (name && !json_is_string(name))
+		return error_set(err, -EBADMSG, "'nodeName' is not a string");
+	if (joined && !json_is_boolean(joined))
+		return error_set(err, -EBADMSG, "'joined' is not true or false");
+	return 0;
+}
+
+/* Make ROOT, of format 0, one of format 1: its node becomes an object of its own. */
+static int migrate_single_node(json_t *root, struct error *err)
+{
+	static const char *const usual[][2] = {
+		{ "nodeName", "node-1" },
+		{ "driver", "native" },
+		{ "cni", "auto" },
+		{ "serviceSubnet", "10.96.0.0/12" },
+		{ "dnsDomain", "cluster.local" },
+	};
+	json_t *node;
+	int r = check_single_node(root, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
+		const json_t *value = json_object_get(root, usual[i][0]);
+
+		if (!value || json_is_null(value))
+			json_object_set_new(root, usual[i][0], json_string(usual[i][1]));
+	}
+	node = json_copy(root);
+	json_object_set(node, "name", json_object_get(root, "nodeName"));
+	json_object_set_new(node, "controlPlane", json_true());
+	json_object_set_new(node, "worker", json_true());
+	json_object_set_new(node, "primary", json_true());
+	if (json_is_true(json_object_get(root, "joined")) && !json_object_get(root, "phase"))
+		json_object_set_new(node, "phase", json_string(node_phase_word(NODE_JOINED)));
+	json_object_set_new(root, "nodes", json_pack("[o]", node));
+	return 0;
+}
+
+int profile_parse(const char *text, size_t len, struct profile *ret, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	json_auto_t *root = NULL;
+	json_int_t format = 0;
+	json_error_t why;
+	int r;
+
+	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+	if (!root)
+		return error_set(err, -EBADMSG, "line %d, column %d: %s", why.line, why.column,
+				 why.text);
+	r = read_format(root, &format, err);
+	if (r == 0 && format == 0)
+		r = migrate_single_node(root, err);
+	if (r < 0)
+		return r;
+	profile.single_node_format = format == 0;
+	r = read_fields(profile_fields, ARRAY_SIZE(profile_fields), root, &profile, err);
+	if (r < 0)
+		return r;
+	if (!profile.name || profile_check_name(profile.name, NULL) < 0)
+		return error_set(err, -EBADMSG, "'name' is not a profile's name");
+	r = read_nodes(json_object_get(root, "nodes"), &profile, err);
+	if (r < 0)
+		return r;
+	if (!profile.cni)
+		profile.cni = xstrdup("auto");
+
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
+}
+
+static json_t *print_list(const struct strlist *list)
+{
+	return list->count > 0 ? words_to_json(list) : NULL;
+}
+
+static json_t *print_field(const struct field *field, const void *from)
+{
+	switch (field->type) {
+	case FIELD_STRING:
+		return *(char *const *)from ? json_string(*(char *const *)from) : NULL;
+	case FIELD_FLAG:
+		return json_boolean(*(const bool *)from);
+	case FIELD_PHASE:
+		return json_string(node_phase_word(*(const enum node_phase *)from));
+	case FIELD_UNSIGNED:
+		return json_integer(*(const unsigned *)from);
+	case FIELD_UINT64:
+		return json_integer((json_int_t) * (const uint64_t *)from);
+	case FIELD_INT64:
+		return json_integer(*(const int64_t *)from);
+	case FIELD_LIST:
+		return print_list(from);
+	}
+	return NULL;
+}
+
+static void print_fields(const struct field *fields, size_t count, json_t *object, const void *base)
+{
+	for (size_t i = 0; i < count; i++) {
+		json_t *value = print_field(&fields[i], (const char *)base + fields[i].offset);
+
+		if (value)
+			json_object_set_new(object, fields[i].key, value);
+	}
+}
+
+char *profile_print(const struct profile *profile)
+{
+	json_auto_t *root = json_object();
+	json_t *nodes = json_array();
+	const struct node *node;
+	char *text;
+
+	json_object_set_new(root, "format", json_integer(PROFILE_FORMAT));
+	print_fields(profile_fields, ARRAY_SIZE(profile_fields), root, profile);
+	profile_for_each_node(node, profile) {
+		json_t *object = json_object();
+
+		print_fields(node_fields, ARRAY_SIZE(node_fields), object, node);
+		json_array_append_new(nodes, object);
+	}
+	json_object_set_new(root, "nodes", nodes);
+
+	text = json_dumps(root, JSON_INDENT(2));
+	if (!text)
+		abort();
+	return text;
+}

@@ -1,0 +1,524 @@
+/* The profile: the record of one cluster on disk. */
+
+#include "record/profile.h"
+
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/process.h"
+#include "base/user.h"
+#include "data/settings.h"
+#include "record/old-home.h"
+#include "record/state.h"
+
+#define NAME_MAX_LEN 40
+
+/* A cluster of a thousand nodes has a profile of 300 KB. */
+#define PROFILE_LIMIT (16 << 20)
+
+int profile_check_name(const char *name, struct error *err)
+{
+	if (!parse_is_dns_label(name) || strlen(name) > NAME_MAX_LEN)
+		return error_because(
+			err, &reason_usage, -EINVAL,
+			"'%s' can't name a cluster: use 1 to %d of a-z, 0-9 and '-', beginning and ending with a letter or digit",
+			name, NAME_MAX_LEN);
+	return 0;
+}
+
+/* STATE/profiles */
+static int profiles_folder(char **ret_path, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	int r = path_state(&state, err);
+
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("%s/profiles", state);
+	return 0;
+}
+
+int profile_folder(const char *name, char **ret_path, struct error *err)
+{
+	cleanup_free char *profiles = NULL;
+	cleanup_free char *folder = NULL;
+	char *old = NULL;
+	int r = profile_check_name(name, err);
+
+	if (r < 0)
+		return r;
+	r = profiles_folder(&profiles, err);
+	if (r < 0)
+		return r;
+	folder = xasprintf("%s/%s", profiles, name);
+	if (!file_exists(folder))
+		old = old_home_find(name);
+	*ret_path = old ? old : take_ptr(folder);
+	return 0;
+}
+
+/* Add whose clusters are called NAME, of other users than ours. */
+static void find_owners(const char *name, struct strlist *ret)
+{
+	cleanup_dir DIR *dir = opendir(MANYKUBE_STATE_DIR);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		cleanup_free char *path = xasprintf(MANYKUBE_STATE_DIR "/%s/profiles/%s",
+						    entry->d_name, name);
+		unsigned long long uid;
+		struct passwd *user;
+
+		if (parse_number(entry->d_name, 0, UINT_MAX - 1, &uid, NULL) < 0 ||
+		    uid == path_person_uid() || !file_exists(path))
+			continue;
+		user = getpwuid((uid_t)uid);
+		strlist_addf(ret, "%s (SUDO_UID=%llu)", user ? user->pw_name : "a user", uid);
+	}
+	strlist_sort(ret);
+}
+
+/* Whoever is root without sudo may have meant the cluster NAME of a user: say whose there is. */
+static int explain_missing(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist owners = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
+
+	error_because(err, &reason_cluster_missing, -ENOENT, "there is no cluster '%s'", name);
+	if (geteuid() == 0 && path_person_uid() == 0 && !path_is_one_home())
+		find_owners(name, &owners);
+	if (owners.count == 0)
+		return -ENOENT;
+	shown = strlist_join(&owners, ", ");
+	return error_hint(
+		err, -ENOENT,
+		"there is one of %s: run the command with sudo as that user, or with that "
+		"variable set",
+		shown);
+}
+
+/* Where the last version of the record PATH is once more. */
+static char *copy_of(const char *path)
+{
+	return xasprintf("%s.copy", path);
+}
+
+/* How many nodes the cluster in FOLDER has files of. */
+static size_t count_remains(const char *folder)
+{
+	cleanup_free char *nodes = xasprintf("%s/nodes", folder);
+	cleanup_dir DIR *dir = opendir(nodes);
+	struct dirent *entry;
+	size_t count = 0;
+
+	while (dir && (entry = readdir(dir)))
+		count += entry->d_name[0] != '.';
+	return count;
+}
+
+/* A damaged profile stays as it is: a person may still read it, and nothing else knows the cluster.
+ */
+static int explain_damage(const char *name, const char *path, int code, struct error *err)
+{
+	cleanup_free char *copy = copy_of(path);
+
+	error_reason(err, code, &reason_host_config);
+	error_prefix(err, code, code == -ENOTSUP ? "cannot use '%s'" : "'%s' is damaged", path);
+	if (code == -ENOTSUP)
+		return error_hint(err, code, "use the manykube that made the cluster '%s'", name);
+	if (file_exists(copy))
+		return error_hint(err, code,
+				  "correct the file, which was left as it is; '%s' is a copy of it "
+				  "from before",
+				  copy);
+	return error_hint(
+		err, code,
+		"correct the file, which was left as it is, as are the nodes of cluster '%s'",
+		name);
+}
+
+/*
+ * The record PATH of the cluster NAME is gone: read the copy into TEXT, if there are nodes that it
+ * tells of.  What is left without any node is the end of a delete that was interrupted.
+ */
+static int read_copy(const char *name, const char *folder, const char *path, struct strbuf *text,
+		     struct error *err)
+{
+	static bool warned;
+	cleanup_free char *copy = copy_of(path);
+	size_t nodes = count_remains(folder);
+	int r;
+
+	if (nodes == 0)
+		return explain_missing(name, err);
+	r = file_read(copy, PROFILE_LIMIT, text, NULL);
+	if (r < 0) {
+		(void)error_because(err, &reason_host_config, -EBADMSG,
+				    "the record '%s' is gone, but %zu node%s of cluster '%s' %s "
+				    "there",
+				    path, nodes, nodes == 1 ? "" : "s", name,
+				    nodes == 1 ? "is" : "are");
+		return error_hint(err, -EBADMSG,
+				  "put the file back from a backup; nodes and data were left as "
+				  "they are");
+	}
+	if (!warned)
+		log_warning("the record '%s' is gone; its copy '%s' is used", path, copy);
+	warned = true;
+	return 0;
+}
+
+int profile_load(const char *name, struct profile *ret, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *folder = NULL;
+	cleanup_free char *path = NULL;
+	struct profile profile;
+	int r;
+
+	r = profile_folder(name, &folder, err);
+	if (r < 0)
+		return r;
+	path = xasprintf("%s/profile.json", folder);
+	r = file_read(path, PROFILE_LIMIT, &text, &why);
+	if (r == -ENOENT) {
+		r = read_copy(name, folder, path, &text, err);
+		if (r < 0)
+			return r;
+	}
+	if (r < 0)
+		(void)error_move(err, error_reason(&why, r, &reason_host_config), &why);
+	if (r < 0 && r != -EACCES)
+		return error_hint(err, r, "correct the file; cluster '%s' was left as it is", name);
+	if (r < 0)
+		return r;
+
+	r = profile_parse(text.text, text.len, &profile, err);
+	if (r < 0)
+		return explain_damage(name, path, r, err);
+	if (strcmp(profile.name, name) != 0) {
+		r = error_set(err, -EBADMSG, "'name' is '%s'", profile.name);
+		profile_release(&profile);
+		return explain_damage(name, path, r, err);
+	}
+	profile.folder = take_ptr(folder);
+	*ret = profile;
+	return 0;
+}
+
+/* The file of an older format becomes PATH.v0, once: an older manykube can still use it. */
+static int keep_old_format(const char *path, struct error *err)
+{
+	cleanup_free char *kept = xasprintf("%s.v0", path);
+
+	if (link(path, kept) < 0 && errno != EEXIST)
+		return error_sys(err, "cannot keep '%s' as '%s'", path, kept);
+	return 0;
+}
+
+/* Variables of nodes may be secrets, passwords of proxies above all. */
+static bool has_variables(const struct profile *profile)
+{
+	const struct node *node;
+	bool has = profile->env.count > 0;
+
+	profile_for_each_node(node, profile)
+		has |= node->env.count > 0;
+	return has;
+}
+
+/* Have the directory FOLDER of a profile. */
+static int make_folder(const char *folder, struct error *err)
+{
+	cleanup_free char *profiles = NULL;
+	int r;
+
+	if (file_exists(folder))
+		return 0;
+	r = state_make("profiles", &profiles, err);
+	return r < 0 ? r : file_make_dirs(folder, 0755, err);
+}
+
+int profile_save(const struct profile *profile, struct error *err)
+{
+	cleanup_free char *path = xasprintf("%s/profile.json", profile->folder);
+	cleanup_free char *copy = copy_of(path);
+	cleanup_free char *text = profile_print(profile);
+	mode_t mode = has_variables(profile) ? 0600 : 0644;
+	int r;
+
+	r = make_folder(profile->folder, err);
+	if (r == 0 && profile->single_node_format)
+		r = keep_old_format(path, err);
+	if (r < 0)
+		return r;
+	r = file_replace(path, text, strlen(text), mode, err);
+	if (r == 0)
+		r = file_put(copy, text, strlen(text), mode, err);
+	/* Where nothing else closes them, they are still for nobody else: they may have secrets. */
+	if (r == 0)
+		r = user_may_read(path, err);
+	return r < 0 ? r : user_may_read(copy, err);
+}
+
+static int list_profiles(bool with_record, struct strlist *ret_names, struct error *err)
+{
+	cleanup_free char *profiles = NULL;
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+	int r;
+
+	r = profiles_folder(&profiles, err);
+	if (r < 0)
+		return r;
+	dir = opendir(profiles);
+	if (!dir && errno != ENOENT)
+		return error_sys(err, "cannot list '%s'", profiles);
+
+	while (dir && (entry = readdir(dir))) {
+		cleanup_free char *folder = xasprintf("%s/%s", profiles, entry->d_name);
+		cleanup_free char *path = xasprintf("%s/profile.json", folder);
+
+		if (profile_check_name(entry->d_name, NULL) == 0 &&
+		    (!with_record || file_exists(path) || count_remains(folder) > 0))
+			strlist_add(ret_names, entry->d_name);
+	}
+	old_home_list(ret_names);
+	strlist_sort(ret_names);
+	return 0;
+}
+
+int profile_list(struct strlist *ret_names, struct error *err)
+{
+	return list_profiles(true, ret_names, err);
+}
+
+int profile_list_folders(struct strlist *ret_names, struct error *err)
+{
+	return list_profiles(false, ret_names, err);
+}
+
+int profile_set_active(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *known = NULL;
+	int r = profile_check_name(name, err);
+
+	if (r == 0)
+		r = profile_list(&names, err);
+	if (r < 0)
+		return r;
+	if (strlist_has(&names, name)) {
+		r = settings_change(SETTING_PROFILE, name, err);
+		return r < 0 ? r : 0;
+	}
+	error_because(err, &reason_cluster_missing, -ENOENT, "there is no cluster '%s'", name);
+	if (names.count == 0)
+		return error_hint(err, -ENOENT,
+				  "there is none yet: 'manykube start -p %s' makes it", name);
+	known = strlist_join(&names, ", ");
+	return error_hint(err, -ENOENT, "there are: %s", known);
+}
+
+int profile_forget_active(const char *name, struct error *err)
+{
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	const char *active;
+	int r = settings_load(&settings, err);
+
+	if (r < 0)
+		return r;
+	active = settings_get(&settings, SETTING_PROFILE);
+	if (!active || strcmp(active, name) != 0)
+		return 0;
+	r = settings_change(SETTING_PROFILE, NULL, err);
+	return r < 0 ? r : 0;
+}
+
+/* Locks live apart from the profiles: a refused start makes no profile, and delete can end while it
+ * holds one. */
+static int lock_path(const char *name, char **ret_path, struct error *err)
+{
+	cleanup_free char *state = NULL;
+	int r = path_state(&state, err);
+
+	if (r == 0)
+		*ret_path = xasprintf("%s/locks/%s", state, name);
+	return r;
+}
+
+/* Whether the command that took the lock is gone and only its children, which die too, still hold
+ * it. */
+static bool holder_has_died(const char *path)
+{
+	pid_t holder = file_lock_holder(path);
+
+	if (holder > 0 && process_start_time(holder) > 0)
+		return false;
+	clock_rest_ms(10);
+	return true;
+}
+
+int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err)
+{
+	int64_t deadline = clock_now_ms() + 3000;
+	cleanup_free char *locks = NULL;
+	cleanup_free char *path = NULL;
+	int r = state_make("locks", &locks, err);
+
+	if (r < 0)
+		return r;
+	path = xasprintf("%s/%s", locks, name);
+	do {
+		r = file_lock(path, what, ret_fd, err);
+	} while (r == -EWOULDBLOCK && holder_has_died(path) && clock_now_ms() < deadline);
+	if (r == -EWOULDBLOCK) {
+		error_prefix(err, r, "cluster '%s' is busy", name);
+		return error_reason(err, r, &reason_busy);
+	}
+	return r;
+}
+
+char *profile_lock_holder(const char *name)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = NULL;
+	const char *what;
+
+	if (lock_path(name, &path, NULL) < 0 || file_lock_holder(path) == 0 ||
+	    file_read(path, 4096, &text, NULL) < 0)
+		return NULL;
+	strbuf_trim_end(&text);
+	what = strchr(text.text, ' ');
+	return what ? xstrdup(what + 1) : NULL;
+}
+
+void profile_remove_lock(const char *name)
+{
+	cleanup_free char *folder = NULL;
+	cleanup_free char *path = NULL;
+
+	if (profile_folder(name, &folder, NULL) == 0 && !file_exists(folder) &&
+	    lock_path(name, &path, NULL) == 0)
+		(void)unlink(path);
+}
+
+struct node *profile_find_node(const struct profile *profile, const char *name)
+{
+	struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->name && strcmp(node->name, name) == 0)
+			return node;
+	return NULL;
+}
+
+struct node *profile_primary(const struct profile *profile)
+{
+	struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->primary)
+			return node;
+	return NULL;
+}
+
+struct node *profile_add_node(struct profile *profile, const char *name)
+{
+	struct node *node;
+
+	profile->nodes = xrealloc(profile->nodes, profile->node_count + 1, sizeof(*profile->nodes));
+	node = &profile->nodes[profile->node_count++];
+	*node = (struct node){ .name = xstrdup(name) };
+	return node;
+}
+
+unsigned profile_control_planes(const struct profile *profile)
+{
+	const struct node *node;
+	unsigned count = 0;
+
+	profile_for_each_node(node, profile)
+		count += node->control_plane;
+	return count;
+}
+
+void profile_remove_node(struct profile *profile, struct node *node)
+{
+	size_t i = (size_t)(node - profile->nodes);
+
+	node_release(node);
+	memmove(node, node + 1, (profile->node_count - i - 1) * sizeof(*node));
+	profile->node_count--;
+}
+
+int profile_need_node(const struct profile *profile, const char *name, struct node **ret_node,
+		      struct error *err)
+{
+	struct node *node = profile_find_node(profile, name);
+	cleanup_with(strlist_release) struct strlist known = STRLIST_INIT;
+	cleanup_free char *shown = NULL;
+
+	if (node) {
+		*ret_node = node;
+		return 0;
+	}
+	profile_for_each_node(node, profile)
+		strlist_add(&known, node->name);
+	shown = strlist_join(&known, ", ");
+	(void)error_because(err, &reason_node_missing, -ENOENT, "cluster '%s' has no node '%s'",
+			    profile->name, name);
+	return error_hint(err, -ENOENT, "it has %s", known.count ? shown : "no node at all");
+}
+
+void profile_release(struct profile *profile)
+{
+	struct node *node;
+
+	profile_for_each_node(node, profile)
+		node_release(node);
+	free(profile->nodes);
+	free(profile->name);
+	free(profile->folder);
+	free(profile->kubernetes_version);
+	free(profile->subnet);
+	free(profile->gateway);
+	free(profile->bridge);
+	free(profile->pod_subnet);
+	free(profile->service_subnet);
+	free(profile->dns_domain);
+	free(profile->cni);
+	free(profile->host_access);
+	free(profile->image_repository);
+	strlist_release(&profile->api_names);
+	strlist_release(&profile->api_ips);
+	strlist_release(&profile->extra_config);
+	strlist_release(&profile->feature_gates);
+	strlist_release(&profile->kubeadm_patches);
+	strlist_release(&profile->ports);
+	strlist_release(&profile->insecure_registries);
+	strlist_release(&profile->registry_mirrors);
+	strlist_release(&profile->images);
+	strlist_release(&profile->labels);
+	strlist_release(&profile->taints);
+	strlist_release(&profile->mounts);
+	strlist_release(&profile->env);
+	free(profile->kubelet_binary);
+	free(profile->recovering);
+	free(profile->base_image);
+	free(profile->upgrading_from);
+	strlist_release(&profile->orphans);
+	strlist_release(&profile->drained);
+	strlist_release(&profile->asked);
+	*profile = PROFILE_INIT;
+}

@@ -1,0 +1,90 @@
+/*
+ * What the cluster's logic does to the world around it, as a table, so that tests can
+ * run the same logic against a world of their own and end it after any step.
+ *
+ * Nodes themselves come from driver/driver.h.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "api/kube.h"
+#include "base/observer.h"
+#include "payload/payload.h"
+#include "record/profile.h"
+
+struct world {
+	/* Get the payload of a version; see payload_ensure(). */
+	int (*payload)(const char *version, const struct payload_source *source,
+		       struct observer *observer, struct payload *ret, struct error *err);
+
+	/* Fail unless the host has room for that much; see probe_room(). */
+	int (*room)(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err);
+
+	/* Keep others on this host from choosing networks and ports until the descriptor is closed.
+	 */
+	int (*network_lock)(int *ret_fd, struct error *err);
+
+	/* Choose the networks of a new profile; see network_plan(). */
+	int (*network_plan)(struct profile *profile, const char *wanted, struct error *err);
+
+	/* See that nobody has the host's ports that PROFILE wants and BEFORE (may be NULL) had not;
+	 * see network_ports_are_free(). */
+	int (*ports_are_free)(const struct profile *profile, const struct profile *before,
+			      struct error *err);
+	int (*network_up)(const struct profile *profile, struct error *err);
+
+	/* Remove the host's way to the pods of NODE; see network_forget(). */
+	int (*network_forget)(const struct node *node, struct error *err);
+	int (*network_down)(const struct profile *profile, struct error *err);
+
+	/* Have the front door run and know the control planes that have joined. */
+	int (*front_door_up)(const struct profile *profile, struct error *err);
+
+	/* The same without the control planes called NAMES; returns when it leads nobody to them.
+	 * Connections to them stay open. */
+	int (*front_door_without)(const struct profile *profile, const struct strlist *names,
+				  struct error *err);
+	int (*front_door_down)(const struct profile *profile, struct error *err);
+
+	/* Ask the cluster's API, through the front door, as its administrator. */
+	int (*kube)(const struct profile *profile, enum kube_verb verb, const char *path,
+		    const json_t *body, json_t **ret_answer, struct error *err);
+
+	/* Whether the API server of NODE itself is ready. */
+	bool (*api_is_ready)(const struct profile *profile, const struct node *node);
+
+	/* Ask the member of etcd on NODE. */
+	int (*etcd)(const struct profile *profile, const struct node *node, const char *path,
+		    const json_t *body, json_t **ret_answer, struct error *err);
+
+	/*
+	 * Whether the first control plane's API runs, has made the roles of Kubernetes' own parts,
+	 * and lets the administrator in, who is given its rights here.
+	 */
+	bool (*admin_is_ready)(const struct profile *profile);
+
+	/* Have kubeadm of PAYLOAD renew all certificates of NODE, a control plane. */
+	int (*renew)(const struct profile *profile, const struct node *node,
+		     const struct payload *payload, struct error *err);
+
+	/* See that NODE has the images of PAYLOAD; see images_import(). */
+	int (*import_images)(const struct profile *profile, const struct node *node,
+			     const struct payload *payload, struct error *err);
+
+	/* Move the pods of NODE elsewhere within SECONDS. */
+	int (*drain)(const struct profile *profile, const struct node *node, unsigned seconds,
+		     struct error *err);
+
+	/* Tell and untell the person's kubectl of the cluster. */
+	int (*kubeconfig_add)(const struct profile *profile, struct error *err);
+	int (*kubeconfig_remove)(const char *name, struct error *err);
+
+	/* Called after every step with its name; a test may end the process here. */
+	void (*after)(const char *step);
+};
+
+extern const struct world world_real;
+
+/* The world in use; &world_real unless a test says otherwise. */
+extern const struct world *world;
