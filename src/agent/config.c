@@ -109,6 +109,18 @@ static const char *set_path(char **field, char *path)
 	return NULL;
 }
 
+static const char *add_variables(struct agent_service *service, char **words, unsigned count)
+{
+	if (service->variable_count + count > AGENT_ARGUMENTS_MAX)
+		return "too many variables";
+	for (unsigned i = 0; i < count; i++) {
+		if (words[i][0] == '=' || !strchr(words[i], '='))
+			return "a variable is written NAME=VALUE";
+		service->variables[service->variable_count++] = words[i];
+	}
+	return NULL;
+}
+
 /* A statement of a service; returns the problem or NULL. */
 static const char *service_statement(struct agent_service *service, char **words, unsigned count)
 {
@@ -122,6 +134,8 @@ static const char *service_statement(struct agent_service *service, char **words
 		service->argv[service->argc] = NULL;
 		return set_path(&service->argv[0], words[1]);
 	}
+	if (strcmp(key, "environment") == 0)
+		return add_variables(service, words + 1, count - 1);
 	if (strcmp(key, "arguments-from") == 0) {
 		if (count != 3)
 			return "'arguments-from' wants a file and a name";

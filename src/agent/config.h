@@ -12,6 +12,7 @@
  *	when FILE                 run it only while this file is there
  *	needs SOCKET              start it only once this unix socket accepts connections
  *	arguments-from FILE NAME  add the words of the line NAME="..." of FILE to the command
+ *	environment NAME=VALUE... further variables for it
  *	stop-seconds SECONDS      how long it may take to end before it is killed (5; first: 3)
  *
  * Services are stopped in reverse order, the pods just before the first one, which
@@ -38,6 +39,8 @@ struct agent_service {
 	unsigned stop_seconds;
 	unsigned argc;
 	char *argv[AGENT_ARGUMENTS_MAX + 1]; /* ended by NULL */
+	unsigned variable_count;
+	char *variables[AGENT_ARGUMENTS_MAX];
 };
 
 struct agent_config {

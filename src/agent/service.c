@@ -212,6 +212,26 @@ static char **make_arguments(const struct agent_service *config)
 	return argv;
 }
 
+/* The variables of CONFIG, and the agent's own except those that they replace, in static memory. */
+static char **make_environment(const struct agent_service *config)
+{
+	static char *variables[AGENT_ARGUMENTS_MAX + sizeof(environment) / sizeof(*environment)];
+	unsigned used = config->variable_count;
+
+	memcpy(variables, config->variables, used * sizeof(*variables));
+	for (char *const *own = environment; *own; own++) {
+		size_t name_len = strcspn(*own, "=") + 1;
+		bool is_replaced = false;
+
+		for (unsigned i = 0; i < config->variable_count; i++)
+			is_replaced |= strncmp(config->variables[i], *own, name_len) == 0;
+		if (!is_replaced)
+			variables[used++] = *own;
+	}
+	variables[used] = NULL;
+	return variables;
+}
+
 static _Noreturn void become(const struct service *service, char **argv)
 {
 	struct text problem = { 0 };
@@ -227,7 +247,7 @@ static _Noreturn void become(const struct service *service, char **argv)
 		(void)dup2(service->output.write_fd, STDOUT_FILENO);
 		(void)dup2(service->output.write_fd, STDERR_FILENO);
 	}
-	(void)execve(argv[0], argv, environment);
+	(void)execve(argv[0], argv, make_environment(service->config));
 	text_add(&problem, "cannot run ", argv[0], ": ", strerror(errno), "\n", NULL);
 	write_all(STDERR_FILENO, problem.buf, problem.len);
 	_exit(127);

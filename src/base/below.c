@@ -94,13 +94,22 @@ static int follow_link(int link, int *fd, char **rest)
 	return *fd < 0 ? -1 : 0;
 }
 
-/* below_follow() without the words: -1 with errno. */
+/* Whether whoever made a link, if not root, owns what it leads to; else they chose for others. */
+static bool owns_target(uid_t maker, int fd)
+{
+	struct stat st;
+
+	return maker == 0 || (fstat(fd, &st) == 0 && st.st_uid == maker);
+}
+
+/* below_follow() without the words: -1 with errno, EXDEV for a link to what is another's. */
 static int follow(const char *path, const struct strlist *writable)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
 	cleanup_fd int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *rest = xstrdup(path + strspn(path, "/"));
+	uid_t maker = 0; /* of the links that were followed: root, or one other user */
 	int links = 0;
 
 	while (fd >= 0 && *rest) {
@@ -119,9 +128,17 @@ static int follow(const char *path, const struct strlist *writable)
 			fd = take_fd(next);
 			continue;
 		}
+		errno = EXDEV;
+		if (maker != 0 && st.st_uid != 0 && st.st_uid != maker)
+			return -1;
+		maker = maker ? maker : st.st_uid;
 		errno = ELOOP;
 		if (++links > LINKS_MOST || follow_link(next, &fd, &rest) < 0)
 			return -1;
+	}
+	if (fd >= 0 && !owns_target(maker, fd)) {
+		errno = EXDEV;
+		return -1;
 	}
 	return take_fd(fd);
 }
@@ -133,6 +150,11 @@ int below_follow(const char *path, const struct strlist *writable, int *ret_fd, 
 	if (fd < 0 && errno == ELOOP)
 		return error_set(err, -ELOOP,
 				 "'%s' leads through a link in a directory that nodes can write to",
+				 path);
+	if (fd < 0 && errno == EXDEV)
+		return error_set(err, -EXDEV,
+				 "'%s' leads through a link of a user to something that does not "
+				 "belong to that user",
 				 path);
 	if (fd < 0)
 		return error_sys(err, "cannot open '%s'", path);

@@ -27,7 +27,8 @@ int below_find(const char *folder, const char *path, int *ret_fd, char **ret_pat
 /*
  * Open the file or directory PATH (absolute; O_PATH) of this host, following links, but only as far
  * as nobody else can have made them: none below a directory of WRITABLE, to which somebody else
- * writes.  -ELOOP for such a link.
+ * writes, and none of a user other than root unless that user owns what is opened.  -ELOOP and
+ * -EXDEV for such links.
  */
 int below_follow(const char *path, const struct strlist *writable, int *ret_fd, struct error *err);
 

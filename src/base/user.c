@@ -163,7 +163,7 @@ static int make_for_user(const char *above, const char *name, struct error *err)
 	if (st.st_uid != 0 || st.st_mode & 022)
 		return error_set(err, -EACCES, "user %u may not write to '%s'", path_person_uid(),
 				 above);
-	if (mkdirat(parent, name, 0755) < 0)
+	if (mkdirat(parent, name, 0700) < 0)
 		return error_sys(err, "cannot make the directory '%s/%s'", above, name);
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fchown(fd, path_person_uid(), path_person_gid()) < 0)
@@ -190,7 +190,7 @@ int user_make_directory(const char *path, struct error *err)
 	r = user_enter(&rights, err);
 	if (r < 0)
 		return r;
-	if (mkdir(path, 0755) == 0 || errno == EEXIST)
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
 	if (errno != EACCES || !rights.active)
 		return error_sys(err, "cannot make the directory '%s'", path);

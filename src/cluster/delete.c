@@ -44,7 +44,7 @@ static int guess_profile(const char *name, struct profile *ret, struct error *er
 	ret->name = xstrdup(name);
 	r = profile_folder(name, &ret->folder, err);
 	if (r == 0)
-		ret->bridge = network_bridge_name(ret->folder);
+		ret->bridge = profile_bridge_name(ret->folder);
 	return r;
 }
 

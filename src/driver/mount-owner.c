@@ -2,7 +2,6 @@
 
 #include "driver/mount-owner.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "host/namespace.h"
@@ -95,10 +95,10 @@ int mount_owner_find(int fd, const char *path, struct mount_owner *ret, struct e
 int mount_owner_check(const char *path, struct error *err)
 {
 	cleanup_with(mount_owner_release) struct mount_owner owner = MOUNT_OWNER_INIT;
-	cleanup_fd int fd = open(path, O_PATH | O_CLOEXEC);
+	cleanup_fd int fd = -1;
+	int r = below_follow(path, &STRLIST_INIT, &fd, err);
 
-	return fd < 0 ? error_sys(err, "cannot open '%s'", path)
-		      : mount_owner_find(fd, path, &owner, err);
+	return r < 0 ? r : mount_owner_find(fd, path, &owner, err);
 }
 
 void mount_owner_release(struct mount_owner *owner)

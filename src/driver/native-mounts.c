@@ -42,7 +42,7 @@ static int open_source(const struct node_spec *spec, const struct node_mount *mo
 	if (r < 0)
 		return error_hint(
 			err, error_reason(err, r, &reason_host_config),
-			"see what '%s' is, and mount another path if a node made it a link",
+			"see what '%s' is, and mount another path if somebody else made it a link",
 			mount->host);
 	return 0;
 }

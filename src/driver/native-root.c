@@ -191,7 +191,7 @@ static int mount_device(const char *name, struct error *err)
 
 	(void)snprintf(source, sizeof(source), "/dev/%s", name);
 	(void)snprintf(path, sizeof(path), ROOT "/dev/%s", name);
-	/* Not every host has fuse and tun. */
+	/* Not every host has tun. */
 	if (!file_exists(source))
 		return 0;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -203,8 +203,9 @@ static int mount_device(const char *name, struct error *err)
 
 static int mount_devices(struct error *err)
 {
-	static const char *const devices[] = { "null",    "zero", "full", "random",
-					       "urandom", "tty",  "fuse", "net/tun" };
+	/* No fuse: a process that waits for a file system of its own cannot be killed. */
+	static const char *const devices[] = { "null",    "zero", "full",   "random",
+					       "urandom", "tty",  "net/tun" };
 	static const char *const folders[] = { "net", "pts", "shm", "mqueue" };
 	static const char *const links[][2] = {
 		{ "pts/ptmx", "ptmx" },          { "/proc/self/fd", "fd" },

@@ -233,8 +233,8 @@ static int rename_parts(const char *name, const char *old_path, struct error *er
 		return r;
 	place = xasprintf("%s/profiles/%s", state, name);
 	free(profile.bridge);
-	profile.bridge = network_bridge_name(place);
-	before.bridge = old_path ? network_bridge_name(old_path) : NULL;
+	profile.bridge = profile_bridge_name(place);
+	before.bridge = old_path ? profile_bridge_name(old_path) : NULL;
 	r = profile_save(&profile, err);
 	if (r < 0 || !before.bridge || !autostart_is_enabled(&before))
 		return r;

@@ -151,34 +151,39 @@ static int sort_links(struct record *record, struct error *err)
 	return 0;
 }
 
-static int turn_on(const char *bridge, struct record *record, struct error *err)
+/* Record what BRIDGE needs; then turn it on if TURN_ON. */
+static int record_bridge(const char *bridge, bool turn_on, struct error *err)
 {
+	cleanup_with(release_record) struct record record = { NULL };
+	cleanup_fd int lock = -1;
 	const char *link;
-	int r = sort_links(record, err);
+	int r = lock_records(&lock, err);
 
+	if (r == 0)
+		r = read_record(&record, err);
+	if (r == 0)
+		r = sort_links(&record, err);
 	if (r < 0)
 		return r;
-	if (!strlist_has(&record->bridges, bridge))
-		strlist_add(&record->bridges, bridge);
-	r = write_record(record, err);
-	strlist_for_each(link, &record->links)
-		if (r == 0)
+	if (!strlist_has(&record.bridges, bridge))
+		strlist_add(&record.bridges, bridge);
+	r = write_record(&record, err);
+	strlist_for_each(link, &record.links)
+		if (r == 0 && turn_on)
 			r = set_forwarding(link, "1", err);
 	return r;
 }
 
+int forwarding_plan(const char *bridge, struct error *err)
+{
+	return forwards("all") ? 0 : record_bridge(bridge, false, err);
+}
+
 int forwarding_begin(const char *bridge, struct error *err)
 {
-	cleanup_with(release_record) struct record record = { NULL };
-	cleanup_fd int lock = -1;
 	int r = set_forwarding(bridge, "1", err);
 
-	if (r < 0 || forwards("all"))
-		return r;
-	r = lock_records(&lock, err);
-	if (r == 0)
-		r = read_record(&record, err);
-	return r < 0 ? r : turn_on(bridge, &record, err);
+	return r < 0 || forwards("all") ? r : record_bridge(bridge, true, err);
 }
 
 /* Remove from RECORD the BRIDGE, and those of clusters whose end nobody recorded. */

@@ -12,6 +12,10 @@
 #include "base/error.h"
 #include "base/strlist.h"
 
+/* Record which interfaces forwarding_begin() will turn on for BRIDGE, which need not exist, so that
+ * forwarding_list() names them before they forward. */
+int forwarding_plan(const char *bridge, struct error *err);
+
 /* Have this host forward packets from and to BRIDGE, which must exist. */
 int forwarding_begin(const char *bridge, struct error *err);
 
@@ -22,5 +26,5 @@ int forwarding_begin(const char *bridge, struct error *err);
  */
 int forwarding_end(const char *bridge, struct error *err);
 
-/* Add to RET the interfaces that forward only because of forwarding_begin(). */
+/* Add to RET the interfaces that forward, or are about to, only because of forwarding_begin(). */
 void forwarding_list(struct strlist *ret);

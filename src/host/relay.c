@@ -24,15 +24,12 @@ struct input {
 	size_t end;
 };
 
-/* Whether a program of a node may have FD itself as its stream NUMBER. */
-static bool is_harmless(int fd, int number)
+/* Whether a program of a node may have FD itself. */
+static bool is_harmless(int fd)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) < 0)
-		return false;
-	return S_ISFIFO(st.st_mode) || (number == STDIN_FILENO && S_ISREG(st.st_mode) &&
-					(fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
 static bool is_same(int one, int other)
@@ -48,7 +45,7 @@ static int open_stream(struct relay *relay, int number, int fd)
 {
 	int ends[2];
 
-	if (is_harmless(fd, number)) {
+	if (is_harmless(fd)) {
 		relay->theirs[number] = fd;
 		return 0;
 	}

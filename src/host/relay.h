@@ -2,9 +2,8 @@
  * The standard streams of a program that runs in a node.
  *
  * Such a program is hostile: with a terminal of ours it could type commands for us, with a
- * directory it could leave its node, a file it could truncate or fill.  So it gets pipes, and we
- * copy.  It has itself only what does no harm: pipes, and as standard input a file opened for
- * reading only.
+ * directory it could leave its node, a file it could lock, truncate or fill, also one opened for
+ * reading only, which it could open again.  So it gets pipes, and we copy.
  */
 #pragma once
 

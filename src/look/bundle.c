@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -489,10 +490,15 @@ static int create_target(struct target *target, struct error *err)
 {
 	cleanup_free char *folder = NULL;
 	const char *slash;
+	struct stat st;
 	int r = check_name(target->path, err);
 
 	if (r < 0)
 		return r;
+	if (lstat(target->path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != 0 &&
+	    st.st_uid != path_person_uid())
+		return error_because(err, &reason_usage, -ELOOP,
+				     "--file: '%s' is a link that another user made", target->path);
 	target->real = realpath(target->path, NULL);
 	if (!target->real)
 		target->real = xstrdup(target->path);

@@ -6,11 +6,13 @@
  * that cluster's bridge and address from all others, and this host from its nodes.
  */
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "data/inet.h"
 #include "host/forwarding.h"
 #include "host/link.h"
 #include "network/network.h"
@@ -199,6 +201,30 @@ static void add_limits(const struct profile *profile, struct strbuf *out)
 }
 
 /*
+ * Errors about packets to nodes come from the cluster's bridge or not at all: from elsewhere they
+ * are forged, and would change what this host knows of the way to nodes.  The packet that an error
+ * is about begins 8 bytes behind the beginning of ICMP, its destination 16 bytes further.
+ */
+static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
+{
+	const char *const words[] = { profile->subnet, profile->pod_subnet };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		struct subnet subnet;
+
+		if (inet_parse_subnet(words[i], &subnet, NULL) < 0)
+			continue;
+		strbuf_addf(out,
+			    "  iifname != \"lo\" iifname != \"%s\" icmp type { "
+			    "destination-unreachable, redirect, time-exceeded, parameter-problem "
+			    "} @th,192,32 & 0x%08x == 0x%08x drop\n",
+			    profile->bridge,
+			    (unsigned)(UINT64_C(0xffffffff) << (32 - subnet.prefix)),
+			    ntohl(subnet.address.s_addr));
+	}
+}
+
+/*
  * What comes to this host itself.  Its address in the cluster is only for the cluster, and its
  * loopback addresses are for no node, also where net.ipv4.conf.all.route_localnet is on.
  */
@@ -218,9 +244,10 @@ static void add_input(const struct profile *profile, struct strbuf *out)
 		    "chain input {\n"
 		    "  type filter hook input priority filter;\n"
 		    "  iifname \"%s\" goto from_nodes_to_host\n"
-		    "  iifname != \"lo\" ip daddr %s drop\n"
-		    "}\n",
+		    "  iifname != \"lo\" ip daddr %s drop\n",
 		    profile->bridge, profile->gateway);
+	add_icmp_errors(profile, out);
+	strbuf_add(out, "}\n");
 }
 
 char *network_rules(const struct profile *profile)

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "data/inet.h"
+#include "host/conntrack.h"
 #include "host/firewall.h"
 #include "host/forwarding.h"
 #include "host/link.h"
@@ -24,17 +26,6 @@
 
 #define LOCKS   "/run/manykube"
 #define LOCK_MS 120000
-
-char *network_bridge_name(const char *folder)
-{
-	uint32_t hash = 2166136261u;
-
-	/* FNV-1a: the same name for the same folder, so a damaged profile can still be cleaned up.
-	 */
-	for (; *folder; folder++)
-		hash = (hash ^ (unsigned char)*folder) * 16777619u;
-	return xasprintf("mk%08x", hash);
-}
 
 struct used_networks {
 	struct subnet *all;
@@ -275,7 +266,7 @@ int network_plan(struct profile *profile, const char *wanted, struct error *err)
 	int r;
 
 	if (!profile->bridge)
-		profile->bridge = network_bridge_name(profile->folder);
+		profile->bridge = profile_bridge_name(profile->folder);
 	used.own_bridge = profile->bridge;
 	r = find_used(profile, &used, err);
 	if (r == 0 && !profile->subnet)
@@ -406,11 +397,76 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
 	return r;
 }
 
+/* Remove connections of the cluster's addresses.  Those from before its rules existed were made by
+ * others with forged addresses, and would let them in as replies. */
+static int forget_connections(const struct profile *profile, struct error *err)
+{
+	struct subnet subnets[2];
+	int r = inet_parse_subnet(profile->subnet, &subnets[0], err);
+
+	if (r == 0)
+		r = inet_parse_subnet(profile->pod_subnet, &subnets[1], err);
+	return r < 0 ? r : conntrack_forget(subnets, ARRAY_SIZE(subnets), err);
+}
+
+/* The rules are in force before the cluster's addresses can be reached, so nobody is let in by
+ * starting earlier. */
 static int make_rules(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *rules = network_rules(profile);
+	cleanup_free char *rules = NULL;
+	int r = 0;
 
-	return firewall_replace_table(profile->bridge, rules, err);
+	/* The rules name the interfaces that will forward because of us. */
+	if (!profile->offline)
+		r = forwarding_plan(profile->bridge, err);
+	if (r < 0)
+		return r;
+	rules = network_rules(profile);
+	r = firewall_replace_table(profile->bridge, rules, err);
+	if (r == 0 && if_nametoindex(profile->bridge) == 0)
+		r = forget_connections(profile, err);
+	return r;
+}
+
+struct bridge_search {
+	const char *own;
+	struct subnet subnet;
+	char *found;
+};
+
+static int note_other_bridge(struct in_addr network, unsigned prefix, const char *link, void *data)
+{
+	struct bridge_search *search = data;
+	struct subnet other = inet_subnet_of(network, prefix);
+
+	if (!search->found && profile_is_bridge_name(link) && strcmp(link, search->own) != 0 &&
+	    inet_overlap(&search->subnet, &other))
+		search->found = xstrdup(link);
+	return 0;
+}
+
+/* The record may be older than another cluster, or written by somebody else: -EADDRINUSE if another
+ * cluster has the subnet. */
+static int check_subnet_is_ours(const struct profile *profile, struct link_socket *host,
+				struct error *err)
+{
+	struct bridge_search search = { .own = profile->bridge };
+	cleanup_free char *found = NULL;
+	int r = inet_parse_subnet(profile->subnet, &search.subnet, err);
+
+	if (r == 0)
+		r = link_each_network(host, note_other_bridge, &search, err);
+	found = search.found;
+	if (r == 0 && found)
+		r = error_because(err, &reason_subnet_taken, -EADDRINUSE,
+				  "another cluster of this host, with the bridge '%s', has the "
+				  "network '%s'",
+				  found, profile->subnet);
+	if (r == -EADDRINUSE)
+		(void)error_hint(err, r,
+				 "stop the other cluster to start this one, or make a new one "
+				 "with another --subnet");
+	return r;
 }
 
 static int host_route(const struct node *node, struct link_socket *host, bool remove,
@@ -436,15 +492,15 @@ int network_up(const struct profile *profile, struct error *err)
 	const struct node *node;
 	int r = link_open(&host, err);
 
+	if (r == 0 && if_nametoindex(profile->bridge) == 0)
+		r = check_subnet_is_ours(profile, host, err);
+	if (r == 0)
+		r = make_rules(profile, err);
 	if (r == 0)
 		r = make_bridge(profile, host, err);
-	/* Afterwards it is known which interfaces forward because of us, and the rules name them.
-	 */
 	if (r == 0)
 		r = profile->offline ? forwarding_end(profile->bridge, err)
 				     : forwarding_begin(profile->bridge, err);
-	if (r == 0)
-		r = make_rules(profile, err);
 	network_host_ports(profile, &ports);
 	if (r == 0)
 		(void)neighbours_open(profile->bridge, &ports);

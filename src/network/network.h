@@ -44,8 +44,5 @@ int network_forget(const struct node *node, struct error *err);
 /* Remove all of it; succeeds if nothing is there. */
 int network_down(const struct profile *profile, struct error *err);
 
-/* The name of the bridge for the profile whose folder is FOLDER, for the caller to free. */
-char *network_bridge_name(const char *folder) must_check;
-
 /* The host's own DNS servers as "ADDRESS:53", found in TEXT, a resolv.conf. */
 void network_parse_resolv(const char *text, struct strlist *ret_servers);

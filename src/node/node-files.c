@@ -321,19 +321,18 @@ static int write_containerd(const struct profile *profile, const struct node *no
 	return put(profile, node, "containerd/config.toml", text, err);
 }
 
-/* "/usr/bin/env NAME=VALUE ... " for a command in the agent's configuration, or nothing. */
+/* The statement of the agent's configuration that gives a service the variables of NODE, or
+ * nothing. They may be secrets, so no command line has them. */
 static char *environment_of(const struct node *node)
 {
 	struct strbuf out = STRBUF_INIT;
 	const char *word;
 
-	if (node->env.count > 0)
-		strbuf_add(&out, "/usr/bin/env ");
 	strlist_for_each(word, &node->env) {
-		strbuf_add(&out, "\"");
+		strbuf_add(&out, "  environment \"");
 		for (const char *p = word; *p; p++)
 			strbuf_addf(&out, "%s%c", *p == '"' || *p == '\\' ? "\\" : "", *p);
-		strbuf_add(&out, "\" ");
+		strbuf_add(&out, "\"\n");
 	}
 	return strbuf_take(&out);
 }
@@ -344,20 +343,21 @@ static int write_agent(const struct profile *profile, const struct node *node, s
 	cleanup_free char *environment = environment_of(node);
 	cleanup_free char *text = xasprintf(
 		"service containerd\n"
-		"  command %s/opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
+		"  command /opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
 		"  log /var/log/containerd.log\n"
+		"%s"
 		"service kubelet\n"
 		"  when /var/lib/kubelet/kubeadm-flags.env\n"
 		"  needs /run/containerd/containerd.sock\n"
 		"  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
-		"  command %s" NODE_KUBELET
+		"  command " NODE_KUBELET
 		" --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf"
 		" --kubeconfig=/etc/kubernetes/kubelet.conf"
 		" --config=/var/lib/kubelet/config.yaml\n"
-		"  log /var/log/kubelet.log\n",
+		"  log /var/log/kubelet.log\n"
+		"%s",
 		environment, environment);
 
-	/* Variables may be secrets. */
 	return node_put(profile, node, "manykube/agent.conf", text, 0600, err);
 }
 

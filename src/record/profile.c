@@ -66,6 +66,21 @@ int profile_folder(const char *name, char **ret_path, struct error *err)
 	return 0;
 }
 
+char *profile_bridge_name(const char *folder)
+{
+	uint32_t hash = 2166136261u;
+
+	for (; *folder; folder++) /* FNV-1a */
+		hash = (hash ^ (unsigned char)*folder) * 16777619u;
+	return xasprintf("mk%08x", hash);
+}
+
+bool profile_is_bridge_name(const char *link)
+{
+	return strncmp(link, "mk", 2) == 0 && strspn(link + 2, "0123456789abcdef") == 8 &&
+	       link[10] == '\0';
+}
+
 /* Add whose clusters are called NAME, of other users than ours. */
 static void find_owners(const char *name, struct strlist *ret)
 {
@@ -177,6 +192,18 @@ static int read_copy(const char *name, const char *folder, const char *path, str
 	return 0;
 }
 
+/* Whether PROFILE is where profiles are, not in the home where an earlier version kept it. */
+static bool is_in_place(const struct profile *profile)
+{
+	cleanup_free char *profiles = NULL;
+	size_t len;
+
+	if (profiles_folder(&profiles, NULL) < 0)
+		return false;
+	len = strlen(profiles);
+	return strncmp(profile->folder, profiles, len) == 0 && profile->folder[len] == '/';
+}
+
 int profile_load(const char *name, struct profile *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -212,6 +239,11 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 		return explain_damage(name, path, r, err);
 	}
 	profile.folder = take_ptr(folder);
+	/* A record in an old home is the user's, who could name what is another's there. */
+	if (!is_in_place(&profile)) {
+		free(profile.bridge);
+		profile.bridge = profile_bridge_name(profile.folder);
+	}
 	*ret = profile;
 	return 0;
 }

@@ -81,6 +81,14 @@ struct profile {
 /* The folder that the profile NAME has or would have. */
 int profile_folder(const char *name, char **ret_path, struct error *err);
 
+/* The name of the bridge, the firewall table and the control group of the profile whose directory
+ * is FOLDER, for the caller to free: the same for the same directory, so that a damaged profile can
+ * still be cleaned up. */
+char *profile_bridge_name(const char *folder) must_check;
+
+/* Whether LINK has the form of such a name. */
+bool profile_is_bridge_name(const char *link);
+
 /* -EINVAL with reason_usage unless NAME can name a cluster: a DNS label of at most 40 characters.
  */
 int profile_check_name(const char *name, struct error *err);

@@ -184,6 +184,11 @@ interrupted_copy() {
 	[[ $output != *file* ]] || fail "a directory of the host is open in the node"
 	run manykube ssh node-2 -- sh -c 'umask; ls /proc/self/fd' 7<"$victim" </dev/null
 	assert_equal "$(echo "$output" | xargs)" "0022 0 1 2 3"
+	# A file that is only read, but that anybody could write to, is not written to.
+	echo before >"$BATS_TEST_TMPDIR/open"
+	chmod 666 "$BATS_TEST_TMPDIR/open"
+	run manykube ssh node-2 -- sh -c 'echo after >>/proc/self/fd/0' <"$BATS_TEST_TMPDIR/open"
+	assert_equal "$(cat "$BATS_TEST_TMPDIR/open")" before
 	# What it is given and what it says passes through all the same.
 	head -c 3000000 /dev/urandom >"$BATS_TEST_TMPDIR/bytes"
 	manykube ssh node-2 -- cat <>"$BATS_TEST_TMPDIR/bytes" >"$BATS_TEST_TMPDIR/back"
@@ -222,6 +227,8 @@ interrupted_copy() {
 
 	assert_equal "$(on node-2 sh -c 'tr "\0" "\n" </proc/$(pgrep -x kubelet)/environ | grep E2E_SECRET')" \
 		E2E_SECRET=hush-hush-value
+	# No command line has them, which every user of the host could see.
+	run ! on node-2 grep -q 'command.*E2E_SECRET' /etc/manykube/agent.conf
 	run as_nobody cat "$(profile_folder)/profile.json"
 	assert_status 1
 	run grep -r "$secret" "$(profile_folder)/logs" "$MANYKUBE_HOME/logs"

@@ -45,7 +45,10 @@ setup_file() {
 	serve "$HOST" 9998 other
 	serve "$LAN" 80 lan
 	serve "$FAR" 80 far
-	manykube start -p e2e-one --ports=0.0.0.0:18080:10250 --wait=all
+	# A connection that was forged while no rules kept that from being one.
+	on_host conntrack -I -p udp -s 192.168.77.2 -d 198.51.100.2 --sport 53 --dport 4200 -t 600
+	on_host conntrack -I -p udp -s 198.51.100.2 -d 198.51.100.1 --sport 4201 --dport 4202 -t 600
+	manykube start -p e2e-one --subnet=192.168.77.0/24 --ports=0.0.0.0:18080:10250 --wait=all
 	manykube start -p e2e-two --wait=all
 }
 
@@ -104,6 +107,22 @@ dns_pod() {
 		connects "$cluster" host.manykube.internal 9999
 		connects "$cluster" 198.51.100.1 9999
 	done
+}
+
+@test "connections in the name of nodes from before a start are forgotten, and no others" {
+	run on_host conntrack -L -p udp --dport 4200
+	[[ $output != *192.168.77.2* ]] || fail "a forged connection is still there"
+	run on_host conntrack -L -p udp --dport 4202
+	assert_output_has 198.51.100.2
+}
+
+@test "another machine tells the host nothing of the way to nodes" {
+	nsenter --net="/run/netns/$LAN" ping -c 1 198.51.100.1
+	nsenter --net="/run/netns/$LAN" python3 "$E2E_ROOT/tests/e2e/forge.py" 198.51.100.1 too-big \
+		198.51.100.2 198.51.100.1 "$(of e2e-one .gateway)" "$(of e2e-one '.nodes[0].address')"
+	run on_host ip route get "$(of e2e-one '.nodes[0].address')"
+	assert_output_has "$(of e2e-one .bridge)"
+	[[ $output != *mtu* ]] || fail "the host believed it: $output"
 }
 
 @test "a node does not become the host's router" {

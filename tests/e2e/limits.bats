@@ -110,6 +110,7 @@ expect_refusals() {
 @test "what nodes need for nothing is refused in the node and in a privileged pod" {
 	local script=$E2E_ROOT/tests/e2e/ask-kernel.py
 
+	run ! on node-1 test -e /dev/fuse
 	assert_equal "$(on node-1 python3 - <"$script")" "$(expect_refusals)"
 	assert_equal "$(kubectl exec -i privileged -- chroot /node python3 - <"$script")" "$(expect_refusals)"
 }

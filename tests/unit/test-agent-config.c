@@ -48,6 +48,12 @@ TEST(all_statements_are_understood)
 	ASSERT_STR(config.services[1].argv[0], "/bin/kubelet");
 }
 
+TEST(a_variable_has_a_name_and_a_value)
+{
+	refuse("service s\ncommand /b\nenvironment NAME\n", 3);
+	refuse("service s\ncommand /b\nenvironment A=1 =2\n", 3);
+}
+
 TEST(words_may_be_quoted)
 {
 	cleanup_with(agent_config_release) struct agent_config config = parse(

@@ -302,6 +302,23 @@ TEST(arguments_come_from_a_file_at_each_start)
 	ASSERT_INT(end_agent(), 0);
 }
 
+TEST(variables_are_added_to_the_environment_and_replace_its_own)
+{
+	cleanup_free char *config = xasprintf(
+		"service one\n command /usr/bin/env\n log %s/log\n"
+		" environment \"WORDS=two words\" HOME=/other\n environment LAST=\n",
+		test_folder());
+	cleanup_free char *log = NULL;
+
+	start_agent(config);
+	log = wait_for("log", "PATH=");
+	ASSERT(strstr(log, "WORDS=two words\n"));
+	ASSERT(strstr(log, "HOME=/other\n"));
+	ASSERT(strstr(log, "LAST=\n"));
+	ASSERT(!strstr(log, "HOME=/root\n"));
+	ASSERT_INT(end_agent(), 0);
+}
+
 TEST(a_file_of_arguments_that_is_still_empty_is_waited_for)
 {
 	cleanup_free char *config = xasprintf("service one\n command /bin/echo first\n log %s/log\n"

@@ -205,3 +205,24 @@ TEST(a_writable_directory_that_became_a_link_to_one_above_is_not_followed)
 	strlist_add(&writable, up);
 	ASSERT_INT(below_follow(up, &writable, &fd, NULL), -ELOOP);
 }
+
+TEST(a_link_of_a_user_leads_only_to_what_is_theirs)
+{
+	cleanup_free char *outside = NULL;
+	cleanup_free char *theirs = make_theirs(&outside);
+	cleanup_free char *link = xasprintf("%s/link", outside);
+	cleanup_free char *second = xasprintf("%s/second", outside);
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(symlink(theirs, link), 0);
+	ASSERT_INT(lchown(link, 12345, 12345), 0);
+	ASSERT_INT(chown(theirs, 0, 0), 0);
+	ASSERT_INT(try_follow("/missing", link, NULL), -EXDEV);
+	ASSERT_INT(chown(theirs, 12345, 12345), 0);
+	ASSERT_INT(try_follow("/missing", link, theirs), 0);
+	/* Nor through that of another user. */
+	ASSERT_INT(symlink(link, second), 0);
+	ASSERT_INT(lchown(second, 12346, 12346), 0);
+	ASSERT_INT(try_follow("/missing", second, NULL), -EXDEV);
+}

@@ -219,6 +219,13 @@ TEST(a_bundle_takes_the_place_of_nothing_but_an_archive)
 	ASSERT_OK(bundle_write(&profile, link, &err));
 	ASSERT(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
 	ASSERT(stat(real, &st) == 0 && st.st_size > 1000);
+	if (geteuid() != 0)
+		return;
+	/* A link that somebody else made leads to what they chose. */
+	put(test_folder(), "real.tar", "old");
+	ASSERT_INT(lchown(link, 12346, 12346), 0);
+	ASSERT_INT(bundle_write(&profile, link, NULL), -ELOOP);
+	ASSERT(stat(real, &st) == 0 && st.st_size == 3);
 }
 
 TEST(finds_the_log_of_a_static_pods_last_run)

@@ -9,9 +9,9 @@
 
 TEST(the_same_folder_has_the_same_bridge_and_another_has_another)
 {
-	cleanup_free char *one = network_bridge_name("/home/a/.manykube/profiles/dev");
-	cleanup_free char *again = network_bridge_name("/home/a/.manykube/profiles/dev");
-	cleanup_free char *other = network_bridge_name("/home/b/.manykube/profiles/dev");
+	cleanup_free char *one = profile_bridge_name("/home/a/.manykube/profiles/dev");
+	cleanup_free char *again = profile_bridge_name("/home/a/.manykube/profiles/dev");
+	cleanup_free char *other = profile_bridge_name("/home/b/.manykube/profiles/dev");
 
 	ASSERT_STR(one, again);
 	ASSERT(strcmp(one, other) != 0);

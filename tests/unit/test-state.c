@@ -156,6 +156,24 @@ TEST(a_stopped_cluster_is_moved_and_becomes_roots)
 	ASSERT_OK(migrate_cluster("dev", &err));
 }
 
+/* Else what is another user's would be removed with this cluster. */
+TEST(a_record_in_a_home_does_not_name_the_bridge)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *own = NULL;
+	cleanup_free char *path = NULL;
+	const char *text = "{\"format\": 1, \"name\": \"dev\", \"bridge\": \"mk01234567\"}";
+
+	use_host();
+	make_old_cluster();
+	path = xasprintf("%s/.manykube/profiles/dev/profile.json", home);
+	ASSERT_OK(file_replace(path, text, strlen(text), 0644, &err));
+	ASSERT_OK(profile_load("dev", &profile, &err));
+	own = profile_bridge_name(profile.folder);
+	ASSERT(strstr(profile.folder, home));
+	ASSERT_STR(profile.bridge, own);
+}
+
 TEST(an_interrupted_move_is_finished)
 {
 	cleanup_free char *moving = xasprintf("%s/moving/dev", state);

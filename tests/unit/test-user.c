@@ -85,6 +85,7 @@ TEST(directories_are_the_users_wherever_they_are_made)
 	ASSERT_OK(user_make_directory(inner, &err));
 	ASSERT_INT(stat(inner, &st), 0);
 	ASSERT_INT(st.st_uid, 12345);
+	ASSERT_INT(st.st_mode & 0777, 0700);
 	/* Closed by the user: another could take its place while it is made. */
 	ASSERT_INT(chmod(inner, 0555), 0);
 	free(deep);
