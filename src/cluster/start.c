@@ -382,6 +382,8 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 		r = STEP_SEEN_BY(watcher, "making the network", NULL,
 				 world->network_up(&start->profile, err));
 	if (r == 0)
+		r = start_repair_front_door(start, err);
+	if (r == 0)
 		r = STEP_SEEN_BY(watcher, "opening the front door", NULL,
 				 world->front_door_up(&start->profile, err));
 	return r;

@@ -162,6 +162,16 @@ static int front_door_without(const struct profile *profile, const struct strlis
 
 static int front_door_down(const struct profile *profile, struct error *err)
 {
+static bool front_door_hangs(const struct profile *profile)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = balancer_hangs(profile->folder, &why);
+
+	if (r < 0)
+		log_debug("cannot tell whether the front door hangs: %s", why.text);
+	return r > 0;
+}
+
 	return balancer_stop(profile->folder, err);
 }
 
@@ -414,3 +424,4 @@ const struct world world_real = {
 };
 
 const struct world *world = &world_real;
+	.front_door_hangs = front_door_hangs,

@@ -41,8 +41,11 @@ struct world {
 	/* Have the front door run and know the control planes that have joined. */
 	int (*front_door_up)(const struct profile *profile, struct error *err);
 
-	/* The same without the control planes called NAMES; returns when it leads nobody to them.
-	 * Connections to them stay open. */
+	/* Whether a front door runs that does not answer; see balancer_hangs(). */
+	bool (*front_door_hangs)(const struct profile *profile);
+
+	/* Like front_door_up() without the control planes called NAMES; returns when it leads
+	 * nobody to them. Connections to them stay open. */
 	int (*front_door_without)(const struct profile *profile, const struct strlist *names,
 				  struct error *err);
 	int (*front_door_down)(const struct profile *profile, struct error *err);

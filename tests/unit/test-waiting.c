@@ -130,6 +130,20 @@ TEST(a_start_repairs_what_hangs)
 	ASSERT_INT(outcome.repaired, 0);
 }
 
+TEST(a_start_restarts_a_front_door_that_hangs)
+{
+	make_three();
+	fake_world_add("hung:front-door");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.repaired, 1);
+	ASSERT_INT(outcome.started, 0);
+	fake_world_add("hung:front-door");
+	ASSERT_INT(start_named("node-2"), 0);
+	ASSERT_INT(outcome.repaired, 1);
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.repaired, 0);
+}
+
 TEST(only_nodes_that_a_command_is_about_are_repaired)
 {
 	make_three();
