@@ -413,6 +413,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.controllers = BOOTSTRAP_INIT,
 		.addons = BOOTSTRAP_INIT,
 	};
+	cleanup_with(world_restore) const int64_t *before_ms = world_until(&start.deadline);
 	struct cluster_restart restart;
 	int r;
 

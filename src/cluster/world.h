@@ -89,5 +89,13 @@ struct world {
 
 extern const struct world world_real;
 
+/*
+ * Have everything that asks an API give up at *DEADLINE_MS, by clock_now_ms(), whatever a single
+ * request may take otherwise; one that is made later still has a moment.  NULL: no such end.
+ * Returns what was set before, for world_restore() at the end of the caller's block.
+ */
+const int64_t *world_until(const int64_t *deadline_ms) must_check;
+void world_restore(const int64_t **before);
+
 /* The world in use; &world_real unless a test says otherwise. */
 extern const struct world *world;
