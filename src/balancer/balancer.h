@@ -98,7 +98,15 @@ pid_t balancer_worker_pid(const char *folder);
 /* Whether it leads new connections to the backend called NAME. */
 bool balancer_leads_to(const char *folder, const char *name);
 
-/* Stop it; succeeds if it does not run. */
+/*
+ * Whether it runs, but one of its processes is stopped or deadlocked: 1 if within some seconds it
+ * has not taken up its configuration once more, 0 if it has or does not run.  Only its own user and
+ * root can ask that.
+ */
+int balancer_hangs(const char *folder, struct error *err);
+
+/* Stop it, and kill it if it hangs: returns when both of its processes have ended.  Succeeds if it
+ * does not run. */
 int balancer_stop(const char *folder, struct error *err);
 
 /* The keeper itself: runs until SIGTERM or until FOLDER is deleted.  The hidden command

@@ -18,6 +18,9 @@
 
 static const int start_limit_ms = 5000;
 static const int stop_limit_ms = 3000;
+
+/* Longer than a keeper waits before it starts another worker, and than a busy host takes. */
+static const int answer_limit_ms = 8000;
 static const unsigned poll_ms = 5;
 static const off_t log_most_bytes = 5 << 20;
 
@@ -207,11 +210,95 @@ int balancer_ensure(const char *folder, struct error *err)
 			     "the front door did not start in time");
 }
 
+/* What tells one status file from the next, which is made while this one is still there. */
+struct status_mark {
+	ino_t inode;
+	struct timespec written;
+};
+
+static struct status_mark mark_status(const char *folder)
+{
+	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (struct status_mark){ st.st_ino, st.st_mtim }
+				    : (struct status_mark){ 0 };
+}
+
+static bool is_same_status(const struct status_mark *a, const struct status_mark *b)
+{
+	return a->inode == b->inode && a->written.tv_sec == b->written.tv_sec &&
+	       a->written.tv_nsec == b->written.tv_nsec;
+}
+
+/* Have the keeper read its configuration again: it looks at who has closed that file. */
+static int remind_keeper(const char *folder, struct error *err)
+{
+	cleanup_free char *path = file_of(folder, FRONT_DOOR_CONFIG);
+	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? error_sys(err, "cannot open '%s'", path) : 0;
+}
+
+/*
+ * The keeper hands its configuration to the worker also if nothing in it has changed, the worker
+ * answers with a report, and the keeper makes a status file of that.  So both have to be well.
+ */
+int balancer_hangs(const char *folder, struct error *err)
+{
+	int64_t deadline_ms = clock_now_ms() + answer_limit_ms;
+	struct status_mark before = mark_status(folder);
+	pid_t keeper = balancer_pid(folder);
+	int r;
+
+	if (keeper == 0)
+		return 0;
+	r = remind_keeper(folder, err);
+	if (r < 0)
+		return r;
+	do {
+		struct status_mark now = mark_status(folder);
+
+		if (!is_same_status(&now, &before) || balancer_pid(folder) != keeper)
+			return 0;
+		clock_rest_ms(poll_ms);
+	} while (clock_left_ms(deadline_ms) > 0);
+	return 1;
+}
+
+static bool has_parent(pid_t pid, pid_t parent)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/status", (int)pid);
+	cleanup_free char *line = xasprintf("\nPPid:\t%d\n", (int)parent);
+
+	return file_read(path, 65536, &text, NULL) == 0 && strstr(text.text, line);
+}
+
+/* A descriptor of the worker of KEEPER, which is held by a descriptor already; -1 if there is none.
+ */
+static int open_worker(const char *folder, pid_t keeper)
+{
+	pid_t pid = balancer_worker_pid(folder);
+	cleanup_fd int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+
+	/* The status may be old, and its pid somebody else's. */
+	return pidfd >= 0 && has_parent(pid, keeper) ? take_fd(pidfd) : -1;
+}
+
+static bool ends_in_time(int pidfd)
+{
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+
+	/* Without a descriptor nothing ever comes. */
+	return pidfd < 0 || poll(&end, 1, stop_limit_ms) > 0;
+}
+
 int balancer_stop(const char *folder, struct error *err)
 {
 	pid_t pid = balancer_pid(folder);
 	cleanup_fd int pidfd = -1;
-	struct pollfd end;
+	cleanup_fd int worker = -1;
 
 	if (pid == 0)
 		return 0;
@@ -219,14 +306,16 @@ int balancer_stop(const char *folder, struct error *err)
 	/* The pid could have got a new owner before we held it: ask the lock again. */
 	if (pidfd < 0 || balancer_pid(folder) != pid)
 		return 0;
+	worker = open_worker(folder, pid);
 	if (pidfd_send_signal(pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)
 		return error_sys(err, "cannot stop the front door, process %d", (int)pid);
-	end = (struct pollfd){ .fd = pidfd, .events = POLLIN };
-	if (poll(&end, 1, stop_limit_ms) > 0)
-		return 0;
-	(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-	if (poll(&end, 1, stop_limit_ms) <= 0)
+	if (!ends_in_time(pidfd))
+		(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	if (!ends_in_time(pidfd))
 		return error_set(err, -ETIMEDOUT, "the front door, process %d, does not end",
 				 (int)pid);
+	/* The worker ends with its keeper; until then it has the addresses. */
+	if (!ends_in_time(worker))
+		return error_set(err, -ETIMEDOUT, "the worker of the front door does not end");
 	return 0;
 }

@@ -15,10 +15,11 @@
 
 /* What cluster_start() found and did. */
 struct cluster_outcome {
-	bool is_new;          /* there was no such cluster before */
-	unsigned started;     /* nodes that did not run */
-	unsigned joined;      /* nodes that were not members */
-	unsigned repaired;    /* services of running nodes that hung and were restarted */
+	bool is_new;       /* there was no such cluster before */
+	unsigned started;  /* nodes that did not run */
+	unsigned joined;   /* nodes that were not members */
+	unsigned repaired; /* what hung and was restarted: services of running nodes, the front door
+			    */
 	bool only_registered; /* the cluster does not run: what was added comes up with it */
 };
 

@@ -75,12 +75,12 @@ static bool insist(bool (*attempt)(const struct profile *, const char *),
 		   const struct profile *profile, const char *name)
 {
 	struct members_tally tally = members_tally(profile, NULL);
-	int64_t deadline = clock_now_ms();
+	bool is_promising = tally.running > 0 && tally.running >= members_majority(tally.count);
+	int64_t deadline = clock_now_ms() + API_PATIENCE_MS;
+	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline);
 
-	if (tally.running > 0 && tally.running >= members_majority(tally.count))
-		deadline += API_PATIENCE_MS;
 	while (!attempt(profile, name)) {
-		if (clock_now_ms() >= deadline)
+		if (!is_promising || clock_now_ms() >= deadline)
 			return false;
 		clock_rest_ms(API_POLL_MS);
 	}

@@ -5,12 +5,14 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "kubeadm/certificates.h"
+#include "kubeadm/kubeadm.h"
+#include "kubeadm/members.h"
+#include "node/node-files.h"
 #include "cluster/start.h"
 #include "data/inet.h"
 #include "host/neighbours.h"
-#include "kubeadm/certificates.h"
 #include "node/cluster-node.h"
-#include "node/node-files.h"
 #include "plan/check.h"
 #include "record/options.h"
 #include "record/ports.h"
@@ -153,6 +155,35 @@ static int reaches_us(const struct profile *profile, const struct cluster_node *
 	return error_hint(err, r, "%s", remedy);
 }
 
+/* Whether API servers run, but have lost the majority of etcd's members. */
+static bool api_is_stuck(const struct start *start)
+{
+	const struct node *node;
+	unsigned members = 0;
+	unsigned ran = 0;
+
+	profile_for_each_node(node, &start->profile) {
+		if (!node->control_plane || node->phase != NODE_JOINED)
+			continue;
+		members++;
+		ran += start_ran_before(start, node);
+	}
+	return ran > 0 && ran < members_majority(members);
+}
+
+/*
+ * A stuck API server takes requests and answers none for a minute.  A kubelet that starts asks for
+ * its Node between mounting volumes, so the static pods would wait for the API, and the API for one
+ * of them: etcd.  The API server beside the kubelet refuses connections until both run.
+ */
+static int keep_kubelet_from_stuck_api(const struct start *start, const struct node *node,
+				       struct error *err)
+{
+	if (!node->control_plane || node->phase != NODE_JOINED || !api_is_stuck(start))
+		return 0;
+	return node_files_use_own_api(&start->profile, node, err);
+}
+
 static int bring_up(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
@@ -172,6 +203,8 @@ static int bring_up(struct start *start, struct node *node, struct error *err)
 		r = at.driver->create(&at.spec, err);
 	if (r == 0)
 		r = node_files_write(&start->profile, node, &start->payload, err);
+	if (r == 0 && !runs)
+		r = keep_kubelet_from_stuck_api(start, node, err);
 	if (r == 0)
 		world->after("create node");
 	if (r == 0)

@@ -1,5 +1,5 @@
 /*
- * Start: services of a running node that hang.
+ * Start: what runs, but hangs.
  *
  * The agent starts a service again that has ended.  One that is stopped or deadlocked has not, so
  * the node would never become Ready: such a service is killed, and the agent starts it again.
@@ -65,4 +65,16 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 		start->outcome->repaired++;
 	}
 	return 0;
+}
+
+int start_repair_front_door(struct start *start, struct error *err)
+{
+	int r;
+
+	if (!world->front_door_hangs(&start->profile))
+		return 0;
+	r = STEP(start, "restarting hung front door", NULL,
+		 world->front_door_down(&start->profile, err));
+	start->outcome->repaired += r == 0;
+	return r;
 }

@@ -385,6 +385,8 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 		r = STEP_SEEN_BY(watcher, "making the network", NULL,
 				 world->network_up(&start->profile, err));
 	if (r == 0)
+		r = start_repair_front_door(start, err);
+	if (r == 0)
 		r = STEP_SEEN_BY(watcher, "opening the front door", NULL,
 				 world->front_door_up(&start->profile, err));
 	return r;
@@ -414,6 +416,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.controllers = BOOTSTRAP_INIT,
 		.addons = BOOTSTRAP_INIT,
 	};
+	cleanup_with(world_restore) const int64_t *before_ms = world_until(&start.deadline);
 	struct cluster_restart restart;
 	int r;
 

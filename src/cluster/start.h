@@ -70,6 +70,9 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 int start_node(struct start *start, struct node *node, struct error *err);
 int start_other_nodes(struct start *start, struct error *err);
 
+/* End the front door if it runs but does not answer; the caller opens it afterwards. */
+int start_repair_front_door(struct start *start, struct error *err);
+
 /* Restart services of NODE, which runs, that do not answer. */
 int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
 		 struct error *err);

@@ -37,6 +37,32 @@
 #define FRONT_DOOR_MS      2000
 #define FRONT_DOOR_POLL_MS 5
 
+/* For a request after the deadline: what answers at all does so by then. */
+#define LATE_MS 2000
+
+static const int64_t *wanted_by_ms;
+
+const int64_t *world_until(const int64_t *deadline_ms)
+{
+	const int64_t *before = wanted_by_ms;
+
+	wanted_by_ms = deadline_ms;
+	return before;
+}
+
+void world_restore(const int64_t **before)
+{
+	wanted_by_ms = *before;
+}
+
+/* How long a request may take now that may take MOST_MS otherwise. */
+static unsigned limit_ms(unsigned most_ms)
+{
+	int left_ms = wanted_by_ms ? MAX(clock_left_ms(*wanted_by_ms), LATE_MS) : INT_MAX;
+
+	return MIN(most_ms, (unsigned)left_ms);
+}
+
 static int get_payload(const char *version, const struct payload_source *source,
 		       struct observer *observer, struct payload *ret, struct error *err)
 {
@@ -136,6 +162,16 @@ static int front_door_up(const struct profile *profile, struct error *err)
 	return open_front_door(profile, NULL, err);
 }
 
+static bool front_door_hangs(const struct profile *profile)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = balancer_hangs(profile->folder, &why);
+
+	if (r < 0)
+		log_debug("cannot tell whether the front door hangs: %s", why.text);
+	return r > 0;
+}
+
 static bool leads_to_any(const struct profile *profile, const struct strlist *names)
 {
 	const char *name;
@@ -194,8 +230,8 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 
 	if (r < 0)
 		return r;
-	while ((r = kube_request(client, verb, path, body, ANSWER_TIMEOUT_MS, ret_answer, err)) ==
-		       -EPERM &&
+	while ((r = kube_request(client, verb, path, body, limit_ms(ANSWER_TIMEOUT_MS), ret_answer,
+				 err)) == -EPERM &&
 	       clock_now_ms() < deadline_ms) {
 		if (err)
 			error_clear(err);
@@ -206,7 +242,8 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 
 static bool api_is_ready(const struct profile *profile, const struct node *node)
 {
-	return strcmp(cluster_status_api(profile, node, REQUEST_TIMEOUT_MS), "Running") == 0;
+	return strcmp(cluster_status_api(profile, node, limit_ms(REQUEST_TIMEOUT_MS)), "Running") ==
+	       0;
 }
 
 static int read_pki(const struct profile *profile, const struct node *node, const char *name,
@@ -235,8 +272,8 @@ static int ask_etcd(const struct profile *profile, const struct node *node, cons
 	if (r == 0)
 		r = kube_new(server, ca.text, cert.text, key.text, &etcd, err);
 	return r < 0 ? r
-		     : kube_request(etcd, KUBE_CREATE, path, body, REQUEST_TIMEOUT_MS, ret_answer,
-				    err);
+		     : kube_request(etcd, KUBE_CREATE, path, body, limit_ms(REQUEST_TIMEOUT_MS),
+				    ret_answer, err);
 }
 
 static int open_on_primary(const struct profile *profile, const char *name, struct kube **ret_kube)
@@ -265,7 +302,7 @@ static bool give_rights(struct kube *super)
 		"rbac.authorization.k8s.io", "kind", "Group", "name", "kubeadm:cluster-admins");
 	int r = kube_request(super, KUBE_CREATE,
 			     "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding,
-			     REQUEST_TIMEOUT_MS, NULL, NULL);
+			     limit_ms(REQUEST_TIMEOUT_MS), NULL, NULL);
 
 	return r == 0 || r == -EEXIST;
 }
@@ -284,12 +321,12 @@ static bool admin_is_ready(const struct profile *profile)
 		return false;
 	if (!admin && open_on_primary(profile, "kubernetes/admin.conf", &admin) < 0)
 		return false;
-	if (!has_rights &&
-	    !kube_is_ok(super, "/readyz/poststarthook/rbac/bootstrap-roles", REQUEST_TIMEOUT_MS))
+	if (!has_rights && !kube_is_ok(super, "/readyz/poststarthook/rbac/bootstrap-roles",
+				       limit_ms(REQUEST_TIMEOUT_MS)))
 		return false;
 	has_rights = has_rights || give_rights(super);
 	return has_rights &&
-	       kube_is_ok(admin, "/api/v1/namespaces/kube-system", REQUEST_TIMEOUT_MS);
+	       kube_is_ok(admin, "/api/v1/namespaces/kube-system", limit_ms(REQUEST_TIMEOUT_MS));
 }
 
 /* The administrator's certificate, as kubeadm made it on the primary, for both kubeconfigs. */
@@ -399,6 +436,7 @@ const struct world world_real = {
 	.network_forget = network_forget,
 	.network_down = network_down,
 	.front_door_up = front_door_up,
+	.front_door_hangs = front_door_hangs,
 	.front_door_without = front_door_without,
 	.front_door_down = front_door_down,
 	.kube = ask_kube,

@@ -391,6 +391,32 @@ static int write_cni(const struct profile *profile, const struct node *node, str
 	return put(profile, node, "cni/net.d/10-manykube.conflist", text, err);
 }
 
+int node_files_use_own_api(const struct profile *profile, const struct node *node,
+			   struct error *err)
+{
+	static const char path[] = "kubernetes/kubelet.conf";
+	cleanup_with(strbuf_release) struct strbuf before = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf after = STRBUF_INIT;
+	cleanup_free char *door = xasprintf("server: https://%s:%d\n", FRONT_DOOR_NAME,
+					    FRONT_DOOR_PORT);
+	const char *found;
+	int r;
+
+	/* What is lost is not ours to tell of here. */
+	if (!node_has(profile, node, path))
+		return 0;
+	r = node_read(profile, node, path, &before, err);
+	if (r < 0)
+		return r;
+	found = strstr(before.text, door);
+	if (!found)
+		return 0;
+	strbuf_add_mem(&after, before.text, (size_t)(found - before.text));
+	strbuf_addf(&after, "server: https://%s:%d\n", node->address, API_SERVER_PORT);
+	strbuf_add(&after, found + strlen(door));
+	return node_put(profile, node, path, after.text, 0600, err);
+}
+
 int node_files_write(const struct profile *profile, const struct node *node,
 		     const struct payload *payload, struct error *err)
 {

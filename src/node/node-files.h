@@ -42,6 +42,11 @@ int node_open_kube(const struct profile *profile, const struct node *node, const
 int node_files_write(const struct profile *profile, const struct node *node,
 		     const struct payload *payload, struct error *err);
 
+/* Have the kubelet of NODE, a control plane that has joined, ask the API server beside it instead
+ * of the front door from its next start on, as that of the first control plane does. */
+int node_files_use_own_api(const struct profile *profile, const struct node *node,
+			   struct error *err);
+
 /* Only the names of all nodes, which change when nodes come and go. */
 int node_files_write_hosts(const struct profile *profile, const struct node *node,
 			   struct error *err);

@@ -41,8 +41,11 @@ struct world {
 	/* Have the front door run and know the control planes that have joined. */
 	int (*front_door_up)(const struct profile *profile, struct error *err);
 
-	/* The same without the control planes called NAMES; returns when it leads nobody to them.
-	 * Connections to them stay open. */
+	/* Whether a front door runs that does not answer; see balancer_hangs(). */
+	bool (*front_door_hangs)(const struct profile *profile);
+
+	/* Like front_door_up() without the control planes called NAMES; returns when it leads
+	 * nobody to them. Connections to them stay open. */
 	int (*front_door_without)(const struct profile *profile, const struct strlist *names,
 				  struct error *err);
 	int (*front_door_down)(const struct profile *profile, struct error *err);
@@ -85,6 +88,14 @@ struct world {
 };
 
 extern const struct world world_real;
+
+/*
+ * Have everything that asks an API give up at *DEADLINE_MS, by clock_now_ms(), whatever a single
+ * request may take otherwise; one that is made later still has a moment.  NULL: no such end.
+ * Returns what was set before, for world_restore() at the end of the caller's block.
+ */
+const int64_t *world_until(const int64_t *deadline_ms) must_check;
+void world_restore(const int64_t **before);
 
 /* The world in use; &world_real unless a test says otherwise. */
 extern const struct world *world;

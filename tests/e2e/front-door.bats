@@ -160,6 +160,21 @@ worker_is_healthy() {
 	jq -e '.backends[0].healthy' "$(profile_folder)/front-door.status.json"
 }
 
+@test "start ends one that hangs, both parts of it, and opens it again" {
+	local both
+
+	both="$(keeper) $(worker)"
+	kill -STOP "${both% *}" "${both#* }"
+	run manykube status
+	assert_output_has "front door: Stopped"
+	run -0 manykube start --wait=apiserver
+	assert_output_has "Restarting hung front door"
+	[ ! -e "/proc/${both% *}/exe" ] && [ ! -e "/proc/${both#* }/exe" ] || fail "$both live on"
+	assert_equal "$(kubectl get --raw /readyz --request-timeout=5s)" ok
+	run -0 manykube start --wait=apiserver
+	[[ $output != *hung* ]] || fail "$output"
+}
+
 @test "it ends with what started it, and is opened again" {
 	end_keeper
 	run -0 manykube status

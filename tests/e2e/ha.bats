@@ -110,6 +110,24 @@ teardown_file() {
 	assert_equal "$(members)" "node-1 node-2 node-3"
 }
 
+# The API server that is left takes requests, but answers none without etcd's majority.
+@test "most control planes are killed: they wait for none but themselves" {
+	local left node address
+
+	left=$(primary)
+	for node in node-1 node-2 node-3; do
+		[ "$node" = "$left" ] || kill_node "$node"
+	done
+	run -0 manykube start
+	assert_all_ready
+	for node in node-1 node-2 node-3; do
+		[ "$node" != "$left" ] || continue
+		address=$(profile_get ".nodes[] | select(.name == \"$node\") | .address")
+		on "$node" grep -q "server: https://$address:6443" /etc/kubernetes/kubelet.conf
+	done
+	within 60 is_happy
+}
+
 @test "everything is killed: quorum is back, and nothing is lost" {
 	local before node
 

@@ -117,7 +117,7 @@ dns_pod() {
 }
 
 @test "another machine tells the host nothing of the way to nodes" {
-	nsenter --net="/run/netns/$LAN" ping -c 1 198.51.100.1
+	nsenter --net="/run/netns/$LAN" busybox ping -c 1 198.51.100.1
 	nsenter --net="/run/netns/$LAN" python3 "$E2E_ROOT/tests/e2e/forge.py" 198.51.100.1 too-big \
 		198.51.100.2 198.51.100.1 "$(of e2e-one .gateway)" "$(of e2e-one '.nodes[0].address')"
 	run on_host ip route get "$(of e2e-one '.nodes[0].address')"

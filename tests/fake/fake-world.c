@@ -853,9 +853,15 @@ static int fake_door_without(arg_unused const struct profile *profile, const str
 	return 0;
 }
 
+static bool fake_door_hangs(arg_unused const struct profile *profile)
+{
+	return has("hung", "front-door");
+}
+
 static int fake_door_down(arg_unused const struct profile *profile, arg_unused struct error *err)
 {
 	drop("front-door");
+	drop_about("hung", "front-door");
 	return 0;
 }
 
@@ -996,6 +1002,8 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 	if (fake_world_inits() == 0 || !has_quorum() ||
 	    (strcmp(path, "/readyz") == 0 && is_still_coming_up()))
 		return error_set(err, -ECONNREFUSED, "the API is down");
+	if (has("hung", "front-door"))
+		return error_set(err, -ETIMEDOUT, "the API did not answer in time");
 	if (secret && verb == KUBE_CREATE)
 		add_about("token", json_string_value(json_object_get(
 					   json_object_get(body, "metadata"), "name")));
@@ -1136,6 +1144,7 @@ static const struct world fake_world = {
 	.network_forget = fake_forget,
 	.network_down = fake_network_down,
 	.front_door_up = fake_door_up,
+	.front_door_hangs = fake_door_hangs,
 	.front_door_without = fake_door_without,
 	.front_door_down = fake_door_down,
 	.kube = fake_kube,

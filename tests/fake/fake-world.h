@@ -23,7 +23,7 @@ void fake_world_list(struct strlist *ret);
  * Have WHAT exist: "sick:node-1" is not Ready whatever is done, "hung-kubelet:node-1" and
  * "hung-containerd:node-1" not before that program was restarted, "no-cni:node-1" not for want of a
  * network; "silent:node-1" has not told its status for a minute; "stopping:node-1" is shutting
- * down.
+ * down.  With "hung:front-door" the API does not answer until that was closed.
  */
 void fake_world_add(const char *what);
 

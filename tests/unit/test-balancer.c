@@ -1035,6 +1035,44 @@ TEST(the_worker_dies_with_its_keeper)
 	close_door();
 }
 
+/* With one of its processes stopped it hangs, can be stopped, and leaves its address to the next.
+ */
+static void freeze_and_replace(bool the_keeper)
+{
+	cleanup_fd int worker = -1;
+	struct pollfd end;
+	pid_t keeper;
+
+	open_door();
+	ASSERT_INT(balancer_hangs(test_folder(), NULL), 0);
+	keeper = balancer_pid(test_folder());
+	worker = pidfd_open(balancer_worker_pid(test_folder()), 0);
+	ASSERT(worker >= 0);
+	if (the_keeper)
+		ASSERT(kill(keeper, SIGSTOP) == 0);
+	else
+		ASSERT(pidfd_send_signal(worker, SIGSTOP, NULL, 0) == 0);
+	ASSERT_INT(balancer_hangs(test_folder(), NULL), 1);
+	ASSERT_OK(balancer_stop(test_folder(), &err));
+	end = (struct pollfd){ .fd = worker, .events = POLLIN };
+	ASSERT_INT(poll(&end, 1, 0), 1);
+	ASSERT(waitpid(keeper, NULL, 0) == keeper);
+	ASSERT_OK(balancer_ensure(test_folder(), &err));
+	ASSERT_INT(balancer_hangs(test_folder(), NULL), 0);
+	close_door();
+	ASSERT_INT(balancer_hangs(test_folder(), NULL), 0);
+}
+
+TEST(a_keeper_that_is_stopped_is_found_and_replaced)
+{
+	freeze_and_replace(true);
+}
+
+TEST(a_worker_that_is_stopped_is_found_and_replaced)
+{
+	freeze_and_replace(false);
+}
+
 TEST(one_of_an_earlier_program_is_replaced)
 {
 	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_folder());

@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "cluster/cluster.h"
+#include "kubeadm/members.h"
+#include "node/node-files.h"
 #include "fake-world.h"
 #include "record/options.h"
 #include "rounds.h"
@@ -403,6 +405,69 @@ TEST(a_member_is_kept_only_while_the_others_are_a_majority)
 	ASSERT_INT(stop_named("node-2", false), 0);
 	ASSERT_INT(start_all(), 0);
 	assert_profile(SECOND "; " THIRD);
+}
+
+/* The kubelet of NODE asks the API at ADDRESS. */
+static void assert_kubelet_asks(const char *name, const char *address)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf config = STRBUF_INIT;
+	cleanup_free char *line = xasprintf("\n    server: https://%s:6443\n", address);
+	const struct node *node;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	node = profile_find_node(&profile, name);
+	ASSERT_OK(node_read(&profile, node, "kubernetes/kubelet.conf", &config, &err));
+	if (!strstr(config.text, line))
+		test_fail(__FILE__, __LINE__, "'%s' does not ask %s: %s", name, address,
+			  config.text);
+	/* Nothing else is lost. */
+	ASSERT(strstr(config.text, "client-key: /var/lib/kubelet/pki/kubelet-client-current.pem"));
+}
+
+/* Stop NAME as if it was killed: it stays a member of etcd. */
+static void kill_named(const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_add(&names, name);
+	ASSERT_INT(cluster_stop_nodes(&profile, &names, NULL, NULL), 1);
+}
+
+TEST(a_kubelet_is_not_led_to_an_api_that_waits_for_the_etcd_beside_it)
+{
+	static const char door[] = "front-door.manykube.internal";
+
+	free(begin_round(0));
+	ASSERT_INT(start_planes(2, 3), 0);
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(start_all(), 0);
+	assert_kubelet_asks("node-2", door);
+	kill_named("node-2");
+	kill_named("node-3");
+	ASSERT_INT(start_all(), 0);
+	assert_kubelet_asks("node-2", "192.168.39.3");
+	assert_kubelet_asks("node-3", door);
+	/* One that has left joins anew. */
+	ASSERT_INT(stop_named("node-2", false), 0);
+	ASSERT_INT(start_named("node-2"), 0);
+	assert_kubelet_asks("node-2", door);
+}
+
+TEST(a_kubelet_may_ask_any_api_server_of_a_majority)
+{
+	free(begin_round(0));
+	ASSERT_INT(three_planes(), 0);
+	kill_named("node-3");
+	ASSERT_INT(start_all(), 0);
+	assert_kubelet_asks("node-3", "front-door.manykube.internal");
+	kill_named("node-2");
+	kill_named("node-3");
+	ASSERT_INT(start_all(), 0);
+	assert_kubelet_asks("node-2", "192.168.39.3");
+	assert_kubelet_asks("node-3", "192.168.39.4");
 }
 
 TEST(a_stopped_cluster_comes_back_with_all_its_members)

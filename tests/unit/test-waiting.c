@@ -2,6 +2,13 @@
 
 #include "cluster/cluster.h"
 #include "describe/file.h"
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cluster/apply.h"
+#include "record/world.h"
 #include "fake-world.h"
 #include "record/options.h"
 #include "rounds.h"
@@ -128,6 +135,59 @@ TEST(a_start_repairs_what_hangs)
 			    "v1.36.3");
 	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
 	ASSERT_INT(outcome.repaired, 0);
+}
+
+TEST(a_start_restarts_a_front_door_that_hangs)
+{
+	make_three();
+	fake_world_add("hung:front-door");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.repaired, 1);
+	ASSERT_INT(outcome.started, 0);
+	fake_world_add("hung:front-door");
+	ASSERT_INT(start_named("node-2"), 0);
+	ASSERT_INT(outcome.repaired, 1);
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.repaired, 0);
+}
+
+/* A listening socket of which nobody takes connections, as of a process that is stopped. */
+static int listen_in_vain(unsigned *ret_port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ASSERT(fd >= 0 && bind(fd, (struct sockaddr *)&address, len) == 0 && listen(fd, 8) == 0);
+	ASSERT(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+	*ret_port = ntohs(address.sin_port);
+	return fd;
+}
+
+TEST(nobody_waits_for_an_answer_beyond_the_deadline)
+{
+	cleanup_free char *path = xasprintf("%s/kubeconfig", test_folder());
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *text = NULL;
+	struct profile profile = { .folder = (char *)(uintptr_t)test_folder() };
+	cleanup_fd int fd = -1;
+	int64_t began_ms;
+	unsigned port;
+
+	fd = listen_in_vain(&port);
+	text = xasprintf("server: http://127.0.0.1:%u\n"
+			 "certificate-authority-data: eHh4\n"
+			 "client-certificate-data: eHh4\n"
+			 "client-key-data: eHh4\n",
+			 port);
+	ASSERT_OK(file_put(path, text, strlen(text), 0600, &err));
+	world = &world_real;
+	began_ms = clock_now_ms();
+	ASSERT_INT(cluster_wait(&profile, WAIT_API, NULL, 1, NULL, &why), -ETIMEDOUT);
+	ASSERT(strstr(why.text, "the API did not answer in time"));
+	/* A request by itself may take 30 s. */
+	ASSERT(clock_now_ms() - began_ms < 15 * 1000);
 }
 
 TEST(only_nodes_that_a_command_is_about_are_repaired)
