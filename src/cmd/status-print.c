@@ -125,7 +125,7 @@ static const char *kubeconfig_word(const struct status_report *report)
 {
 	for (size_t i = 0; i < report->nodes.count; i++)
 		if (report->nodes.nodes[i].node->control_plane)
-			return report->nodes.nodes[i].kubeconfig;
+			return report->nodes.kubeconfig;
 	return "Irrelevant";
 }
 

@@ -66,7 +66,7 @@ teardown_file() {
 	for node in node-2 node-1; do
 		manykube node stop "$node"
 		assert_equal "$(health)" Degraded
-		run manykube status
+		run -3 manykube status
 		assert_output_has "control planes: 2 of 3 healthy, none may fail; 1 is stopped"
 		kubectl get nodes >/dev/null
 		[[ " $(members) " != *" $node "* ]] || fail "$node is a member still: $(members)"

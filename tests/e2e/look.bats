@@ -323,10 +323,16 @@ is_shut() {
 @test "a cluster that is all down is Stopped" {
 	kill_node node-1
 	assert_all_schemas
+	# It was killed, so the kubeconfig has it still.
+	assert_cluster_is "405 Stopped" 3
+	run manykube status --layout=cluster
+	assert_status 3
+	assert_output_has "control planes: 0 of 1 healthy"
+	assert_output_has "kubeconfig: Configured"
+	manykube stop -q
 	assert_cluster_is "405 Stopped" 7
 	run manykube status --layout=cluster
-	assert_status 7
-	assert_output_has "control planes: 0 of 1 healthy"
+	assert_output_has "kubeconfig: Nonexistent"
 	assert_equal "$(manykube profile list -o json | jq -r '.valid[].Status')" Stopped
 }
 

@@ -49,7 +49,7 @@ static void end_node(struct node_status *status, const char *word)
 TEST(the_exit_status_adds_up_what_is_wrong)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
-	struct cluster_status status = { nodes, 2 };
+	struct cluster_status status = { nodes, 2, .kubeconfig = "Configured" };
 
 	ASSERT_INT(cluster_status_code(&status), 0);
 	nodes[1].kubelet = "Stopped";
@@ -57,7 +57,26 @@ TEST(the_exit_status_adds_up_what_is_wrong)
 	end_node(&nodes[1], "Stopped");
 	ASSERT_INT(cluster_status_code(&status), 3);
 	end_node(&nodes[0], "Stopped");
+	ASSERT_INT(cluster_status_code(&status), 3);
+	status.kubeconfig = "Nonexistent";
 	ASSERT_INT(cluster_status_code(&status), 7);
+}
+
+TEST(the_exit_status_tells_of_the_kubeconfig_whatever_runs)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third), WELL(worker) };
+	struct cluster_status status = { nodes, 4, .kubeconfig = "Configured" };
+
+	end_node(&nodes[0], "Stopped");
+	ASSERT_INT(cluster_status_code(&status), 3);
+	status.kubeconfig = "Misconfigured";
+	ASSERT_INT(cluster_status_code(&status), 7);
+	nodes[0] = (struct node_status)WELL(primary);
+	ASSERT_INT(cluster_status_code(&status), 4);
+	/* Workers have no kubeconfig. */
+	ASSERT_INT(cluster_status_code(
+			   &(struct cluster_status){ nodes + 3, 1, .kubeconfig = "Nonexistent" }),
+		   0);
 }
 
 TEST(one_control_plane_is_ok_three_are_happy)
