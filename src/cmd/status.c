@@ -118,7 +118,7 @@ static int show(const struct command_context *ctx, struct profile *profile, stru
 	report.health = health_of_cluster(&all, activity.busy_with);
 	report.front_door = all.front_door;
 	if (shown == all.count)
-		report.quorum = health_quorum(&all);
+		report.quorum = health_quorum(&all, activity.busy_with);
 	report.nodes = all;
 	report.nodes.count = shown;
 	if (arg.node) {

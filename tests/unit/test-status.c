@@ -106,12 +106,18 @@ TEST(the_majority_of_control_planes_carries_the_cluster)
 	ASSERT_INT(health_of_cluster(&three, "manykube node list"), 500);
 }
 
-static void assert_quorum(struct node_status *nodes, size_t count, const char *expected)
+static void assert_quorum_during(const char *busy_with, struct node_status *nodes, size_t count,
+				 const char *expected)
 {
-	struct quorum quorum = health_quorum(&(struct cluster_status){ nodes, count });
+	struct quorum quorum = health_quorum(&(struct cluster_status){ nodes, count }, busy_with);
 	cleanup_free char *words = quorum_words(&quorum);
 
 	ASSERT(strncmp(words, expected, strlen(expected)) == 0);
+}
+
+static void assert_quorum(struct node_status *nodes, size_t count, const char *expected)
+{
+	assert_quorum_during(NULL, nodes, count, expected);
 }
 
 TEST(the_arithmetic_of_a_majority_is_told)
@@ -152,14 +158,38 @@ TEST(a_control_plane_that_has_left_etcd_is_counted_as_stopped)
 	second.phase = third.phase = NODE_PLANNED;
 	assert_quorum(nodes, 3, "1 of 3 healthy, none may fail; 2 are stopped");
 	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 3 }, NULL), 204);
-	quorum = health_quorum(&(struct cluster_status){ nodes, 3 });
+	quorum = health_quorum(&(struct cluster_status){ nodes, 3 }, NULL);
 	ASSERT_INT(quorum.members, 1);
 	ASSERT_INT(quorum_total(&quorum), 3);
 	nodes[2].host = "Running";
-	assert_quorum(nodes, 3, "1 of 3 healthy, none may fail; 1 is stopped, 1 is joining");
+	assert_quorum_during("manykube node start", nodes, 3,
+			     "1 of 3 healthy, none may fail; 1 is stopped, 1 is joining");
 	nodes[0].apiserver = "Stopped";
 	assert_quorum(nodes, 3, "0 of 3 healthy, and 1 are needed: 'manykube start'");
 	second.phase = third.phase = NODE_JOINED;
+}
+
+TEST(a_control_plane_that_leaves_is_not_said_to_join)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third) };
+
+	third.phase = NODE_PLANNED;
+	assert_quorum_during("manykube node stop", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is leaving");
+	assert_quorum_during("manykube node delete", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is leaving");
+	assert_quorum_during("manykube node add", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is joining");
+	/* Whoever had it join or leave was interrupted, or does both. */
+	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is not in etcd");
+	assert_quorum_during("manykube apply", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is not in etcd");
+	/* Its deletion can only be finished. */
+	third.phase = NODE_LEAVING;
+	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is leaving");
+	end_node(&nodes[2], "Stopped");
+	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is leaving");
+	third.phase = NODE_JOINED;
 }
 
 TEST(a_node_that_the_api_calls_not_ready_degrades_a_cluster)
