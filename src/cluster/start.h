@@ -68,7 +68,8 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 int start_node(struct start *start, struct node *node, struct error *err);
 int start_other_nodes(struct start *start, struct error *err);
 
-/* Restart services of NODE, which runs, that do not answer. */
+/* Restart services of NODE, which runs, that do not answer.  If its kubelet does not run, NODE has
+ * to be heard of before it counts as Ready. */
 int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
 		 struct error *err);
 

@@ -70,6 +70,18 @@ node_2_is_lost() {
 	run -0 manykube node delete other
 }
 
+@test "start waits for a kubelet that has ended, whatever the API still says of its node" {
+	on node-2 sh -c 'mv /var/lib/kubelet/config.yaml /var/lib/kubelet/kept && kill -KILL $(pidof kubelet)'
+	run manykube start
+	on node-2 mv /var/lib/kubelet/kept /var/lib/kubelet/config.yaml
+	assert_status 100
+	assert_output_has "the kubelet of node 'node-2' ends again and again"
+	run -0 manykube start
+	assert_output_has "All is well"
+	run -0 manykube status
+	assert_kubelet_answers node-2
+}
+
 @test "Ctrl-C in node add, stop, start and delete: the same command finishes it" {
 	interrupt "Joining node: late" node add late --label=tier=db
 	run manykube node add late --label=tier=web

@@ -389,6 +389,8 @@ static int fake_ask(const struct node_spec *spec, const char *place, arg_unused 
 {
 	bool hangs = has(*place == '/' ? "hung-containerd" : "hung-kubelet", spec->name);
 
+	if (*place != '/' && has("dead-kubelet", spec->name))
+		return error_set(err, -ECONNREFUSED, "nobody listens");
 	return hangs ? error_set(err, -ETIMEDOUT, "no answer") : 0;
 }
 

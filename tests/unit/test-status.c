@@ -1,4 +1,5 @@
 #include "cluster/activity.h"
+#include "cluster/defects.h"
 #include "cluster/detail.h"
 #include "cluster/health.h"
 #include "cluster/readiness.h"
@@ -226,6 +227,64 @@ TEST(pressure_degrades_a_cluster)
 	ASSERT_INT(health_of_cluster(&status, NULL), 204);
 	ASSERT_INT(health_of_node(&nodes[1]), 204);
 	ASSERT_INT(cluster_status_code(&status), 8);
+}
+
+static void assert_defects(const struct profile *profile, struct node_status *nodes, size_t count,
+			   const char *expected)
+{
+	cleanup_with(strlist_release) struct strlist defects = STRLIST_INIT;
+	cleanup_free char *lines = NULL;
+
+	defects_list(profile, &(struct cluster_status){ nodes, count }, &defects);
+	lines = strlist_join(&defects, "\n");
+	ASSERT_STR(lines, expected);
+}
+
+TEST(each_defect_is_a_line_with_what_to_do)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct profile profile = { .folder = (char *)"/home/c", .cni = (char *)"auto" };
+
+	assert_defects(&profile, nodes, 2, "");
+	nodes[1].pressure = (char *)"DiskPressure,PIDPressure";
+	nodes[1].why = (char *)"DiskPressure: it is full";
+	assert_defects(&profile, nodes, 2,
+		       "node 'w' reports DiskPressure: it is full; free space on the file system "
+		       "of '/home/c', which it shares");
+	worker.disk_bytes = 1;
+	assert_defects(&profile, nodes, 2,
+		       "node 'w' reports DiskPressure: it is full; remove images or files from its "
+		       "disk, or let that grow with 'manykube node set w --disk-size=SIZE'");
+	worker.disk_bytes = 0;
+	nodes[1].pressure = NULL;
+	nodes[1].kubelet = "Stopped";
+	nodes[1].readiness = "NotReady";
+	nodes[1].why = (char *)"its kubelet does not run";
+	assert_defects(&profile, nodes, 2,
+		       "node 'w' is NotReady: its kubelet does not run; 'manykube logs -n w' may "
+		       "tell more");
+	end_node(&nodes[0], "Stopped");
+	end_node(&nodes[1], "Stopped");
+	worker.phase = NODE_LEAVING;
+	assert_defects(&profile, nodes, 2,
+		       "node 'a' does not run: 'manykube node start a' brings it up\n"
+		       "the deletion of node 'w' was interrupted: delete it again to finish that");
+	worker.phase = NODE_PLANNED;
+}
+
+TEST(a_network_that_is_the_users_to_install_is_no_defect)
+{
+	struct node_status nodes[] = { WELL(worker) };
+	struct profile profile = { .cni = (char *)"none" };
+
+	nodes[0].readiness = "NotReady";
+	nodes[0].why = (char *)"reason:NetworkPluginNotReady";
+	assert_defects(&profile, nodes, 1, "");
+	profile.cni = (char *)"auto";
+	assert_defects(
+		&profile, nodes, 1,
+		"node 'w' is NotReady: reason:NetworkPluginNotReady; 'manykube logs -n w' may "
+		"tell more");
 }
 
 TEST(a_front_door_that_leads_nowhere_degrades_a_cluster)
