@@ -59,6 +59,10 @@ bool start_takes_part(const struct start *start, const struct node *node);
  * for. */
 bool start_awaits(const struct start *start, const struct node *node);
 
+/* Have nodes that are to run, and that have joined but lost their directories, join again: -ENOENT
+ * if all control planes did, so that the cluster's data is gone, -EAGAIN if most did. */
+int start_find_lost(struct start *start, const struct cluster_options *options, struct error *err);
+
 /* Find out which nodes run, and which of the others are to. */
 int start_look_at_nodes(struct start *start, const struct cluster_options *options,
 			struct error *err);

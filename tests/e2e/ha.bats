@@ -138,6 +138,20 @@ stop_and_look() {
 	assert_equal "$(members)" "node-1 node-2 node-3"
 }
 
+@test "a control plane whose directory is gone joins again, and nothing is lost" {
+	local lost
+
+	lost=$(primary)
+	rm -rf "$(profile_folder)/nodes/$lost"
+	run -0 manykube start
+	assert_output_has "the directory of node '$lost' is gone"
+	assert_all_ready
+	[ "$(primary)" != "$lost" ] || fail "the mark did not move"
+	assert_equal "$(members)" "node-1 node-2 node-3"
+	kubectl get configmap before-the-kill
+	within 60 is_happy
+}
+
 @test "bad counts are refused before anything is made" {
 	run manykube start -p e2e-none --offline --control-planes=0
 	assert_status 14

@@ -561,6 +561,8 @@ static int kubeadm_join(const struct node_spec *spec, struct error *err)
 		return error_set(err, -EEXIST, "a node with that name has joined");
 	drop_about("disowned", spec->name);
 	add_about("member", spec->name);
+	if (put(spec, "kubelet.conf", "x", err) < 0)
+		return -EIO;
 	return is_control_plane(spec) ? join_etcd(spec, err) : 0;
 }
 
