@@ -197,8 +197,6 @@ void node_table_print_headline(const struct profile *profile, enum health health
 		    profile->node_count, profile->node_count == 1 ? "" : "s");
 	if (profile->kubernetes_version)
 		strbuf_addf(&line, ", Kubernetes %s", profile->kubernetes_version);
-	if (profile->upgrading_from)
-		strbuf_addf(&line, " (the upgrade from %s has not ended)", profile->upgrading_from);
 	if (profile->api_port)
 		strbuf_addf(&line, ", API https://127.0.0.1:%u", profile->api_port);
 	print_wrapped(line.text, 2, look, out);

@@ -85,12 +85,16 @@ int cluster_may_leave(const struct profile *profile, const struct node *node, st
 int cluster_leave(struct profile *profile, struct node *node, struct observer *observer,
 		  struct error *err);
 
+/* Note that NODE is no member of etcd and has to join again; another control plane is the primary
+ * then if it was. */
+int cluster_step_back(struct profile *profile, struct node *node, struct error *err);
+
 /* If NODE is the primary, make another control plane that one. */
 int cluster_pass_on_primary(struct profile *profile, struct node *node, struct error *err);
 
 /*
  * The control plane called NAME (NULL: the first that runs) if a majority of etcd's members was
- * lost: -EINVAL if it was not.
+ * lost: -EINVAL if it was not.  If the directories of a majority are gone, it need not run.
  */
 int cluster_choose_survivor(const struct profile *profile, const char *name, struct node **ret_node,
 			    struct error *err);

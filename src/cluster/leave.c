@@ -89,7 +89,7 @@ int cluster_pass_on_primary(struct profile *profile, struct node *node, struct e
 	return r;
 }
 
-static int step_back(struct profile *profile, struct node *node, struct error *err)
+int cluster_step_back(struct profile *profile, struct node *node, struct error *err)
 {
 	int r = cluster_pass_on_primary(profile, node, err);
 
@@ -145,7 +145,7 @@ int cluster_leave(struct profile *profile, struct node *node, struct observer *o
 
 	strlist_add(&only, node->name);
 	observe_begin(observer, "leaving the control plane", node->name);
-	r = step_back(profile, node, err);
+	r = cluster_step_back(profile, node, err);
 	if (r == 0) {
 		cluster_hand_over(profile, &only, NULL);
 		r = world->front_door_up(profile, err);

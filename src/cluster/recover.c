@@ -95,6 +95,32 @@ static int check_alone(const struct profile *profile, const struct node *survivo
 	return r;
 }
 
+/* Whether nothing is left of so many members that the others are no majority, whatever is started.
+ */
+static bool majority_is_gone(const struct profile *profile)
+{
+	const struct node *node;
+	unsigned count = 0;
+	unsigned left = 0;
+
+	profile_for_each_node(node, profile) {
+		if (!node->control_plane || node->phase != NODE_JOINED)
+			continue;
+		count++;
+		left += !cluster_node_is_lost(profile, node);
+	}
+	return left < members_majority(count);
+}
+
+/* Whether the cluster can go on with NODE: it is a member that runs, or could if others did. */
+static bool may_survive(const struct profile *profile, const struct node *node)
+{
+	if (!node->control_plane || node->phase != NODE_JOINED)
+		return false;
+	return cluster_node_state(profile, node) == NODE_RUNNING ||
+	       (majority_is_gone(profile) && !cluster_node_is_lost(profile, node));
+}
+
 int cluster_choose_survivor(const struct profile *profile, const char *name, struct node **ret_node,
 			    struct error *err)
 {
@@ -114,8 +140,7 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 				     "a recovery with '%s' has begun, and can only be finished",
 				     profile->recovering);
 	profile_for_each_node(other, profile)
-		if (!node && other->control_plane && other->phase == NODE_JOINED &&
-		    cluster_node_state(profile, other) == NODE_RUNNING)
+		if (!node && may_survive(profile, other))
 			node = other;
 	if (profile->recovering) {
 		*ret_node = node;
@@ -129,8 +154,7 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 				    tally.paused, tally.count);
 		return members_hint_majority(profile, -EBUSY, err);
 	}
-	if (!node || cluster_node_state(profile, node) != NODE_RUNNING || !node->control_plane ||
-	    node->phase != NODE_JOINED) {
+	if (!node || !may_survive(profile, node)) {
 		(void)error_because(err, &reason_control_plane, -ESRCH,
 				    node ? "'%s' is not a control plane that runs"
 					 : "no control plane of '%s' runs",

@@ -94,7 +94,7 @@ bool start_anybody_joins(const struct start *start)
 	return false;
 }
 
-/* Nodes that were deleted while the API was down: it still has their objects, and etcd
+/* Nodes that were deleted while the API was down, or lost: it still has their objects, and etcd
  * perhaps a member. */
 static int forget_orphans(struct start *start, struct error *err)
 {
@@ -133,13 +133,6 @@ int start_begin_joins(struct start *start, bool needs_token, struct error *err)
 	return r < 0 ? r : begin_workers(start, err);
 }
 
-/* Whether kubeadm has been at work on NODE before. */
-static bool has_traces(const struct start *start, const struct node *node)
-{
-	return node_has(&start->profile, node, "kubernetes/kubelet.conf") ||
-	       node_has(&start->profile, node, "kubernetes/manifests/etcd.yaml");
-}
-
 /*
  * A member that votes has all that it needs: kubeadm ended, or was ended, after that.  Anything
  * less begins anew.
@@ -158,7 +151,7 @@ static int join_control_plane(struct start *start, struct node *node, struct err
 		return 0;
 	if (member)
 		r = members_remove(&start->profile, node, err);
-	if (r == 0 && has_traces(start, node))
+	if (r == 0 && !cluster_node_is_lost(&start->profile, node))
 		r = bootstrap_reset(&start->profile, node, start->deadline, err);
 	if (r == 0)
 		r = bootstrap_disown(&start->profile, node, err);

@@ -1,10 +1,15 @@
 /*
- * Start: what runs, but hangs.
+ * Start: what runs, but hangs, and services of running nodes that have ended.
  *
  * The agent starts a service again that has ended.  One that is stopped or deadlocked has not, so
  * the node would never become Ready: such a service is killed, and the agent starts it again.
  * Pods run on meanwhile.
+ *
+ * The API calls a node Ready for 40 s after its kubelet has ended, so a node without one has to be
+ * heard of again before it counts as Ready.
  */
+
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -29,16 +34,24 @@ static const struct service {
 	  "GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n" },
 };
 
-static bool hangs(const struct cluster_node *at, const struct service *service)
+/* Returns -ETIMEDOUT if SERVICE hangs; any other negative code tells that it does not run, or not
+ * for long enough to listen. */
+static int ask_service(const struct cluster_node *at, const struct service *service)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r = at->driver->ask(&at->spec, service->place, service->words, ANSWER_MS, &why);
 
-	/* Whoever refuses is not there yet, and the agent's business. */
-	if (r == -ETIMEDOUT)
+	if (r < 0)
 		log_debug("%s of node '%s' does not answer: %s", service->name, at->spec.name,
 			  why.text);
-	return r == -ETIMEDOUT;
+	return r;
+}
+
+/* What the API says of NODE is from before its kubelet was started. */
+static void expect_news(struct start *start, const struct node *node)
+{
+	start->restarted[node - start->profile.nodes] = node->phase == NODE_JOINED;
+	start->thawed[node - start->profile.nodes] = false;
 }
 
 int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
@@ -48,7 +61,11 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 		cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 		int r;
 
-		if (!hangs(at, &services[i]))
+		r = ask_service(at, &services[i]);
+		/* The agent is about to start it; a kubelet tells of its node when it starts. */
+		if (r < 0 && r != -ETIMEDOUT && strcmp(services[i].name, "kubelet") == 0)
+			expect_news(start, node);
+		if (r != -ETIMEDOUT)
 			continue;
 		/* And what needs it: a kubelet tells of its node at once when it starts, and else
 		 * every five minutes. */
@@ -59,9 +76,7 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 					      clock_now_ms() + RESTART_MS, err));
 		if (r < 0)
 			return r;
-		/* What the API says of the node is from before. */
-		start->restarted[node - start->profile.nodes] = node->phase == NODE_JOINED;
-		start->thawed[node - start->profile.nodes] = false;
+		expect_news(start, node);
 		start->outcome->repaired++;
 	}
 	return 0;

@@ -362,6 +362,8 @@ static int prepare(struct start *start, const char *name, const struct cluster_o
 		r = error_because(err, &reason_host_config, -ENOENT,
 				  "the cluster has no primary control plane");
 	if (r == 0)
+		r = start_find_lost(start, options, err);
+	if (r == 0)
 		r = start_look_at_nodes(start, options, err);
 	if (r == 0)
 		r = check_majority(start, err);

@@ -61,6 +61,10 @@ bool start_takes_part(const struct start *start, const struct node *node);
  * for. */
 bool start_awaits(const struct start *start, const struct node *node);
 
+/* Have nodes that are to run, and that have joined but lost their directories, join again: -ENOENT
+ * if all control planes did, so that the cluster's data is gone, -EAGAIN if most did. */
+int start_find_lost(struct start *start, const struct cluster_options *options, struct error *err);
+
 /* Find out which nodes run, and which of the others are to. */
 int start_look_at_nodes(struct start *start, const struct cluster_options *options,
 			struct error *err);
@@ -73,7 +77,8 @@ int start_other_nodes(struct start *start, struct error *err);
 /* End the front door if it runs but does not answer; the caller opens it afterwards. */
 int start_repair_front_door(struct start *start, struct error *err);
 
-/* Restart services of NODE, which runs, that do not answer. */
+/* Restart services of NODE, which runs, that do not answer.  If its kubelet does not run, NODE has
+ * to be heard of before it counts as Ready. */
 int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
 		 struct error *err);
 

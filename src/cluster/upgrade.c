@@ -21,6 +21,7 @@
 
 #include <string.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -57,6 +58,20 @@ void upgrade_plan_release(struct upgrade_plan *plan)
 	free(plan->from);
 	free(plan->to);
 	*plan = UPGRADE_PLAN_INIT;
+}
+
+char *upgrade_words(const struct profile *profile, const char *busy_with)
+{
+	cleanup_free char *words = NULL;
+
+	if (!profile->upgrading_from)
+		return NULL;
+	if (busy_with && strstr(busy_with, " upgrade"))
+		return xasprintf("from %s to %s, under way", profile->upgrading_from,
+				 profile->kubernetes_version);
+	words = xasprintf("from %s to %s, unfinished: 'manykube upgrade' continues it",
+			  profile->upgrading_from, profile->kubernetes_version);
+	return advice_complete(words);
 }
 
 bool upgrade_is_due(const struct profile *profile, const struct node *node, const char *version)

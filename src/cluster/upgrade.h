@@ -37,6 +37,13 @@ int upgrade_plan(const struct profile *profile, const char *version, struct upgr
 		 struct error *err);
 void upgrade_plan_release(struct upgrade_plan *plan);
 
+/*
+ * What there is to say of an upgrade of PROFILE that has begun and not ended, for the caller to
+ * free: its versions, and the command that continues it; NULL if there is none.  BUSY_WITH is the
+ * command that works on the cluster ("manykube upgrade") or NULL.
+ */
+char *upgrade_words(const struct profile *profile, const char *busy_with) must_check;
+
 /* Whether NODE still has to become one of VERSION. */
 bool upgrade_is_due(const struct profile *profile, const struct node *node, const char *version);
 

@@ -11,6 +11,9 @@
 #include "node/trouble.h"
 #include "record/options.h"
 #include "record/world.h"
+#include "node/node-files.h"
+#include "look/status.h"
+#include "driver/tree.h"
 
 #define POLL_MS 100
 
@@ -81,6 +84,25 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 	return latest > 0 || (latest == 0 && is_renewed);
 }
 
+/* Whether the agent of NODE says that its kubelet or containerd does not run: the API calls the
+ * node Ready until the lease has expired. */
+static bool lacks_service(const struct profile *profile, const struct node *node)
+{
+	static const char *const names[] = { "containerd", "kubelet" };
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *folder = node_folder(profile, node);
+
+	if (node_tree_read_state(folder, &text, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *state = cluster_status_service(text.text, names[i]);
+
+		if (state && strcmp(state, "running") != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Whether a node is not Ready for want of a network between pods only, which is the user's to
  * install. */
 static bool lacks_network(const struct profile *profile, const json_t *object)
@@ -137,6 +159,7 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 		    (kube_node_is_ready(object) ||
 		     (allow_bare && lacks_network(profile, object))) &&
 		    was_heard_of(profile, node, object, leases, restart) &&
+		    !lacks_service(profile, node) &&
 		    (!node->control_plane || world->api_is_ready(profile, node)))
 			ready++;
 		else

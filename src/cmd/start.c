@@ -12,18 +12,22 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "kubeconfig/context.h"
+#include "look/defects.h"
 #include "cmd/command.h"
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
 #include "host/probe.h"
-#include "kubeconfig/context.h"
 #include "payload/payload.h"
 #include "record/options.h"
 
 /* Below it, a control plane is killed for lack of memory while it starts. */
 #define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
 #define MIN_CERT_SECONDS 3600
+
+/* How long parts of a cluster that has come up may take to answer once more. */
+#define ANSWER_SECONDS 5
 
 static int download(bool quiet, const char *version, struct error *err)
 {
@@ -41,19 +45,40 @@ static int download(bool quiet, const char *version, struct error *err)
 	return 0;
 }
 
-static void praise(const char *name, const struct cluster_outcome *outcome)
+/* Whether the cluster is well, as `status` would say; RET_DEFECTS is what is wrong.  Somebody who
+ * did not want to wait for new nodes knows that they are not Ready yet. */
+static bool look_at_result(const struct profile *profile, bool did_something,
+			   struct strlist *ret_defects)
+{
+	bool waited = start_arguments.wanted.wait & (WAIT_NODES | WAIT_READY);
+
+	if (did_something && !waited)
+		return true;
+	return defects_find(profile, waited ? ANSWER_SECONDS : 0, ret_defects);
+}
+
+static void report(const char *name, const struct cluster_outcome *outcome)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist defects = STRLIST_INIT;
 	cleanup_free char *get_nodes = advice_command("manykube kubectl -- get nodes");
 	bool did_something = outcome->started > 0 || outcome->joined > 0 || outcome->repaired > 0;
+	const char *defect;
+	bool is_well;
 
 	if (profile_load(name, &profile, NULL) < 0)
 		return;
-	say_done("%s cluster \"%s\" with %zu %s is %s; kubectl %s.",
-		 did_something ? "Done:" : "All is well:", name, profile.node_count,
-		 profile.node_count == 1 ? "node" : "nodes",
+	is_well = look_at_result(&profile, did_something, &defects);
+	say_done("%s \"%s\" with %zu %s is %s%s; kubectl %s.",
+		 did_something ? "Done: cluster"
+		 : is_well     ? "All is well: cluster"
+			       : "Cluster",
+		 name, profile.node_count, profile.node_count == 1 ? "node" : "nodes",
 		 did_something ? "up" : "running already",
+		 defects.count > 0 ? ", but not all is well" : "",
 		 profile.keep_context ? "knows it by that name" : "is set to use it");
+	strlist_for_each(defect, &defects)
+		log_warning("%s", defect);
 	if (profile.upgrading_from)
 		log_warning(
 			"its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade' "
@@ -169,7 +194,7 @@ int start_go(struct command_context *ctx, struct error *err)
 
 	progress_free(take_ptr(progress));
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
-		praise(ctx->profile_name, &outcome);
+		report(ctx->profile_name, &outcome);
 	return r;
 }
 

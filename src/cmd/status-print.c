@@ -2,7 +2,6 @@
 
 #include "cmd/status-print.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "cli/template.h"
 #include "cli/text.h"
 #include "kubeadm/members.h"
+#include "cluster/upgrade.h"
 
 static void print_block(const struct node_status *status)
 {
@@ -47,127 +47,35 @@ static void print_front_door(const struct status_report *report)
 		       report->front_door, report->profile->api_port);
 }
 
+/* A cluster between two versions works, so nothing else tells of it. */
+static void print_upgrade(const struct status_report *report)
+{
+	cleanup_free char *words = upgrade_words(report->profile, report->activity->busy_with);
+
+	if (words)
+		printf("upgrade: %s\n", words);
+}
+
 void status_print_text(const struct status_report *report)
 {
 	for (size_t i = 0; i < report->nodes.count; i++)
 		print_block(&report->nodes.nodes[i]);
 	print_quorum(report);
 	print_front_door(report);
+	print_upgrade(report);
 }
 
-static json_t *pressure_json(const struct node_status *status)
-{
-	cleanup_with(strlist_release) struct strlist types = STRLIST_INIT;
-	json_t *list = json_array();
-	const char *type;
-
-	if (status->pressure)
-		strlist_split(&types, status->pressure, ',');
-	strlist_for_each(type, &types)
-		(void)json_array_append_new(list, json_string(type));
-	return list;
-}
-
-static json_t *as_json(const struct node_status *status)
-{
-	const struct node *node = status->node;
-
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:b, s:s, s:b}", "Name", node->name,
-			 "Host", status->host, "Kubelet", status->kubelet, "APIServer",
-			 status->apiserver, "Kubeconfig", status->kubeconfig, "Node",
-			 status->readiness, "Pressure", pressure_json(status), "Worker",
-			 !node->control_plane, "IP", node->address, "Primary", node->primary);
-}
-
-static void print_line(const json_t *value)
-{
-	(void)json_dumpf(value, stdout, JSON_COMPACT);
-	printf("\n");
-}
-
-void status_print_json(const struct status_report *report)
-{
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < report->nodes.count; i++)
-		(void)json_array_append_new(list, as_json(&report->nodes.nodes[i]));
-	print_line(report->nodes.count == 1 ? json_array_get(list, 0) : list);
-}
-
-static json_t *part(const char *name, enum health health)
-{
-	return json_pack("{s:s, s:i, s:s}", "Name", name, "StatusCode", (int)health, "StatusName",
-			 health_name(health));
-}
-
-static void set_text(json_t *object, const char *key, const char *text)
-{
-	if (text)
-		json_object_set_new(object, key, json_string(text));
-}
-
-static json_t *node_layout(const struct node_status *status)
-{
-	json_t *components = json_object();
-	json_t *node = part(status->node->name, health_of_node(status));
-
-	if (status->node->control_plane)
-		json_object_set_new(components, "apiserver",
-				    part("apiserver", health_of_word(status->apiserver)));
-	json_object_set_new(components, "kubelet",
-			    part("kubelet", health_of_word(status->kubelet)));
-	json_object_set_new(node, "Components", components);
-	set_text(node, "StatusDetail", status->why);
-	return node;
-}
-
-static const char *kubeconfig_word(const struct status_report *report)
+const char *status_kubeconfig_word(const struct status_report *report)
 {
 	for (size_t i = 0; i < report->nodes.count; i++)
 		if (report->nodes.nodes[i].node->control_plane)
-			return report->nodes.nodes[i].kubeconfig;
+			return report->nodes.kubeconfig;
 	return "Irrelevant";
 }
 
-static bool is_well(const struct status_report *report)
+bool status_is_well(const struct status_report *report)
 {
 	return report->health == HEALTH_OK || report->health == HEALTH_HAPPY;
-}
-
-static json_t *quorum_json(const struct quorum *quorum)
-{
-	cleanup_free char *words = quorum_words(quorum);
-
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:s}", "Total", (int)quorum_total(quorum),
-			 "Members", (int)quorum->members, "Healthy", (int)quorum->healthy, "Needed",
-			 (int)members_majority(quorum->members), "MayFail",
-			 (int)quorum_may_fail(quorum), "Detail", words);
-}
-
-void status_print_layout_json(const struct status_report *report)
-{
-	json_auto_t *cluster = part(report->profile->name, report->health);
-	json_t *components = json_object();
-	json_t *nodes = json_array();
-
-	/* What went wrong once is of no interest in a cluster that is well. */
-	if (!is_well(report)) {
-		set_text(cluster, "StatusDetail", report->activity->failure);
-		set_text(cluster, "Step", report->activity->step);
-		set_text(cluster, "StepDetail", report->activity->step_detail);
-	}
-	set_text(cluster, "BinaryVersion", "v" MANYKUBE_VERSION);
-	json_object_set_new(components, "kubeconfig",
-			    part("kubeconfig", health_of_word(kubeconfig_word(report))));
-	if (report->front_door)
-		json_object_set_new(components, "frontDoor",
-				    part("frontDoor", health_of_word(report->front_door)));
-	json_object_set_new(cluster, "Components", components);
-	json_object_set_new(cluster, "ControlPlanes", quorum_json(&report->quorum));
-	for (size_t i = 0; i < report->nodes.count; i++)
-		json_array_append_new(nodes, node_layout(&report->nodes.nodes[i]));
-	json_object_set_new(cluster, "Nodes", nodes);
-	print_line(cluster);
 }
 
 void status_print_layout_text(const struct status_report *report)
@@ -182,11 +90,12 @@ void status_print_layout_text(const struct status_report *report)
 	printf("status: %d %s\n", (int)report->health, health_name(report->health));
 	printf("control planes: %s\n", words);
 	printf("nodes: %zu of %zu healthy\n", well, report->nodes.count);
-	printf("kubeconfig: %s\n", kubeconfig_word(report));
+	printf("kubeconfig: %s\n", status_kubeconfig_word(report));
 	print_front_door(report);
-	if (!is_well(report) && report->activity->step)
+	print_upgrade(report);
+	if (!status_is_well(report) && report->activity->step)
 		printf("step: %s\n", report->activity->step);
-	if (!is_well(report) && report->activity->failure)
+	if (!status_is_well(report) && report->activity->failure)
 		printf("failed: %s\n", report->activity->failure);
 }
 
@@ -230,6 +139,7 @@ void status_print_table(const struct status_report *report, const struct cluster
 	node_table_print_headline(report->profile, report->health, &look, stdout);
 	print_quorum(report);
 	print_front_door(report);
+	print_upgrade(report);
 	printf("\n");
 	node_table_print(&report->nodes, detail, &look, stdout);
 	node_table_print_problems(report->profile, &report->nodes, detail, report->activity, &look,

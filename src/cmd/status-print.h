@@ -15,6 +15,12 @@ struct status_report {
 	const struct activity *activity;
 };
 
+/* Whether nothing is wrong with the cluster. */
+bool status_is_well(const struct status_report *report);
+
+/* The word for the kubeconfig; "Irrelevant" if no control plane is among the nodes. */
+const char *status_kubeconfig_word(const struct status_report *report);
+
 /* minikube's blocks, and the same as JSON: one object for one node, a list for several. */
 void status_print_text(const struct status_report *report);
 void status_print_json(const struct status_report *report);

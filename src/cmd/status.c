@@ -118,7 +118,7 @@ static int show(const struct command_context *ctx, struct profile *profile, stru
 	report.health = health_of_cluster(&all, activity.busy_with);
 	report.front_door = all.front_door;
 	if (shown == all.count)
-		report.quorum = health_quorum(&all);
+		report.quorum = health_quorum(&all, activity.busy_with);
 	report.nodes = all;
 	report.nodes.count = shown;
 	if (arg.node) {
@@ -183,10 +183,12 @@ const struct command cmd_status = {
 	.description =
 		"The exit status says it for scripts: 0 all is well; else the sum of 1 (a node "
 		"does not run), 2 (a kubelet, an API server or the front door does not), 4 (the "
-		"kubeconfig does not point here) and 8 (Kubernetes does not call a node Ready, or "
-		"a node reports MemoryPressure, DiskPressure or PIDPressure). Any of 1, 2 and 8 "
-		"makes a running cluster Degraded; nodes that were stopped or paused on purpose "
-		"count, too. A template has the fields .Name, .Host, .Kubelet, .APIServer, "
+		"kubeconfig does not point here) and 8 (Kubernetes does not call a node Ready "
+		"whose parts run, or such a node reports MemoryPressure, DiskPressure or "
+		"PIDPressure). Any of 1, 2 and 8 makes a running cluster Degraded; nodes that were "
+		"stopped or paused on purpose count, too. So a stopped node, worker or control "
+		"plane, makes it 3, and a paused one 2; a stopped cluster has 7, since 'stop' "
+		"removes it from the kubeconfig, or 3 with --keep-context-active. A template has the fields .Name, .Host, .Kubelet, .APIServer, "
 		".Kubeconfig, .Node, .Pressure, .IP, .Role, .Primary, .Worker and .Version.",
 	.examples = "manykube status\n"
 		    "manykube status --watch\n"

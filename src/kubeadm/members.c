@@ -190,6 +190,14 @@ struct members_tally members_tally(const struct profile *profile, const struct s
 	return tally;
 }
 
+int members_hint_lost(int code, struct error *err)
+{
+	return error_hint(err, code,
+			  "nothing was changed; put back what was there from a backup, and run "
+			  "'manykube start' again; if it is lost for good, 'manykube node recover' "
+			  "goes on with what is left");
+}
+
 int members_hint_majority(const struct profile *profile, int code, struct error *err)
 {
 	if (members_tally(profile, NULL).paused > 0)

@@ -54,6 +54,9 @@ struct members_tally {
 
 struct members_tally members_tally(const struct profile *profile, const struct strlist *except);
 
+/* Have ERR suggest what to do if the directories of most members are gone, and return CODE. */
+int members_hint_lost(int code, struct error *err);
+
 /* Have ERR suggest what gives etcd its majority back, and return CODE: a paused member is not lost.
  */
 int members_hint_majority(const struct profile *profile, int code, struct error *err);

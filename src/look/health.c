@@ -109,7 +109,7 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 	size_t stopped = 0;
 	size_t absent = 0;
 	size_t unknown = 0;
-	struct quorum quorum = health_quorum(status);
+	struct quorum quorum = health_quorum(status, busy_with);
 	enum health doing = health_of_doing(busy_with);
 
 	for (size_t i = 0; i < status->count; i++) {
@@ -142,7 +142,25 @@ static bool is_member(const struct node *node)
 	return node->phase == NODE_JOINED || node->primary;
 }
 
-struct quorum health_quorum(const struct cluster_status *status)
+/* Count a control plane that is no member.  `apply` does both, one after another. */
+static void count_outsider(const struct node_status *status, const char *busy_with,
+			   struct quorum *quorum)
+{
+	bool ends_nodes = busy_with && (strstr(busy_with, " stop") || strstr(busy_with, " delete"));
+
+	if (status->node->phase == NODE_LEAVING)
+		quorum->leaving++;
+	else if (health_of_word(status->host) != HEALTH_OK)
+		quorum->stopped++;
+	else if (ends_nodes)
+		quorum->leaving++;
+	else if (readiness_is_being_brought_up(busy_with) && !strstr(busy_with, " apply"))
+		quorum->joining++;
+	else
+		quorum->outside++;
+}
+
+struct quorum health_quorum(const struct cluster_status *status, const char *busy_with)
 {
 	struct quorum quorum = { 0 };
 
@@ -155,10 +173,8 @@ struct quorum health_quorum(const struct cluster_status *status)
 			quorum.members++;
 			quorum.healthy += health_of_parts(node) == HEALTH_OK;
 			quorum.paused += health_of_parts(node) == HEALTH_PAUSED;
-		} else if (health_of_word(node->host) == HEALTH_OK) {
-			quorum.joining++;
 		} else {
-			quorum.stopped++;
+			count_outsider(node, busy_with, &quorum);
 		}
 	}
 	return quorum;
@@ -173,18 +189,31 @@ unsigned quorum_may_fail(const struct quorum *quorum)
 
 unsigned quorum_total(const struct quorum *quorum)
 {
-	return quorum->members + quorum->joining + quorum->stopped;
+	return quorum->members + quorum->joining + quorum->leaving + quorum->outside +
+	       quorum->stopped;
 }
 
 /* "; 2 are stopped, 1 is joining": those that have no member of etcd. */
 static void add_others(struct strbuf *words, const struct quorum *quorum)
 {
-	if (quorum->stopped > 0)
-		strbuf_addf(words, "; %u %s stopped", quorum->stopped,
-			    quorum->stopped == 1 ? "is" : "are");
-	if (quorum->joining > 0)
-		strbuf_addf(words, "%s %u %s joining", quorum->stopped > 0 ? "," : ";",
-			    quorum->joining, quorum->joining == 1 ? "is" : "are");
+	const struct {
+		unsigned count;
+		const char *are;
+	} others[] = {
+		{ quorum->stopped, "stopped" },
+		{ quorum->joining, "joining" },
+		{ quorum->leaving, "leaving" },
+		{ quorum->outside, "not in etcd" },
+	};
+	const char *before = "; ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		if (others[i].count == 0)
+			continue;
+		strbuf_addf(words, "%s%u %s %s", before, others[i].count,
+			    others[i].count == 1 ? "is" : "are", others[i].are);
+		before = ", ";
+	}
 }
 
 /* What to do if too few members are healthy; one that is paused is not lost. */

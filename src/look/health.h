@@ -46,16 +46,20 @@ enum health health_of_node(const struct node_status *status);
 enum health health_of_cluster(const struct cluster_status *status, const char *busy_with);
 
 /* The control planes: those that have a member of etcd, and how many of them work; and the others,
- * which were stopped, or have not joined yet. */
+ * each of which is counted once. */
 struct quorum {
 	unsigned members;
 	unsigned healthy; /* of the members */
 	unsigned paused;  /* likewise */
 	unsigned stopped;
 	unsigned joining;
+	unsigned leaving; /* being stopped or deleted */
+	unsigned outside; /* they run, and nobody is known to have them join or leave */
 };
 
-struct quorum health_quorum(const struct cluster_status *status);
+/* BUSY_WITH is the command that works on the cluster ("manykube node stop") or NULL: the record of
+ * a control plane that leaves is that of one that has yet to join. */
+struct quorum health_quorum(const struct cluster_status *status, const char *busy_with);
 
 /* All control planes. */
 unsigned quorum_total(const struct quorum *quorum);

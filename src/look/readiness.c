@@ -18,8 +18,7 @@ static bool is(const char *word, const char *other)
 	return word && strcmp(word, other) == 0;
 }
 
-/* The command is one of those that bring nodes up. */
-static bool brings_nodes_up(const char *busy_with)
+bool readiness_is_being_brought_up(const char *busy_with)
 {
 	return busy_with && (strstr(busy_with, "start") || strstr(busy_with, " add") ||
 			     strstr(busy_with, "apply"));
@@ -127,7 +126,7 @@ static void read_absent_node(struct node_status *status, bool starting)
 
 void readiness_read(struct cluster_status *status, const json_t *list, const char *busy_with)
 {
-	bool starting = brings_nodes_up(busy_with);
+	bool starting = readiness_is_being_brought_up(busy_with);
 
 	for (size_t i = 0; i < status->count; i++) {
 		struct node_status *node = &status->nodes[i];

@@ -22,6 +22,9 @@
  */
 void readiness_read(struct cluster_status *status, const json_t *list, const char *busy_with);
 
+/* Whether the command BUSY_WITH ("manykube start", or NULL) is one that brings nodes up. */
+bool readiness_is_being_brought_up(const char *busy_with);
+
 /* Whether Kubernetes can use the node as it should: it is Ready, or on its way to be, and its
  * kubelet reports no pressure. */
 bool readiness_is_well(const struct node_status *status);

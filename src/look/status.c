@@ -162,11 +162,11 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 	ret->apiserver = !node->control_plane ? "Irrelevant"
 			 : usage.paused       ? "Paused"
 					      : cluster_status_api(profile, node, timeout_ms);
-	ret->kubeconfig = node->control_plane ? kubeconfig_word(profile) : "Irrelevant";
 }
 
-static int look_at(const struct profile *profile, const struct node *node, unsigned timeout_ms,
-		   struct node_status *ret, struct error *err)
+/* KUBECONFIG is the word for that of the cluster. */
+static int look_at(const struct profile *profile, const struct node *node, const char *kubeconfig,
+		   unsigned timeout_ms, struct node_status *ret, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	enum node_state state;
@@ -178,6 +178,7 @@ static int look_at(const struct profile *profile, const struct node *node, unsig
 	*ret = (struct node_status){ .node = node };
 	if (state == NODE_RUNNING) {
 		look_at_running(profile, &at, timeout_ms, ret);
+		ret->kubeconfig = node->control_plane ? kubeconfig : "Irrelevant";
 		return 0;
 	}
 	/* As minikube's users know it, everything on a stopped node copies the node's word. */
@@ -223,13 +224,14 @@ int cluster_status_collect(const struct profile *profile, const char *busy_with,
 		return r;
 	status.deadline_ms = clock_now_ms() + PATIENCE_MS;
 	status.cannot_ask = why_not_ask(profile);
+	status.kubeconfig = kubeconfig_word(profile);
 	status.nodes = xcalloc(profile->node_count, sizeof(*status.nodes));
 	profile_for_each_node(node, profile) {
 		/* One that does not answer is not to take the time of those after it. */
 		int share_ms = clock_left_ms(status.deadline_ms) / MAX(unasked, 1);
 
-		r = look_at(profile, node, (unsigned)MAX(share_ms, 1), &status.nodes[status.count],
-			    err);
+		r = look_at(profile, node, status.kubeconfig, (unsigned)MAX(share_ms, 1),
+			    &status.nodes[status.count], err);
 		if (r < 0)
 			return r;
 		unasked -= node->control_plane;
@@ -264,6 +266,7 @@ static bool parts_run(const struct node_status *node)
 int cluster_status_code(const struct cluster_status *status)
 {
 	int code = status->front_door && is(status->front_door, "Stopped") ? 2 : 0;
+	bool is_misled = status->kubeconfig && !is(status->kubeconfig, "Configured");
 	bool unasked = false;
 
 	for (size_t i = 0; i < status->count; i++) {
@@ -277,7 +280,7 @@ int cluster_status_code(const struct cluster_status *status)
 			unasked = true;
 		else if (!readiness_is_well(node))
 			code |= 8;
-		if (!is(node->kubeconfig, "Configured") && !is(node->kubeconfig, "Irrelevant"))
+		if (node->node->control_plane && is_misled)
 			code |= 4;
 	}
 	/* Where no API server runs, that is what is wrong. */

@@ -11,7 +11,8 @@ struct node_status {
 	const char *host;
 	const char *kubelet;
 	const char *apiserver;  /* "Irrelevant" for a worker */
-	const char *kubeconfig; /* "Irrelevant" for a worker */
+	const char *kubeconfig; /* "Irrelevant" for a worker; as minikube has it, the word of host
+				   on a control plane that does not run */
 	uint64_t memory_bytes;  /* what it holds of the host's; 0 if that is not known, as is the
 				   next */
 	uint64_t disk_bytes;    /* what is in use of its own disk */
@@ -30,6 +31,10 @@ struct cluster_status {
 	/* "Running", or "Stopped" while API servers run that cannot be reached through it; NULL if
 	 * none runs, or if that can't be said. */
 	const char *front_door;
+
+	/* Whether the user's kubeconfig points at the cluster: "Configured", "Misconfigured",
+	 * "Nonexistent".  That does not depend on what runs. */
+	const char *kubeconfig;
 };
 
 #define CLUSTER_STATUS_INIT ((struct cluster_status){ NULL })
@@ -49,9 +54,13 @@ void cluster_status_release(struct cluster_status *status);
 const char *cluster_status_api(const struct profile *profile, const struct node *node,
 			       unsigned timeout_ms);
 
-/* The exit status of `status`, added up: 1 a node does not run; 2 a kubelet, an API server or the
- * front door does not; 4 the kubeconfig does not point here; 8 the API does not call a node Ready,
- * or a node is short of memory, disk space or process numbers. */
+/*
+ * The exit status of `status`, added up: 1 a node does not run; 2 a kubelet, an API server or the
+ * front door does not, be it only because its node is stopped or paused; 4 the kubeconfig does not
+ * point at the cluster, if a control plane is among the nodes; 8 the API does not call a node Ready
+ * whose kubelet and API server run, or such a node is short of memory, disk space or process
+ * numbers.
+ */
 int cluster_status_code(const struct cluster_status *status);
 
 /* What the agent's state file TEXT says of the service NAME: its state ("running"), for the caller

@@ -169,6 +169,12 @@ enum node_state cluster_node_state(const struct profile *profile, const struct n
 	return at.driver->query(&at.spec);
 }
 
+bool cluster_node_is_lost(const struct profile *profile, const struct node *node)
+{
+	return !node_has(profile, node, "kubernetes/kubelet.conf") &&
+	       !node_has(profile, node, "kubernetes/manifests/etcd.yaml");
+}
+
 int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err)
 {

@@ -45,5 +45,9 @@ void cluster_node_release(struct cluster_node *node);
 /* Whether NODE runs and is not frozen. */
 bool cluster_node_is_awake(const struct profile *profile, const struct node *node);
 
+/* Whether nothing is left on NODE, which has joined, of what kubeadm made there: its directory was
+ * removed, or is one that was made anew since. */
+bool cluster_node_is_lost(const struct profile *profile, const struct node *node);
+
 /* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */
 enum node_state cluster_node_state(const struct profile *profile, const struct node *node);

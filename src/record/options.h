@@ -10,8 +10,9 @@
 /* What to wait for at the end of a start. */
 enum cluster_wait {
 	WAIT_API = 1 << 0,         /* the API answers */
-	WAIT_NODES = 1 << 1,       /* nodes are Ready, or with --cni=none lack only a network */
-	WAIT_READY = 1 << 4,       /* nodes are Ready */
+	WAIT_NODES = 1 << 1,       /* nodes are Ready, or with --cni=none lack only a network, and
+				      their agents say that kubelet and containerd run */
+	WAIT_READY = 1 << 4,       /* the same, and all are Ready */
 	WAIT_SYSTEM_PODS = 1 << 2, /* all pods in kube-system are Ready, so DNS answers */
 	WAIT_DEFAULT_SA = 1 << 3,  /* the default service account is there, so pods can be made */
 };

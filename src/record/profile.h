@@ -62,7 +62,7 @@ struct profile {
 	unsigned max_pods;
 	char *kubelet_binary;
 	char *base_image;
-	struct strlist orphans; /* deleted nodes that the API still knows */
+	struct strlist orphans; /* deleted or lost nodes that the API still knows */
 	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
 	char *upgrading_from;   /* what an upgrade that has not ended began with, or NULL */
 	struct strlist drained; /* nodes that get no pods until they are started again */

@@ -56,6 +56,19 @@ teardown_file() {
 	assert_equal "$(on node-3 cat /root/file)" copied
 }
 
+# Stop the node $1, and look at the cluster again and again meanwhile: it leaves, and does not join.
+stop_and_look() {
+	local pid
+
+	"$MANYKUBE" node stop "$1" >"$BATS_TEST_TMPDIR/stop" 2>&1 3>&- &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		manykube status --layout=cluster || true
+	done >"$BATS_TEST_TMPDIR/looks"
+	wait "$pid" || fail "$(cat "$BATS_TEST_TMPDIR/stop")"
+	run ! grep joining "$BATS_TEST_TMPDIR/looks"
+}
+
 # StopSecondaryNode, DegradedAfterControlPlaneNodeStop, RestartSecondaryNode,
 # HAppyAfterSecondaryNodeRestart; then the same with the primary.
 @test "a secondary, and the primary, is stopped and joins again as the same node, and no request fails" {
@@ -64,9 +77,9 @@ teardown_file() {
 	before=$(identities)
 	begin_writing node-4
 	for node in node-2 node-1; do
-		manykube node stop "$node"
+		stop_and_look "$node"
 		assert_equal "$(health)" Degraded
-		run manykube status
+		run -3 manykube status
 		assert_output_has "control planes: 2 of 3 healthy, none may fail; 1 is stopped"
 		kubectl get nodes >/dev/null
 		[[ " $(members) " != *" $node "* ]] || fail "$node is a member still: $(members)"
@@ -141,6 +154,20 @@ teardown_file() {
 	assert_equal "$(identities)" "$before"
 	kubectl get configmap before-the-kill
 	assert_equal "$(members)" "node-1 node-2 node-3"
+}
+
+@test "a control plane whose directory is gone joins again, and nothing is lost" {
+	local lost
+
+	lost=$(primary)
+	rm -rf "$(profile_folder)/nodes/$lost"
+	run -0 manykube start
+	assert_output_has "the directory of node '$lost' is gone"
+	assert_all_ready
+	[ "$(primary)" != "$lost" ] || fail "the mark did not move"
+	assert_equal "$(members)" "node-1 node-2 node-3"
+	kubectl get configmap before-the-kill
+	within 60 is_happy
 }
 
 @test "bad counts are refused before anything is made" {

@@ -70,6 +70,18 @@ node_2_is_lost() {
 	run -0 manykube node delete other
 }
 
+@test "start waits for a kubelet that has ended, whatever the API still says of its node" {
+	on node-2 sh -c 'mv /var/lib/kubelet/config.yaml /var/lib/kubelet/kept && kill -KILL $(pidof kubelet)'
+	run manykube start
+	on node-2 mv /var/lib/kubelet/kept /var/lib/kubelet/config.yaml
+	assert_status 100
+	assert_output_has "the kubelet of node 'node-2' ends again and again"
+	run -0 manykube start
+	assert_output_has "All is well"
+	run -0 manykube status
+	assert_kubelet_answers node-2
+}
+
 @test "Ctrl-C in node add, stop, start and delete: the same command finishes it" {
 	interrupt "Joining node: late" node add late --label=tier=db
 	run manykube node add late --label=tier=web
@@ -143,6 +155,28 @@ node_2_is_lost() {
 	assert_equal "$(identities)" "$before"
 	assert_all_ready
 	assert_data_is_there
+}
+
+@test "a worker whose directory is gone joins again; without that of the only control plane nothing is done" {
+	local nodes
+
+	nodes=$(profile_folder)/nodes
+	# It runs on meanwhile, and nobody knows.
+	rm -rf "${nodes:?}/node-2"
+	run -0 manykube start
+	assert_output_has "the directory of node 'node-2' is gone: it is made anew and joins again"
+	assert_all_ready
+	assert_kubelet_answers node-2
+	assert_equal "$(profile_get '.nodes[].phase' | xargs)" "joined joined"
+	mv "$nodes/node-1" "$BATS_FILE_TMPDIR/kept"
+	run manykube start
+	mv "$BATS_FILE_TMPDIR/kept" "$nodes/node-1"
+	assert_status 100
+	assert_output_has "is gone, and with it the data of cluster 'e2e-mishaps'"
+	assert_output_has "put back what was there"
+	[[ $output != *delete* ]] || fail "it suggests to destroy something: $output"
+	run -0 manykube start
+	assert_output_has "All is well"
 }
 
 @test "a firewall that keeps nodes from the host is named, and nothing is lost by it" {

@@ -54,6 +54,8 @@ kept() {
 }
 
 @test "an upgrade is killed when its control plane does not run, and start brings up what there is" {
+	local words
+
 	apply_web
 	kubectl apply -f - <<-KEEPER
 		apiVersion: v1
@@ -90,8 +92,17 @@ kept() {
 	assert_all_ready
 	assert_equal "$(nodes | cut -d' ' -f1,2 | xargs)" "node-1 $NEW node-2 $OLD"
 	assert_equal "$(kubectl version -o json | jq -r .serverVersion.gitVersion)" $NEW
-	run manykube status --layout=cluster
-	assert_output_has "the upgrade from $OLD has not ended"
+	for words in "" -otable --layout=cluster; do
+		# shellcheck disable=SC2086 # none is no word
+		run -0 manykube status $words
+		assert_output_has "upgrade: from $OLD to $NEW, unfinished: 'manykube upgrade -p e2e-upgrade' continues it"
+	done
+	run -0 manykube status -o json
+	assert_schema status <<<"$output"
+	assert_equal "$(jq -r '.[].Upgrade | .From + " " + .To' <<<"$output" | sort -u)" "$OLD $NEW"
+	run -0 manykube status -o json --layout=cluster
+	assert_schema status-cluster <<<"$output"
+	assert_equal "$(jq -r '.Upgrade | .From + " " + .To' <<<"$output")" "$OLD $NEW"
 }
 
 @test "a half upgraded cluster takes neither nodes nor another version" {
@@ -109,6 +120,8 @@ kept() {
 	run -0 manykube upgrade
 	assert_output_has "has Kubernetes $NEW now"
 	assert_equal "$(profile_get '.upgradingFrom, .drained' | xargs)" "null null"
+	run -0 manykube status
+	[[ $output != *upgrade* ]] || fail "the upgrade has ended: $output"
 	assert_all_ready
 	assert_equal "$(nodes | cut -d' ' -f1,2 | xargs)" "node-1 $NEW node-2 $NEW"
 	assert_equal "$(nodes | cut -d' ' -f1,3)" "$(cat "$BATS_FILE_TMPDIR/nodes")"

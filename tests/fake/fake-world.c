@@ -389,6 +389,8 @@ static int fake_ask(const struct node_spec *spec, const char *place, arg_unused 
 {
 	bool hangs = has(*place == '/' ? "hung-containerd" : "hung-kubelet", spec->name);
 
+	if (*place != '/' && has("dead-kubelet", spec->name))
+		return error_set(err, -ECONNREFUSED, "nobody listens");
 	return hangs ? error_set(err, -ETIMEDOUT, "no answer") : 0;
 }
 
@@ -559,6 +561,8 @@ static int kubeadm_join(const struct node_spec *spec, struct error *err)
 		return error_set(err, -EEXIST, "a node with that name has joined");
 	drop_about("disowned", spec->name);
 	add_about("member", spec->name);
+	if (put(spec, "kubelet.conf", "x", err) < 0)
+		return -EIO;
 	return is_control_plane(spec) ? join_etcd(spec, err) : 0;
 }
 

@@ -21,7 +21,8 @@ void fake_world_list(struct strlist *ret);
 
 /*
  * Have WHAT exist: "sick:node-1" is not Ready whatever is done, "hung-kubelet:node-1" and
- * "hung-containerd:node-1" not before that program was restarted, "no-cni:node-1" not for want of a
+ * "hung-containerd:node-1" not before that program was restarted; "dead-kubelet:node-1" does not
+ * run, which the API does not know yet; "no-cni:node-1" is not Ready not for want of a
  * network; "silent:node-1" has not told its status for a minute; "stopping:node-1" is shutting
  * down.  With "hung:front-door" the API does not answer until that was closed.
  */

@@ -4,6 +4,7 @@
 #include "look/readiness.h"
 #include "look/status.h"
 #include "node/trouble.h"
+#include "look/defects.h"
 #include "test.h"
 
 TEST(reads_what_the_agent_wrote)
@@ -49,7 +50,7 @@ static void end_node(struct node_status *status, const char *word)
 TEST(the_exit_status_adds_up_what_is_wrong)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
-	struct cluster_status status = { nodes, 2 };
+	struct cluster_status status = { nodes, 2, .kubeconfig = "Configured" };
 
 	ASSERT_INT(cluster_status_code(&status), 0);
 	nodes[1].kubelet = "Stopped";
@@ -57,7 +58,26 @@ TEST(the_exit_status_adds_up_what_is_wrong)
 	end_node(&nodes[1], "Stopped");
 	ASSERT_INT(cluster_status_code(&status), 3);
 	end_node(&nodes[0], "Stopped");
+	ASSERT_INT(cluster_status_code(&status), 3);
+	status.kubeconfig = "Nonexistent";
 	ASSERT_INT(cluster_status_code(&status), 7);
+}
+
+TEST(the_exit_status_tells_of_the_kubeconfig_whatever_runs)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third), WELL(worker) };
+	struct cluster_status status = { nodes, 4, .kubeconfig = "Configured" };
+
+	end_node(&nodes[0], "Stopped");
+	ASSERT_INT(cluster_status_code(&status), 3);
+	status.kubeconfig = "Misconfigured";
+	ASSERT_INT(cluster_status_code(&status), 7);
+	nodes[0] = (struct node_status)WELL(primary);
+	ASSERT_INT(cluster_status_code(&status), 4);
+	/* Workers have no kubeconfig. */
+	ASSERT_INT(cluster_status_code(
+			   &(struct cluster_status){ nodes + 3, 1, .kubeconfig = "Nonexistent" }),
+		   0);
 }
 
 TEST(one_control_plane_is_ok_three_are_happy)
@@ -87,12 +107,18 @@ TEST(the_majority_of_control_planes_carries_the_cluster)
 	ASSERT_INT(health_of_cluster(&three, "manykube node list"), 500);
 }
 
-static void assert_quorum(struct node_status *nodes, size_t count, const char *expected)
+static void assert_quorum_during(const char *busy_with, struct node_status *nodes, size_t count,
+				 const char *expected)
 {
-	struct quorum quorum = health_quorum(&(struct cluster_status){ nodes, count });
+	struct quorum quorum = health_quorum(&(struct cluster_status){ nodes, count }, busy_with);
 	cleanup_free char *words = quorum_words(&quorum);
 
 	ASSERT(strncmp(words, expected, strlen(expected)) == 0);
+}
+
+static void assert_quorum(struct node_status *nodes, size_t count, const char *expected)
+{
+	assert_quorum_during(NULL, nodes, count, expected);
 }
 
 TEST(the_arithmetic_of_a_majority_is_told)
@@ -133,14 +159,38 @@ TEST(a_control_plane_that_has_left_etcd_is_counted_as_stopped)
 	second.phase = third.phase = NODE_PLANNED;
 	assert_quorum(nodes, 3, "1 of 3 healthy, none may fail; 2 are stopped");
 	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 3 }, NULL), 204);
-	quorum = health_quorum(&(struct cluster_status){ nodes, 3 });
+	quorum = health_quorum(&(struct cluster_status){ nodes, 3 }, NULL);
 	ASSERT_INT(quorum.members, 1);
 	ASSERT_INT(quorum_total(&quorum), 3);
 	nodes[2].host = "Running";
-	assert_quorum(nodes, 3, "1 of 3 healthy, none may fail; 1 is stopped, 1 is joining");
+	assert_quorum_during("manykube node start", nodes, 3,
+			     "1 of 3 healthy, none may fail; 1 is stopped, 1 is joining");
 	nodes[0].apiserver = "Stopped";
 	assert_quorum(nodes, 3, "0 of 3 healthy, and 1 are needed: 'manykube start'");
 	second.phase = third.phase = NODE_JOINED;
+}
+
+TEST(a_control_plane_that_leaves_is_not_said_to_join)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third) };
+
+	third.phase = NODE_PLANNED;
+	assert_quorum_during("manykube node stop", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is leaving");
+	assert_quorum_during("manykube node delete", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is leaving");
+	assert_quorum_during("manykube node add", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is joining");
+	/* Whoever had it join or leave was interrupted, or does both. */
+	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is not in etcd");
+	assert_quorum_during("manykube apply", nodes, 3,
+			     "2 of 3 healthy, none may fail; 1 is not in etcd");
+	/* Its deletion can only be finished. */
+	third.phase = NODE_LEAVING;
+	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is leaving");
+	end_node(&nodes[2], "Stopped");
+	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is leaving");
+	third.phase = NODE_JOINED;
 }
 
 TEST(a_node_that_the_api_calls_not_ready_degrades_a_cluster)
@@ -177,6 +227,64 @@ TEST(pressure_degrades_a_cluster)
 	ASSERT_INT(health_of_cluster(&status, NULL), 204);
 	ASSERT_INT(health_of_node(&nodes[1]), 204);
 	ASSERT_INT(cluster_status_code(&status), 8);
+}
+
+static void assert_defects(const struct profile *profile, struct node_status *nodes, size_t count,
+			   const char *expected)
+{
+	cleanup_with(strlist_release) struct strlist defects = STRLIST_INIT;
+	cleanup_free char *lines = NULL;
+
+	defects_list(profile, &(struct cluster_status){ nodes, count }, &defects);
+	lines = strlist_join(&defects, "\n");
+	ASSERT_STR(lines, expected);
+}
+
+TEST(each_defect_is_a_line_with_what_to_do)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct profile profile = { .folder = (char *)"/home/c", .cni = (char *)"auto" };
+
+	assert_defects(&profile, nodes, 2, "");
+	nodes[1].pressure = (char *)"DiskPressure,PIDPressure";
+	nodes[1].why = (char *)"DiskPressure: it is full";
+	assert_defects(&profile, nodes, 2,
+		       "node 'w' reports DiskPressure: it is full; free space on the file system "
+		       "of '/home/c', which it shares");
+	worker.disk_bytes = 1;
+	assert_defects(&profile, nodes, 2,
+		       "node 'w' reports DiskPressure: it is full; remove images or files from its "
+		       "disk, or let that grow with 'manykube node set w --disk-size=SIZE'");
+	worker.disk_bytes = 0;
+	nodes[1].pressure = NULL;
+	nodes[1].kubelet = "Stopped";
+	nodes[1].readiness = "NotReady";
+	nodes[1].why = (char *)"its kubelet does not run";
+	assert_defects(&profile, nodes, 2,
+		       "node 'w' is NotReady: its kubelet does not run; 'manykube logs -n w' may "
+		       "tell more");
+	end_node(&nodes[0], "Stopped");
+	end_node(&nodes[1], "Stopped");
+	worker.phase = NODE_LEAVING;
+	assert_defects(&profile, nodes, 2,
+		       "node 'a' does not run: 'manykube node start a' brings it up\n"
+		       "the deletion of node 'w' was interrupted: delete it again to finish that");
+	worker.phase = NODE_PLANNED;
+}
+
+TEST(a_network_that_is_the_users_to_install_is_no_defect)
+{
+	struct node_status nodes[] = { WELL(worker) };
+	struct profile profile = { .cni = (char *)"none" };
+
+	nodes[0].readiness = "NotReady";
+	nodes[0].why = (char *)"reason:NetworkPluginNotReady";
+	assert_defects(&profile, nodes, 1, "");
+	profile.cni = (char *)"auto";
+	assert_defects(
+		&profile, nodes, 1,
+		"node 'w' is NotReady: reason:NetworkPluginNotReady; 'manykube logs -n w' may "
+		"tell more");
 }
 
 TEST(a_front_door_that_leads_nowhere_degrades_a_cluster)

@@ -231,6 +231,34 @@ TEST(a_half_upgraded_cluster_takes_no_nodes_and_no_other_version)
 	assert_versions(NEW " " NEW " " NEW " " NEW);
 }
 
+static void assert_words(const char *busy_with, const char *expected)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *words = NULL;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	words = upgrade_words(&profile, busy_with);
+	if (expected)
+		ASSERT_STR(words, expected);
+	else
+		ASSERT(!words);
+}
+
+TEST(an_upgrade_that_has_not_ended_is_told_of_with_the_command_that_continues_it)
+{
+	cleanup_free char *folder = begin_round(1);
+
+	ASSERT_INT(one_and_one(), 0);
+	assert_words(NULL, NULL);
+	begin_upgrade(folder);
+	assert_words(NULL, "from " OLD " to " NEW ", unfinished: 'manykube upgrade' continues it");
+	assert_words("manykube start",
+		     "from " OLD " to " NEW ", unfinished: 'manykube upgrade' continues it");
+	assert_words("manykube upgrade", "from " OLD " to " NEW ", under way");
+	ASSERT_INT(upgrade_to(NEW, NULL), 0);
+	assert_words(NULL, NULL);
+}
+
 TEST(a_control_plane_that_left_meanwhile_is_upgraded_when_it_is_back)
 {
 	cleanup_free char *folder = begin_round(1);

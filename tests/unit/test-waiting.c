@@ -1,13 +1,13 @@
 /* What a start waits for, and what it repairs before, in a fake world. */
 
+#include "base/file.h"
+#include "cluster/apply.h"
 #include "cluster/cluster.h"
 #include "describe/file.h"
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "cluster/apply.h"
 #include "record/world.h"
 #include "fake-world.h"
 #include "record/options.h"
@@ -188,6 +188,51 @@ TEST(nobody_waits_for_an_answer_beyond_the_deadline)
 	ASSERT(strstr(why.text, "the API did not answer in time"));
 	/* A request by itself may take 30 s. */
 	ASSERT(clock_now_ms() - began_ms < 15 * 1000);
+}
+
+/* A start of the whole cluster waits for node-2 in vain. */
+static void assert_waits_for_node_2(void)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct cluster_options options = { .wait = WAIT_API | WAIT_NODES, .wait_seconds = 1 };
+
+	ASSERT_INT(cluster_start("test", &options, NULL, &outcome, &why), -ETIMEDOUT);
+	ASSERT_STR(why.text, "timed out waiting for nodes: node-2");
+}
+
+TEST(a_node_whose_kubelet_has_ended_is_waited_for_although_the_api_calls_it_ready)
+{
+	make_three();
+	fake_world_add("dead-kubelet:node-2");
+	fake_world_add("silent:node-2");
+	assert_waits_for_node_2();
+}
+
+/* Have the agent of node-2 say TEXT of its services. */
+static void set_state(const char *text)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *path = NULL;
+
+	ASSERT_OK(profile_load("test", &profile, &err));
+	path = xasprintf("%s/nodes/node-2/state", profile.folder);
+	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
+}
+
+TEST(a_service_that_the_agent_says_does_not_run_is_waited_for)
+{
+	static const char *const states[] = {
+		"agent 1\ncontainerd running 2 1 0\nkubelet backoff 0 1 2\n",
+		"agent 1\ncontainerd backoff 0 1 2\nkubelet running 3 1 0\n",
+	};
+
+	make_three();
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
+		set_state(states[i]);
+		assert_waits_for_node_2();
+	}
+	set_state("agent 1\ncontainerd running 2 1 0\nkubelet running 3 1 2\n");
+	ASSERT_INT(start_with((struct cluster_options){ .wait_seconds = 1 }), 0);
 }
 
 TEST(only_nodes_that_a_command_is_about_are_repaired)

@@ -1,0 +1,124 @@
+/* What is wrong with a cluster, and what to do about it. */
+
+#include "look/defects.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "look/health.h"
+
+#define POLL_MS 200
+
+static bool is(const char *word, const char *other)
+{
+	return word && strcmp(word, other) == 0;
+}
+
+/* How to relieve a node of the first of its pressures. */
+static char *relief_of(const struct profile *profile, const struct node_status *status)
+{
+	const struct node *node = status->node;
+
+	if (strncmp(status->pressure, "Memory", strlen("Memory")) == 0)
+		return xasprintf("end pods on it, or give it more memory with 'manykube node set "
+				 "%s --memory=SIZE'",
+				 node->name);
+	if (strncmp(status->pressure, "PID", strlen("PID")) == 0)
+		return xasprintf("'manykube ssh %s -- ps -ef' shows its processes", node->name);
+	if (node->disk_bytes)
+		return xasprintf("remove images or files from its disk, or let that grow with "
+				 "'manykube node set %s --disk-size=SIZE'",
+				 node->name);
+	return xasprintf("free space on the file system of '%s', which it shares", profile->folder);
+}
+
+/* With --cni=none, the network between pods is the user's to install. */
+static bool lacks_only_network(const struct profile *profile, const struct node_status *status)
+{
+	return is(profile->cni, "none") && health_of_parts(status) == HEALTH_OK &&
+	       is(status->readiness, "NotReady") && status->why &&
+	       strstr(status->why, "NetworkPluginNotReady");
+}
+
+/* What is wrong with a node that is not well. */
+static char *defect_of(const struct profile *profile, const struct node_status *status)
+{
+	const char *name = status->node->name;
+	const char *why = status->why ? status->why : "it does not say why";
+	cleanup_free char *relief = NULL;
+
+	if (status->node->phase == NODE_LEAVING)
+		return xasprintf("the deletion of node '%s' was interrupted: delete it again to "
+				 "finish that",
+				 name);
+	if (is(status->readiness, "Paused"))
+		return xasprintf("node '%s' is paused: 'manykube unpause -n %s' lets it go on",
+				 name, name);
+	if (!is(status->host, "Running"))
+		return xasprintf("node '%s' does not run: 'manykube node start %s' brings it up",
+				 name, name);
+	if (status->pressure) {
+		relief = relief_of(profile, status);
+		return xasprintf("node '%s' reports %s; %s", name, why, relief);
+	}
+	return xasprintf("node '%s' is %s: %s; 'manykube logs -n %s' may tell more", name,
+			 status->readiness, why, name);
+}
+
+void defects_list(const struct profile *profile, const struct cluster_status *status,
+		  struct strlist *ret)
+{
+	for (size_t i = 0; i < status->count; i++) {
+		const struct node_status *node = &status->nodes[i];
+		cleanup_free char *defect = NULL;
+
+		if (health_of_node(node) == HEALTH_OK || lacks_only_network(profile, node))
+			continue;
+		defect = defect_of(profile, node);
+		strlist_add(ret, defect);
+	}
+	if (is(status->front_door, "Stopped"))
+		strlist_addf(ret,
+			     "nothing answers at https://127.0.0.1:%u, where kubectl asks: "
+			     "'manykube logs --service=front-door' may tell more",
+			     profile->api_port);
+}
+
+static bool is_well(const struct cluster_status *status)
+{
+	enum health health = health_of_cluster(status, NULL);
+
+	return health == HEALTH_OK || health == HEALTH_HAPPY;
+}
+
+/* Whether all that runs answers, so that looking again would find the same. */
+static bool all_answer(const struct cluster_status *status)
+{
+	for (size_t i = 0; i < status->count; i++)
+		if (is(status->nodes[i].host, "Running") &&
+		    (is(status->nodes[i].readiness, "Unknown") ||
+		     health_of_parts(&status->nodes[i]) != HEALTH_OK))
+			return false;
+	return !is(status->front_door, "Stopped");
+}
+
+bool defects_find(const struct profile *profile, unsigned seconds, struct strlist *ret)
+{
+	int64_t deadline_ms = clock_now_ms() + (int64_t)seconds * 1000;
+
+	for (;;) {
+		cleanup_with(
+			cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
+
+		/* The command that works on the cluster is the caller, which has ended its work. */
+		if (cluster_status_collect(profile, NULL, &status, NULL) < 0)
+			return false;
+		if (is_well(&status) || all_answer(&status) || clock_now_ms() >= deadline_ms) {
+			defects_list(profile, &status, ret);
+			return is_well(&status);
+		}
+		clock_rest_ms(POLL_MS);
+	}
+}
