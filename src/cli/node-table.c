@@ -234,7 +234,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		return xstrdup(
 			"the cluster was made with --cni=none: nodes become Ready once a CNI "
 			"is installed");
-	return not_ready ? xasprintf("'manykube logs -n %s' may tell more", not_ready->name) : NULL;
+	return not_ready ? xasprintf("'manykube logs %s' may tell more", not_ready->name) : NULL;
 }
 
 /* What is wrong with one node, or NULL. */

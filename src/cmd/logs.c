@@ -23,12 +23,13 @@ static struct {
 
 /* Of workers, too. */
 #define VIEW_OPTIONS                                                                              \
-	OPT_STRING('n', "node", &arg.view.node, "NODE", "only this node's logs",                  \
+	OPT_STRING(0, "node", &arg.view.node, "NODE", "only this node's logs",                    \
 		   .complete = COMPLETE_NODE),                                                    \
 		OPT_LIST(0, "service", &arg.view.services, "SERVICE",                             \
 			 "only this service's log: kubelet, etcd ..."),                           \
 		OPT_FLAG('f', "follow", &arg.view.follow, "go on with what comes, until Ctrl-C"), \
-		OPT_COUNT(0, "length", &arg.view.length, "how many lines of each log to show"),   \
+		OPT_COUNT('n', "length", &arg.view.length, "how many lines of each log to show",  \
+			  .instead = "give a number; --node=NODE chooses a node"),                \
 		OPT_FLAG(0, "problems", &arg.view.problems, "only lines that look like problems")
 
 static const struct opt worker_options[] = { VIEW_OPTIONS, OPT_END };
@@ -116,7 +117,7 @@ const struct command cmd_logs = {
 	.max_operands = 1,
 	.options = options,
 	.examples = "manykube logs\n"
-		    "manykube logs node-2 --length=200\n"
+		    "manykube logs node-2 -n 200\n"
 		    "manykube logs -f --service=kubelet\n"
 		    "manykube logs --problems\n"
 		    "manykube logs --file=cluster.tar.gz\n"
@@ -135,6 +136,6 @@ const struct command cmd_worker_logs = {
 	.flags = COMMAND_WORKERS,
 	.options = worker_options,
 	.examples = "manykube worker logs\n"
-		    "manykube worker logs node-2 --length=200\n",
+		    "manykube worker logs node-2 -n 200\n",
 	.run = run,
 };

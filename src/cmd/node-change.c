@@ -46,7 +46,7 @@ static const char *any_node_command(const struct command *command, const char **
 
 	while (*sub && strcmp((*sub)->name, command->name) != 0)
 		sub++;
-	*ret_before_name = *sub ? "" : "-n ";
+	*ret_before_name = *sub ? "" : "--node=";
 	return *sub ? "manykube node" : "manykube";
 }
 

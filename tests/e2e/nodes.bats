@@ -71,7 +71,7 @@ teardown_file() {
 	run manykube cp "$BATS_TEST_FILENAME" node-3:/var/tmp/x
 	assert_status 83
 	assert_equal "$(manykube ip -n node-3)" "$(profile_get '.nodes[2].address')"
-	run -0 manykube logs node-3 --length=1
+	run -0 manykube logs node-3 -n 1
 	run -0 manykube node stop node-3
 	run -0 manykube node start node-3
 	assert_equal "$(identities)" "$before"
@@ -180,7 +180,7 @@ teardown_file() {
 		14|worker create --control-plane|'manykube node add -p e2e-nodes --control-plane'
 		14|worker stop node-1|use 'manykube node stop -p e2e-nodes node-1'
 		14|worker delete node-2 node-1|use 'manykube node delete -p e2e-nodes node-1'
-		14|worker ssh node-1|use 'manykube ssh -p e2e-nodes -n node-1'
+		14|worker ssh node-1|use 'manykube ssh -p e2e-nodes --node=node-1'
 		14|node start|no node is named
 		14|node start --all node-2|--all
 		14|node delete|NAME
