@@ -172,15 +172,6 @@ int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, 
 void cluster_hand_over(const struct profile *profile, const struct strlist *names,
 		       struct observer *observer);
 
-/* Move the pods of the nodes called NAMES elsewhere before they are stopped or deleted, as far as
- * that can be done within SECONDS each; they get no new ones until they are started, nor then if
- * they got none before. */
-int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
-			  struct observer *observer, struct error *err);
-
-/* Give pods again to the drained nodes among those of which PART, by their place, is true. */
-int cluster_undrain(struct profile *profile, const bool *part, struct error *err);
-
 /*
  * Remove the node called NAME from PROFILE with every trace of it, also a dead or half made one,
  * and also while no control plane is up: RET_API_KNOWS tells that the API is to forget it with the
@@ -312,6 +303,10 @@ void cluster_node_release(struct cluster_node *node);
 
 /* Whether NODE runs and is not frozen. */
 bool cluster_node_is_awake(const struct profile *profile, const struct node *node);
+
+/* -EBUSY with reason_node_paused if NODE runs and is frozen. */
+int cluster_node_need_awake(const struct profile *profile, const struct node *node,
+			    struct error *err);
 
 /* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */
 enum node_state cluster_node_state(const struct profile *profile, const struct node *node);

@@ -26,6 +26,7 @@
 #include "base/log.h"
 #include "base/user.h"
 #include "cluster/arguments.h"
+#include "cluster/drain.h"
 #include "cluster/kubeadm.h"
 #include "cluster/members.h"
 #include "cluster/own-images.h"
@@ -207,7 +208,7 @@ static int finish_control_plane(struct start *start, struct node *primary, struc
 static int undrain(struct start *start, struct error *err)
 {
 	for (;;) {
-		int r = cluster_undrain(&start->profile, start->part, err);
+		int r = drain_undo(&start->profile, start->part, err);
 
 		if ((r != -EAGAIN && r != -ECONNREFUSED && r != -ETIMEDOUT) ||
 		    clock_now_ms() > start->deadline)

@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cmd/apply-print.h"
+#include "cmd/lost-pods.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
 
@@ -89,6 +90,18 @@ static void show(const char *name, bool exists, const struct apply_plan *plan)
 		if (plan->steps[i].action == APPLY_DELETE)
 			log_warning("node '%s' is not in '%s', and stays; --prune deletes it",
 				    plan->steps[i].node, source);
+}
+
+/* Name the pods that would go for good with nodes that are deleted or made anew. */
+static void announce_losses(const struct profile *profile, const struct apply_plan *plan)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].action == APPLY_REPLACE ||
+		    (plan->steps[i].action == APPLY_DELETE && arg.how.prune))
+			strlist_add(&names, plan->steps[i].node);
+	(void)lost_pods_announce(profile, &names);
 }
 
 /* Disturb nothing unless the person wants it. */
@@ -196,6 +209,7 @@ static int run(struct command_context *ctx, struct error *err)
 	r = apply_check(&profile, start_file(), &plan, arg.how.prune, err);
 	if (r < 0)
 		return r;
+	announce_losses(&profile, &plan);
 	if (arg.dry_run && !has_work && strcmp(arg.output, "text") == 0)
 		say_result(ctx->profile_name, &plan);
 	if (arg.dry_run)

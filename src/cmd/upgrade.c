@@ -28,7 +28,7 @@ static const struct opt options[] = {
 		   "Kubernetes to have then, for instance v1.36; the newest unless given",
 		   .once = true, .complete = COMPLETE_VERSION),
 	OPT_FLAG(0, "drain", &arg.wanted.drain,
-		 "move a node's pods elsewhere before it is restarted, if there are other nodes"),
+		 "move pods with a controller to other nodes before their node is restarted"),
 	OPT_SECONDS(0, "drain-timeout", &arg.wanted.drain_seconds,
 		    "how long moving the pods of a node may take; what is left ends with it and "
 		    "begins again"),
@@ -97,7 +97,9 @@ const struct command cmd_upgrade = {
 		"restarted with the new version. A cluster goes to a newer release of its minor "
 		"version or to the next minor version; no minor version can be skipped, and none "
 		"gone back to. Nodes that do not run are started. What was interrupted goes on when "
-		"it is run again; until then 'start' brings the cluster up as far as it got.",
+		"it is run again; until then 'start' brings the cluster up as far as it got. Pods "
+		"without a controller are not moved: they stop and start with their node. What moved "
+		"pods kept in emptyDir volumes is lost; --drain=false keeps it.",
 	.examples = "manykube upgrade\n"
 		    "manykube upgrade --kubernetes-version=v1.36 --dry-run\n"
 		    "manykube upgrade --drain=false\n",

@@ -23,7 +23,8 @@ void fake_world_list(struct strlist *ret);
  * Have WHAT exist: "sick:node-1" is not Ready whatever is done, "hung-kubelet:node-1" and
  * "hung-containerd:node-1" not before that program was restarted, "no-cni:node-1" not for want of a
  * network; "silent:node-1" has not told its status for a minute; "stopping:node-1" is shutting
- * down.
+ * down.  "pod:node-1:ReplicaSet:web" is a pod with such a controller, "pod:node-1::web" one
+ * without; "budget:web" keeps it from being evicted.
  */
 void fake_world_add(const char *what);
 
