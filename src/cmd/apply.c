@@ -139,8 +139,8 @@ static int make(struct command_context *ctx, struct error *err)
 	start_arguments.wanted.binary_mirror = arg.how.binary_mirror;
 	r = start_settle(ctx, err);
 	if (r == 0)
-		r = cluster_plan(ctx->profile_name, &start_arguments.wanted, &profile, &is_new,
-				 err);
+		r = (arg.dry_run ? cluster_rehearse : cluster_plan)(
+			ctx->profile_name, &start_arguments.wanted, &profile, &is_new, err);
 	if (r < 0)
 		return r;
 	apply_plan_make_new(start_file(), &plan);
