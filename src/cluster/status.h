@@ -30,6 +30,10 @@ struct cluster_status {
 	/* "Running", or "Stopped" while API servers run that cannot be reached through it; NULL if
 	 * none runs, or if that can't be said. */
 	const char *front_door;
+
+	/* What keeps a start from putting the cluster into the user's kubeconfig, which does not
+	 * point at it: the file is damaged or can't be written; NULL if nothing does. */
+	char *kubeconfig_damage;
 };
 
 #define CLUSTER_STATUS_INIT ((struct cluster_status){ NULL })
