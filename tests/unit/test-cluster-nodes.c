@@ -440,6 +440,24 @@ static bool is_outdated(const char *name)
 	return profile_find_node(&profile, name)->outdated;
 }
 
+TEST(a_paused_control_plane_keeps_a_node_from_being_changed_at_once)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct node_changes changes = { .disk_bytes = 0 };
+	bool needs_restart;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	fake_world_add("frozen:node-1");
+	strlist_add(&changes.labels, "tier=db");
+	ASSERT_INT(cluster_change_node(&profile, "node-2", &changes, &needs_restart, &why), -EBUSY);
+	ASSERT(why.reason == &reason_api_not_running);
+	ASSERT(strstr(why.hint, "'manykube unpause'"));
+	strlist_release(&changes.labels);
+}
+
 TEST(a_node_is_outdated_until_it_is_started_again)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
