@@ -33,7 +33,7 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_STRING('f', "file", &start_arguments.file, "FILE",
-		   "the file that describes the cluster; - is what comes in", .once = true,
+		   "the file that describes the cluster; - reads standard input", .once = true,
 		   .complete = COMPLETE_FILE),
 	OPT_FLAG(0, "dry-run", &arg.dry_run,
 		 "only say what would be done; ends with 2 if that is something", .once = true),
