@@ -209,6 +209,10 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 	const struct node *not_ready = NULL;
 	bool paused = false;
 
+	if (nodes->kubeconfig_damage && !activity->busy_with)
+		return xstrdup(
+			"correct or remove that kubeconfig, which manykube never overwrites, "
+			"or set KUBECONFIG to another; then run 'manykube start'");
 	if (activity->busy_with)
 		return xasprintf("'%s' works on it just now%s%s", activity->busy_with,
 				 activity->step_detail ? ": " : "",
@@ -232,11 +236,12 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		return xstrdup(
 			"the cluster was made with --cni=none: nodes become Ready once a CNI "
 			"is installed");
-	return not_ready ? xasprintf("'manykube logs -n %s' may tell more", not_ready->name) : NULL;
+	return not_ready ? xasprintf("'manykube logs %s' may tell more", not_ready->name) : NULL;
 }
 
 /* What is wrong with one node, or NULL. */
-static char *problem_of(const struct node_status *status, const struct node_detail *detail)
+static char *problem_of(const struct node_status *status, const struct node_detail *detail,
+			const char *kubeconfig_damage)
 {
 	const char *name = status->node->name;
 
@@ -244,6 +249,9 @@ static char *problem_of(const struct node_status *status, const struct node_deta
 		return xasprintf("%s: %s", name, detail->why);
 	if (detail->why)
 		return xasprintf("%s is %s: %s", name, detail->state, detail->why);
+	if (is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK &&
+	    kubeconfig_damage)
+		return xasprintf("kubectl can't use this cluster: %s", kubeconfig_damage);
 	if (is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK)
 		return xasprintf("kubectl is not set to use this cluster: its kubeconfig is %s",
 				 status->kubeconfig);
@@ -263,7 +271,8 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 	complete = activity->busy_with ? take_ptr(what_to_do) : advice_complete(what_to_do);
 	fputc('\n', out);
 	for (size_t i = 0; i < nodes->count; i++) {
-		cleanup_free char *problem = problem_of(&nodes->nodes[i], &detail->nodes[i]);
+		cleanup_free char *problem = problem_of(&nodes->nodes[i], &detail->nodes[i],
+							nodes->kubeconfig_damage);
 
 		if (problem)
 			print_wrapped(problem, 2, look, out);

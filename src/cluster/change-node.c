@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "describe/choices.h"
+#include "kubeadm/members.h"
 #include "node/cluster-node.h"
 #include "plan/plan.h"
 #include "record/labels.h"
@@ -143,6 +144,16 @@ static bool take_limits(const struct node_changes *changes, struct node *node)
 	return differ;
 }
 
+/* A paused API would neither answer nor refuse to.  The disk is none of its business. */
+static int check_awake(const struct profile *profile, const struct node *node,
+		       const struct node_changes *changes, struct error *err)
+{
+	bool is_told = changes->labels.count > 0 || changes->taints.count > 0 || changes->cpus ||
+		       changes->memory_bytes;
+
+	return is_told && node->phase == NODE_JOINED ? cluster_need_awake(profile, err) : 0;
+}
+
 int cluster_change_node(struct profile *profile, const char *name,
 			const struct node_changes *changes, bool *ret_needs_restart,
 			struct error *err)
@@ -152,6 +163,8 @@ int cluster_change_node(struct profile *profile, const char *name,
 	struct node *node;
 	int r = profile_need_node(profile, name, &node, err);
 
+	if (r == 0)
+		r = check_awake(profile, node, changes, err);
 	if (r == 0)
 		r = check_disk(profile, node, changes->disk_bytes, err);
 	if (r == 0)

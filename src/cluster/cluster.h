@@ -57,15 +57,6 @@ int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, 
 void cluster_hand_over(const struct profile *profile, const struct strlist *names,
 		       struct observer *observer);
 
-/* Move the pods of the nodes called NAMES elsewhere before they are stopped or deleted, as far as
- * that can be done within SECONDS each; they get no new ones until they are started, nor then if
- * they got none before. */
-int cluster_drain_to_stop(struct profile *profile, const struct strlist *names, unsigned seconds,
-			  struct observer *observer, struct error *err);
-
-/* Give pods again to the drained nodes among those of which PART, by their place, is true. */
-int cluster_undrain(struct profile *profile, const bool *part, struct error *err);
-
 /*
  * Remove the node called NAME from PROFILE with every trace of it, also a dead or half made one,
  * and also while no control plane is up: RET_API_KNOWS tells that the API is to forget it with the

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
+#include "cluster/drain.h"
 #include "data/inet.h"
 #include "kubeadm/members.h"
 #include "network/network.h"
@@ -207,17 +208,20 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 	bool was_member;
 	int r = profile_need_node(profile, name, &node, err);
 
+	/* Its API would neither answer nor refuse to. */
+	if (r == 0 && !force)
+		r = cluster_need_awake(profile, err);
 	if (r == 0)
 		r = check_may_go(profile, node, force, err);
 	if (r < 0)
 		return r;
 	was_member = node->phase != NODE_PLANNED;
 	api_is_up = insist(api_is_ready, profile, name);
-	/* Pods of a node that does not run would never be said to have ended. */
+	/* Pods of a node that does not run, or is paused, would never be said to have ended. */
 	if (drain_seconds > 0 && api_is_up && node->phase == NODE_JOINED &&
-	    cluster_node_state(profile, node) == NODE_RUNNING) {
+	    cluster_node_is_awake(profile, node)) {
 		strlist_add(&only, name);
-		r = cluster_drain_to_stop(profile, &only, drain_seconds, observer, &why);
+		r = drain_nodes(profile, &only, DRAIN_ALL, drain_seconds, observer, &why);
 		/* It goes all the same, and its pods with it. */
 		if (r < 0)
 			log_warning("not all pods could be moved away: %s", why.text);

@@ -12,8 +12,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "kubeadm/members.h"
 #include "cluster/start.h"
+#include "kubeadm/members.h"
+#include "plan/check.h"
 
 /* The members of etcd by the record, and those of them of which nothing is left. */
 struct loss {

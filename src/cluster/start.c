@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/user.h"
+#include "cluster/drain.h"
 #include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
@@ -210,7 +211,7 @@ static int finish_control_plane(struct start *start, struct node *primary, struc
 static int undrain(struct start *start, struct error *err)
 {
 	for (;;) {
-		int r = cluster_undrain(&start->profile, start->part, err);
+		int r = drain_undo(&start->profile, start->part, err);
 
 		if ((r != -EAGAIN && r != -ECONNREFUSED && r != -ETIMEDOUT) ||
 		    clock_now_ms() > start->deadline)
@@ -261,17 +262,12 @@ static int check(struct start *start, const char *name, const struct cluster_opt
 		 struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_with(strlist_release) struct strlist checked = STRLIST_INIT;
-	const struct node *node;
 	bool is_new;
 	int r = cluster_plan(name, options, &profile, &is_new, err);
 
 	if (r == 0)
 		r = cluster_get_payloads(&profile, options, start->observer, &start->payload, err);
-	profile_for_each_node(node, &profile)
-		if (r == 0 && node->phase == NODE_PLANNED && cluster_takes_part(options, node))
-			r = arguments_check(&profile, node, &start->payload, &checked, err);
-	return r;
+	return r < 0 ? r : cluster_check_arguments(&profile, options, &start->payload, err);
 }
 
 static int open_log(const struct profile *profile, struct error *err)

@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
+#include "cluster/drain.h"
 #include "cluster/start.h"
 #include "kubeadm/upgrade-node.h"
 #include "node/cluster-node.h"
@@ -224,7 +225,8 @@ static void drain(struct upgrade *upgrade, const struct strlist *names)
 
 	if (!upgrade->options->drain || upgrade->profile->node_count == 1)
 		return;
-	r = cluster_drain_to_stop(upgrade->profile, names, seconds, upgrade->observer, &why);
+	r = drain_nodes(upgrade->profile, names, DRAIN_CONTROLLED, seconds, upgrade->observer,
+			&why);
 	if (r < 0)
 		log_warning("going on although not all pods could be moved away: %s", why.text);
 }

@@ -7,13 +7,13 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
+#include "driver/tree.h"
+#include "look/status.h"
 #include "node/cluster-node.h"
+#include "node/node-files.h"
 #include "node/trouble.h"
 #include "record/options.h"
 #include "record/world.h"
-#include "node/node-files.h"
-#include "look/status.h"
-#include "driver/tree.h"
 
 #define POLL_MS 100
 

@@ -391,37 +391,6 @@ static int renew(const struct profile *profile, const struct node *node,
 	return r;
 }
 
-/* kubectl knows best what drain means.  It keeps what the API tells it in files that the API names,
- * so it can write to nothing but our logs. */
-static int drain(const struct profile *profile, const struct node *node, unsigned seconds,
-		 struct error *err)
-{
-	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	cleanup_free char *timeout = xasprintf("--timeout=%us", seconds);
-	cleanup_free char *config = xasprintf("--kubeconfig=%s/kubeconfig", profile->folder);
-	cleanup_free char *logs = xasprintf("%s/logs", profile->folder);
-	cleanup_free char *log = xasprintf("%s/drain-%s.log", logs, node->name);
-	cleanup_free char *kubectl = NULL;
-	struct process_options options = { .no_stdin = true,
-					   .dies_with_us = true,
-					   .output = log,
-					   .folder = logs,
-					   .only_folder = true };
-	int r = payload_open(profile->kubernetes_version, &payload, err);
-
-	if (r < 0)
-		return r;
-	kubectl = xasprintf("%s/bin/kubectl", payload.folder);
-	r = process_run(ARGV(kubectl, config, "--cache-dir=/nonexistent", "drain", node->name,
-			     "--ignore-daemonsets", "--delete-emptydir-data", "--force", timeout),
-			&options, err);
-	if (r > 0)
-		return error_because(err, &reason_control_plane, -EBUSY,
-				     "draining node '%s' did not end within %u s; see '%s'",
-				     node->name, seconds, log);
-	return r;
-}
-
 static void after(arg_unused const char *step)
 {
 }
@@ -445,7 +414,6 @@ const struct world world_real = {
 	.admin_is_ready = admin_is_ready,
 	.renew = renew,
 	.import_images = images_import,
-	.drain = drain,
 	.kubeconfig_add = kubeconfig_add,
 	.kubeconfig_remove = context_remove,
 	.after = after,

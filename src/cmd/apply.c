@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cmd/apply-print.h"
+#include "cmd/lost-pods.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
 #include "plan/apply-look.h"
@@ -35,7 +36,7 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_STRING('f', "file", &start_arguments.file, "FILE",
-		   "the file that describes the cluster; - is what comes in", .once = true,
+		   "the file that describes the cluster; - reads standard input", .once = true,
 		   .complete = COMPLETE_FILE),
 	OPT_FLAG(0, "dry-run", &arg.dry_run,
 		 "only say what would be done; ends with 2 if that is something", .once = true),
@@ -94,6 +95,18 @@ static void show(const char *name, bool exists, const struct apply_plan *plan)
 				    plan->steps[i].node, source);
 }
 
+/* Name the pods that would go for good with nodes that are deleted or made anew. */
+static void announce_losses(const struct profile *profile, const struct apply_plan *plan)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].action == APPLY_REPLACE ||
+		    (plan->steps[i].action == APPLY_DELETE && arg.how.prune))
+			strlist_add(&names, plan->steps[i].node);
+	(void)lost_pods_announce(profile, &names);
+}
+
 /* Disturb nothing unless the person wants it. */
 static int ask(const struct apply_plan *plan, struct error *err)
 {
@@ -129,8 +142,8 @@ static int make(struct command_context *ctx, struct error *err)
 	start_arguments.wanted.binary_mirror = arg.how.binary_mirror;
 	r = start_settle(ctx, err);
 	if (r == 0)
-		r = cluster_plan(ctx->profile_name, &start_arguments.wanted, &profile, &is_new,
-				 err);
+		r = (arg.dry_run ? cluster_rehearse : cluster_plan)(
+			ctx->profile_name, &start_arguments.wanted, &profile, &is_new, err);
 	if (r < 0)
 		return r;
 	apply_plan_make_new(start_file(), &plan);
@@ -199,6 +212,7 @@ static int run(struct command_context *ctx, struct error *err)
 	r = apply_check(&profile, start_file(), &plan, arg.how.prune, err);
 	if (r < 0)
 		return r;
+	announce_losses(&profile, &plan);
 	if (arg.dry_run && !has_work && strcmp(arg.output, "text") == 0)
 		say_result(ctx->profile_name, &plan);
 	if (arg.dry_run)

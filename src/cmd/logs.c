@@ -23,13 +23,14 @@ static struct {
 };
 
 /* Of workers, too. */
-#define VIEW_OPTIONS                                                                              \
-	OPT_STRING('n', "node", &arg.view.node, "NODE", "only this node's logs",                  \
-		   .complete = COMPLETE_NODE),                                                    \
-		OPT_LIST(0, "service", &arg.view.services, "SERVICE",                             \
-			 "only this service's log: kubelet, etcd ..."),                           \
-		OPT_FLAG('f', "follow", &arg.view.follow, "go on with what comes, until Ctrl-C"), \
-		OPT_COUNT(0, "length", &arg.view.length, "how many lines of each log to show"),   \
+#define VIEW_OPTIONS                                                                               \
+	OPT_STRING(0, "node", &arg.view.node, "NODE", "only this node's logs",                     \
+		   .complete = COMPLETE_NODE),                                                     \
+		OPT_LIST(0, "service", &arg.view.services, "SERVICE",                              \
+			 "only this service's log: kubelet, etcd ..."),                            \
+		OPT_FLAG('f', "follow", &arg.view.follow, "keep printing new lines until Ctrl-C"), \
+		OPT_COUNT('n', "length", &arg.view.length, "how many lines of each log to show",   \
+			  .instead = "give a number; --node=NODE chooses a node"),                 \
 		OPT_FLAG(0, "problems", &arg.view.problems, "only lines that look like problems")
 
 static const struct opt worker_options[] = { VIEW_OPTIONS, OPT_END };
@@ -37,10 +38,10 @@ static const struct opt worker_options[] = { VIEW_OPTIONS, OPT_END };
 static const struct opt options[] = {
 	VIEW_OPTIONS,
 	OPT_FLAG(0, "last-start-only", &arg.last_start_only,
-		 "only what the last start did, all of it"),
+		 "only the log of the last start, in full"),
 	OPT_STRING(0, "file", &arg.file, "BUNDLE",
-		   "write everything, without secrets, into an archive: whole logs, "
-		   "configurations, what Kubernetes and the host say",
+		   "write an archive of complete logs, configuration and the state of the cluster "
+		   "and the host, without secrets",
 		   .complete = COMPLETE_FILE),
 	OPT_FLAG(0, "audit", &arg.audit, "who ran which commands, and how they ended"),
 	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print the audit"),
@@ -110,14 +111,15 @@ const struct command cmd_logs = {
 	.operands = "[NODE]",
 	.summary = "show the last lines of the cluster's logs, or write all of them into a file",
 	.description =
-		"The last start and the front door; of every node the agent, containerd, the kubelet "
-		"and kubeadm; of control planes also etcd, the API server, the controller-manager and "
-		"the scheduler. --file writes an archive (.tar.gz, or .tar) to look at elsewhere or "
-		"to send to others: private keys, tokens and passwords are taken out.",
+		"Shows the logs of the last start and of the front door; for every node those of the "
+		"agent, containerd, the kubelet and kubeadm; for control planes also those of etcd, the "
+		"API server, the controller manager and the scheduler. --file writes an archive "
+		"(.tar.gz or .tar) that can be sent to others: private keys, tokens and passwords are "
+		"removed.",
 	.max_operands = 1,
 	.options = options,
 	.examples = "manykube logs\n"
-		    "manykube logs node-2 --length=200\n"
+		    "manykube logs node-2 -n 200\n"
 		    "manykube logs -f --service=kubelet\n"
 		    "manykube logs --problems\n"
 		    "manykube logs --file=cluster.tar.gz\n"
@@ -136,6 +138,6 @@ const struct command cmd_worker_logs = {
 	.flags = COMMAND_WORKERS,
 	.options = worker_options,
 	.examples = "manykube worker logs\n"
-		    "manykube worker logs node-2 --length=200\n",
+		    "manykube worker logs node-2 -n 200\n",
 	.run = run,
 };

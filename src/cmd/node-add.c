@@ -142,11 +142,11 @@ const struct command cmd_node_add = {
 	.operands = "[NAME]",
 	.summary = "add nodes to the cluster and start them",
 	.description =
-		"The nodes join the running cluster, and are Ready at the end. On a stopped cluster "
-		"they are registered, and come up with the next 'start'. Several 'node add' at once "
-		"wait for each other. With --kubernetes-version a node has the kubelet of an older "
-		"release than the cluster, as while clusters are upgraded; all else that it runs is "
-		"the cluster's.",
+		"Adds nodes to a running cluster and waits until they are Ready. On a stopped cluster "
+		"the nodes are only registered, and the next 'start' creates them. Concurrent 'node "
+		"add' commands wait for each other. With --kubernetes-version the kubelet of the node "
+		"is of an older release than the cluster, as in the middle of an upgrade; everything "
+		"else on the node is of the cluster's version.",
 	.examples = "manykube node add\n"
 		    "manykube node add database --memory=4g --label=tier=db\n"
 		    "manykube node add old --kubernetes-version=v1.35\n"

@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "kubeadm/members.h"
 #include "plan/plan.h"
 #include "record/options.h"
 
@@ -48,7 +49,7 @@ static const char *any_node_command(const struct command *command, const char **
 
 	while (*sub && strcmp((*sub)->name, command->name) != 0)
 		sub++;
-	*ret_before_name = *sub ? "" : "-n ";
+	*ret_before_name = *sub ? "" : "--node=";
 	return *sub ? "manykube node" : "manykube";
 }
 
@@ -205,12 +206,26 @@ void node_mention_unready(const char *cluster, const struct strlist *about)
 			    "made with --cni=none");
 }
 
+/* Nodes join and come up through the API; control planes that are named are unpaused. */
+static int check_awake(const struct command_context *ctx, const struct cluster_options *options,
+		       struct error *err)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, ctx->profile)
+		if (node->control_plane && strlist_has(options->only, node->name))
+			return 0;
+	return cluster_need_awake(ctx->profile, err);
+}
+
 int node_bring_up(struct command_context *ctx, struct cluster_options *options, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = NULL;
 	struct cluster_outcome outcome;
 	int r = node_check_size(options, err);
 
+	if (r == 0)
+		r = check_awake(ctx, options, err);
 	if (r < 0)
 		return r;
 	options->wait = WAIT_API | WAIT_NODES;

@@ -6,10 +6,12 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "cmd/lost-pods.h"
 #include "cmd/node-change.h"
 
 static struct {
 	bool force;
+	bool yes;
 	unsigned drain_seconds;
 	const char *output;
 } arg = {
@@ -18,9 +20,11 @@ static struct {
 };
 
 /* Of workers, too. */
-#define OPTIONS                                                                        \
-	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                            \
-		    "how long moving pods may take; the node goes all the same then"), \
+#define OPTIONS                                                                                   \
+	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                                       \
+		    "how long moving pods may take; the node goes all the same then"),            \
+		OPT_FLAG('y', "yes", &arg.yes,                                                    \
+			 "don't ask before pods without a controller are deleted", .once = true), \
 		OPT_EVENTS(&arg.output)
 
 static const struct opt options[] = {
@@ -65,6 +69,8 @@ static int run(struct command_context *ctx, struct error *err)
 	const char *name;
 	int r = node_choose(ctx, NODE_CHOICE_NAMED, &names, err);
 
+	if (r == 0)
+		r = lost_pods_confirm(ctx->profile, &names, arg.yes || arg.force, err);
 	strlist_for_each(name, &names)
 		if (r == 0)
 			r = delete_one(ctx, name, err);
@@ -76,9 +82,11 @@ const struct command cmd_node_delete = {
 	.operands = "NAME...",
 	.summary = "remove nodes from the cluster, with all their data",
 	.description =
-		"Moves the pods elsewhere as far as that goes, removes the Node object and every "
-		"trace of the node. It works on dead and half made nodes, too, and while the API is "
-		"down.",
+		"Moves pods to other nodes as far as possible, then removes the Node object and every "
+		"trace of the node. Pods without a controller are deleted and do not come back, and "
+		"so is all that pods keep in emptyDir volumes; the command names these pods first, "
+		"and on a terminal it asks, unless --yes or --force is given. Dead and half made "
+		"nodes can be deleted, too, also while the API is down.",
 	.examples = "manykube node delete node-3\n"
 		    "manykube node delete node-3 --force\n",
 	.min_operands = 1,
@@ -95,9 +103,11 @@ const struct command cmd_worker_delete = {
 	.operands = "NAME...",
 	.summary = "remove workers from the cluster, with all their data",
 	.description =
-		"Moves the pods elsewhere as far as that goes, removes the Node object and every "
-		"trace of the worker. It works on dead and half made workers, too, and while the API is "
-		"down.",
+		"Moves pods to other nodes as far as possible, then removes the Node object and every "
+		"trace of the worker. Pods without a controller are deleted and do not come back, and "
+		"so is all that pods keep in emptyDir volumes; the command names these pods first, "
+		"and on a terminal it asks, unless --yes or --force is given. Dead and half made "
+		"workers can be deleted, too, also while the API is down.",
 	.examples = "manykube worker delete node-3\n",
 	.min_operands = 1,
 	.max_operands = 1000,

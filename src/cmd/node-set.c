@@ -12,17 +12,17 @@
 static struct node_changes changes;
 
 static const struct opt options[] = {
-	OPT_LIST(0, "label", &changes.labels, "KEY=VALUE|KEY-", "set a label, or take it away",
+	OPT_LIST(0, "label", &changes.labels, "KEY=VALUE|KEY-", "set a label, or remove it",
 		 .once = true),
-	OPT_LIST(0, "taint", &changes.taints, "KEY=VALUE:EFFECT|KEY-",
-		 "set a taint, or take it away", .once = true),
-	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node; max is all of the host's",
+	OPT_LIST(0, "taint", &changes.taints, "KEY=VALUE:EFFECT|KEY-", "set a taint, or remove it",
+		 .once = true),
+	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node; max means all CPUs of the host",
 		     .once = true, .may_be_all = true),
 	OPT_SIZE('m', "memory", &changes.memory_bytes,
-		 "memory of the node, for instance 2g; max is the host's", .once = true,
-		 .may_be_all = true),
+		 "memory of the node, for instance 2g; max means all memory of the host",
+		 .once = true, .may_be_all = true),
 	OPT_SIZE(0, "disk-size", &changes.disk_bytes,
-		 "size that the node's disk grows to when the node is started the next time",
+		 "new size of the node's disk, which grows at the next start of the node",
 		 .once = true),
 	OPT_END,
 };
@@ -73,10 +73,9 @@ const struct command cmd_node_set = {
 	.operands = "NAME",
 	.summary = "change labels, taints, CPUs, memory and the disk of a node",
 	.description =
-		"Labels, taints, CPUs and memory change at once: the kubelet is started again to "
-		"count with them, and pods run on. The disk changes when the node is started the "
-		"next time; it can only grow, and only a node that was made with --disk-size has "
-		"one.",
+		"Labels, taints, CPUs and memory change immediately: the kubelet is restarted to report "
+		"the new limits, and pods keep running. The disk changes at the next start of the node; "
+		"it can only grow, and only nodes created with --disk-size have one.",
 	.examples = "manykube node set node-2 --label=tier=db --taint=dedicated=db:NoSchedule\n"
 		    "manykube node set node-2 --label=tier- --memory=4g\n"
 		    "manykube node set node-2 --cpus=max\n",

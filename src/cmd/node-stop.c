@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "cluster/drain.h"
 #include "cmd/node-change.h"
 
 static struct {
@@ -20,12 +21,12 @@ static struct {
 };
 
 /* Of workers, too. */
-#define OPTIONS                                                                             \
-	OPT_FLAG(0, "all", &arg.all, "all workers of the cluster", .once = true),           \
-		OPT_FLAG(0, "drain", &arg.drain,                                            \
-			 "move the nodes' pods elsewhere first; 'start' lets new ones in"), \
-		OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                         \
-			    "how long moving pods may take"),                               \
+#define OPTIONS                                                                   \
+	OPT_FLAG(0, "all", &arg.all, "all workers of the cluster", .once = true), \
+		OPT_FLAG(0, "drain", &arg.drain,                                  \
+			 "move pods with a controller to other nodes first"),     \
+		OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,               \
+			    "how long moving pods may take"),                     \
 		OPT_EVENTS(&arg.output)
 
 static const struct opt options[] = {
@@ -49,8 +50,8 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	progress = progress_new(ctx->quiet, log_verbosity);
 	if (arg.drain)
-		r = cluster_drain_to_stop(ctx->profile, &names, arg.drain_seconds,
-					  progress_observer(progress), err);
+		r = drain_nodes(ctx->profile, &names, DRAIN_CONTROLLED, arg.drain_seconds,
+				progress_observer(progress), err);
 	if (r == 0)
 		r = cluster_leave_to_stop(ctx->profile, &names, arg.keep_member,
 					  progress_observer(progress), err);
@@ -76,7 +77,10 @@ const struct command cmd_node_stop = {
 		"The Node objects stay, with their podCIDRs, and so do addresses and data. A control "
 		"plane leaves etcd, so that the others can do without it, and 'node start' has it "
 		"join again; the last one stays what it is, and until it is started the API does not "
-		"answer.",
+		"answer. Pods stop, and start again with their node; after five minutes Kubernetes "
+		"deletes them and makes others for those that have a controller. --drain moves the "
+		"latter before that, without what they keep in emptyDir volumes; pods without a "
+		"controller stay. No pods are scheduled onto a drained node until it is started.",
 	.examples = "manykube node stop node-2\n"
 		    "manykube node stop node-2 --drain\n"
 		    "manykube node stop node-3 --keep-member\n",
@@ -92,7 +96,12 @@ const struct command cmd_worker_stop = {
 	.name = "stop",
 	.operands = "NAME...",
 	.summary = "shut workers down, keeping everything",
-	.description = "The Node objects stay, with their podCIDRs, and so do addresses and data.",
+	.description =
+		"The Node objects stay, with their podCIDRs, and so do addresses and data. Pods stop, "
+		"and start again with their node; after five minutes Kubernetes deletes them and "
+		"makes others for those that have a controller. --drain moves the latter before "
+		"that, without what they keep in emptyDir volumes; pods without a controller stay. No "
+		"pods are scheduled onto a drained worker until it is started.",
 	.examples = "manykube worker stop node-2\n"
 		    "manykube worker stop node-2 --drain\n",
 	.max_operands = 1000,

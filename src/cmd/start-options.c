@@ -83,8 +83,8 @@ static int check_mount(const char *text, struct error *err)
 
 const struct opt start_options[] = {
 	OPT_STRING('f', "file", &start_arguments.file, "FILE",
-		   "a file that describes the cluster, its nodes and all their settings; - is what "
-		   "comes in",
+		   "a file that describes the cluster, its nodes and all their settings; - reads "
+		   "standard input",
 		   .once = true, .complete = COMPLETE_FILE),
 	OPT_POSITIVE(
 		'n', "nodes", &start_arguments.wanted.nodes,

@@ -72,7 +72,7 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	const struct node *node;
 	bool is_new;
-	int r = cluster_plan(name, options, &profile, &is_new, err);
+	int r = cluster_rehearse(name, options, &profile, &is_new, err);
 
 	if (r < 0)
 		return r;

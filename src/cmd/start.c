@@ -12,13 +12,13 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
-#include "kubeconfig/context.h"
-#include "look/defects.h"
 #include "cmd/command.h"
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
 #include "host/probe.h"
+#include "kubeconfig/context.h"
+#include "look/defects.h"
 #include "payload/payload.h"
 #include "record/options.h"
 
@@ -220,16 +220,16 @@ const struct command cmd_start = {
 	.elsewhere = "create|up|run|init|restart",
 	.summary = "make a cluster, or bring it up again as it was",
 	.description =
-		"Makes a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
-		"or brings up what is down of an existing one: same nodes, same addresses, same data. "
-		"It can be interrupted and run again at any moment; it never resets a cluster. To an "
-		"existing one, --ports, --registry-mirror, --insecure-registry and --load-images add; "
-		"other lists are chosen once, and labels and taints are changed by 'node set'. 'apply' "
-		"replaces and removes. A file "
-		"('manykube config init' writes one, 'manykube config explain' has its fields) can say "
-		"all of it; kind's files are understood, too. Options override the "
-		"file, of mappings such as extraConfig key by key; the file overrides the "
-		"environment and settings.",
+		"Creates a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
+		"or starts the nodes of an existing cluster that are down, with the same addresses and "
+		"data. The command may be interrupted and run again at any time; it never resets a "
+		"cluster. On an existing cluster, --ports, --registry-mirror, --insecure-registry and "
+		"--load-images add to what it has; other lists can only be given when the cluster is "
+		"created. Use 'node set' to change labels and taints, and 'apply' to replace or remove "
+		"settings. A file can describe the whole cluster: 'manykube config init' prints a "
+		"template, 'manykube config explain' lists the fields, and kind's files are accepted, "
+		"too. Options override the file (mappings such as extraConfig key by key); the file "
+		"overrides the environment and the settings.",
 	.examples = "manykube start --nodes=3\n"
 		    "manykube start --control-planes=3 --nodes=5\n"
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"

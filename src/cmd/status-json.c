@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "kubeadm/members.h"
 #include "cluster/upgrade.h"
 #include "cmd/status-print.h"
+#include "kubeadm/members.h"
 
 static json_t *pressure_json(const struct node_status *status)
 {

@@ -10,8 +10,8 @@
 #include "cli/node-table.h"
 #include "cli/template.h"
 #include "cli/text.h"
-#include "kubeadm/members.h"
 #include "cluster/upgrade.h"
+#include "kubeadm/members.h"
 
 static void print_block(const struct node_status *status)
 {

@@ -92,6 +92,8 @@ static int print(const struct status_report *report, const struct cluster_status
 		print_table(report, all);
 	else
 		status_print_text(report);
+	if (all->kubeconfig_damage && !output_is("json") && !wants_table())
+		log_warning("kubectl can't use this cluster: %s", all->kubeconfig_damage);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_stop = {
 	.name = "stop",
 	.summary = "shut a cluster down, keeping everything",
-	.description = "Workers end first, control planes last, each in order. 'start' brings the "
+	.description = "Stops the workers first and the control planes last. 'start' brings the "
 		       "cluster back: same nodes, same addresses, same data.",
 	.examples = "manykube stop\n"
 		    "manykube stop --all\n",

@@ -25,13 +25,12 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_STRING(0, "kubernetes-version", &arg.version, "VERSION",
-		   "Kubernetes to have then, for instance v1.36; the newest unless given",
+		   "version to upgrade to, for instance v1.36; the newest unless given",
 		   .once = true, .complete = COMPLETE_VERSION),
 	OPT_FLAG(0, "drain", &arg.wanted.drain,
-		 "move a node's pods elsewhere before it is restarted, if there are other nodes"),
+		 "move pods with a controller to other nodes before their node is restarted"),
 	OPT_SECONDS(0, "drain-timeout", &arg.wanted.drain_seconds,
-		    "how long moving the pods of a node may take; what is left ends with it and "
-		    "begins again"),
+		    "how long draining a node may take; pods that are left then restart with it"),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long to wait for each node"),
 	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
 		   "where to download Kubernetes from instead of the official places"),
@@ -93,11 +92,14 @@ const struct command cmd_upgrade = {
 	.elsewhere = "update",
 	.summary = "make a cluster one of a newer Kubernetes",
 	.description =
-		"Control planes come first, one after another, then workers: each is drained and "
-		"restarted with the new version. A cluster goes to a newer release of its minor "
-		"version or to the next minor version; no minor version can be skipped, and none "
-		"gone back to. Nodes that do not run are started. What was interrupted goes on when "
-		"it is run again; until then 'start' brings the cluster up as far as it got.",
+		"Upgrades the control planes one after another, then the workers: each node is drained "
+		"and restarted with the new version. A cluster can be upgraded to a newer release of "
+		"its minor version or to the next minor version; minor versions can't be skipped, and "
+		"there is no downgrade. Nodes that are stopped are started. An interrupted upgrade "
+		"continues when the command is run again; until then 'start' brings the cluster up "
+		"half upgraded. Pods without a controller are not moved: they stop and start with "
+		"their node. Moved pods lose the contents of their emptyDir volumes; --drain=false "
+		"keeps them.",
 	.examples = "manykube upgrade\n"
 		    "manykube upgrade --kubernetes-version=v1.36 --dry-run\n"
 		    "manykube upgrade --drain=false\n",

@@ -121,7 +121,7 @@ static int finish(const struct bootstrap *bootstrap, int status, struct error *e
 				    bootstrap->node->name);
 		return error_hint(
 			err, -ETIMEDOUT,
-			"read '%s' and 'manykube logs -n %s', then run 'manykube start' again",
+			"read '%s' and 'manykube logs %s', then run 'manykube start' again",
 			bootstrap->log, bootstrap->node->name);
 	}
 	if (status < 0)

@@ -123,7 +123,8 @@ static int explain(const char *path, int code, struct error *err)
 	}
 	error_reason(err, code, &reason_host_config);
 	return error_hint(err, code,
-			  "the file was left as it is: mend it, or set KUBECONFIG to another");
+			  "the file was not changed: correct or remove it, or set KUBECONFIG to "
+			  "another file");
 }
 
 /* The file is out of reach, or no file. */

@@ -212,6 +212,18 @@ static char *why_not_ask(const struct profile *profile)
 	return r < 0 && why.reason == &reason_host_config ? xstrdup(why.text) : NULL;
 }
 
+/* See struct cluster_status. */
+static char *why_not_mend(const struct cluster_status *status)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	for (size_t i = 0; i < status->count; i++)
+		if (is(status->nodes[i].kubeconfig, "Misconfigured") ||
+		    is(status->nodes[i].kubeconfig, "Nonexistent"))
+			return context_check(&why) < 0 ? xstrdup(why.text) : NULL;
+	return NULL;
+}
+
 int cluster_status_collect(const struct profile *profile, const char *busy_with,
 			   struct cluster_status *ret, struct error *err)
 {
@@ -237,6 +249,7 @@ int cluster_status_collect(const struct profile *profile, const char *busy_with,
 		unasked -= node->control_plane;
 		status.count++;
 	}
+	status.kubeconfig_damage = why_not_mend(&status);
 	ask_for_nodes(profile, &status);
 	readiness_read(&status, status.api_nodes, busy_with);
 	*ret = status;
@@ -253,6 +266,7 @@ void cluster_status_release(struct cluster_status *status)
 	free(status->nodes);
 	json_decref(status->api_nodes);
 	free(status->cannot_ask);
+	free(status->kubeconfig_damage);
 	*status = CLUSTER_STATUS_INIT;
 }
 

@@ -35,6 +35,10 @@ struct cluster_status {
 	/* Whether the user's kubeconfig points at the cluster: "Configured", "Misconfigured",
 	 * "Nonexistent".  That does not depend on what runs. */
 	const char *kubeconfig;
+
+	/* What keeps a start from putting the cluster into the user's kubeconfig, which does not
+	 * point at it: the file is damaged or can't be written; NULL if nothing does. */
+	char *kubeconfig_damage;
 };
 
 #define CLUSTER_STATUS_INIT ((struct cluster_status){ NULL })

@@ -160,6 +160,18 @@ bool cluster_node_is_awake(const struct profile *profile, const struct node *nod
 	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at);
 }
 
+int cluster_node_need_awake(const struct profile *profile, const struct node *node,
+			    struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	if (r < 0 || !cluster_node_is_paused(&at))
+		return r;
+	(void)error_because(err, &reason_node_paused, -EBUSY, "node '%s' is paused", node->name);
+	return error_hint(err, -EBUSY, "'manykube unpause -n %s' lets it go on", node->name);
+}
+
 enum node_state cluster_node_state(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;

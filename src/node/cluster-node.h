@@ -45,6 +45,10 @@ void cluster_node_release(struct cluster_node *node);
 /* Whether NODE runs and is not frozen. */
 bool cluster_node_is_awake(const struct profile *profile, const struct node *node);
 
+/* -EBUSY with reason_node_paused if NODE runs and is frozen. */
+int cluster_node_need_awake(const struct profile *profile, const struct node *node,
+			    struct error *err);
+
 /* Whether nothing is left on NODE, which has joined, of what kubeadm made there: its directory was
  * removed, or is one that was made anew since. */
 bool cluster_node_is_lost(const struct profile *profile, const struct node *node);

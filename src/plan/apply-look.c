@@ -263,5 +263,8 @@ int apply_check(const struct profile *profile, const struct cluster_file *file,
 		if (r == 0 && step->action == APPLY_REPLACE)
 			r = try_addition(&twin, cluster_file_node(file, step->node), &checked, err);
 	}
-	return r;
+	if (r < 0)
+		return r;
+	r = plan_check_ports(&twin, &file->options.ports, err);
+	return r < 0 ? error_prefix(err, r, "%s", file->source) : 0;
 }

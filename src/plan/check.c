@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "host/probe.h"
+#include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "node/cluster-node.h"
 #include "plan/plan.h"
@@ -109,6 +110,35 @@ int cluster_get_payloads(const struct profile *profile, const struct cluster_opt
 					   err);
 	}
 	return r;
+}
+
+int cluster_check_arguments(const struct profile *profile, const struct cluster_options *options,
+			    const struct payload *payload, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist checked = STRLIST_INIT;
+	const struct node *node;
+	int r = 0;
+
+	profile_for_each_node(node, profile)
+		if (r == 0 && node->phase == NODE_PLANNED && cluster_takes_part(options, node))
+			r = arguments_check(profile, node, payload, &checked, err);
+	return r;
+}
+
+int cluster_rehearse(const char *name, const struct cluster_options *options, struct profile *ret,
+		     bool *ret_is_new, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	int r = cluster_plan(name, options, &profile, ret_is_new, err);
+
+	if (r == 0 && payload_open(profile.kubernetes_version, &payload, NULL) == 0)
+		r = cluster_check_arguments(&profile, options, &payload, err);
+	if (r < 0)
+		return r;
+	*ret = profile;
+	profile = PROFILE_INIT;
+	return 0;
 }
 
 int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,

@@ -482,6 +482,34 @@ static int check_upgrade(const struct profile *profile, size_t nodes_before, str
 	return error_hint(err, -EBUSY, "'manykube upgrade' finishes the upgrade");
 }
 
+int plan_check_ports(const struct profile *profile, const struct strlist *words, struct error *err)
+{
+	const char *word;
+
+	strlist_for_each(word, words) {
+		cleanup_with(strlist_release) struct strlist known = STRLIST_INIT;
+		cleanup_free char *shown = NULL;
+		const struct node *node;
+		struct port_spec port;
+		int r = spec_parse_port(word, &port, err);
+
+		if (r < 0)
+			return r;
+		if (!port.node || profile_find_node(profile, port.node))
+			continue;
+		profile_for_each_node(node, profile)
+			strlist_add(&known, node->name);
+		shown = strlist_join(&known, ", ");
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "port '%s' leads to node '%s', and cluster '%s' has no such "
+				    "node",
+				    word, port.node, profile->name);
+		return error_hint(err, -EINVAL, "choose one of %s, or none to reach any node",
+				  shown);
+	}
+	return 0;
+}
+
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err)
 {
@@ -516,6 +544,8 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 		r = check_control_planes(&profile, err);
 	if (r == 0)
 		r = check_upgrade(&profile, nodes_before, err);
+	if (r == 0)
+		r = plan_check_ports(&profile, &options->ports, err);
 	if (r < 0)
 		return r;
 	*ret = profile;

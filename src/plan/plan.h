@@ -13,6 +13,9 @@
 int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err);
 
+/* -EINVAL if one of WORDS is a port of --ports that leads to a node which PROFILE does not have. */
+int plan_check_ports(const struct profile *profile, const struct strlist *words, struct error *err);
+
 /* Tell OBSERVER what PLANNED changes of what was chosen for the cluster, if it exists. */
 void plan_tell_changes(const struct profile *planned, struct observer *observer);
 

@@ -75,10 +75,6 @@ struct world {
 	int (*import_images)(const struct profile *profile, const struct node *node,
 			     const struct payload *payload, struct error *err);
 
-	/* Move the pods of NODE elsewhere within SECONDS. */
-	int (*drain)(const struct profile *profile, const struct node *node, unsigned seconds,
-		     struct error *err);
-
 	/* Tell and untell the person's kubectl of the cluster. */
 	int (*kubeconfig_add)(const struct profile *profile, struct error *err);
 	int (*kubeconfig_remove)(const char *name, struct error *err);

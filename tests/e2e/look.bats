@@ -304,6 +304,15 @@ is_shut() {
 	run manykube status --layout=cluster
 	assert_status 4
 	assert_output_has "kubeconfig: Misconfigured"
+	run manykube status -o table
+	assert_status 4
+	assert_output_has "$KUBECONFIG:2:1: "
+	assert_output_has "correct or remove that kubeconfig"
+	[[ $output != *mends* ]] || fail "a start is said to mend it"
+	run manykube start
+	assert_status 38
+	assert_output_has "the file was not changed"
+	assert_equal "$(cat "$KUBECONFIG")" "{"
 	cp "$BATS_TEST_TMPDIR/kubeconfig" "$KUBECONFIG"
 	run -0 manykube status
 }

@@ -13,6 +13,24 @@ teardown_file() {
 	end_file
 }
 
+# A pod $1 without a controller on node $2.
+run_alone() {
+	kubectl apply -f - <<-POD
+		apiVersion: v1
+		kind: Pod
+		metadata: {name: $1}
+		spec:
+		  nodeName: $2
+		  terminationGracePeriodSeconds: 0
+		  containers:
+		    - name: main
+		      image: docker.io/library/busybox:latest
+		      imagePullPolicy: Never
+		      command: [sleep, infinity]
+	POD
+	kubectl wait --timeout=60s --for=condition=Ready "pod/$1"
+}
+
 # minikube's FreshStart2Nodes, DeployApp2Nodes, PingHostFrom2Pods.
 @test "two nodes, an app on both, and both reach the host" {
 	local pod gateway
@@ -71,7 +89,7 @@ teardown_file() {
 	run manykube cp "$BATS_TEST_FILENAME" node-3:/var/tmp/x
 	assert_status 83
 	assert_equal "$(manykube ip -n node-3)" "$(profile_get '.nodes[2].address')"
-	run -0 manykube logs node-3 --length=1
+	run -0 manykube logs node-3 -n 1
 	run -0 manykube node stop node-3
 	run -0 manykube node start node-3
 	assert_equal "$(identities)" "$before"
@@ -82,10 +100,17 @@ teardown_file() {
 }
 
 @test "a node drained to be stopped gets pods again when it is started" {
+	local before
+
+	# One that nothing would make again, and that may not be lost therefore.
+	run_alone alone node-3
+	before=$(kubectl get pod alone -o jsonpath='{.metadata.uid}')
 	run -0 manykube node stop node-3 --drain
+	assert_output_has "pods without a controller stay on node 'node-3', and stop and start with it: default/alone"
 	assert_equal "$(kubectl get node node-3 -o jsonpath='{.spec.unschedulable}')" true
 	run -0 manykube node start node-3
 	assert_equal "$(kubectl get node node-3 -o jsonpath='{.spec.unschedulable}')" ""
+	assert_equal "$(kubectl get pod alone -o jsonpath='{.metadata.uid}')" "$before"
 }
 
 # RestartKeepsNodes.
@@ -122,8 +147,14 @@ teardown_file() {
 
 	manykube node delete extra --force
 	link=$(ip -o link | grep -c "$(bridge_of e2e-nodes)")
+	run script -qec "$MANYKUBE node delete node-3" /dev/null <<<n
+	assert_output_has "are deleted with node 'node-3' and do not come back: default/alone"
+	assert_output_has "nothing was done"
+	kubectl get pod alone
 	run -0 manykube node delete node-3
+	assert_output_has "are deleted with node 'node-3' and do not come back: default/alone"
 	assert_output_has "Node node-3 was successfully deleted."
+	run ! kubectl get pod alone
 	assert_equal "$(node_names)" "node-1 node-2"
 	[ ! -e "$(profile_folder)/nodes/node-3" ]
 	[ "$(ip -o link | grep -c "$(bridge_of e2e-nodes)")" -lt "$link" ]
@@ -180,7 +211,7 @@ teardown_file() {
 		14|worker create --control-plane|'manykube node add -p e2e-nodes --control-plane'
 		14|worker stop node-1|use 'manykube node stop -p e2e-nodes node-1'
 		14|worker delete node-2 node-1|use 'manykube node delete -p e2e-nodes node-1'
-		14|worker ssh node-1|use 'manykube ssh -p e2e-nodes -n node-1'
+		14|worker ssh node-1|use 'manykube ssh -p e2e-nodes --node=node-1'
 		14|node start|no node is named
 		14|node start --all node-2|--all
 		14|node delete|NAME

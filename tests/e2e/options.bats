@@ -85,6 +85,23 @@ limit_of() {
 		--offline --extra-config=scheduler.feature-gates=Nonsense=true
 }
 
+@test "a dry run refuses the same" {
+	local file=$BATS_TEST_TMPDIR/cluster.yaml
+
+	assert_start_refused 14 "kubelet: unrecognized feature gate: Nonsense" \
+		--offline --dry-run --feature-gates=Nonsense=true
+	assert_start_refused 14 "kube-apiserver: unknown flag: --nonsense" \
+		--offline --dry-run --extra-config=apiserver.nonsense=1
+	assert_start_refused 14 "port '8080:30080@node-2' leads to node 'node-2'" \
+		--offline --dry-run --ports=8080:30080@node-2
+	manykube config init >"$file"
+	printf 'offline: true\nfeatureGates: {Nonsense: true}\n' >>"$file"
+	run manykube apply -f "$file" --dry-run
+	assert_status 14
+	assert_output_has "kubelet: unrecognized feature gate: Nonsense"
+	assert_no_trace
+}
+
 @test "what can't be had from a mirror is named" {
 	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/cache MANYKUBE_PAYLOAD_FROM=download \
 		run manykube start --download-only --binary-mirror=http://127.0.0.1:9

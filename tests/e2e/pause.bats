@@ -88,6 +88,8 @@ assert_went_on() {
 }
 
 @test "whoever wants something of what is paused is told at once" {
+	local command
+
 	manykube pause
 	run timeout 5 "$MANYKUBE" ssh node-2 -- true
 	assert_status 83
@@ -101,6 +103,15 @@ assert_went_on() {
 	assert_status 103
 	assert_output_has "the control plane of cluster 'e2e-pause' is paused"
 	assert_output_has "'manykube unpause"
+	for command in "node set node-2 --label=a=b" "node set node-2 --cpus=1" "node add more" \
+		"node delete node-2" "node stop node-2 --drain"; do
+		# shellcheck disable=SC2086
+		run timeout 5 "$MANYKUBE" $command
+		assert_status 103
+		assert_output_has "the control plane of cluster 'e2e-pause' is paused"
+		assert_output_has "'manykube unpause -p e2e-pause'"
+	done
+	assert_equal "$(profile_get '.nodes | length')" 2
 	run timeout 5 "$MANYKUBE" status -o table
 	assert_status 2
 	assert_output_has "'manykube unpause -p e2e-pause' lets it go on"

@@ -834,13 +834,6 @@ static int fake_import(arg_unused const struct profile *profile, const struct no
 	return 0;
 }
 
-static int fake_drain(arg_unused const struct profile *profile, const struct node *node,
-		      arg_unused unsigned seconds, arg_unused struct error *err)
-{
-	add_about("drained", node->name);
-	return 0;
-}
-
 static int fake_door_up(arg_unused const struct profile *profile, arg_unused struct error *err)
 {
 	add("front-door");
@@ -972,10 +965,14 @@ static int fake_node(const struct profile *profile, enum kube_verb verb, const c
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
 	cleanup_free char *name = xstrndup(path, strcspn(path, "/"));
+	const json_t *unschedulable = json_object_get(json_object_get(body, "spec"),
+						      "unschedulable");
 
 	if (!has("member", name))
 		return error_set(err, -ENOENT, "no such node");
-	if (verb == KUBE_MERGE && json_object_get(json_object_get(body, "spec"), "unschedulable"))
+	if (verb == KUBE_MERGE && json_is_true(unschedulable))
+		add_about("drained", name);
+	else if (verb == KUBE_MERGE && unschedulable)
 		drop_about("drained", name);
 	if (verb == KUBE_MERGE && strstr(path, "/status"))
 		add_about("disowned", name);
@@ -983,6 +980,51 @@ static int fake_node(const struct profile *profile, enum kube_verb verb, const c
 		drop_about("member", name);
 	if (verb == KUBE_GET && ret_answer)
 		*ret_answer = node_object(profile, name);
+	return 0;
+}
+
+#define POD_PATH "/api/v1/namespaces/default/pods/"
+
+/* The pods "pod:NODE:KIND:NAME" of one node, with KIND of their controller. */
+static json_t *list_pods(const char *node)
+{
+	cleanup_free char *begin = xasprintf("pod:%s:", node);
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	json_t *items = json_array();
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all) {
+		const char *kind = what + strlen(begin);
+		const char *name = strrchr(what, ':');
+		json_t *owners;
+
+		if (strncmp(what, begin, strlen(begin)) != 0)
+			continue;
+		owners = name == kind ? json_array()
+				      : json_pack("[{s:s%, s:b}]", "kind", kind,
+						  (size_t)(name - kind), "controller", true);
+		(void)json_array_append_new(items,
+					    json_pack("{s:{s:s, s:s, s:s, s:o}}", "metadata",
+						      "namespace", "default", "name", name + 1,
+						      "uid", what, "ownerReferences", owners));
+	}
+	return json_pack("{s:o}", "items", items);
+}
+
+/* Evict or delete a pod. */
+static int fake_pod(const char *path, struct error *err)
+{
+	cleanup_free char *end = xasprintf(":%.*s", (int)strcspn(path, "/?"), path);
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	const char *what;
+
+	if (strstr(path, "/eviction") && has("budget", end + 1))
+		return error_set(err, -EAGAIN, "it would violate the pod's disruption budget");
+	fake_world_list(&all);
+	strlist_for_each(what, &all)
+		if (strncmp(what, "pod:", 4) == 0 && strcmp(strrchr(what, ':'), end) == 0)
+			drop(what);
 	return 0;
 }
 
@@ -1019,6 +1061,10 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 		*ret_answer = list_leases();
 	if (strncmp(path, "/api/v1/nodes/", 14) == 0)
 		return fake_node(profile, verb, path + 14, body, ret_answer, err);
+	if (strncmp(path, POD_PATH, strlen(POD_PATH)) == 0)
+		return fake_pod(path + strlen(POD_PATH), err);
+	if (verb == KUBE_GET && strstr(path, "spec.nodeName%3D") && ret_answer)
+		*ret_answer = list_pods(strstr(path, "%3D") + 3);
 	if (strstr(path, "/configmaps/kubeadm-config"))
 		return fake_stored_config(verb, body, ret_answer);
 	if (verb == KUBE_GET && strstr(path, "component%3Dkube-apiserver"))
@@ -1157,7 +1203,6 @@ static const struct world fake_world = {
 	.admin_is_ready = fake_admin,
 	.renew = fake_renew,
 	.import_images = fake_import,
-	.drain = fake_drain,
 	.kubeconfig_add = fake_config_add,
 	.kubeconfig_remove = fake_config_remove,
 	.after = after,

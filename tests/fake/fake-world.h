@@ -25,6 +25,8 @@ void fake_world_list(struct strlist *ret);
  * run, which the API does not know yet; "no-cni:node-1" is not Ready not for want of a
  * network; "silent:node-1" has not told its status for a minute; "stopping:node-1" is shutting
  * down.  With "hung:front-door" the API does not answer until that was closed.
+ * "pod:node-1:ReplicaSet:web" is a pod with such a controller, "pod:node-1::web" one without;
+ * "budget:web" keeps it from being evicted.
  */
 void fake_world_add(const char *what);
 

@@ -70,9 +70,15 @@ active_home() {
 }
 
 @test "looking at a control plane as a worker is refused, with the command that does it" {
-	assert_refused "ip node-1" "manykube ip -p dev -n node-1"
-	assert_refused "status node-1" "manykube status -p dev -n node-1"
-	assert_refused "logs node-1" "manykube logs -p dev -n node-1"
+	assert_refused "ip node-1" "manykube ip -p dev --node=node-1"
+	assert_refused "status node-1" "manykube status -p dev --node=node-1"
+	assert_refused "logs node-1" "manykube logs -p dev --node=node-1"
+}
+
+@test "-n of logs is the number of lines, as minikube and tail have it" {
+	run -14 "$MANYKUBE" logs -p dev -n node-2
+	assert_has "$output" "--node=NODE chooses a node"
+	run -0 "$MANYKUBE" logs -p dev -n 50 --audit
 }
 
 @test "changing a control plane as a worker is refused, with the command that does it" {
@@ -80,7 +86,7 @@ active_home() {
 	assert_refused "stop node-1" "manykube node stop -p dev node-1"
 	assert_refused "start node-2 node-1" "manykube node start -p dev node-1"
 	assert_refused "delete node-1" "manykube node delete -p dev node-1"
-	assert_refused "ssh node-1" "manykube ssh -p dev -n node-1"
+	assert_refused "ssh node-1" "manykube ssh -p dev --node=node-1"
 	run -14 "$MANYKUBE" worker ssh -p dev
 	assert_has "$output" "no worker is named"
 	run -85 "$MANYKUBE" worker ssh -p dev 'uname -n'

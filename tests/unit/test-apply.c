@@ -330,6 +330,10 @@ TEST(what_can_not_be_done_as_a_whole_is_not_begun)
 			    "- {role: worker, name: w2, staticIP: 192.168.39.6}\n"
 			    "- {role: worker, name: w3, staticIP: 192.168.39.5}\n",
 		       "another node has '192.168.39.6'");
+	assert_refused(HEAD "network: {ports: [\"8080:30080@w7\"]}\n"
+			    "nodes:\n- {role: control-plane, name: a}\n",
+		       "f.yaml: port '8080:30080@w7' leads to node 'w7', and cluster 'test' has no "
+		       "such node");
 	/* Of two control planes one may be made anew, but not the last one. */
 	ASSERT_OK(apply_text(same, &usual, &err));
 	assert_refused(anew, "node 'a' is the only control plane, so it can't be deleted and made "

@@ -3,6 +3,7 @@
 
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
+#include "cluster/drain.h"
 #include "fake-world.h"
 #include "node/cluster-node.h"
 #include "record/options.h"
@@ -441,6 +442,24 @@ static bool is_outdated(const char *name)
 	return profile_find_node(&profile, name)->outdated;
 }
 
+TEST(a_paused_control_plane_keeps_a_node_from_being_changed_at_once)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct node_changes changes = { .disk_bytes = 0 };
+	bool needs_restart;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	fake_world_add("frozen:node-1");
+	strlist_add(&changes.labels, "tier=db");
+	ASSERT_INT(cluster_change_node(&profile, "node-2", &changes, &needs_restart, &why), -EBUSY);
+	ASSERT(why.reason == &reason_api_not_running);
+	ASSERT(strstr(why.hint, "'manykube unpause'"));
+	strlist_release(&changes.labels);
+}
+
 TEST(a_node_is_outdated_until_it_is_started_again)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -533,7 +552,7 @@ static int drain_second(void)
 
 	strlist_add(&names, "node-2");
 	ASSERT_OK(profile_load("test", &profile, &err));
-	r = cluster_drain_to_stop(&profile, &names, 10, NULL, NULL);
+	r = drain_nodes(&profile, &names, DRAIN_CONTROLLED, 10, NULL, NULL);
 	if (r == 0)
 		r = cluster_stop_nodes(&profile, &names, NULL, NULL);
 	return MIN(r, 0);
@@ -567,6 +586,95 @@ static int drained_second(void)
 TEST(a_start_of_a_drained_node_cut_short_is_finished_by_start)
 {
 	cut_short(drained_second, start_second, start_makes_three, 3);
+}
+
+TEST(pods_without_a_controller_stay_on_a_node_that_is_drained_to_be_stopped)
+{
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("pod:node-2:DaemonSet:proxy");
+	fake_world_add("pod:node-2:ReplicaSet:web");
+	fake_world_add("pod:node-2::alone");
+	fake_world_add("pod:node-3:ReplicaSet:other");
+	ASSERT_INT(drain_second(), 0);
+	assert_world("bridge:mktest drained:node-2 etcd:node-1 front-door kubeconfig " MEMBERS
+		     "pod:node-2::alone pod:node-2:DaemonSet:proxy pod:node-3:ReplicaSet:other "
+		     "running:node-1 running:node-3");
+}
+
+static int drain_second_because(struct error *why)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	strlist_add(&names, "node-2");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	return drain_nodes(&profile, &names, DRAIN_CONTROLLED, 1, NULL, why);
+}
+
+TEST(a_pod_that_can_not_be_moved_is_named_with_the_reason)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("pod:node-2:ReplicaSet:web");
+	fake_world_add("budget:web");
+	ASSERT_INT(drain_second_because(&why), -EBUSY);
+	ASSERT(strstr(why.text, "pod 'default/web' can't be evicted: it would violate"));
+}
+
+TEST(a_paused_node_or_control_plane_is_not_drained_but_named_at_once)
+{
+	cleanup_with(error_clear) struct error of_node = ERROR_INIT;
+	cleanup_with(error_clear) struct error of_control_plane = ERROR_INIT;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("frozen:node-2");
+	ASSERT_INT(drain_second_because(&of_node), -EBUSY);
+	ASSERT(of_node.reason == &reason_node_paused);
+	fake_world_add("frozen:node-1");
+	ASSERT_INT(drain_second_because(&of_control_plane), -EBUSY);
+	ASSERT(of_control_plane.reason == &reason_api_not_running);
+	ASSERT(strstr(of_control_plane.hint, "'manykube unpause'"));
+}
+
+TEST(pods_that_are_lost_with_a_node_are_those_without_a_controller)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist lost = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("pod:node-3:DaemonSet:proxy");
+	fake_world_add("pod:node-3:ReplicaSet:web");
+	fake_world_add("pod:node-3::alone");
+	fake_world_add("pod:node-2::elsewhere");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	drain_list_bare(&profile, "node-3", &lost);
+	text = strlist_join(&lost, " ");
+	ASSERT_STR(text, "default/alone");
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", false, 10, NULL, &api_knows, &err));
+	assert_world("bridge:mktest drained:node-3 etcd:node-1 front-door kubeconfig member:node-1 "
+		     "member:node-2 pod:node-2::elsewhere running:node-1 running:node-2");
+}
+
+TEST(a_node_of_a_paused_cluster_is_not_deleted_unless_by_force)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("frozen:node-1");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(cluster_remove_node(&profile, "node-3", false, 10, NULL, &api_knows, &why),
+		   -EBUSY);
+	ASSERT(strstr(why.hint, "'manykube unpause'"));
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", true, 0, NULL, &api_knows, &err));
+	ASSERT(api_knows);
 }
 
 /* Deleting. */

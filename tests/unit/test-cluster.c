@@ -279,6 +279,27 @@ TEST(a_damaged_profile_is_kept_by_start_and_removed_by_delete)
 	ASSERT_STR(text.text, "{ broken");
 }
 
+TEST(a_port_may_only_lead_to_a_node_that_the_cluster_has)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *world_folder = begin_round(0);
+	struct cluster_options options = three_nodes;
+	struct cluster_outcome outcome;
+
+	fake_world_use(world_folder, 0);
+	strlist_add(&options.ports, "8080:30080@node-4");
+	ASSERT_INT(cluster_start("test", &options, NULL, &outcome, &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(strstr(why.text, "'8080:30080@node-4' leads to node 'node-4'"));
+	ASSERT(strstr(why.hint, "node-1, node-2, node-3"));
+	assert_no_trace();
+	strlist_release(&options.ports);
+	/* One that is made by the same start is as good. */
+	strlist_add(&options.ports, "8080:30080@node-3");
+	ASSERT_OK(cluster_start("test", &options, NULL, &outcome, &err));
+	strlist_release(&options.ports);
+}
+
 TEST(a_start_without_room_makes_nothing)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;

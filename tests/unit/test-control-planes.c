@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "cluster/cluster.h"
+#include "fake-world.h"
 #include "kubeadm/members.h"
 #include "node/node-files.h"
-#include "fake-world.h"
 #include "record/options.h"
 #include "rounds.h"
 #include "test.h"

@@ -1,10 +1,10 @@
 #include "look/activity.h"
+#include "look/defects.h"
 #include "look/detail.h"
 #include "look/health.h"
 #include "look/readiness.h"
 #include "look/status.h"
 #include "node/trouble.h"
-#include "look/defects.h"
 #include "test.h"
 
 TEST(reads_what_the_agent_wrote)

@@ -220,6 +220,25 @@ TEST(problems_come_with_what_to_do)
 	free(text);
 }
 
+TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_mended)
+{
+	struct profile profile = { .name = (char *)"dev", .node_count = 1, .api_port = 16443 };
+	struct activity quiet = ACTIVITY_INIT;
+	struct cluster_status damaged = { statuses, 1, .kubeconfig_damage = (char *)"/k:1:2: odd" };
+	struct node_table_look wide = { .columns = 0 };
+	const char *before = statuses[0].kubeconfig;
+	FILE *out = open_memstream(&text, &len);
+
+	statuses[0].kubeconfig = "Misconfigured";
+	node_table_print_problems(&profile, &damaged, &detail, &quiet, &wide, out);
+	statuses[0].kubeconfig = before;
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(text, "kubectl can't use this cluster: /k:1:2: odd\n"));
+	ASSERT(strstr(text, "correct or remove that kubeconfig"));
+	ASSERT(!strstr(text, "mends"));
+	free(text);
+}
+
 TEST(sizes_and_ages_are_short)
 {
 	static const struct {

@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "record/world.h"
 #include "fake-world.h"
 #include "record/options.h"
+#include "record/world.h"
 #include "rounds.h"
 #include "test.h"
 

@@ -1,0 +1,298 @@
+/*
+ * Draining a node.
+ *
+ * It is cordoned, and its pods are evicted through the API, as `kubectl drain` does; that can't be
+ * used, since it either refuses a node that has a pod without a controller or deletes that pod.
+ * Evictions respect PodDisruptionBudgets: one that is refused is tried again until time is up.
+ */
+
+#include "cluster/drain.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/cluster.h"
+#include "kubeadm/members.h"
+#include "node/cluster-node.h"
+#include "record/world.h"
+
+#define POLL_MS 500
+
+static const char *metadata_of(const json_t *pod, const char *key)
+{
+	const char *value = json_string_value(
+		json_object_get(json_object_get(pod, "metadata"), key));
+
+	return value ? value : "";
+}
+
+/* The kind of the pod's controller ("ReplicaSet"); NULL if it has none. */
+static const char *controller_of(const json_t *pod)
+{
+	const json_t *owner;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(pod, "metadata"), "ownerReferences"), i,
+			   owner)
+	{
+		if (json_is_true(json_object_get(owner, "controller")))
+			return json_string_value(json_object_get(owner, "kind"));
+	}
+	return NULL;
+}
+
+/* Whether the pod belongs to its node: a static pod or a DaemonSet's, which would only come back.
+ */
+static bool belongs_to_node(const json_t *pod)
+{
+	const json_t *annotations = json_object_get(json_object_get(pod, "metadata"),
+						    "annotations");
+	const char *controller = controller_of(pod);
+
+	return json_object_get(annotations, "kubernetes.io/config.mirror") ||
+	       (controller && strcmp(controller, "DaemonSet") == 0);
+}
+
+static bool is_bare(const json_t *pod)
+{
+	return !controller_of(pod) && !belongs_to_node(pod);
+}
+
+static bool has_ended(const json_t *pod)
+{
+	const char *phase = json_string_value(
+		json_object_get(json_object_get(pod, "status"), "phase"));
+
+	return phase && (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0);
+}
+
+static bool has_to_go(const json_t *pod, enum drain_scope scope)
+{
+	return !belongs_to_node(pod) && (scope == DRAIN_ALL || !is_bare(pod));
+}
+
+static int list_pods(const struct profile *profile, const char *name, json_t **ret,
+		     struct error *err)
+{
+	cleanup_free char *path = xasprintf("/api/v1/pods?fieldSelector=spec.nodeName%%3D%s", name);
+
+	return world->kube(profile, KUBE_GET, path, NULL, ret, err);
+}
+
+static void add_bare(const json_t *pods, struct strlist *ret)
+{
+	const json_t *pod;
+	size_t i;
+
+	json_array_foreach(json_object_get(pods, "items"), i, pod)
+	{
+		if (is_bare(pod) && !has_ended(pod) && !*metadata_of(pod, "deletionTimestamp"))
+			strlist_addf(ret, "%s/%s", metadata_of(pod, "namespace"),
+				     metadata_of(pod, "name"));
+	}
+}
+
+void drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret)
+{
+	json_auto_t *pods = NULL;
+
+	if (list_pods(profile, name, &pods, NULL) == 0)
+		add_bare(pods, ret);
+}
+
+static const json_t *find_pod(const json_t *pods, const char *uid)
+{
+	const json_t *pod;
+	size_t i;
+
+	json_array_foreach(json_object_get(pods, "items"), i, pod)
+	{
+		if (strcmp(metadata_of(pod, "uid"), uid) == 0)
+			return pod;
+	}
+	return NULL;
+}
+
+/* WHY is set if the pod is not on its way out yet. */
+static void evict(const struct profile *profile, const json_t *pod, struct error *why)
+{
+	const char *space = metadata_of(pod, "namespace");
+	const char *name = metadata_of(pod, "name");
+	cleanup_free char *path = xasprintf("/api/v1/namespaces/%s/pods/%s/eviction", space, name);
+	json_auto_t *body = json_pack("{s:s, s:s, s:{s:s, s:s}}", "apiVersion", "policy/v1", "kind",
+				      "Eviction", "metadata", "name", name, "namespace", space);
+	int r = world->kube(profile, KUBE_CREATE, path, body, NULL, why);
+
+	if (r == -ENOENT)
+		error_clear(why);
+	else if (r < 0)
+		(void)error_prefix(why, r, "pod '%s/%s' can't be evicted", space, name);
+}
+
+/* Evict all of the pods FIRST that NOW has still; returns how many that are, and in WHY what keeps
+ * one of them. */
+static unsigned evict_all(const struct profile *profile, const json_t *first, const json_t *now,
+			  enum drain_scope scope, struct error *why)
+{
+	const json_t *pod;
+	unsigned left = 0;
+	size_t i;
+
+	/* Pods that come meanwhile tolerate a cordoned node, and would come again and again. */
+	json_array_foreach(json_object_get(first, "items"), i, pod)
+	{
+		const json_t *same = has_to_go(pod, scope) ? find_pod(now, metadata_of(pod, "uid"))
+							   : NULL;
+
+		if (!same)
+			continue;
+		error_clear(why);
+		if (*metadata_of(same, "deletionTimestamp"))
+			(void)error_set(why, -EBUSY, "pod '%s/%s' has not ended",
+					metadata_of(same, "namespace"), metadata_of(same, "name"));
+		else
+			evict(profile, same, why);
+		left++;
+	}
+	return left;
+}
+
+static int cordon(const struct profile *profile, const struct node *node, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	json_auto_t *patch = json_pack("{s:{s:b}}", "spec", "unschedulable", true);
+
+	return world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
+}
+
+static void tell_of_bare(const json_t *pods, const struct node *node)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+
+	add_bare(pods, &names);
+	if (names.count == 0)
+		return;
+	text = strlist_join(&names, ", ");
+	log_warning("pods without a controller stay on node '%s', and stop and start with it: %s",
+		    node->name, text);
+}
+
+static int evict_until(const struct profile *profile, const struct node *node, const json_t *first,
+		       enum drain_scope scope, unsigned seconds, struct error *err)
+{
+	int64_t deadline_ms = clock_now_ms() + (int64_t)seconds * 1000;
+
+	for (;;) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		json_auto_t *now = NULL;
+		int r = list_pods(profile, node->name, &now, &why);
+
+		if (r == 0 && evict_all(profile, first, now, scope, &why) == 0)
+			return 0;
+		if (clock_now_ms() >= deadline_ms)
+			return error_because(err, &reason_control_plane, -EBUSY,
+					     "draining node '%s' did not end within %u s: %s",
+					     node->name, seconds,
+					     why.text ? why.text : "pods have not ended");
+		clock_rest_ms(POLL_MS);
+	}
+}
+
+static int drain_node(const struct profile *profile, const struct node *node,
+		      enum drain_scope scope, unsigned seconds, struct error *err)
+{
+	json_auto_t *first = NULL;
+	int r = cordon(profile, node, err);
+
+	if (r == 0)
+		r = list_pods(profile, node->name, &first, err);
+	if (r < 0)
+		return error_prefix(err, r, "cannot drain node '%s'", node->name);
+	if (scope == DRAIN_CONTROLLED)
+		tell_of_bare(first, node);
+	return evict_until(profile, node, first, scope, seconds, err);
+}
+
+/* Whether people have set NODE aside themselves, so that it is to stay so. */
+static bool is_set_aside(const struct profile *profile, const struct node *node)
+{
+	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
+	json_auto_t *object = NULL;
+
+	return !strlist_has(&profile->drained, node->name) &&
+	       world->kube(profile, KUBE_GET, path, NULL, &object, NULL) == 0 &&
+	       json_is_true(json_object_get(json_object_get(object, "spec"), "unschedulable"));
+}
+
+/* Write down that NODE is to get pods again when it is started, unless it gets none now. */
+static int note_drain(struct profile *profile, const struct node *node, struct error *err)
+{
+	int r;
+
+	if (is_set_aside(profile, node) || strlist_has(&profile->drained, node->name))
+		return 0;
+	strlist_add(&profile->drained, node->name);
+	r = profile_save(profile, err);
+	if (r == 0)
+		world->after("note drain");
+	return r;
+}
+
+int drain_nodes(struct profile *profile, const struct strlist *names, enum drain_scope scope,
+		unsigned seconds, struct observer *observer, struct error *err)
+{
+	const char *name;
+	int r = cluster_need_awake(profile, err);
+
+	strlist_for_each(name, names) {
+		struct node *node = NULL;
+
+		if (r == 0)
+			r = profile_need_node(profile, name, &node, err);
+		/* Its kubelet would never say that pods have ended. */
+		if (r == 0)
+			r = cluster_node_need_awake(profile, node, err);
+		if (r == 0)
+			r = note_drain(profile, node, err);
+		if (r < 0)
+			return r;
+		observe_begin(observer, "draining node", name);
+		r = drain_node(profile, node, scope, seconds, err);
+		observe_end(observer, "draining node", name, r == 0);
+	}
+	return r;
+}
+
+int drain_undo(struct profile *profile, const bool *part, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist left = STRLIST_INIT;
+	json_auto_t *patch = json_pack("{s:{s:n}}", "spec", "unschedulable");
+	const char *name;
+
+	if (profile->drained.count == 0)
+		return 0;
+	strlist_for_each(name, &profile->drained) {
+		cleanup_free char *path = xasprintf("/api/v1/nodes/%s", name);
+		const struct node *node = profile_find_node(profile, name);
+		int r;
+
+		if (node && !part[node - profile->nodes]) {
+			strlist_add(&left, name);
+			continue;
+		}
+		/* One that was deleted, or never joined, is not there. */
+		r = node ? world->kube(profile, KUBE_MERGE, path, patch, NULL, err) : 0;
+		if (r < 0 && r != -ENOENT)
+			return error_prefix(err, r, "cannot let pods onto node '%s'", name);
+		if (r == -ENOENT && err)
+			error_clear(err);
+	}
+	strlist_release(&profile->drained);
+	profile->drained = left;
+	left = STRLIST_INIT;
+	return profile_save(profile, err);
+}
