@@ -422,6 +422,13 @@ static int put(const struct node_spec *spec, const char *path, const char *text,
 	return r < 0 ? r : file_put(full, text, strlen(text), 0600, err);
 }
 
+static bool has_file(const struct node_spec *spec, const char *path)
+{
+	cleanup_free char *full = xasprintf("%s/tree/etc/kubernetes/%s", spec->folder, path);
+
+	return file_exists(full);
+}
+
 static bool is_awake(const char *name)
 {
 	return has("running", name) && !has("frozen", name);
@@ -561,7 +568,8 @@ static int kubeadm_join(const struct node_spec *spec, struct error *err)
 		return error_set(err, -EEXIST, "a node with that name has joined");
 	drop_about("disowned", spec->name);
 	add_about("member", spec->name);
-	if (put(spec, "kubelet.conf", "x", err) < 0)
+	/* A kubelet that was given its certificate before has it already. */
+	if (!has_file(spec, "kubelet.conf") && put(spec, "kubelet.conf", "x", err) < 0)
 		return -EIO;
 	return is_control_plane(spec) ? join_etcd(spec, err) : 0;
 }
