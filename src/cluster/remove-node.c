@@ -34,8 +34,7 @@ static void forget_pods(const struct profile *profile, const char *name)
 	size_t i;
 
 	(void)world->kube(profile, KUBE_GET, all, NULL, &list, NULL);
-	json_array_foreach(json_object_get(list, "items"), i, pod)
-	{
+	json_array_foreach(json_object_get(list, "items"), i, pod) {
 		const json_t *about = json_object_get(pod, "metadata");
 		cleanup_free char *path = xasprintf(
 			"/api/v1/namespaces/%s/pods/%s?gracePeriodSeconds=0",

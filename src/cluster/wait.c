@@ -72,8 +72,7 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 				   precise) > 0;
 	if (restart->thawed[node - profile->nodes])
 		return is_renewed;
-	json_array_foreach(conditions, i, condition)
-	{
+	json_array_foreach(conditions, i, condition) {
 		int order = compare_times(json_object_get(condition, "lastHeartbeatTime"), whole);
 
 		latest = MAX(latest, order);
@@ -91,8 +90,7 @@ static bool lacks_network(const struct profile *profile, const json_t *object)
 
 	if (strcmp(profile->cni, "none") != 0 || kube_node_is_ready(object))
 		return false;
-	json_array_foreach(conditions, i, condition)
-	{
+	json_array_foreach(conditions, i, condition) {
 		const char *words = json_string_value(json_object_get(condition, "message"));
 
 		if (words && strstr(words, "NetworkPluginNotReady"))
@@ -166,8 +164,7 @@ static int look_at_pods(const struct profile *profile, struct strbuf *missing, s
 		return r;
 	if (json_array_size(json_object_get(list, "items")) == 0)
 		add_name(missing, "all pods");
-	json_array_foreach(json_object_get(list, "items"), i, pod)
-	{
+	json_array_foreach(json_object_get(list, "items"), i, pod) {
 		const char *name = json_string_value(
 			json_object_get(json_object_get(pod, "metadata"), "name"));
 

@@ -97,8 +97,7 @@ int payload_images(const struct payload *payload, struct strlist *ret_names,
 	json_t *image;
 	size_t i;
 
-	json_array_foreach(json_object_get(json, "images"), i, image)
-	{
+	json_array_foreach(json_object_get(json, "images"), i, image) {
 		const char *name = json_string_value(json_object_get(image, "name"));
 		const char *archive = json_string_value(json_object_get(image, "archive"));
 

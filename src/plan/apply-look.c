@@ -71,8 +71,7 @@ static void compare_with_api(struct profile *profile)
 	if (!api_may_answer(profile) ||
 	    world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, NULL) < 0)
 		return;
-	json_array_foreach(json_object_get(list, "items"), i, object)
-	{
+	json_array_foreach(json_object_get(list, "items"), i, object) {
 		const char *name = json_string_value(
 			json_object_get(json_object_get(object, "metadata"), "name"));
 		struct node *node = name ? profile_find_node(profile, name) : NULL;
