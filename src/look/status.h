@@ -53,7 +53,3 @@ const char *cluster_status_api(const struct profile *profile, const struct node 
  * front door does not; 4 the kubeconfig does not point here; 8 the API does not call a node Ready,
  * or a node is short of memory, disk space or process numbers. */
 int cluster_status_code(const struct cluster_status *status);
-
-/* What the agent's state file TEXT says of the service NAME: its state ("running"), for the caller
- * to free; NULL if nothing. */
-char *cluster_status_service(const char *text, const char *name) must_check;
