@@ -78,11 +78,9 @@ static bool insist(bool (*attempt)(const struct profile *, const char *),
 
 	if (tally.running > 0 && tally.running >= members_majority(tally.count))
 		deadline += API_PATIENCE_MS;
-	while (!attempt(profile, name)) {
-		if (clock_now_ms() >= deadline)
+	while (!attempt(profile, name))
+		if (!clock_poll(deadline, API_POLL_MS))
 			return false;
-		clock_rest_ms(API_POLL_MS);
-	}
 	return true;
 }
 

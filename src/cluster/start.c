@@ -78,7 +78,7 @@ static int await_admin(struct start *start, struct error *err)
 	while (!world->admin_is_ready(&start->profile)) {
 		if (trouble_check(&start->profile, start->awaited, err) < 0)
 			return -EIO;
-		if (clock_now_ms() > start->deadline) {
+		if (!clock_poll(start->deadline, POLL_MS)) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "the API server did not come up in time");
 			return error_hint(
@@ -86,7 +86,6 @@ static int await_admin(struct start *start, struct error *err)
 				"nothing was undone; 'manykube logs --problems' may say why; then run "
 				"'manykube start' again");
 		}
-		clock_rest_ms(POLL_MS);
 	}
 	return 0;
 }
@@ -213,11 +212,9 @@ static int undrain(struct start *start, struct error *err)
 		int r = cluster_undrain(&start->profile, start->part, err);
 
 		if ((r != -EAGAIN && r != -ECONNREFUSED && r != -ETIMEDOUT) ||
-		    clock_now_ms() > start->deadline)
+		    !clock_poll(start->deadline, POLL_MS))
 			return r;
-		if (err)
-			error_clear(err);
-		clock_rest_ms(POLL_MS);
+		error_clear(err);
 	}
 }
 

@@ -234,7 +234,7 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 			return 0;
 		if (trouble_check(profile, restart ? restart->part : NULL, err) < 0)
 			return -EIO;
-		if (clock_now_ms() > deadline) {
+		if (!clock_poll(deadline, POLL_MS)) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "timed out %s: %s", step_of(what),
 					    r < 0 ? why.text : missing.text);
@@ -243,7 +243,6 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 				"nothing was undone; 'manykube logs --problems' may say why; then run "
 				"'manykube start' again, or give it longer with --wait-timeout");
 		}
-		clock_rest_ms(POLL_MS);
 	}
 }
 

@@ -153,9 +153,8 @@ static int front_door_without(const struct profile *profile, const struct strlis
 	int r = open_front_door(profile, names, err);
 
 	while (r == 0 && leads_to_any(profile, names)) {
-		if (clock_now_ms() >= deadline_ms)
+		if (!clock_poll(deadline_ms, FRONT_DOOR_POLL_MS))
 			return error_set(err, -ETIMEDOUT, "the front door does not change");
-		clock_rest_ms(FRONT_DOOR_POLL_MS);
 	}
 	return r;
 }
@@ -196,11 +195,8 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 		return r;
 	while ((r = kube_request(client, verb, path, body, ANSWER_TIMEOUT_MS, ret_answer, err)) ==
 		       -EPERM &&
-	       clock_now_ms() < deadline_ms) {
-		if (err)
-			error_clear(err);
-		clock_rest_ms(RIGHTS_POLL_MS);
-	}
+	       clock_poll(deadline_ms, RIGHTS_POLL_MS))
+		error_clear(err);
 	return r;
 }
 

@@ -44,6 +44,7 @@
 	"wait-control-plane"
 #define MEMBER_POLL_MS  100
 #define TROUBLE_POLL_MS 500
+#define LABEL_POLL_MS   100
 #define APPLY_TRIES     5
 #define APPLY_REST_MS   500
 
@@ -409,8 +410,7 @@ int bootstrap_disown(const struct profile *profile, const struct node *node, str
 
 	if (r != -ENOENT)
 		return r;
-	if (err)
-		error_clear(err);
+	error_clear(err);
 	return 0;
 }
 
@@ -422,8 +422,7 @@ int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct er
 
 		if (status != -ETIMEDOUT || next_ms > deadline_ms)
 			return finish(bootstrap, status, err);
-		if (err)
-			error_clear(err);
+		error_clear(err);
 		if (trouble_check_node(bootstrap->profile, bootstrap->node, err) < 0)
 			return -EIO;
 	}
@@ -471,8 +470,7 @@ int bootstrap_remove_token(const struct profile *profile, const char *token, str
 	int r = world->kube(profile, KUBE_DELETE, path, NULL, NULL, err);
 
 	if (r == -ENOENT) {
-		if (err)
-			error_clear(err);
+		error_clear(err);
 		return 0;
 	}
 	return r;
@@ -489,8 +487,8 @@ static int label(const struct profile *profile, const struct node *node, json_t 
 		return 0;
 	/* The control plane's kubelet may still be about to register it. */
 	while ((r = world->kube(profile, KUBE_MERGE, path, patch, NULL, err)) == -ENOENT &&
-	       clock_now_ms() < deadline_ms)
-		clock_rest_ms(100);
+	       clock_poll(deadline_ms, LABEL_POLL_MS))
+		error_clear(err);
 	return r < 0 ? error_prefix(err, r, "cannot label node '%s'", node->name) : 0;
 }
 
@@ -521,8 +519,7 @@ static int apply(const struct profile *profile, const char *path, json_t *body, 
 		r = world->kube(profile, KUBE_APPLY, path, body, NULL, err);
 		if ((r != -EAGAIN && r != -ETIMEDOUT) || left == 1)
 			break;
-		if (err)
-			error_clear(err);
+		error_clear(err);
 		clock_rest_ms(APPLY_REST_MS);
 	}
 	return r;

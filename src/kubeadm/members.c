@@ -106,14 +106,10 @@ static int take_out(const struct profile *profile, const struct member *member, 
 	int64_t deadline = clock_now_ms() + SETTLE_SECONDS * 1000;
 	int r;
 
-	for (;;) {
-		r = ask(profile, member->address, "/v3/cluster/member/remove", body, NULL, err);
-		if (r != -EAGAIN || clock_now_ms() >= deadline)
-			break;
-		if (err)
-			error_clear(err);
-		clock_rest_ms(SETTLE_POLL_MS);
-	}
+	while ((r = ask(profile, member->address, "/v3/cluster/member/remove", body, NULL, err)) ==
+		       -EAGAIN &&
+	       clock_poll(deadline, SETTLE_POLL_MS))
+		error_clear(err);
 	return r < 0 ? error_prefix(err, r, "cannot take the member at %s out of etcd",
 				    member->address)
 		     : 0;

@@ -297,8 +297,7 @@ static int take_lock(const char *version, struct observer *observer, int *ret_fd
 		return r;
 	note = xasprintf("Another command is getting Kubernetes %s; waiting for it (%s)", version,
 			 err && err->text ? err->text : "its lock is held");
-	if (err)
-		error_clear(err);
+	error_clear(err);
 	observe_note(observer, note);
 	return file_lock_private(path, "getting Kubernetes", -1, ret_fd, err);
 }

@@ -22,6 +22,7 @@
 #include "payload/work.h"
 
 #define START_TIMEOUT_MS 60000
+#define READY_POLL_MS    50
 #define STOP_TIMEOUT_MS  30000
 #define SOCKET           "/run/manykube/containerd.sock"
 
@@ -167,10 +168,9 @@ static int wait_until_ready(struct daemon *daemon, struct error *err)
 		r = run_ctr(daemon, ARGV("version"), err);
 		if (r <= 0)
 			return r;
-		if (clock_now_ms() >= deadline)
+		if (!clock_poll(deadline, READY_POLL_MS))
 			return error_set(err, -ETIMEDOUT, "containerd does not answer, see '%s'",
 					 daemon->log);
-		clock_rest_ms(50);
 	}
 }
 
