@@ -72,10 +72,21 @@ static void release_start(struct start *start)
 	profile_release(&start->profile);
 }
 
+/* Whether the administrator may do what it has to, who is given its rights as soon as there are
+ * roles; HAS_RIGHTS says whether that was done. */
+static bool admin_may_begin(const struct start *start, bool *has_rights)
+{
+	if (!*has_rights && world->roles_are_made(&start->profile))
+		*has_rights = world->give_admin_rights(&start->profile) == 0;
+	return *has_rights && world->admin_is_ready(&start->profile);
+}
+
 /* Wait until the administrator may do what it has to: the API runs and has made the roles. */
 static int await_admin(struct start *start, struct error *err)
 {
-	while (!world->admin_is_ready(&start->profile)) {
+	bool has_rights = false;
+
+	while (!admin_may_begin(start, &has_rights)) {
 		if (trouble_check(&start->profile, start->awaited, err) < 0)
 			return -EIO;
 		if (!clock_poll(start->deadline, POLL_MS)) {
