@@ -281,13 +281,11 @@ int cluster_find_unready(const struct profile *profile, const struct strlist *ab
 	if (r < 0)
 		return r;
 	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 		const json_t *object = kube_find_object(list, node->name);
 
 		/* Nodes that users have stopped or paused are as they want them. */
 		if (node->phase != NODE_JOINED || (object && kube_node_is_ready(object)) ||
-		    cluster_node_open(profile, node, &at, NULL) < 0 ||
-		    at.driver->query(&at.spec) != NODE_RUNNING || cluster_node_is_paused(&at))
+		    !cluster_node_is_awake(profile, node))
 			continue;
 		if (object && lacks_network(profile, object))
 			strlist_add(ret_bare, node->name);

@@ -198,26 +198,9 @@ int members_hint_majority(const struct profile *profile, int code, struct error 
 /* Whether so many control planes are paused that the others have no majority. */
 static bool is_paused(const struct profile *profile)
 {
-	const struct node *node;
-	unsigned control_planes = 0;
-	unsigned paused = 0;
-	unsigned awake = 0;
+	struct members_tally tally = members_tally(profile, NULL);
 
-	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-
-		if (!node->control_plane || node->phase != NODE_JOINED)
-			continue;
-		control_planes++;
-		if (cluster_node_open(profile, node, &at, NULL) < 0 ||
-		    at.driver->query(&at.spec) != NODE_RUNNING)
-			continue;
-		if (cluster_node_is_paused(&at))
-			paused++;
-		else
-			awake++;
-	}
-	return paused > 0 && awake < members_majority(control_planes);
+	return tally.paused > 0 && tally.running < members_majority(tally.count);
 }
 
 int cluster_need_awake(const struct profile *profile, struct error *err)

@@ -140,6 +140,16 @@ bool cluster_node_is_stopping(const struct cluster_node *node)
 	return usage_of(node).stopping;
 }
 
+bool cluster_node_is_at_work(const struct cluster_node *node)
+{
+	struct node_usage usage = { .memory_bytes = 0 };
+
+	if (node->driver->query(&node->spec) != NODE_RUNNING)
+		return false;
+	node->driver->measure(&node->spec, &usage);
+	return !usage.paused && !usage.stopping;
+}
+
 void cluster_node_release(struct cluster_node *node)
 {
 	free(node->folder);

@@ -19,9 +19,7 @@ static bool runs(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
-	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at) &&
-	       !cluster_node_is_stopping(&at);
+	return cluster_node_open(profile, node, &at, NULL) == 0 && cluster_node_is_at_work(&at);
 }
 
 static bool api_may_answer(const struct profile *profile)
