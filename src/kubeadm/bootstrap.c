@@ -135,20 +135,13 @@ static int finish(const struct bootstrap *bootstrap, int status, struct error *e
 			  bootstrap->log);
 }
 
-/* The node's own images first get the names that they have in the repository that was asked for, so
- * that nothing is pulled.  kubeadm asks another one for coredns without its folder. */
+/* The node's own images first get the names that they have in the repository that was asked for. */
 int bootstrap_run(const struct profile *profile, struct node *node, char *const *argv,
 		  const char *input, struct bootstrap *ret, struct error *err)
 {
 	static const char script[] =
-		"repository=$1\n"
-		"shift\n"
-		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
-		"for image in $(ctr -n k8s.io images ls -q name~=registry.k8s.io/); do\n"
-		"	name=${image#registry.k8s.io/}\n"
-		"	ctr -n k8s.io images tag --force \"$image\" \"$repository/${name#coredns/}\"\n"
-		"done\n"
-		"exec \"$@\"\n";
+#include "rename-images.sh.inc"
+		;
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 
 	if (!profile->image_repository)
@@ -288,45 +281,9 @@ static int copy_authorities(const struct profile *profile, const struct node *no
 	return r;
 }
 
-/*
- * A new member of etcd announces its name and waits for that to come back in the log.  Mostly it
- * comes back in the snapshot that brings all the rest, where it isn't noticed, and the member
- * serves nobody until it has waited for 7 s and announced itself again.  One that is started anew
- * once it has the snapshot gets no other, and serves at once.  Meanwhile kubeadm is held, so that
- * the member has no vote while it is away; but not before etcd begins, for some of its questions
- * must be answered within 2 s.  All is bounded, for one that is slow joins as well.
- */
 static char join_member[] =
-	"etcd() {\n"
-	"	for process in /proc/[0-9]*; do\n"
-	"		read -r name <$process/comm && [ \"$name\" = etcd ] &&\n"
-	"			grep -q =/etc/kubernetes/pki/etcd/peer $process/cmdline &&\n"
-	"			echo ${process#/proc/}\n"
-	"	done 2>/dev/null\n"
-	"}\n"
-	"within() {\n"
-	"	left=$1\n"
-	"	shift\n"
-	"	until \"$@\"; do\n"
-	"		left=$((left - 1))\n"
-	"		[ $left -gt 0 ] && kill -0 $$ || return 1\n"
-	"		sleep 0.02\n"
-	"	done\n"
-	"}\n"
-	"exists() { [ -e \"$1\" ]; }\n"
-	"has_snapshot() { exists \"$snap\"/*.snap && ! exists \"$snap\"/*.snap.db; }\n"
-	"is_back() { pid=$(etcd); [ -n \"$pid\" ] && [ \"$pid\" != \"$old\" ]; }\n"
-	"snap=/var/lib/etcd/member/snap\n"
-	"(\n"
-	"	within 3000 exists /etc/kubernetes/manifests/etcd.yaml &&\n"
-	"		within 3000 exists $snap || exit\n"
-	"	kill -STOP $$\n"
-	"	within 500 has_snapshot\n"
-	"	old=$(etcd)\n"
-	"	has_snapshot && kill -9 $old && within 250 is_back\n"
-	"	kill -CONT $$\n"
-	") &\n"
-	"exec \"$@\"\n";
+#include "join-member.sh.inc"
+	;
 
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err)
@@ -385,15 +342,9 @@ int bootstrap_await_member(const struct profile *profile, struct bootstrap *join
 int bootstrap_reset(const struct profile *profile, struct node *node, int64_t deadline_ms,
 		    struct error *err)
 {
-	/* kubeadm knows no way to end our kubelet, which would bring its pods back.  Without that
-	 * file the agent waits for the next join. */
-	static char script[] = "rm -f /var/lib/kubelet/kubeadm-flags.env\n"
-			       "while read -r name state pid rest; do\n"
-			       "	[ \"$name\" = kubelet ] && [ \"$pid\" -gt 0 ] || continue\n"
-			       "	kill \"$pid\" || continue\n"
-			       "	while kill -0 \"$pid\" 2>/dev/null; do sleep 0.05; done\n"
-			       "done </run/manykube/state\n"
-			       "exec kubeadm reset --force --v=1\n";
+	static char script[] =
+#include "reset.sh.inc"
+		;
 	cleanup_with(bootstrap_release) struct bootstrap reset = BOOTSTRAP_INIT;
 	int r = run_kubeadm(profile, node, ARGV("sh", "-c", script, "reset"), &reset, err);
 

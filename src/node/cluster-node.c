@@ -183,14 +183,8 @@ int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err)
 {
 	static char script[] =
-		"for process in /proc/[0-9]*; do\n"
-		"	for name; do\n"
-		"		[ \"$(cat $process/comm)\" = $name ] &&\n"
-		"			grep -q -e /etc/kubernetes/ -e /etc/containerd/ $process/cmdline &&\n"
-		"			kill -KILL ${process#/proc/}\n"
-		"	done\n"
-		"done 2>/dev/null\n"
-		":\n";
+#include "restart.sh.inc"
+		;
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
