@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/user.h"
+#include "kubeadm/addons.h"
 #include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
@@ -161,7 +162,7 @@ static int furnish(struct start *start, struct node *primary, struct error *err)
 	if (r == 0)
 		r = world->kubeconfig_add(&start->profile, err);
 	if (r == 0)
-		r = bootstrap_storage(&start->profile, err);
+		r = addons_install(&start->profile, ADDON_WITH_API, err);
 	if (r == 0)
 		r = bootstrap_finish(&start->publish, start->deadline, err);
 	return r;
@@ -193,9 +194,7 @@ static int finish_addons(struct start *start, struct error *err)
 	if (r == 0)
 		r = stored_config_has_addons(&start->profile, err);
 	if (r == 0)
-		r = bootstrap_quicken_dns(&start->profile, err);
-	if (r == 0)
-		r = bootstrap_name_protocols(&start->profile, err);
+		r = addons_install(&start->profile, ADDON_AFTER_KUBEADM, err);
 	if (r == 0)
 		r = bootstrap_finish(&start->controllers, start->deadline, err);
 	return r;

@@ -17,7 +17,6 @@
 #include "data/pki.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
-#include "kubeadm/storage.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
 #include "node/trouble.h"
@@ -45,8 +44,6 @@
 #define MEMBER_POLL_MS  100
 #define TROUBLE_POLL_MS 500
 #define LABEL_POLL_MS   100
-#define APPLY_TRIES     5
-#define APPLY_REST_MS   500
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
@@ -459,61 +456,4 @@ int bootstrap_mark_control_plane(const struct profile *profile, const struct nod
 					"");
 
 	return label(profile, node, labels, deadline_ms, err);
-}
-
-/* The API of a slow machine may not manage it the first time; to apply is to be able to repeat. */
-static int apply(const struct profile *profile, const char *path, json_t *body, struct error *err)
-{
-	int r = 0;
-
-	for (unsigned left = APPLY_TRIES; left > 0; left--) {
-		r = world->kube(profile, KUBE_APPLY, path, body, NULL, err);
-		if ((r != -EAGAIN && r != -ETIMEDOUT) || left == 1)
-			break;
-		error_clear(err);
-		clock_rest_ms(APPLY_REST_MS);
-	}
-	return r;
-}
-
-int bootstrap_quicken_dns(const struct profile *profile, struct error *err)
-{
-	json_auto_t *deployment = json_pack(
-		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:i}}]}}}}", "apiVersion", "apps/v1",
-		"kind", "Deployment", "metadata", "name", "coredns", "namespace", "kube-system",
-		"spec", "template", "spec", "containers", "name", "coredns", "readinessProbe",
-		"periodSeconds", 1);
-
-	assert(deployment);
-	return apply(profile, "/apis/apps/v1/namespaces/kube-system/deployments/coredns",
-		     deployment, err);
-}
-
-int bootstrap_name_protocols(const struct profile *profile, struct error *err)
-{
-	json_auto_t *set = json_pack(
-		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:s}}], s:[{s:s, s:[{s:s, s:s, s:b}]}]}}}}",
-		"apiVersion", "apps/v1", "kind", "DaemonSet", "metadata", "name", "kube-proxy",
-		"namespace", "kube-system", "spec", "template", "spec", "volumes", "name",
-		"protocols", "hostPath", "path", "/etc/protocols", "containers", "name",
-		"kube-proxy", "volumeMounts", "name", "protocols", "mountPath", "/etc/protocols",
-		"readOnly", 1);
-
-	assert(set);
-	return apply(profile, "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy", set,
-		     err);
-}
-
-int bootstrap_storage(const struct profile *profile, struct error *err)
-{
-	for (const struct storage_object *object = storage_objects(); object->path; object++) {
-		json_auto_t *body = json_loads(object->json, 0, NULL);
-		int r;
-
-		assert(body);
-		r = apply(profile, object->path, body, err);
-		if (r < 0)
-			return error_prefix(err, r, "cannot set up storage");
-	}
-	return 0;
 }

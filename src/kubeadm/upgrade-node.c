@@ -10,6 +10,7 @@
 #include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "kubeadm/addons.h"
 #include "kubeadm/bootstrap.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/stored-config.h"
@@ -127,10 +128,8 @@ int upgrade_rest(const struct profile *profile, struct node *node, const char *v
 	if (r == 0)
 		r = bootstrap_finish(&work, deadline_ms, err);
 	if (r == 0)
-		r = bootstrap_quicken_dns(profile, err);
+		r = addons_install(profile, ADDON_AFTER_KUBEADM, err);
 	if (r == 0)
-		r = bootstrap_name_protocols(profile, err);
-	if (r == 0)
-		r = bootstrap_storage(profile, err);
+		r = addons_install(profile, ADDON_WITH_API, err);
 	return r;
 }
