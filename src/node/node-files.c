@@ -313,23 +313,17 @@ static char *environment_of(const struct node *node)
 static int write_agent(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_free char *environment = environment_of(node);
-	cleanup_free char *text = xasprintf(
-		"service containerd\n"
-		"  command %s/opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
-		"  log /var/log/containerd.log\n"
-		"service kubelet\n"
-		"  when /var/lib/kubelet/kubeadm-flags.env\n"
-		"  needs /run/containerd/containerd.sock\n"
-		"  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
-		"  command %s" NODE_KUBELET
-		" --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf"
-		" --kubeconfig=/etc/kubernetes/kubelet.conf"
-		" --config=/var/lib/kubelet/config.yaml\n"
-		"  log /var/log/kubelet.log\n",
-		environment, environment);
+	static const char config[] =
+#include "agent.conf.inc"
+		;
+	const struct strbuf_value values[] = { { "ENVIRONMENT", environment },
+					       { "KUBELET", NODE_KUBELET },
+					       { NULL } };
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
+	strbuf_add_filled(&text, config, values);
 	/* Variables may be secrets. */
-	return node_put(profile, node, "manykube/agent.conf", text, 0600, err);
+	return node_put(profile, node, "manykube/agent.conf", text.text, 0600, err);
 }
 
 /* The default CNI: pods get addresses of the node's podCIDR, the routes between nodes are ours. */
