@@ -281,8 +281,7 @@ const json_t *kube_find_object(const json_t *list, const char *name)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(json_object_get(list, "items"), i, item)
-	{
+	json_array_foreach(json_object_get(list, "items"), i, item) {
 		const char *other = json_string_value(
 			json_object_get(json_object_get(item, "metadata"), "name"));
 
@@ -298,8 +297,7 @@ bool kube_node_is_ready(const json_t *node)
 	size_t i;
 	json_t *condition;
 
-	json_array_foreach(conditions, i, condition)
-	{
+	json_array_foreach(conditions, i, condition) {
 		const char *type = json_string_value(json_object_get(condition, "type"));
 		const char *status = json_string_value(json_object_get(condition, "status"));
 

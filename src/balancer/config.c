@@ -91,8 +91,7 @@ static int parse_words(json_t *array, const char *key, struct strlist *list, str
 
 	if (array && !json_is_array(array))
 		return error_set(err, -EINVAL, "'%s' is not a list", key);
-	json_array_foreach(array, i, item)
-	{
+	json_array_foreach(array, i, item) {
 		const char *text = json_string_value(item);
 
 		if (!text)
@@ -133,8 +132,7 @@ static int parse_backends(json_t *array, struct balancer_config *config, struct 
 
 	if (array && !json_is_array(array))
 		return error_set(err, -EINVAL, "'backends' is not a list");
-	json_array_foreach(array, i, item)
-	{
+	json_array_foreach(array, i, item) {
 		const char *name = NULL;
 		const char *address = NULL;
 		int r;
@@ -158,8 +156,7 @@ static int parse_forwards(json_t *array, struct balancer_config *config, struct 
 
 	if (array && !json_is_array(array))
 		return error_set(err, -EINVAL, "'forwards' is not a list");
-	json_array_foreach(array, i, item)
-	{
+	json_array_foreach(array, i, item) {
 		const char *listen = json_string_value(json_object_get(item, "listen"));
 		struct balancer_forward *forward;
 		int r;
@@ -230,8 +227,7 @@ static int parse_origins(json_t *root, struct balancer_config *config, struct er
 	}
 	if (nodes && !json_is_array(nodes))
 		return error_set(err, -EINVAL, "'nodes' is not a list");
-	json_array_foreach(nodes, i, item)
-	{
+	json_array_foreach(nodes, i, item) {
 		r = parse_origin(item, config, err);
 		if (r < 0)
 			return r;

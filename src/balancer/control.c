@@ -204,8 +204,7 @@ int balancer_ensure(const char *folder, struct error *err)
 				return r;
 		}
 		/* Another command has just started it. */
-		clock_rest_ms(poll_ms);
-	} while (clock_left_ms(deadline) > 0);
+	} while (clock_poll(deadline, poll_ms));
 	return error_because(err, &reason_network, -ETIMEDOUT,
 			     "the front door did not start in time");
 }

@@ -106,11 +106,8 @@ static int open_socket(struct sockets *sockets, const char *name, int64_t deadli
 	int r;
 
 	while ((r = endpoint_listen(name + strlen(TCP), type, &fd, err)) == -EADDRINUSE &&
-	       clock_left_ms(deadline_ms) > 0) {
-		if (err)
-			error_clear(err);
-		clock_rest_ms(in_use_poll_ms);
-	}
+	       clock_poll(deadline_ms, in_use_poll_ms))
+		error_clear(err);
 	if (r == 0)
 		sockets_put(sockets, name, fd);
 	return r;

@@ -29,6 +29,16 @@ void clock_rest_ms(unsigned ms)
 	(void)nanosleep(&rest, NULL);
 }
 
+bool clock_poll(int64_t deadline_ms, unsigned interval_ms)
+{
+	int left_ms = clock_left_ms(deadline_ms);
+
+	if (left_ms == 0)
+		return false;
+	clock_rest_ms(MIN((unsigned)left_ms, interval_ms));
+	return true;
+}
+
 int64_t clock_wall_seconds(void)
 {
 	return (int64_t)time(NULL);

@@ -213,6 +213,8 @@ int error_exit_status(const struct error *err)
 
 void error_clear(struct error *err)
 {
+	if (!err)
+		return;
 	free(err->text);
 	free(err->hint);
 	*err = ERROR_INIT;

@@ -94,7 +94,7 @@ int error_exit_status(const struct error *err);
  * base/advice.h says. */
 int error_hint(struct error *err, int code, const char *fmt, ...) printf_like(3, 4);
 
-/* Forget the error, leaving ERR ready for use again. */
+/* Forget the error, leaving ERR (may be NULL) ready for use again. */
 void error_clear(struct error *err);
 
 /* Have ERR (may be NULL) be what FROM is, which is ready for use again; returns CODE. */

@@ -12,6 +12,9 @@
 #include "base/file.h"
 #include "base/parse.h"
 
+/* How often a lock is tried again. */
+#define POLL_MS 10
+
 /* "PID WHAT" as the holder wrote it, or empty. */
 static void read_holder(int fd, struct strbuf *ret)
 {
@@ -84,9 +87,8 @@ int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err)
 			return error_sys(err, "cannot take the lock '%s'", shown);
 		if (errno == EINTR)
 			continue;
-		if (clock_now_ms() >= deadline)
+		if (!clock_poll(deadline, POLL_MS))
 			return name_holder(fd, err);
-		clock_rest_ms(10);
 	}
 	return 0;
 }

@@ -27,6 +27,30 @@ static size_t character_bytes(const unsigned char *text, size_t len)
 	return more + 1;
 }
 
+void strbuf_add_filled(struct strbuf *buf, const char *text, const struct strbuf_value *values)
+{
+	const char *at;
+
+	while ((at = strchr(text, '@'))) {
+		size_t len = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+		const struct strbuf_value *value = values;
+
+		strbuf_add_mem(buf, text, (size_t)(at - text));
+		text = at + 1;
+		if (len == 0 || text[len] != '@') {
+			strbuf_add_char(buf, '@');
+			continue;
+		}
+		while (value->name &&
+		       (strncmp(value->name, text, len) != 0 || value->name[len] != '\0'))
+			value++;
+		assert(value->name);
+		strbuf_add(buf, value->value);
+		text += len + 1;
+	}
+	strbuf_add(buf, text);
+}
+
 void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len)
 {
 	const char *end = text + len;

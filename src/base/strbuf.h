@@ -28,6 +28,16 @@ void strbuf_addf(struct strbuf *buf, const char *fmt, ...) printf_like(2, 3);
  * characters become "^[" and the like, other bytes "?". */
 void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len);
 
+/* What takes the place of "@NAME@" in a text. */
+struct strbuf_value {
+	const char *name; /* capital letters and '_'; NULL ends a list */
+	const char *value;
+};
+
+/* Add TEXT, a file that the program holds, with "@NAME@" replaced by VALUES.  All names that occur
+ * must be among them; any other '@' stays. */
+void strbuf_add_filled(struct strbuf *buf, const char *text, const struct strbuf_value *values);
+
 /* Make room for LEN more bytes behind the text and return where they go; strbuf_grown() counts
  * them. */
 char *strbuf_grow(struct strbuf *buf, size_t len);

@@ -103,9 +103,8 @@ static int pin_tree(const char *folder, const char *cpus, const char *wider)
 		int r = cgroup_walk(&walk, folder);
 
 		r = r < 0 ? r : pinning.problem;
-		if (r == 0 || clock_now_ms() > deadline)
+		if (r == 0 || !clock_poll(deadline, CGROUP_POLL_MS))
 			return r;
-		clock_rest_ms(5);
 	}
 }
 

@@ -5,6 +5,9 @@
 
 #define CGROUP_HIERARCHIES_MAX 24
 
+/* How often it is looked whether the kernel has done with a group what it was told to. */
+#define CGROUP_POLL_MS 5
+
 struct cgroup_hierarchy {
 	char *mount;   /* where the host has it */
 	char *options; /* what tells it from the others when mounting: "cpu,cpuacct"; empty on v2 */

@@ -172,10 +172,9 @@ int cgroup_kill(const char *path, struct error *err)
 		/* The first round may have looked while one process took another's place. */
 		if (r == 0 && found == 0 && round > 0)
 			return 0;
-		if (clock_now_ms() > deadline)
+		if (!clock_poll(deadline, CGROUP_POLL_MS))
 			return error_set(err, -ETIMEDOUT, "%u processes of '%s' do not end", found,
 					 path);
-		clock_rest_ms(5);
 	}
 }
 

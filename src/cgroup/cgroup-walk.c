@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "cgroup/cgroup-find.h"
 
 void cgroup_walk_release(struct cgroup_walk *walk)
 {
@@ -59,9 +60,10 @@ static int remove_empty(int parent, const char *name, int64_t deadline)
 	while (unlinkat(parent, name, AT_REMOVEDIR) < 0) {
 		if (errno == ENOENT)
 			return 0;
-		if (errno != EBUSY || clock_now_ms() > deadline)
+		if (errno != EBUSY)
 			return -errno;
-		clock_rest_ms(5);
+		if (!clock_poll(deadline, CGROUP_POLL_MS))
+			return -EBUSY;
 	}
 	return 0;
 }

@@ -337,9 +337,8 @@ int cgroup_freeze(const char *path, bool frozen, struct error *err)
 		r = set_frozen(path, frozen, err);
 		if (r < 0 || !frozen || cgroup_is_frozen(path))
 			return r;
-		if (clock_now_ms() > deadline)
+		if (!clock_poll(deadline, CGROUP_POLL_MS))
 			break;
-		clock_rest_ms(5);
 	}
 	(void)set_frozen(path, false, NULL);
 	return error_set(err, -ETIMEDOUT, "the processes of '%s' can't all be frozen", path);

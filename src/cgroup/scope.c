@@ -138,10 +138,9 @@ int scope_open(const char *cluster, const char *name, struct scope *ret_scope, s
 		return 0;
 	/* One that has just become empty is still there until systemd notices. */
 	while ((r = ask(cluster, name, &scope, &answer, err)) == -EAGAIN &&
-	       clock_now_ms() < deadline) {
+	       clock_poll(deadline, POLL_MS)) {
 		scope_release(&scope);
 		strbuf_reset(&answer);
-		clock_rest_ms(POLL_MS);
 	}
 	if (r == -EAGAIN)
 		return error_because(err, &reason_host_config, r,
@@ -190,8 +189,8 @@ int scope_destroy(const char *cluster, struct error *err)
 	int r = cgroup_kill(group, err);
 
 	/* systemd removes it with the unit, and both are to be gone. */
-	while (r == 0 && scope_is_used() && file_exists(folder) && clock_now_ms() < deadline)
-		clock_rest_ms(POLL_MS);
+	while (r == 0 && scope_is_used() && file_exists(folder) && clock_poll(deadline, POLL_MS))
+		;
 	if (r == 0)
 		r = cgroup_remove(group, err);
 	if (r == 0 && !scope_is_used())

@@ -75,12 +75,11 @@ static int count_anew(const struct profile *profile, const struct node *node, st
 
 	strlist_add(&names, "kubelet");
 	r = cluster_node_restart(profile, node, &names, deadline_ms, err);
-	while (r == 0 && before && clock_now_ms() < deadline_ms) {
+	while (r == 0 && before) {
 		cleanup_free char *now = last_report(profile, node);
 
-		if (!now || strcmp(now, before) != 0)
+		if (!now || strcmp(now, before) != 0 || !clock_poll(deadline_ms, POLL_MS))
 			break;
-		clock_rest_ms(POLL_MS);
 	}
 	return r;
 }

@@ -36,8 +36,7 @@ static const char *controller_of(const json_t *pod)
 	size_t i;
 
 	json_array_foreach(json_object_get(json_object_get(pod, "metadata"), "ownerReferences"), i,
-			   owner)
-	{
+			   owner) {
 		if (json_is_true(json_object_get(owner, "controller")))
 			return json_string_value(json_object_get(owner, "kind"));
 	}
@@ -87,8 +86,7 @@ static void add_bare(const json_t *pods, struct strlist *ret)
 	const json_t *pod;
 	size_t i;
 
-	json_array_foreach(json_object_get(pods, "items"), i, pod)
-	{
+	json_array_foreach(json_object_get(pods, "items"), i, pod) {
 		if (is_bare(pod) && !has_ended(pod) && !*metadata_of(pod, "deletionTimestamp"))
 			strlist_addf(ret, "%s/%s", metadata_of(pod, "namespace"),
 				     metadata_of(pod, "name"));
@@ -108,8 +106,7 @@ static const json_t *find_pod(const json_t *pods, const char *uid)
 	const json_t *pod;
 	size_t i;
 
-	json_array_foreach(json_object_get(pods, "items"), i, pod)
-	{
+	json_array_foreach(json_object_get(pods, "items"), i, pod) {
 		if (strcmp(metadata_of(pod, "uid"), uid) == 0)
 			return pod;
 	}
@@ -142,8 +139,7 @@ static unsigned evict_all(const struct profile *profile, const json_t *first, co
 	size_t i;
 
 	/* Pods that come meanwhile tolerate a cordoned node, and would come again and again. */
-	json_array_foreach(json_object_get(first, "items"), i, pod)
-	{
+	json_array_foreach(json_object_get(first, "items"), i, pod) {
 		const json_t *same = has_to_go(pod, scope) ? find_pod(now, metadata_of(pod, "uid"))
 							   : NULL;
 

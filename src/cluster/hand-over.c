@@ -152,11 +152,10 @@ static void end_api_server(const struct profile *profile, const struct node *nod
 	if (signal_api_server(profile, node, SIGTERM) == 0)
 		return;
 	while (signal_api_server(profile, node, 0) > 0) {
-		if (clock_now_ms() >= deadline) {
+		if (!clock_poll(deadline, END_POLL_MS)) {
 			log_debug("the API server of '%s' does not end", node->name);
 			return;
 		}
-		clock_rest_ms(END_POLL_MS);
 	}
 }
 

@@ -111,11 +111,9 @@ int cluster_step_back(struct profile *profile, struct node *node, struct error *
 /* What is left on a node that does not run is removed before it joins again. */
 static void reset(const struct profile *profile, struct node *node)
 {
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
-	if (cluster_node_open(profile, node, &at, NULL) < 0 ||
-	    at.driver->query(&at.spec) != NODE_RUNNING || cluster_node_is_paused(&at))
+	if (!cluster_node_is_awake(profile, node))
 		return;
 	if (bootstrap_reset(profile, node, clock_now_ms() + RESET_SECONDS * 1000, &why) < 0)
 		log_debug("'%s' could not be reset: %s", node->name, why.text);

@@ -35,8 +35,7 @@ static void forget_pods(const struct profile *profile, const char *name)
 	size_t i;
 
 	(void)world->kube(profile, KUBE_GET, all, NULL, &list, NULL);
-	json_array_foreach(json_object_get(list, "items"), i, pod)
-	{
+	json_array_foreach(json_object_get(list, "items"), i, pod) {
 		const json_t *about = json_object_get(pod, "metadata");
 		cleanup_free char *path = xasprintf(
 			"/api/v1/namespaces/%s/pods/%s?gracePeriodSeconds=0",
@@ -80,11 +79,9 @@ static bool insist(bool (*attempt)(const struct profile *, const char *),
 	int64_t deadline = clock_now_ms() + API_PATIENCE_MS;
 	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline);
 
-	while (!attempt(profile, name)) {
-		if (!is_promising || clock_now_ms() >= deadline)
+	while (!attempt(profile, name))
+		if (!is_promising || !clock_poll(deadline, API_POLL_MS))
 			return false;
-		clock_rest_ms(API_POLL_MS);
-	}
 	return true;
 }
 

@@ -107,8 +107,7 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 
 		if (r < 0)
 			return r;
-		start->ran[i] = at.driver->query(&at.spec) == NODE_RUNNING &&
-				!cluster_node_is_paused(&at) && !cluster_node_is_stopping(&at);
+		start->ran[i] = cluster_node_is_at_work(&at);
 		start->part[i] = asked_for || (start->ran[i] && node->phase != NODE_LEAVING);
 		start->awaited[i] = asked_for && !(options->trust_running && start->ran[i] &&
 						   node->phase == NODE_JOINED);

@@ -28,6 +28,7 @@
 #include "base/log.h"
 #include "base/user.h"
 #include "cluster/drain.h"
+#include "kubeadm/addons.h"
 #include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
@@ -73,13 +74,24 @@ static void release_start(struct start *start)
 	profile_release(&start->profile);
 }
 
+/* Whether the administrator may do what it has to, who is given its rights as soon as there are
+ * roles; HAS_RIGHTS says whether that was done. */
+static bool admin_may_begin(const struct start *start, bool *has_rights)
+{
+	if (!*has_rights && world->roles_are_made(&start->profile))
+		*has_rights = world->give_admin_rights(&start->profile) == 0;
+	return *has_rights && world->admin_is_ready(&start->profile);
+}
+
 /* Wait until the administrator may do what it has to: the API runs and has made the roles. */
 static int await_admin(struct start *start, struct error *err)
 {
-	while (!world->admin_is_ready(&start->profile)) {
+	bool has_rights = false;
+
+	while (!admin_may_begin(start, &has_rights)) {
 		if (trouble_check(&start->profile, start->awaited, err) < 0)
 			return -EIO;
-		if (clock_now_ms() > start->deadline) {
+		if (!clock_poll(start->deadline, POLL_MS)) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "the API server did not come up in time");
 			return error_hint(
@@ -87,7 +99,6 @@ static int await_admin(struct start *start, struct error *err)
 				"nothing was undone; 'manykube logs --problems' may say why; then run "
 				"'manykube start' again");
 		}
-		clock_rest_ms(POLL_MS);
 	}
 	return 0;
 }
@@ -152,7 +163,7 @@ static int furnish(struct start *start, struct node *primary, struct error *err)
 	if (r == 0)
 		r = world->kubeconfig_add(&start->profile, err);
 	if (r == 0)
-		r = bootstrap_storage(&start->profile, err);
+		r = addons_install(&start->profile, ADDON_WITH_API, err);
 	if (r == 0)
 		r = bootstrap_finish(&start->publish, start->deadline, err);
 	return r;
@@ -184,9 +195,7 @@ static int finish_addons(struct start *start, struct error *err)
 	if (r == 0)
 		r = stored_config_has_addons(&start->profile, err);
 	if (r == 0)
-		r = bootstrap_quicken_dns(&start->profile, err);
-	if (r == 0)
-		r = bootstrap_name_protocols(&start->profile, err);
+		r = addons_install(&start->profile, ADDON_AFTER_KUBEADM, err);
 	if (r == 0)
 		r = bootstrap_finish(&start->controllers, start->deadline, err);
 	return r;
@@ -214,11 +223,9 @@ static int undrain(struct start *start, struct error *err)
 		int r = drain_undo(&start->profile, start->part, err);
 
 		if ((r != -EAGAIN && r != -ECONNREFUSED && r != -ETIMEDOUT) ||
-		    clock_now_ms() > start->deadline)
+		    !clock_poll(start->deadline, POLL_MS))
 			return r;
-		if (err)
-			error_clear(err);
-		clock_rest_ms(POLL_MS);
+		error_clear(err);
 	}
 }
 

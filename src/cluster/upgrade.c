@@ -251,11 +251,10 @@ static int await_kubelet(const struct upgrade *upgrade, const struct node *node,
 			"kubeletVersion"));
 		if (version && strcmp(version, upgrade->plan.to) == 0)
 			return 0;
-		if (clock_now_ms() > deadline)
+		if (!clock_poll(deadline, POLL_MS))
 			return error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					     "the kubelet of node '%s' is of %s still", node->name,
 					     version ? version : "an unknown version");
-		clock_rest_ms(POLL_MS);
 	}
 }
 
@@ -356,12 +355,11 @@ static int await_api_servers(const struct upgrade *upgrade, struct error *err)
 		}
 		if (!old)
 			return 0;
-		if (clock_now_ms() > deadline)
+		if (!clock_poll(deadline, POLL_MS))
 			return error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					     "the API does not know that node '%s' has a new API "
 					     "server",
 					     old);
-		clock_rest_ms(POLL_MS);
 	}
 }
 

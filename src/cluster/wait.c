@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
+#include "driver/agent-state.h"
 #include "driver/tree.h"
 #include "look/status.h"
 #include "node/cluster-node.h"
@@ -75,8 +76,7 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 				   precise) > 0;
 	if (restart->thawed[node - profile->nodes])
 		return is_renewed;
-	json_array_foreach(conditions, i, condition)
-	{
+	json_array_foreach(conditions, i, condition) {
 		int order = compare_times(json_object_get(condition, "lastHeartbeatTime"), whole);
 
 		latest = MAX(latest, order);
@@ -89,17 +89,16 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 static bool lacks_service(const struct profile *profile, const struct node *node)
 {
 	static const char *const names[] = { "containerd", "kubelet" };
+	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *folder = node_folder(profile, node);
 
 	if (node_tree_read_state(folder, &text, NULL) < 0)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		cleanup_free char *state = cluster_status_service(text.text, names[i]);
-
-		if (state && strcmp(state, "running") != 0)
+	agent_state_parse(text.text, &state);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (agent_state_find(&state, names[i]) && !agent_state_runs(&state, names[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -113,8 +112,7 @@ static bool lacks_network(const struct profile *profile, const json_t *object)
 
 	if (strcmp(profile->cni, "none") != 0 || kube_node_is_ready(object))
 		return false;
-	json_array_foreach(conditions, i, condition)
-	{
+	json_array_foreach(conditions, i, condition) {
 		const char *words = json_string_value(json_object_get(condition, "message"));
 
 		if (words && strstr(words, "NetworkPluginNotReady"))
@@ -189,8 +187,7 @@ static int look_at_pods(const struct profile *profile, struct strbuf *missing, s
 		return r;
 	if (json_array_size(json_object_get(list, "items")) == 0)
 		add_name(missing, "all pods");
-	json_array_foreach(json_object_get(list, "items"), i, pod)
-	{
+	json_array_foreach(json_object_get(list, "items"), i, pod) {
 		const char *name = json_string_value(
 			json_object_get(json_object_get(pod, "metadata"), "name"));
 
@@ -260,7 +257,7 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 			return 0;
 		if (trouble_check(profile, restart ? restart->part : NULL, err) < 0)
 			return -EIO;
-		if (clock_now_ms() > deadline) {
+		if (!clock_poll(deadline, POLL_MS)) {
 			(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
 					    "timed out %s: %s", step_of(what),
 					    r < 0 ? why.text : missing.text);
@@ -269,7 +266,6 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 				"nothing was undone; 'manykube logs --problems' may say why; then run "
 				"'manykube start' again, or give it longer with --wait-timeout");
 		}
-		clock_rest_ms(POLL_MS);
 	}
 }
 
@@ -309,13 +305,11 @@ int cluster_find_unready(const struct profile *profile, const struct strlist *ab
 	if (r < 0)
 		return r;
 	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 		const json_t *object = kube_find_object(list, node->name);
 
 		/* Nodes that users have stopped or paused are as they want them. */
 		if (node->phase != NODE_JOINED || (object && kube_node_is_ready(object)) ||
-		    cluster_node_open(profile, node, &at, NULL) < 0 ||
-		    at.driver->query(&at.spec) != NODE_RUNNING || cluster_node_is_paused(&at))
+		    !cluster_node_is_awake(profile, node))
 			continue;
 		if (object && lacks_network(profile, object))
 			strlist_add(ret_bare, node->name);

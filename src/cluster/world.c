@@ -15,18 +15,17 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/user.h"
-#include "data/inet.h"
 #include "host/probe.h"
 #include "kubeadm/certificates.h"
 #include "kubeconfig/context.h"
 #include "kubeconfig/kubeconfig.h"
 #include "look/status.h"
+#include "network/front-door-config.h"
 #include "network/front-door.h"
 #include "network/network.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
 #include "record/ports.h"
-#include "record/spec.h"
 
 #define REQUEST_TIMEOUT_MS 10000
 /* What is asked only once is given longer: a busy host's API may need it while it is made. */
@@ -73,82 +72,15 @@ static int get_payload(const char *version, const struct payload_source *source,
 	return r < 0 ? r : payload_ensure(version, source, observer, ret, err);
 }
 
-/* Relay names to the host's servers, which may listen on loopback only: the front door is on the
- * host. */
-static void add_dns(const struct profile *profile, struct balancer_config *config)
-{
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-
-	config->dns_listen = xasprintf("%s:53", profile->gateway);
-	if (!profile->offline && file_read("/etc/resolv.conf", 65536, &text, NULL) == 0)
-		network_parse_resolv(text.text, &config->dns_upstream);
-}
-
-/* Who is answered, and counts as one where connections are shared out. */
-static void add_origins(const struct profile *profile, struct balancer_config *config)
-{
-	const struct node *node;
-
-	strlist_add(&config->networks, profile->subnet);
-	strlist_add(&config->networks, profile->pod_subnet);
-	profile_for_each_node(node, profile)
-		balancer_config_add_origin(config, node->address, node->pod_cidr);
-}
-
-/* What comes to the host's ports goes to the first node that takes it, the primary before others:
- * any node takes what is for a service, only one has a pod's host port. */
-static int add_forwards(const struct profile *profile, struct balancer_config *config,
-			struct error *err)
-{
-	const struct node *node;
-	const char *word;
-
-	strlist_for_each(word, &profile->ports) {
-		struct balancer_forward *forward;
-		cleanup_free char *address = NULL;
-		struct port_spec port;
-		int r = spec_parse_port(word, &port, err);
-
-		if (r < 0)
-			return r;
-		address = inet_print_address(port.address);
-		forward = balancer_config_add_forward(config);
-		forward->listen = xasprintf("%s:%u", address, port.host_port);
-		for (int primary = 1; primary >= 0; primary--)
-			profile_for_each_node(node, profile)
-				if (node->primary == primary &&
-				    (!port.node || strcmp(port.node, node->name) == 0))
-					strlist_addf(&forward->to, "%s:%u", node->address,
-						     port.node_port);
-	}
-	return 0;
-}
-
 static int open_front_door(const struct profile *profile, const struct strlist *without,
 			   struct error *err)
 {
 	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
-	const struct node *node;
+	cleanup_with(strbuf_release) struct strbuf resolv = STRBUF_INIT;
 	int r;
 
-	strlist_addf(&config.listen, "%s:%d", profile->gateway, FRONT_DOOR_PORT);
-	strlist_addf(&config.listen, "127.0.0.1:%u", profile->api_port);
-	profile_for_each_node(node, profile) {
-		cleanup_free char *address = NULL;
-
-		/* The first one must be reachable while it is still being made. */
-		if (!node->control_plane || (node->phase != NODE_JOINED && !node->primary) ||
-		    (without && strlist_has(without, node->name)))
-			continue;
-		address = xasprintf("%s:%d", node->address, API_SERVER_PORT);
-		balancer_config_add_backend(&config, node->name, address);
-	}
-	add_dns(profile, &config);
-	add_origins(profile, &config);
-	config.bridge = xstrdup(profile->bridge);
-	config.rules = network_rules(profile);
-	network_host_ports(profile, &config.host_ports);
-	r = add_forwards(profile, &config, err);
+	(void)file_read("/etc/resolv.conf", 65536, &resolv, NULL);
+	r = front_door_config(profile, without, resolv.text, &config, err);
 	if (r < 0)
 		return r;
 	r = balancer_configure(profile->folder, &config, err);
@@ -189,9 +121,8 @@ static int front_door_without(const struct profile *profile, const struct strlis
 	int r = open_front_door(profile, names, err);
 
 	while (r == 0 && leads_to_any(profile, names)) {
-		if (clock_now_ms() >= deadline_ms)
+		if (!clock_poll(deadline_ms, FRONT_DOOR_POLL_MS))
 			return error_set(err, -ETIMEDOUT, "the front door does not change");
-		clock_rest_ms(FRONT_DOOR_POLL_MS);
 	}
 	return r;
 }
@@ -232,11 +163,9 @@ static int ask_kube(const struct profile *profile, enum kube_verb verb, const ch
 		return r;
 	while ((r = kube_request(client, verb, path, body, limit_ms(ANSWER_TIMEOUT_MS), ret_answer,
 				 err)) == -EPERM &&
-	       clock_now_ms() < deadline_ms) {
+	       clock_poll(deadline_ms, RIGHTS_POLL_MS))
 		if (err)
 			error_clear(err);
-		clock_rest_ms(RIGHTS_POLL_MS);
-	}
 	return r;
 }
 
@@ -291,8 +220,24 @@ static int open_on_primary(const struct profile *profile, const char *name, stru
 	return r;
 }
 
-/* The same binding that kubeadm makes of the administrators' group. */
-static bool give_rights(struct kube *super)
+/*
+ * kubeadm has two administrators: one that needs no role, and one that has to be given its rights
+ * by it.  Connections of both are kept while they are asked again and again.
+ */
+static struct kube *super_admin;
+static struct kube *plain_admin;
+
+static bool roles_are_made(const struct profile *profile)
+{
+	return (super_admin ||
+		open_on_primary(profile, "kubernetes/super-admin.conf", &super_admin) == 0) &&
+	       kube_is_ok(super_admin, "/readyz/poststarthook/rbac/bootstrap-roles",
+			  limit_ms(REQUEST_TIMEOUT_MS));
+}
+
+/* The same binding that kubeadm makes of the administrators' group; kubeadm then sleeps until it is
+ * known everywhere. */
+static int give_admin_rights(const struct profile *profile)
 {
 	json_auto_t *binding = json_pack(
 		"{s:s, s:s, s:{s:s}, s:{s:s, s:s, s:s}, s:[{s:s, s:s, s:s}]}", "apiVersion",
@@ -300,33 +245,23 @@ static bool give_rights(struct kube *super)
 		"kubeadm:cluster-admins", "roleRef", "apiGroup", "rbac.authorization.k8s.io",
 		"kind", "ClusterRole", "name", "cluster-admin", "subjects", "apiGroup",
 		"rbac.authorization.k8s.io", "kind", "Group", "name", "kubeadm:cluster-admins");
-	int r = kube_request(super, KUBE_CREATE,
-			     "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding,
-			     limit_ms(REQUEST_TIMEOUT_MS), NULL, NULL);
+	int r = 0;
 
-	return r == 0 || r == -EEXIST;
+	if (!super_admin)
+		r = open_on_primary(profile, "kubernetes/super-admin.conf", &super_admin);
+	if (r == 0)
+		r = kube_request(super_admin, KUBE_CREATE,
+				 "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding,
+				 limit_ms(REQUEST_TIMEOUT_MS), NULL, NULL);
+	return r == -EEXIST ? 0 : r;
 }
 
-/*
- * kubeadm has two administrators: one that needs no role, and one that has to be given its rights
- * by it.  kubeadm does that too, but then sleeps until they are known everywhere.
- */
 static bool admin_is_ready(const struct profile *profile)
 {
-	static struct kube *super;
-	static struct kube *admin;
-	static bool has_rights;
-
-	if (!super && open_on_primary(profile, "kubernetes/super-admin.conf", &super) < 0)
-		return false;
-	if (!admin && open_on_primary(profile, "kubernetes/admin.conf", &admin) < 0)
-		return false;
-	if (!has_rights && !kube_is_ok(super, "/readyz/poststarthook/rbac/bootstrap-roles",
-				       limit_ms(REQUEST_TIMEOUT_MS)))
-		return false;
-	has_rights = has_rights || give_rights(super);
-	return has_rights &&
-	       kube_is_ok(admin, "/api/v1/namespaces/kube-system", limit_ms(REQUEST_TIMEOUT_MS));
+	return (plain_admin ||
+		open_on_primary(profile, "kubernetes/admin.conf", &plain_admin) == 0) &&
+	       kube_is_ok(plain_admin, "/api/v1/namespaces/kube-system",
+			  limit_ms(REQUEST_TIMEOUT_MS));
 }
 
 /* The administrator's certificate, as kubeadm made it on the primary, for both kubeconfigs. */
@@ -411,6 +346,8 @@ const struct world world_real = {
 	.kube = ask_kube,
 	.api_is_ready = api_is_ready,
 	.etcd = ask_etcd,
+	.roles_are_made = roles_are_made,
+	.give_admin_rights = give_admin_rights,
 	.admin_is_ready = admin_is_ready,
 	.renew = renew,
 	.import_images = images_import,

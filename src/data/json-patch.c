@@ -14,8 +14,7 @@ void json_patch_merge(json_t *target, const json_t *patch)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)patch, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)patch, key, value) {
 		json_t *member = json_object_get(target, key);
 
 		if (json_is_null(value)) {

@@ -39,8 +39,7 @@ static int read_all(json_t *root, struct settings *settings, struct error *err)
 
 	if (!json_is_object(root))
 		return error_set(err, -EBADMSG, "line 1: this is not a JSON object");
-	json_object_foreach(root, key, value)
-	{
+	json_object_foreach(root, key, value) {
 		cleanup_free char *word = NULL;
 
 		if (json_is_string(value))

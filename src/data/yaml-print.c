@@ -76,8 +76,7 @@ static void print_map(const json_t *map, unsigned depth, bool begun, struct strb
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)map, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)map, key, value) {
 		if (!begun)
 			indent(depth, out);
 		begun = false;
@@ -98,8 +97,7 @@ static void print_list(const json_t *list, unsigned depth, bool begun, struct st
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item)
-	{
+	json_array_foreach(list, i, item) {
 		if (!begun)
 			indent(depth, out);
 		begun = false;

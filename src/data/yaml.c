@@ -39,8 +39,7 @@ int yaml_wrong(struct error *err, const char *name, struct yaml_place place, con
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&words, fmt, ap) < 0)
-		abort();
+	words = xvasprintf(fmt, ap);
 	va_end(ap);
 	return error_set(err, -EBADMSG, "%s:%u:%u: %s", name, place.line, place.column, words);
 }

@@ -27,8 +27,7 @@ void file_warn(struct file_reader *reader, struct yaml_place place, const char *
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&words, fmt, ap) < 0)
-		abort();
+	words = xvasprintf(fmt, ap);
 	va_end(ap);
 	strlist_addf(&reader->file->warnings, "%s:%u:%u: %s", reader->file->source, place.line,
 		     place.column, words);

@@ -24,8 +24,7 @@ int file_wrong(struct file_reader *reader, struct yaml_place place, const char *
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&words, fmt, ap) < 0)
-		abort();
+	words = xvasprintf(fmt, ap);
 	va_end(ap);
 	(void)yaml_wrong(reader->err, reader->file->source, place, "%s", words);
 	return error_reason(reader->err, -EBADMSG, &reason_cluster_file);

@@ -101,7 +101,9 @@ static bool is_usual(const struct field *field, const json_t *value)
 	if (strcmp(field->usual, "*") == 0)
 		return true;
 	usual = json_loads(field->usual, 0, NULL);
-	json_array_foreach(usual, i, one) if (json_equal(one, value)) return true;
+	json_array_foreach(usual, i, one)
+		if (json_equal(one, value))
+			return true;
 	return false;
 }
 
@@ -155,8 +157,7 @@ static int each_word(const struct field *field, const json_t *value, struct impo
 
 	if (!json_is_array(value))
 		return bad_value(err, field->key, "a list");
-	json_array_foreach(value, i, item)
-	{
+	json_array_foreach(value, i, item) {
 		if (!json_is_string(item))
 			return bad_value(err, field->key, "a list of strings");
 		use(import, field, item, json_string_value(item));
@@ -243,8 +244,7 @@ static int take_extra(const struct field *field, const json_t *value, struct imp
 
 	if (!json_is_array(value))
 		return bad_value(err, field->key, "a list");
-	json_array_foreach(value, i, item)
-	{
+	json_array_foreach(value, i, item) {
 		static const struct field pods = { .key = "ExtraOptions",
 						   .offset = offsetof(struct cluster_options,
 								      pod_subnet) };
@@ -394,8 +394,7 @@ static int take_addons(const struct field *field, const json_t *value, struct im
 
 	if (!json_is_object(value))
 		return bad_value(err, field->key, "an object");
-	json_object_foreach((json_t *)(uintptr_t)value, addon, on)
-	{
+	json_object_foreach((json_t *)(uintptr_t)value, addon, on) {
 		json_auto_t *name = json_string(addon);
 
 		if (!json_is_boolean(on))
@@ -515,8 +514,7 @@ static int take_fields(const struct field *fields, const json_t *object, struct 
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)object, key, value)
-	{
+	json_object_foreach((json_t *)(uintptr_t)object, key, value) {
 		const struct field *field = fields;
 		int r = 0;
 

@@ -242,9 +242,12 @@ static bool has_control(const json_t *value)
 
 	if (json_is_string(value))
 		return text_has_control(json_string_value(value));
-	json_array_foreach(value, i, item) if (has_control(item)) return true;
-	json_object_foreach((json_t *)(uintptr_t)value, key,
-			    item) if (text_has_control(key) || has_control(item)) return true;
+	json_array_foreach(value, i, item)
+		if (has_control(item))
+			return true;
+	json_object_foreach((json_t *)(uintptr_t)value, key, item)
+		if (text_has_control(key) || has_control(item))
+			return true;
 	return false;
 }
 

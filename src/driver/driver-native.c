@@ -52,6 +52,9 @@
 
 #define AGENT_LEAF "manykube"
 
+/* How often a node that was told to stop is looked at. */
+#define STOP_POLL_MS 10
+
 static char *group_of(const struct node_spec *spec)
 {
 	cleanup_free char *cluster = scope_group(spec->cluster);
@@ -415,8 +418,8 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 	/* What is frozen takes no signal. */
 	(void)cgroup_freeze(group, false, NULL);
 	if (pid && grace_seconds > 0 && kill(pid, SIGTERM) == 0)
-		while (running_pid(spec) && clock_now_ms() < deadline)
-			clock_rest_ms(10);
+		while (running_pid(spec) && clock_poll(deadline, STOP_POLL_MS))
+			;
 	r = cgroup_kill(group, err);
 	if (r == 0)
 		r = cgroup_remove(group, err);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "driver/agent-state.h"
 #include "driver/tree.h"
 #include "host/namespace.h"
 
@@ -91,8 +92,12 @@ static bool has_pending_term(pid_t pid)
 /* The agent may not have come to say so yet. */
 bool native_is_stopping(const char *folder, pid_t pid)
 {
-	cleanup_with(strbuf_release) struct strbuf state = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 
-	return has_pending_term(pid) || (node_tree_read_state(folder, &state, NULL) == 0 &&
-					 node_state_is_stopping(state.text));
+	if (has_pending_term(pid))
+		return true;
+	if (node_tree_read_state(folder, &text, NULL) == 0)
+		agent_state_parse(text.text, &state);
+	return agent_state_is_stopping(&state);
 }

@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/strlist.h"
 #include "host/disk.h"
 
 #define TREE "tree"
@@ -119,22 +118,4 @@ int node_tree_read_state(const char *folder, struct strbuf *ret, struct error *e
 		clock_rest_ms(attempt > 1 ? 1 : 0);
 	}
 	return 0;
-}
-
-bool node_state_is_stopping(const char *state)
-{
-	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	const char *line;
-
-	strlist_split(&lines, state, '\n');
-	strlist_for_each(line, &lines) {
-		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
-
-		strlist_split(&words, line, ' ');
-		/* The agent ends services only when it ends itself. */
-		if (words.count == 5 && (strcmp(words.items[1], "stopping") == 0 ||
-					 strcmp(words.items[1], "stopped") == 0))
-			return true;
-	}
-	return false;
 }

@@ -32,8 +32,6 @@ char *node_tree_path(const char *folder) must_check;
 int node_tree_make(const char *folder, struct error *err);
 
 /* What the agent of the node whose directory is FOLDER last said of its services; see
- * agent/agent.c.  The node's root can make it say anything, but not more than NODE_STATE_LIMIT. */
+ * driver/agent-state.h.  The node's root can make it say anything, but not more than
+ * NODE_STATE_LIMIT. */
 int node_tree_read_state(const char *folder, struct strbuf *ret, struct error *err);
-
-/* Whether STATE, as node_tree_read_state() returns it, is that of a node that is shutting down. */
-bool node_state_is_stopping(const char *state);

@@ -40,7 +40,15 @@ static int check_path(const char *path, struct error *err)
 
 int autostart_text(const struct autostart *autostart, char **ret_text, struct error *err)
 {
+	/*
+	 * Behind the scope when starting is before it when stopping: nodes end in order.  Firewalls
+	 * that come up later would not know of what they were told to let pass.
+	 */
+	static const char unit[] =
+#include "autostart.service.inc"
+		;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf environment = STRBUF_INIT;
 	int r = check_path(autostart->program, err);
 
 	if (r == 0)
@@ -49,41 +57,23 @@ int autostart_text(const struct autostart *autostart, char **ret_text, struct er
 		r = check_path(autostart->cache, err);
 	if (r < 0)
 		return r;
-	/*
-	 * Behind the scope when starting is before it when stopping: nodes end in order.  Firewalls
-	 * that come up later would not know of what they were told to let pass.
-	 */
-	strbuf_addf(&text,
-		    "# Made by 'manykube autostart enable -p %s'.\n"
-		    "[Unit]\n"
-		    "Description=Start of the Kubernetes cluster '%s' of manykube\n"
-		    "After=network.target manykube-%s.scope\n"
-		    "After=nftables.service ufw.service firewalld.service docker.service\n"
-		    "RequiresMountsFor=%s %s %s\n"
-		    "\n"
-		    "[Service]\n"
-		    "Type=oneshot\n"
-		    "RemainAfterExit=yes\n"
-		    "TimeoutStartSec=infinity\n"
-		    "TimeoutStopSec=5min\n",
-		    autostart->profile, autostart->profile, autostart->bridge, autostart->program,
-		    autostart->state, autostart->cache);
 	/* Where the places are not the usual ones. */
 	if (autostart->home)
-		strbuf_addf(&text, "Environment=MANYKUBE_HOME=%s\n", autostart->home);
+		strbuf_addf(&environment, "Environment=MANYKUBE_HOME=%s\n", autostart->home);
 	if (autostart->own_cache)
-		strbuf_addf(&text, "Environment=MANYKUBE_CACHE=%s\n", autostart->own_cache);
+		strbuf_addf(&environment, "Environment=MANYKUBE_CACHE=%s\n", autostart->own_cache);
 	/* As if they had typed it: the cluster is theirs, and so is the kubeconfig. */
 	if (autostart->uid != 0)
-		strbuf_addf(&text, "Environment=SUDO_UID=%u SUDO_GID=%u\n", autostart->uid,
+		strbuf_addf(&environment, "Environment=SUDO_UID=%u SUDO_GID=%u\n", autostart->uid,
 			    autostart->gid);
-	strbuf_addf(&text,
-		    "ExecStart=%s start -p %s\n"
-		    "ExecStop=%s stop -p %s\n"
-		    "\n"
-		    "[Install]\n"
-		    "WantedBy=multi-user.target\n",
-		    autostart->program, autostart->profile, autostart->program, autostart->profile);
+	strbuf_add_filled(&text, unit,
+			  (const struct strbuf_value[]){ { "PROFILE", autostart->profile },
+							 { "BRIDGE", autostart->bridge },
+							 { "PROGRAM", autostart->program },
+							 { "STATE", autostart->state },
+							 { "CACHE", autostart->cache },
+							 { "ENVIRONMENT", environment.text },
+							 { NULL } });
 	*ret_text = strbuf_take(&text);
 	return 0;
 }

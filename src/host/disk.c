@@ -23,7 +23,8 @@
 #define TRIES 32
 
 /* The mounts of processes that were killed go some time after them. */
-#define RELEASE_MS 5000
+#define RELEASE_MS      5000
+#define RELEASE_POLL_MS 10
 
 #define BLOCK_BYTES     4096
 #define MOUNTINFO_LIMIT (16 << 20)
@@ -235,8 +236,8 @@ int disk_unmount_below(const char *folder, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	while (is_any_attached(real) && clock_now_ms() < deadline)
-		clock_rest_ms(10);
+	while (is_any_attached(real) && clock_poll(deadline, RELEASE_POLL_MS))
+		;
 	return 0;
 }
 

@@ -95,8 +95,7 @@ static void ask_program(const struct payload *payload, const char *name, const c
 		return;
 	/* Directories above it may be closed to the id that it gets. */
 	strlist_addf(&argv, "/proc/self/fd/%d", fd);
-	json_array_foreach(arguments, i, argument)
-	{
+	json_array_foreach(arguments, i, argument) {
 		strlist_addf(&argv, "--%s=%s", json_string_value(json_object_get(argument, "name")),
 			     json_string_value(json_object_get(argument, "value")));
 	}
@@ -171,8 +170,7 @@ static char *describe_kubelet(const char *path, const json_t *arguments)
 	size_t i;
 
 	strbuf_add(&out, path ? path : "");
-	json_array_foreach(arguments, i, argument)
-	{
+	json_array_foreach(arguments, i, argument) {
 		const char *name = json_string_value(json_object_get(argument, "name"));
 
 		if (strcmp(name, "node-ip") != 0)

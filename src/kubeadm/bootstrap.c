@@ -17,7 +17,6 @@
 #include "data/pki.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
-#include "kubeadm/storage.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
 #include "node/trouble.h"
@@ -44,8 +43,7 @@
 	"wait-control-plane"
 #define MEMBER_POLL_MS  100
 #define TROUBLE_POLL_MS 500
-#define APPLY_TRIES     5
-#define APPLY_REST_MS   500
+#define LABEL_POLL_MS   100
 
 #define CONFIG_IN_NODE    "/etc/manykube/kubeadm.yaml"
 #define DISCOVERY_IN_NODE "/etc/manykube/discovery.conf"
@@ -134,20 +132,13 @@ static int finish(const struct bootstrap *bootstrap, int status, struct error *e
 			  bootstrap->log);
 }
 
-/* The node's own images first get the names that they have in the repository that was asked for, so
- * that nothing is pulled.  kubeadm asks another one for coredns without its folder. */
+/* The node's own images first get the names that they have in the repository that was asked for. */
 int bootstrap_run(const struct profile *profile, struct node *node, char *const *argv,
 		  const char *input, struct bootstrap *ret, struct error *err)
 {
 	static const char script[] =
-		"repository=$1\n"
-		"shift\n"
-		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
-		"for image in $(ctr -n k8s.io images ls -q name~=registry.k8s.io/); do\n"
-		"	name=${image#registry.k8s.io/}\n"
-		"	ctr -n k8s.io images tag --force \"$image\" \"$repository/${name#coredns/}\"\n"
-		"done\n"
-		"exec \"$@\"\n";
+#include "rename-images.sh.inc"
+		;
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 
 	if (!profile->image_repository)
@@ -287,45 +278,9 @@ static int copy_authorities(const struct profile *profile, const struct node *no
 	return r;
 }
 
-/*
- * A new member of etcd announces its name and waits for that to come back in the log.  Mostly it
- * comes back in the snapshot that brings all the rest, where it isn't noticed, and the member
- * serves nobody until it has waited for 7 s and announced itself again.  One that is started anew
- * once it has the snapshot gets no other, and serves at once.  Meanwhile kubeadm is held, so that
- * the member has no vote while it is away; but not before etcd begins, for some of its questions
- * must be answered within 2 s.  All is bounded, for one that is slow joins as well.
- */
 static char join_member[] =
-	"etcd() {\n"
-	"	for process in /proc/[0-9]*; do\n"
-	"		read -r name <$process/comm && [ \"$name\" = etcd ] &&\n"
-	"			grep -q =/etc/kubernetes/pki/etcd/peer $process/cmdline &&\n"
-	"			echo ${process#/proc/}\n"
-	"	done 2>/dev/null\n"
-	"}\n"
-	"within() {\n"
-	"	left=$1\n"
-	"	shift\n"
-	"	until \"$@\"; do\n"
-	"		left=$((left - 1))\n"
-	"		[ $left -gt 0 ] && kill -0 $$ || return 1\n"
-	"		sleep 0.02\n"
-	"	done\n"
-	"}\n"
-	"exists() { [ -e \"$1\" ]; }\n"
-	"has_snapshot() { exists \"$snap\"/*.snap && ! exists \"$snap\"/*.snap.db; }\n"
-	"is_back() { pid=$(etcd); [ -n \"$pid\" ] && [ \"$pid\" != \"$old\" ]; }\n"
-	"snap=/var/lib/etcd/member/snap\n"
-	"(\n"
-	"	within 3000 exists /etc/kubernetes/manifests/etcd.yaml &&\n"
-	"		within 3000 exists $snap || exit\n"
-	"	kill -STOP $$\n"
-	"	within 500 has_snapshot\n"
-	"	old=$(etcd)\n"
-	"	has_snapshot && kill -9 $old && within 250 is_back\n"
-	"	kill -CONT $$\n"
-	") &\n"
-	"exec \"$@\"\n";
+#include "join-member.sh.inc"
+	;
 
 int bootstrap_join(const struct profile *profile, struct node *node, const char *token,
 		   struct bootstrap *ret, struct error *err)
@@ -384,15 +339,9 @@ int bootstrap_await_member(const struct profile *profile, struct bootstrap *join
 int bootstrap_reset(const struct profile *profile, struct node *node, int64_t deadline_ms,
 		    struct error *err)
 {
-	/* kubeadm knows no way to end our kubelet, which would bring its pods back.  Without that
-	 * file the agent waits for the next join. */
-	static char script[] = "rm -f /var/lib/kubelet/kubeadm-flags.env\n"
-			       "while read -r name state pid rest; do\n"
-			       "	[ \"$name\" = kubelet ] && [ \"$pid\" -gt 0 ] || continue\n"
-			       "	kill \"$pid\" || continue\n"
-			       "	while kill -0 \"$pid\" 2>/dev/null; do sleep 0.05; done\n"
-			       "done </run/manykube/state\n"
-			       "exec kubeadm reset --force --v=1\n";
+	static char script[] =
+#include "reset.sh.inc"
+		;
 	cleanup_with(bootstrap_release) struct bootstrap reset = BOOTSTRAP_INIT;
 	int r = run_kubeadm(profile, node, ARGV("sh", "-c", script, "reset"), &reset, err);
 
@@ -409,8 +358,7 @@ int bootstrap_disown(const struct profile *profile, const struct node *node, str
 
 	if (r != -ENOENT)
 		return r;
-	if (err)
-		error_clear(err);
+	error_clear(err);
 	return 0;
 }
 
@@ -422,8 +370,7 @@ int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct er
 
 		if (status != -ETIMEDOUT || next_ms > deadline_ms)
 			return finish(bootstrap, status, err);
-		if (err)
-			error_clear(err);
+		error_clear(err);
 		if (trouble_check_node(bootstrap->profile, bootstrap->node, err) < 0)
 			return -EIO;
 	}
@@ -471,8 +418,7 @@ int bootstrap_remove_token(const struct profile *profile, const char *token, str
 	int r = world->kube(profile, KUBE_DELETE, path, NULL, NULL, err);
 
 	if (r == -ENOENT) {
-		if (err)
-			error_clear(err);
+		error_clear(err);
 		return 0;
 	}
 	return r;
@@ -489,8 +435,8 @@ static int label(const struct profile *profile, const struct node *node, json_t 
 		return 0;
 	/* The control plane's kubelet may still be about to register it. */
 	while ((r = world->kube(profile, KUBE_MERGE, path, patch, NULL, err)) == -ENOENT &&
-	       clock_now_ms() < deadline_ms)
-		clock_rest_ms(100);
+	       clock_poll(deadline_ms, LABEL_POLL_MS))
+		error_clear(err);
 	return r < 0 ? error_prefix(err, r, "cannot label node '%s'", node->name) : 0;
 }
 
@@ -510,62 +456,4 @@ int bootstrap_mark_control_plane(const struct profile *profile, const struct nod
 					"");
 
 	return label(profile, node, labels, deadline_ms, err);
-}
-
-/* The API of a slow machine may not manage it the first time; to apply is to be able to repeat. */
-static int apply(const struct profile *profile, const char *path, json_t *body, struct error *err)
-{
-	int r = 0;
-
-	for (unsigned left = APPLY_TRIES; left > 0; left--) {
-		r = world->kube(profile, KUBE_APPLY, path, body, NULL, err);
-		if ((r != -EAGAIN && r != -ETIMEDOUT) || left == 1)
-			break;
-		if (err)
-			error_clear(err);
-		clock_rest_ms(APPLY_REST_MS);
-	}
-	return r;
-}
-
-int bootstrap_quicken_dns(const struct profile *profile, struct error *err)
-{
-	json_auto_t *deployment = json_pack(
-		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:i}}]}}}}", "apiVersion", "apps/v1",
-		"kind", "Deployment", "metadata", "name", "coredns", "namespace", "kube-system",
-		"spec", "template", "spec", "containers", "name", "coredns", "readinessProbe",
-		"periodSeconds", 1);
-
-	assert(deployment);
-	return apply(profile, "/apis/apps/v1/namespaces/kube-system/deployments/coredns",
-		     deployment, err);
-}
-
-int bootstrap_name_protocols(const struct profile *profile, struct error *err)
-{
-	json_auto_t *set = json_pack(
-		"{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:[{s:s, s:{s:s}}], s:[{s:s, s:[{s:s, s:s, s:b}]}]}}}}",
-		"apiVersion", "apps/v1", "kind", "DaemonSet", "metadata", "name", "kube-proxy",
-		"namespace", "kube-system", "spec", "template", "spec", "volumes", "name",
-		"protocols", "hostPath", "path", "/etc/protocols", "containers", "name",
-		"kube-proxy", "volumeMounts", "name", "protocols", "mountPath", "/etc/protocols",
-		"readOnly", 1);
-
-	assert(set);
-	return apply(profile, "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy", set,
-		     err);
-}
-
-int bootstrap_storage(const struct profile *profile, struct error *err)
-{
-	for (const struct storage_object *object = storage_objects(); object->path; object++) {
-		json_auto_t *body = json_loads(object->json, 0, NULL);
-		int r;
-
-		assert(body);
-		r = apply(profile, object->path, body, err);
-		if (r < 0)
-			return error_prefix(err, r, "cannot set up storage");
-	}
-	return 0;
 }

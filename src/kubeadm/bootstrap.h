@@ -97,17 +97,3 @@ int bootstrap_label(const struct profile *profile, const struct node *node, int6
 /* And those that tell that it is a control plane, as the end of a join does. */
 int bootstrap_mark_control_plane(const struct profile *profile, const struct node *node,
 				 int64_t deadline_ms, struct error *err);
-
-/* Have CoreDNS asked every second whether it is ready: with kubeadm's 10 s, one early no costs ten
- * seconds. */
-int bootstrap_quicken_dns(const struct profile *profile, struct error *err);
-
-/*
- * Have kube-proxy find the names of protocols.  Its image has none, nft then lists 6 where it is
- * told tcp, and a kube-proxy that finds the rules of one before it takes them for something else:
- * it adds what is there already, and removes the rest, which is the same, so that no service works.
- */
-int bootstrap_name_protocols(const struct profile *profile, struct error *err);
-
-/* Apply what every cluster of ours has: the default storage class and its provisioner. */
-int bootstrap_storage(const struct profile *profile, struct error *err);

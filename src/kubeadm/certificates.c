@@ -179,7 +179,7 @@ int certificates_put_to_use(const struct profile *profile, const struct node *no
 	/* One after another: without any, nobody could be asked.  But what it waits for may be that
 	 * the next one is renewed, too. */
 	while (r >= 0 && node->control_plane && !world->api_is_ready(profile, node) &&
-	       clock_now_ms() < patience_ms)
-		clock_rest_ms(POLL_MS);
+	       clock_poll(patience_ms, POLL_MS))
+		;
 	return MIN(r, 0);
 }

@@ -157,9 +157,11 @@ static json_t *as_arguments(const json_t *value)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(value, i, item)(void) json_array_append_new(list, json_deep_copy(item));
-	json_object_foreach((json_t *)(uintptr_t)value, name, item)(void)
-		json_array_append_new(list, json_pack("{s:s, s:O}", "name", name, "value", item));
+	json_array_foreach(value, i, item)
+		(void)json_array_append_new(list, json_deep_copy(item));
+	json_object_foreach((json_t *)(uintptr_t)value, name, item)
+		(void)json_array_append_new(list,
+					    json_pack("{s:s, s:O}", "name", name, "value", item));
 	return list;
 }
 
@@ -212,8 +214,7 @@ static void merge_arguments(json_t *list, const json_t *patch)
 	json_t *argument;
 	size_t i;
 
-	json_array_foreach(arguments, i, argument)
-	{
+	json_array_foreach(arguments, i, argument) {
 		const char *name = json_string_value(json_object_get(argument, "name"));
 
 		if (name)
@@ -231,8 +232,7 @@ static void merge_names(json_t *list, const json_t *patch)
 	json_t *name;
 	size_t i;
 
-	json_array_foreach(patch, i, name)
-	{
+	json_array_foreach(patch, i, name) {
 		size_t at = 0;
 
 		while (at < json_array_size(list) && !json_equal(json_array_get(list, at), name))
@@ -261,8 +261,7 @@ static void merge_lists(json_t *target, json_t *patch)
 	json_t *value;
 	void *next;
 
-	json_object_foreach_safe(patch, next, key, value)
-	{
+	json_object_foreach_safe(patch, next, key, value) {
 		if (holds_arguments(key)) {
 			merge_arguments(list_of(target, key), value);
 			(void)json_object_del(patch, key);

@@ -16,6 +16,11 @@
 #define KUBEADM_API "kubeadm.k8s.io/v1beta4"
 #define CRI_SOCKET  "unix:///run/containerd/containerd.sock"
 
+/* What the controller-manager and the scheduler are told of their leases. */
+#define LEADER_ELECTION                                                           \
+	"leader-elect-lease-duration", "6s", "leader-elect-renew-deadline", "4s", \
+		"leader-elect-retry-period", "1s"
+
 /* What a person's word becomes in a configuration: true, 5, "text", or JSON as it is written. */
 static json_t *value_of(const char *text)
 {
@@ -319,26 +324,11 @@ static json_t *cluster_config(const struct profile *profile)
 	static const char *const apiserver[] = { "shutdown-delay-duration", "2s",
 						 "shutdown-watch-termination-grace-period", "1s",
 						 NULL };
-	static const char *const controller_manager[] = { "allocate-node-cidrs",
-							  "false",
-							  "kube-api-qps",
-							  "300",
-							  "kube-api-burst",
-							  "600",
-							  "leader-elect-lease-duration",
-							  "6s",
-							  "leader-elect-renew-deadline",
-							  "4s",
-							  "leader-elect-retry-period",
-							  "1s",
-							  NULL };
-	static const char *const scheduler[] = { "leader-elect-lease-duration",
-						 "6s",
-						 "leader-elect-renew-deadline",
-						 "4s",
-						 "leader-elect-retry-period",
-						 "1s",
-						 NULL };
+	static const char *const controller_manager[] = { "allocate-node-cidrs", "false",
+							  "kube-api-qps",        "300",
+							  "kube-api-burst",      "600",
+							  LEADER_ELECTION,       NULL };
+	static const char *const scheduler[] = { LEADER_ELECTION, NULL };
 	json_t *config = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o, s:o}, s:{s:o}, s:{s:o}}",
 		"apiVersion", KUBEADM_API, "kind", "ClusterConfiguration", "clusterName",

@@ -106,14 +106,10 @@ static int take_out(const struct profile *profile, const struct member *member, 
 	int64_t deadline = clock_now_ms() + SETTLE_SECONDS * 1000;
 	int r;
 
-	for (;;) {
-		r = ask(profile, member->address, "/v3/cluster/member/remove", body, NULL, err);
-		if (r != -EAGAIN || clock_now_ms() >= deadline)
-			break;
-		if (err)
-			error_clear(err);
-		clock_rest_ms(SETTLE_POLL_MS);
-	}
+	while ((r = ask(profile, member->address, "/v3/cluster/member/remove", body, NULL, err)) ==
+		       -EAGAIN &&
+	       clock_poll(deadline, SETTLE_POLL_MS))
+		error_clear(err);
 	return r < 0 ? error_prefix(err, r, "cannot take the member at %s out of etcd",
 				    member->address)
 		     : 0;
@@ -210,26 +206,9 @@ int members_hint_majority(const struct profile *profile, int code, struct error 
 /* Whether so many control planes are paused that the others have no majority. */
 static bool is_paused(const struct profile *profile)
 {
-	const struct node *node;
-	unsigned control_planes = 0;
-	unsigned paused = 0;
-	unsigned awake = 0;
+	struct members_tally tally = members_tally(profile, NULL);
 
-	profile_for_each_node(node, profile) {
-		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-
-		if (!node->control_plane || node->phase != NODE_JOINED)
-			continue;
-		control_planes++;
-		if (cluster_node_open(profile, node, &at, NULL) < 0 ||
-		    at.driver->query(&at.spec) != NODE_RUNNING)
-			continue;
-		if (cluster_node_is_paused(&at))
-			paused++;
-		else
-			awake++;
-	}
-	return paused > 0 && awake < members_majority(control_planes);
+	return tally.paused > 0 && tally.running < members_majority(tally.count);
 }
 
 int cluster_need_awake(const struct profile *profile, struct error *err)

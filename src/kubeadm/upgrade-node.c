@@ -10,11 +10,13 @@
 #include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "kubeadm/addons.h"
 #include "kubeadm/bootstrap.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/stored-config.h"
 #include "node/node-files.h"
 
+/* What upgrade-node.sh reads and writes in the node's /etc. */
 #define CONFIG   "manykube/upgrade.yaml"
 #define BELOW    "etc/kubernetes"
 #define NEW_ONES "upgraded"
@@ -52,31 +54,9 @@ static int write_config(const struct profile *profile, const struct node *node, 
 int upgrade_prepare_node(const struct profile *profile, struct node *node,
 			 const struct payload *payload, int64_t deadline_ms, struct error *err)
 {
-	/*
-	 * The new kubeadm comes in by standard input: the node has that of the old payload.
-	 *
-	 * The manifests are the very same that `kubeadm upgrade` writes.  It then waits until a
-	 * kubelet that runs has taken each of them over, which took three minutes on a single
-	 * control plane: the kubelet waits for the API to forget the old pod, and the API waits for
-	 * etcd, which is that pod.  A kubelet that starts with them has nothing to forget.
-	 */
 	static char script[] =
-		"kubeadm=/run/kubeadm\n"
-		"config=--config=/etc/" CONFIG "\n"
-		"cat >$kubeadm\n"
-		"chmod 700 $kubeadm\n"
-		"if [ \"$2\" != worker ]; then\n"
-		"	export KUBEADM_INIT_DRYRUN_DIR=/" BELOW "/" NEW_ONES "\n"
-		"	rm -rf $KUBEADM_INIT_DRYRUN_DIR\n"
-		"	mkdir $KUBEADM_INIT_DRYRUN_DIR\n"
-		"	$kubeadm init phase control-plane all --dry-run $config ${3:+\"$3\"}\n"
-		"	$kubeadm init phase etcd local --dry-run $config ${3:+\"$3\"}\n"
-		"	$kubeadm certs renew all $config\n"
-		"fi\n"
-		"[ \"$2\" != primary ] || $kubeadm upgrade apply phase upload-config kubelet $1\n"
-		"$kubeadm upgrade node --skip-phases=preflight,control-plane,addon --v=1"
-		" ${3:+\"$3\"}\n"
-		"rm $kubeadm\n";
+#include "upgrade-node.sh.inc"
+		;
 	cleanup_with(bootstrap_release) struct bootstrap work = BOOTSTRAP_INIT;
 	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
 	cleanup_free char *patches = patches_of(profile, node);
@@ -148,10 +128,8 @@ int upgrade_rest(const struct profile *profile, struct node *node, const char *v
 	if (r == 0)
 		r = bootstrap_finish(&work, deadline_ms, err);
 	if (r == 0)
-		r = bootstrap_quicken_dns(profile, err);
+		r = addons_install(profile, ADDON_AFTER_KUBEADM, err);
 	if (r == 0)
-		r = bootstrap_name_protocols(profile, err);
-	if (r == 0)
-		r = bootstrap_storage(profile, err);
+		r = addons_install(profile, ADDON_WITH_API, err);
 	return r;
 }

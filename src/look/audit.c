@@ -28,7 +28,8 @@
 #define KEPT         1000
 
 /* No command waits longer for others to write a line. */
-#define LOCK_MS 1000
+#define LOCK_MS      1000
+#define LOCK_POLL_MS 5
 
 static char *person(void)
 {
@@ -139,9 +140,8 @@ static int lock_within(int fd, int64_t deadline_ms)
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		if (clock_now_ms() > deadline_ms)
+		if (!clock_poll(deadline_ms, LOCK_POLL_MS))
 			return -EWOULDBLOCK;
-		clock_rest_ms(5);
 	}
 	return 0;
 }
@@ -182,8 +182,7 @@ static int read_one(const char *path, struct audit_list *ret, struct error *err)
 
 	*ret = AUDIT_LIST_INIT;
 	if (r == -ENOENT) {
-		if (err)
-			error_clear(err);
+		error_clear(err);
 		return 0;
 	}
 	if (r == 0)

@@ -258,8 +258,10 @@ static void hide_variables(json_t *json)
 		(void)json_object_set_new(json, "value", json_string("REDACTED"));
 	/* The same variables once more, as text. */
 	(void)json_object_del(json, "kubectl.kubernetes.io/last-applied-configuration");
-	json_object_foreach(json, key, value) hide_variables(value);
-	json_array_foreach(json, i, value) hide_variables(value);
+	json_object_foreach(json, key, value)
+		hide_variables(value);
+	json_array_foreach(json, i, value)
+		hide_variables(value);
 }
 
 static int add_kubernetes(struct bundle *bundle, struct error *err)

@@ -43,8 +43,7 @@ static int count_pods(const json_t *table, const char *name)
 		at++;
 	if (at == json_array_size(columns))
 		return -1;
-	json_array_foreach(json_object_get(table, "rows"), i, row)
-	{
+	json_array_foreach(json_object_get(table, "rows"), i, row) {
 		count += is(json_string_value(json_array_get(json_object_get(row, "cells"), at)),
 			    name);
 	}

@@ -40,8 +40,7 @@ static const json_t *find_condition(const json_t *object, const char *type)
 	json_t *condition;
 	size_t i;
 
-	json_array_foreach(list, i, condition)
-	{
+	json_array_foreach(list, i, condition) {
 		if (is(json_string_value(json_object_get(condition, "type")), type))
 			return condition;
 	}

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "driver/agent-state.h"
 #include "driver/tree.h"
 #include "kubeconfig/context.h"
 #include "kubeconfig/kubeconfig.h"
@@ -29,30 +30,14 @@
 /* resourceVersion=0: what the API server has in memory is good enough. */
 #define NODES_PATH "/api/v1/nodes?resourceVersion=0"
 
-char *cluster_status_service(const char *text, const char *name)
-{
-	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	const char *line;
-
-	strlist_split(&lines, text, '\n');
-	strlist_for_each(line, &lines) {
-		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
-
-		strlist_split(&words, line, ' ');
-		if (words.count >= 2 && strcmp(words.items[0], name) == 0)
-			return xstrdup(words.items[1]);
-	}
-	return NULL;
-}
-
 static const char *kubelet_word(const struct cluster_node *at)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *state = NULL;
+	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 
 	if (node_tree_read_state(at->folder, &text, NULL) == 0)
-		state = cluster_status_service(text.text, "kubelet");
-	return state && strcmp(state, "running") == 0 ? "Running" : "Stopped";
+		agent_state_parse(text.text, &state);
+	return agent_state_runs(&state, "kubelet") ? "Running" : "Stopped";
 }
 
 const char *cluster_status_api(const struct profile *profile, const struct node *node,

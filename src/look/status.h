@@ -66,7 +66,3 @@ const char *cluster_status_api(const struct profile *profile, const struct node 
  * numbers.
  */
 int cluster_status_code(const struct cluster_status *status);
-
-/* What the agent's state file TEXT says of the service NAME: its state ("running"), for the caller
- * to free; NULL if nothing. */
-char *cluster_status_service(const char *text, const char *name) must_check;

@@ -140,6 +140,16 @@ bool cluster_node_is_stopping(const struct cluster_node *node)
 	return usage_of(node).stopping;
 }
 
+bool cluster_node_is_at_work(const struct cluster_node *node)
+{
+	struct node_usage usage = { .memory_bytes = 0 };
+
+	if (node->driver->query(&node->spec) != NODE_RUNNING)
+		return false;
+	node->driver->measure(&node->spec, &usage);
+	return !usage.paused && !usage.stopping;
+}
+
 void cluster_node_release(struct cluster_node *node)
 {
 	free(node->folder);
@@ -191,14 +201,8 @@ int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err)
 {
 	static char script[] =
-		"for process in /proc/[0-9]*; do\n"
-		"	for name; do\n"
-		"		[ \"$(cat $process/comm)\" = $name ] &&\n"
-		"			grep -q -e /etc/kubernetes/ -e /etc/containerd/ $process/cmdline &&\n"
-		"			kill -KILL ${process#/proc/}\n"
-		"	done\n"
-		"done 2>/dev/null\n"
-		":\n";
+#include "restart.sh.inc"
+		;
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;

@@ -32,6 +32,9 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 bool cluster_node_is_paused(const struct cluster_node *node);
 bool cluster_node_is_stopping(const struct cluster_node *node);
 
+/* Whether it runs and is neither frozen nor shutting down. */
+bool cluster_node_is_at_work(const struct cluster_node *node);
+
 /*
  * Restart containerd or programs of Kubernetes called NAMES in NODE, as far as they run, by killing
  * them: an API server that is asked to end takes a minute.  Who keeps them running starts them

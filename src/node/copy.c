@@ -375,17 +375,9 @@ static int check_apart(const struct copy_end *to, const char *source, const char
 static int check_fresh(const struct cluster_node *node, char *fresh, char *target,
 		       enum copy_kind kind, struct error *err)
 {
-	static char script[] = "if [ -L \"$1\" ] || [ ! $3 \"$1\" ]; then\n"
-			       "	echo 'the source became something else meanwhile' >&2\n"
-			       "	exit 1\n"
-			       "fi\n"
-			       "[ $3 = -d ] || exit 0\n"
-			       "cd \"$1\"\n"
-			       "exec find . -mindepth 1 -type d -exec sh -c 'for path; do\n"
-			       "	[ -L \"$0/$path\" ] || continue\n"
-			       "	echo \"in the target, $path is a link\" >&2\n"
-			       "	exit 1\n"
-			       "done' \"$2\" {} +\n";
+	static char script[] =
+#include "check-fresh.sh.inc"
+		;
 
 	return do_at(
 		node,

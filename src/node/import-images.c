@@ -48,10 +48,9 @@ int images_feed(const struct cluster_node *at, char *const *argv, const char *ar
 static int import(const struct cluster_node *at, const char *name, const char *archive,
 		  const char *log, struct error *err)
 {
-	/* By itself and not by containerd's own transfer, which takes twice as long. */
-	static char script[] = "[ -z \"$(ctr -n k8s.io images ls -q \"name==$1\")\" ] || exit 0\n"
-			       "exec ctr -n k8s.io images import --local --snapshotter overlayfs"
-			       " --label io.cri-containerd.image=managed ${2:+--label \"$2\"} -\n";
+	static char script[] =
+#include "import-image.sh.inc"
+		;
 	cleanup_free char *word = xstrdup(name);
 	char *pinned = strstr(name, "/pause:") ? "io.cri-containerd.pinned=pinned" : "";
 

@@ -282,43 +282,14 @@ static int write_names(const struct profile *profile, const struct node *node, s
 static int write_containerd(const struct profile *profile, const struct node *node,
 			    const struct payload *payload, struct error *err)
 {
-	/*
-	 * In a user namespace: no lowering of OOM scores, no AppArmor, and no session keyring
-	 * per container, of which a user other than the host's root may have only 200.
-	 * Every second containerd would ask each pod's shim for numbers that only a kubelet told to
-	 * take them from there reads; theirs come from the groups themselves.
-	 */
-	cleanup_free char *text = xasprintf(
-		"version = 3\n"
-		"root = \"/var/lib/containerd\"\n"
-		"state = \"/run/containerd\"\n"
-		"oom_score = 0\n"
-		"[grpc]\n"
-		"  address = \"/run/containerd/containerd.sock\"\n"
-		"[plugins.\"io.containerd.cri.v1.images\"]\n"
-		"  snapshotter = \"overlayfs\"\n"
-		"  [plugins.\"io.containerd.cri.v1.images\".pinned_images]\n"
-		"    sandbox = \"%s\"\n"
-		"  [plugins.\"io.containerd.cri.v1.images\".registry]\n"
-		"    config_path = \"/etc/containerd/certs.d\"\n"
-		"[plugins.\"io.containerd.cri.v1.runtime\"]\n"
-		"  restrict_oom_score_adj = true\n"
-		"  disable_apparmor = true\n"
-		"  stats_collect_period = \"10s\"\n"
-		"  [plugins.\"io.containerd.cri.v1.runtime\".cni]\n"
-		"    bin_dirs = [\"/opt/cni/bin\"]\n"
-		"    conf_dir = \"/etc/cni/net.d\"\n"
-		"  [plugins.\"io.containerd.cri.v1.runtime\".containerd]\n"
-		"    default_runtime_name = \"runc\"\n"
-		"    [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc]\n"
-		"      runtime_type = \"io.containerd.runc.v2\"\n"
-		"      [plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.runc.options]\n"
-		"        BinaryName = \"/opt/manykube/bin/runc\"\n"
-		"        SystemdCgroup = false\n"
-		"        NoNewKeyring = true\n",
-		payload->pause_image);
+	static const char config[] =
+#include "containerd.toml.inc"
+		;
+	const struct strbuf_value values[] = { { "PAUSE_IMAGE", payload->pause_image }, { NULL } };
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	return put(profile, node, "containerd/config.toml", text, err);
+	strbuf_add_filled(&text, config, values);
+	return put(profile, node, "containerd/config.toml", text.text, err);
 }
 
 /* The statement of the agent's configuration that gives a service the variables of NODE, or
@@ -341,54 +312,31 @@ static char *environment_of(const struct node *node)
 static int write_agent(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_free char *environment = environment_of(node);
-	cleanup_free char *text = xasprintf(
-		"service containerd\n"
-		"  command /opt/manykube/bin/containerd --config /etc/containerd/config.toml\n"
-		"  log /var/log/containerd.log\n"
-		"%s"
-		"service kubelet\n"
-		"  when /var/lib/kubelet/kubeadm-flags.env\n"
-		"  needs /run/containerd/containerd.sock\n"
-		"  arguments-from /var/lib/kubelet/kubeadm-flags.env KUBELET_KUBEADM_ARGS\n"
-		"  command " NODE_KUBELET
-		" --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf"
-		" --kubeconfig=/etc/kubernetes/kubelet.conf"
-		" --config=/var/lib/kubelet/config.yaml\n"
-		"  log /var/log/kubelet.log\n"
-		"%s",
-		environment, environment);
+	static const char config[] =
+#include "agent.conf.inc"
+		;
+	const struct strbuf_value values[] = { { "ENVIRONMENT", environment },
+					       { "KUBELET", NODE_KUBELET },
+					       { NULL } };
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	return node_put(profile, node, "manykube/agent.conf", text, 0600, err);
+	strbuf_add_filled(&text, config, values);
+	return node_put(profile, node, "manykube/agent.conf", text.text, 0600, err);
 }
 
 /* The default CNI: pods get addresses of the node's podCIDR, the routes between nodes are ours. */
 static int write_cni(const struct profile *profile, const struct node *node, struct error *err)
 {
-	cleanup_free char *text = NULL;
+	static const char config[] =
+#include "cni.conflist.inc"
+		;
+	const struct strbuf_value values[] = { { "POD_CIDR", node->pod_cidr }, { NULL } };
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	if (strcmp(profile->cni, "none") == 0)
 		return 0;
-	text = xasprintf(
-		"{\n"
-		"  \"cniVersion\": \"1.0.0\",\n"
-		"  \"name\": \"manykube\",\n"
-		"  \"plugins\": [\n"
-		"    {\n"
-		"      \"type\": \"ptp\",\n"
-		"      \"ipMasq\": false,\n"
-		"      \"mtu\": 1500,\n"
-		"      \"ipam\": {\n"
-		"        \"type\": \"host-local\",\n"
-		"        \"dataDir\": \"/run/cni-ipam\",\n"
-		"        \"routes\": [ { \"dst\": \"0.0.0.0/0\" } ],\n"
-		"        \"ranges\": [ [ { \"subnet\": \"%s\" } ] ]\n"
-		"      }\n"
-		"    },\n"
-		"    { \"type\": \"portmap\", \"capabilities\": { \"portMappings\": true } }\n"
-		"  ]\n"
-		"}\n",
-		node->pod_cidr);
-	return put(profile, node, "cni/net.d/10-manykube.conflist", text, err);
+	strbuf_add_filled(&text, config, values);
+	return put(profile, node, "cni/net.d/10-manykube.conflist", text.text, err);
 }
 
 int node_files_use_own_api(const struct profile *profile, const struct node *node,

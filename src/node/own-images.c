@@ -79,8 +79,8 @@ static int load(const struct profile *profile, const struct node *node, const ch
 		struct error *err)
 {
 	static char script[] =
-		"until ctr version >/dev/null 2>&1; do sleep 0.1; done\n"
-		"exec ctr -n k8s.io images import --local --snapshotter overlayfs -\n";
+#include "load-images.sh.inc"
+		;
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->folder, node->name);
 	int r = cluster_node_open(profile, node, &at, err);

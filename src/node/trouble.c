@@ -12,7 +12,7 @@
 #include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/parse.h"
+#include "driver/agent-state.h"
 #include "driver/tree.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
@@ -21,27 +21,6 @@
 #define RESTARTS_MOST 4
 #define LOG_BYTES     16384
 #define WORDS_MOST    400
-
-unsigned trouble_restarts(const char *text, const char *name)
-{
-	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	const char *line;
-
-	strlist_split(&lines, text, '\n');
-	strlist_for_each(line, &lines) {
-		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
-		unsigned long long restarts;
-
-		strlist_split(&words, line, ' ');
-		if (words.count != 5 || strcmp(words.items[0], name) != 0)
-			continue;
-		if (strcmp(words.items[1], "backoff") != 0 ||
-		    parse_number(words.items[4], 0, 1000000, &restarts, NULL) < 0)
-			return 0;
-		return (unsigned)restarts;
-	}
-	return 0;
-}
 
 char *trouble_last_words(const char *text)
 {
@@ -94,15 +73,18 @@ static int hint_at(const struct node *node, struct error *err)
 
 int trouble_check_node(const struct profile *profile, const struct node *node, struct error *err)
 {
-	cleanup_with(strbuf_release) struct strbuf state = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
 	cleanup_free char *folder = node_folder(profile, node);
 	cleanup_free char *tree = node_tree(profile, node);
 	cleanup_free char *words = NULL;
 
+	if (node_tree_read_state(folder, &text, NULL) < 0)
+		return 0;
+	agent_state_parse(text.text, &state);
 	/* What a node that does not run has left behind says nothing of now. */
-	if (node_tree_read_state(folder, &state, NULL) < 0 ||
-	    trouble_restarts(state.text, "kubelet") < RESTARTS_MOST ||
+	if (agent_state_failures(&state, "kubelet") < RESTARTS_MOST ||
 	    cluster_node_state(profile, node) != NODE_RUNNING)
 		return 0;
 	read_log(tree, &log);

@@ -63,8 +63,7 @@ static int fetch_component(struct work *work, enum component_id id, const char *
 			return r < 0 ? error_reason(err, r, &reason_download) : 0;
 		missing = xstrdup(err && err->text ? err->text : "cannot download it");
 		log_debug("%s; building it from source", missing);
-		if (err)
-			error_clear(err);
+		error_clear(err);
 	}
 	if (work->source.no_build)
 		return error_because(err, &reason_download, -ENOENT,
@@ -86,8 +85,7 @@ static int do_without(struct work *work, enum component_id id, int r, struct err
 	note = xasprintf("Going on without %s, so %s (%s)", component->name, component->without,
 			 err && err->text ? err->text : strerror(-r));
 	work_note(work, note);
-	if (err)
-		error_clear(err);
+	error_clear(err);
 	work_lacks(work, id);
 	return 0;
 }

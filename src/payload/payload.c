@@ -97,8 +97,7 @@ int payload_images(const struct payload *payload, struct strlist *ret_names,
 	json_t *image;
 	size_t i;
 
-	json_array_foreach(json_object_get(json, "images"), i, image)
-	{
+	json_array_foreach(json_object_get(json, "images"), i, image) {
 		const char *name = json_string_value(json_object_get(image, "name"));
 		const char *archive = json_string_value(json_object_get(image, "archive"));
 
@@ -298,8 +297,7 @@ static int take_lock(const char *version, struct observer *observer, int *ret_fd
 		return r;
 	note = xasprintf("Another command is getting Kubernetes %s; waiting for it (%s)", version,
 			 err && err->text ? err->text : "its lock is held");
-	if (err)
-		error_clear(err);
+	error_clear(err);
 	observe_note(observer, note);
 	return file_lock_private(path, "getting Kubernetes", -1, ret_fd, err);
 }

@@ -159,8 +159,7 @@ static int fetch_file(struct topic *topic, const char *url, const char *wanted, 
 		return r;
 	/* Perhaps the part that was there was of something else. */
 	log_debug("'%s' was resumed and came out wrong; getting all of it", url);
-	if (err)
-		error_clear(err);
+	error_clear(err);
 	r = download_file(&download, path, NULL, err);
 	return r < 0 ? judge(work, url, r, err) : verify(path, url, wanted, err);
 }

@@ -22,6 +22,7 @@
 #include "payload/work.h"
 
 #define START_TIMEOUT_MS 60000
+#define READY_POLL_MS    50
 #define STOP_TIMEOUT_MS  30000
 #define SOCKET           "/run/manykube/containerd.sock"
 
@@ -57,21 +58,14 @@ static char *last_line(const char *path)
 
 static int write_config(const char *path, const char *root, struct error *err)
 {
-	cleanup_free char *text = xasprintf(
-		"version = 3\n"
-		"root = '%s'\n"
-		"state = '/run/manykube/state'\n"
-		"required_plugins = ['io.containerd.snapshotter.v1.overlayfs']\n"
-		"disabled_plugins = ['io.containerd.grpc.v1.cri', 'io.containerd.cri.v1.images',\n"
-		"  'io.containerd.cri.v1.runtime', 'io.containerd.nri.v1.nri',\n"
-		"  'io.containerd.snapshotter.v1.native', 'io.containerd.snapshotter.v1.erofs',\n"
-		"  'io.containerd.snapshotter.v1.blockfile',\n"
-		"  'io.containerd.internal.v1.opt', 'io.containerd.internal.v1.tracing']\n"
-		"[grpc]\n"
-		"  address = '" SOCKET "'\n",
-		root);
+	static const char config[] =
+#include "store.toml.inc"
+		;
+	const struct strbuf_value values[] = { { "ROOT", root }, { "SOCKET", SOCKET }, { NULL } };
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	return file_put(path, text, strlen(text), 0644, err);
+	strbuf_add_filled(&text, config, values);
+	return file_put(path, text.text, text.len, 0644, err);
 }
 
 /* In the child, between fork and exec: a private copy of the mounts, dying with our parent. */
@@ -167,10 +161,9 @@ static int wait_until_ready(struct daemon *daemon, struct error *err)
 		r = run_ctr(daemon, ARGV("version"), err);
 		if (r <= 0)
 			return r;
-		if (clock_now_ms() >= deadline)
+		if (!clock_poll(deadline, READY_POLL_MS))
 			return error_set(err, -ETIMEDOUT, "containerd does not answer, see '%s'",
 					 daemon->log);
-		clock_rest_ms(50);
 	}
 }
 

@@ -19,9 +19,7 @@ static bool runs(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
-	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->query(&at.spec) == NODE_RUNNING && !cluster_node_is_paused(&at) &&
-	       !cluster_node_is_stopping(&at);
+	return cluster_node_open(profile, node, &at, NULL) == 0 && cluster_node_is_at_work(&at);
 }
 
 static bool api_may_answer(const struct profile *profile)
@@ -71,8 +69,7 @@ static void compare_with_api(struct profile *profile)
 	if (!api_may_answer(profile) ||
 	    world->kube(profile, KUBE_GET, "/api/v1/nodes", NULL, &list, NULL) < 0)
 		return;
-	json_array_foreach(json_object_get(list, "items"), i, object)
-	{
+	json_array_foreach(json_object_get(list, "items"), i, object) {
 		const char *name = json_string_value(
 			json_object_get(json_object_get(object, "metadata"), "name"));
 		struct node *node = name ? profile_find_node(profile, name) : NULL;

@@ -111,8 +111,7 @@ void labels_read(const json_t *object, struct strlist *ret)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(labels, key, value)
-	{
+	json_object_foreach(labels, key, value) {
 		if (json_is_string(value))
 			strlist_addf(ret, "%s=%s", key, json_string_value(value));
 	}

@@ -154,8 +154,7 @@ static int read_list(const struct field *field, const json_t *value, struct strl
 
 	if (!json_is_array(value))
 		return bad_field(err, field, "a list");
-	json_array_foreach(value, i, item)
-	{
+	json_array_foreach(value, i, item) {
 		if (!json_is_string(item))
 			return bad_field(err, field, "a list of strings");
 		strlist_add(to, json_string_value(item));
@@ -233,8 +232,7 @@ static int read_nodes(const json_t *list, struct profile *profile, struct error 
 		return 0;
 	if (!json_is_array(list))
 		return error_set(err, -EBADMSG, "'nodes' is not a list");
-	json_array_foreach(list, i, value)
-	{
+	json_array_foreach(list, i, value) {
 		r = read_node(value, profile, err);
 		if (r < 0)
 			return error_prefix(err, r, "nodes[%zu]", i);

@@ -25,6 +25,9 @@
 /* A cluster of a thousand nodes has a profile of 300 KB. */
 #define PROFILE_LIMIT (16 << 20)
 
+/* How often a lock is tried again whose holder has died. */
+#define LOCK_POLL_MS 10
+
 int profile_check_name(const char *name, struct error *err)
 {
 	if (!parse_is_dns_label(name) || strlen(name) > NAME_MAX_LEN)
@@ -395,10 +398,7 @@ static bool holder_has_died(const char *path)
 {
 	pid_t holder = file_lock_holder(path);
 
-	if (holder > 0 && process_start_time(holder) > 0)
-		return false;
-	clock_rest_ms(10);
-	return true;
+	return holder <= 0 || process_start_time(holder) == 0;
 }
 
 int profile_lock(const char *name, const char *what, int *ret_fd, struct error *err)
@@ -413,7 +413,7 @@ int profile_lock(const char *name, const char *what, int *ret_fd, struct error *
 	path = xasprintf("%s/%s", locks, name);
 	do {
 		r = file_lock(path, what, ret_fd, err);
-	} while (r == -EWOULDBLOCK && holder_has_died(path) && clock_now_ms() < deadline);
+	} while (r == -EWOULDBLOCK && holder_has_died(path) && clock_poll(deadline, LOCK_POLL_MS));
 	if (r == -EWOULDBLOCK) {
 		error_prefix(err, r, "cluster '%s' is busy", name);
 		return error_reason(err, r, &reason_busy);

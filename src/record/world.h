@@ -61,10 +61,14 @@ struct world {
 	int (*etcd)(const struct profile *profile, const struct node *node, const char *path,
 		    const json_t *body, json_t **ret_answer, struct error *err);
 
-	/*
-	 * Whether the first control plane's API runs, has made the roles of Kubernetes' own parts,
-	 * and lets the administrator in, who is given its rights here.
-	 */
+	/* Whether the first control plane's API runs and has made the roles of Kubernetes' own
+	 * parts; only asks. */
+	bool (*roles_are_made)(const struct profile *profile);
+
+	/* Give the administrator its rights; it is no error if it has them. */
+	int (*give_admin_rights)(const struct profile *profile);
+
+	/* Whether the first control plane's API lets the administrator in; only asks. */
 	bool (*admin_is_ready)(const struct profile *profile);
 
 	/* Have kubeadm of PAYLOAD renew all certificates of NODE, a control plane. */

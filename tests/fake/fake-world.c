@@ -1175,9 +1175,22 @@ static bool fake_api(arg_unused const struct profile *profile, const struct node
 	return is_awake(node->name) && has_quorum();
 }
 
-static bool fake_admin(arg_unused const struct profile *profile)
+static bool fake_roles(arg_unused const struct profile *profile)
 {
 	return fake_world_inits() > 0 && !is_still_coming_up();
+}
+
+static bool admin_has_rights;
+
+static int fake_give_rights(arg_unused const struct profile *profile)
+{
+	admin_has_rights = true;
+	return 0;
+}
+
+static bool fake_admin(arg_unused const struct profile *profile)
+{
+	return admin_has_rights;
 }
 
 static int fake_config_add(arg_unused const struct profile *profile, arg_unused struct error *err)
@@ -1208,6 +1221,8 @@ static const struct world fake_world = {
 	.kube = fake_kube,
 	.api_is_ready = fake_api,
 	.etcd = fake_etcd,
+	.roles_are_made = fake_roles,
+	.give_admin_rights = fake_give_rights,
 	.admin_is_ready = fake_admin,
 	.renew = fake_renew,
 	.import_images = fake_import,

@@ -19,8 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(err.text && !backends);
 	} else {
 		assert(json_array_size(backends) == 2);
-		json_array_foreach(backends, i, item)
-		{
+		json_array_foreach(backends, i, item) {
 			const char *detail = json_string_value(json_object_get(item, "detail"));
 
 			assert(strcmp(json_string_value(json_object_get(item, "name")),

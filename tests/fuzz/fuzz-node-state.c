@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "driver/tree.h"
+#include "driver/agent-state.h"
 #include "node/trouble.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -13,10 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup_free char *text = xstrndup((const char *)data, size);
 	cleanup_free char *words = trouble_last_words(text);
-	unsigned restarts = trouble_restarts(text, "kubelet");
+	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 
-	assert(restarts == 0 || strstr(text, "kubelet backoff "));
-	assert(!node_state_is_stopping(text) || strstr(text, " stopp"));
+	agent_state_parse(text, &state);
+	assert(agent_state_failures(&state, "kubelet") == 0 || strstr(text, "kubelet backoff "));
+	assert(!agent_state_is_stopping(&state) || strstr(text, " stopp"));
 	assert(!words || strlen(words) <= strlen(text));
 	return 0;
 }

@@ -345,8 +345,7 @@ static int connect_nodes(struct book *book, unsigned *ret_ready, struct error *e
 	int r = kube_request(book->kube, KUBE_GET, "/api/v1/nodes", NULL, REQUEST_MS, &list, err);
 
 	*ret_ready = 0;
-	json_array_foreach(json_object_get(list, "items"), at, object)
-	{
+	json_array_foreach(json_object_get(list, "items"), at, object) {
 		const char *name = json_string_value(
 			json_object_get(json_object_get(object, "metadata"), "name"));
 		const char *cidr = json_string_value(

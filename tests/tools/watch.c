@@ -166,8 +166,7 @@ static bool pod_runs(const json_t *pod, const char *since)
 	json_t *container;
 	size_t i;
 
-	json_array_foreach(json_object_get(status, "containerStatuses"), i, container)
-	{
+	json_array_foreach(json_object_get(status, "containerStatuses"), i, container) {
 		const json_t *running = json_object_get(json_object_get(container, "state"),
 							"running");
 		const char *started = json_string_value(json_object_get(running, "startedAt"));
@@ -188,8 +187,9 @@ static bool pods_run(struct watcher *watcher)
 	if (!open_client(watcher) || kube_request(watcher->kube, KUBE_GET, "/api/v1/pods", NULL,
 						  REQUEST_MS, &list, NULL) < 0)
 		return false;
-	json_array_foreach(json_object_get(list, "items"), i,
-			   pod) if (!pod_runs(pod, since)) return false;
+	json_array_foreach(json_object_get(list, "items"), i, pod)
+		if (!pod_runs(pod, since))
+			return false;
 	return true;
 }
 

@@ -7,20 +7,6 @@
 #include "node/trouble.h"
 #include "test.h"
 
-TEST(reads_what_the_agent_wrote)
-{
-	cleanup_free char *kubelet = cluster_status_service(
-		"agent 0.1.0\ncontainerd running 2 1794781711 0\n"
-		"kubelet backoff 0 1794781711 3\n",
-		"kubelet");
-	cleanup_free char *missing = cluster_status_service("agent 0.1.0\n", "kubelet");
-	cleanup_free char *cut = cluster_status_service("kubelet", "kubelet");
-
-	ASSERT_STR(kubelet, "backoff");
-	ASSERT(!missing);
-	ASSERT(!cut);
-}
-
 static struct node primary = { .name = (char *)"a", .control_plane = true, .primary = true };
 static struct node second = { .name = (char *)"b", .control_plane = true, .phase = NODE_JOINED };
 static struct node third = { .name = (char *)"c", .control_plane = true, .phase = NODE_JOINED };
@@ -507,19 +493,6 @@ TEST(during_a_start_nodes_are_on_their_way)
 	readiness_read(&status, NULL, "manykube start");
 	assert_readiness(&nodes[0], "Starting", NULL);
 	assert_readiness(&nodes[1], "Starting", NULL);
-}
-
-TEST(a_kubelet_that_ends_again_and_again_is_told_from_one_that_was_killed)
-{
-	static const char failing[] =
-		"agent v1\ncontainerd running 5 10 0\nkubelet backoff 0 20 6\n";
-	static const char fine[] = "agent v1\ncontainerd running 5 10 0\nkubelet running 9 20 6\n";
-
-	ASSERT_INT(trouble_restarts(failing, "kubelet"), 6);
-	ASSERT_INT(trouble_restarts(failing, "containerd"), 0);
-	ASSERT_INT(trouble_restarts(fine, "kubelet"), 0);
-	ASSERT_INT(trouble_restarts("kubelet backoff 0 20 x\n", "kubelet"), 0);
-	ASSERT_INT(trouble_restarts("", "kubelet"), 0);
 }
 
 TEST(a_kubelets_last_words_are_found_in_its_log)

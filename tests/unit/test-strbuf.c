@@ -54,3 +54,27 @@ TEST(shows_no_control_characters)
 		ASSERT_STR(out.text, cases[i].shown);
 	}
 }
+
+TEST(values_take_the_place_of_their_names)
+{
+	static const struct strbuf_value values[] = { { "NAME", "n1" },
+						      { "NAME_TOO", "@NAME@" },
+						      { NULL } };
+	static const struct {
+		const char *text, *filled;
+	} cases[] = {
+		{ "", "" },
+		{ "plain\n", "plain\n" },
+		{ "@NAME@", "n1" },
+		{ "a @NAME@@NAME_TOO@ b\n", "a n1@NAME@ b\n" },
+		{ "you@example @ @@ @name@ @NAME", "you@example @ @@ @name@ @NAME" },
+		{ "x@NAME@y@", "xn1y@" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+		strbuf_add_filled(&out, cases[i].text, values);
+		ASSERT_STR(out.text, cases[i].filled);
+	}
+}

@@ -278,18 +278,6 @@ TEST(modes_that_the_node_has_chosen_stay)
 	ASSERT_INT(mode_of(path), 0700);
 }
 
-TEST(a_node_shuts_down_once_its_agent_ends_services)
-{
-	ASSERT(!node_state_is_stopping(""));
-	ASSERT(!node_state_is_stopping("agent 0.1.0\ncontainerd running 2 1794967386 0\n"
-				       "kubelet waiting 0 1794967386 0\n\n\n"));
-	ASSERT(!node_state_is_stopping("agent stopping\nkubelet backoff 0 1794967386 3\n"));
-	ASSERT(node_state_is_stopping("agent 0.1.0\ncontainerd running 2 1794967386 0\n"
-				      "kubelet stopping 30 1794967386 0\n"));
-	ASSERT(node_state_is_stopping("agent 0.1.0\ncontainerd running 2 1794967386 0\n"
-				      "kubelet stopped 0 1794967386 0\n\n"));
-}
-
 /* A process that takes no SIGTERM. */
 static pid_t begin_deaf(void)
 {

@@ -1,0 +1,101 @@
+/* What the front door of a cluster is to do. */
+
+#include "network/front-door-config.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "data/inet.h"
+#include "network/network.h"
+#include "record/ports.h"
+#include "record/spec.h"
+
+static void add_backends(const struct profile *profile, const struct strlist *without,
+			 struct balancer_config *config)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile) {
+		cleanup_free char *address = NULL;
+
+		/* The first one must be reachable while it is still being made. */
+		if (!node->control_plane || (node->phase != NODE_JOINED && !node->primary) ||
+		    (without && strlist_has(without, node->name)))
+			continue;
+		address = xasprintf("%s:%d", node->address, API_SERVER_PORT);
+		balancer_config_add_backend(config, node->name, address);
+	}
+}
+
+/* Relay names to the host's servers, which may listen on loopback only: the front door is on the
+ * host. */
+static void add_dns(const struct profile *profile, const char *resolv,
+		    struct balancer_config *config)
+{
+	config->dns_listen = xasprintf("%s:53", profile->gateway);
+	if (!profile->offline)
+		network_parse_resolv(resolv, &config->dns_upstream);
+}
+
+/* Who is answered, and counts as one where connections are shared out. */
+static void add_origins(const struct profile *profile, struct balancer_config *config)
+{
+	const struct node *node;
+
+	strlist_add(&config->networks, profile->subnet);
+	strlist_add(&config->networks, profile->pod_subnet);
+	profile_for_each_node(node, profile)
+		balancer_config_add_origin(config, node->address, node->pod_cidr);
+}
+
+/* What comes to the host's ports goes to the first node that takes it, the primary before others:
+ * any node takes what is for a service, only one has a pod's host port. */
+static int add_forwards(const struct profile *profile, struct balancer_config *config,
+			struct error *err)
+{
+	const struct node *node;
+	const char *word;
+
+	strlist_for_each(word, &profile->ports) {
+		struct balancer_forward *forward;
+		cleanup_free char *address = NULL;
+		struct port_spec port;
+		int r = spec_parse_port(word, &port, err);
+
+		if (r < 0)
+			return r;
+		address = inet_print_address(port.address);
+		forward = balancer_config_add_forward(config);
+		forward->listen = xasprintf("%s:%u", address, port.host_port);
+		for (int primary = 1; primary >= 0; primary--)
+			profile_for_each_node(node, profile)
+				if (node->primary == primary &&
+				    (!port.node || strcmp(port.node, node->name) == 0))
+					strlist_addf(&forward->to, "%s:%u", node->address,
+						     port.node_port);
+	}
+	return 0;
+}
+
+int front_door_config(const struct profile *profile, const struct strlist *without,
+		      const char *resolv, struct balancer_config *ret, struct error *err)
+{
+	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
+	int r;
+
+	strlist_addf(&config.listen, "%s:%d", profile->gateway, FRONT_DOOR_PORT);
+	strlist_addf(&config.listen, "127.0.0.1:%u", profile->api_port);
+	add_backends(profile, without, &config);
+	add_dns(profile, resolv, &config);
+	add_origins(profile, &config);
+	config.bridge = xstrdup(profile->bridge);
+	config.rules = network_rules(profile);
+	network_host_ports(profile, &config.host_ports);
+	r = add_forwards(profile, &config, err);
+	if (r < 0)
+		return r;
+	*ret = config;
+	config = BALANCER_CONFIG_INIT;
+	return 0;
+}
