@@ -38,6 +38,7 @@
 #include "cgroup/scope.h"
 #include "driver/native-create.h"
 #include "driver/native-disk.h"
+#include "driver/native-files.h"
 #include "driver/native-link.h"
 #include "driver/native-root.h"
 #include "driver/native-services.h"
@@ -579,7 +580,7 @@ const struct node_driver node_driver_native = {
 	.destroy = destroy,
 	.destroy_cluster = scope_destroy,
 	.query = query,
-	.show = native_disk_show,
+	.files = &native_files,
 	.measure = measure,
 	.signal = signal_program,
 	.spawn = spawn,

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/strlist.h"
+#include "driver/files.h"
 
 enum node_state {
 	NODE_ABSENT,  /* nothing of it exists */
@@ -33,8 +34,7 @@ struct node_spec {
 	const char *cluster;
 	const char *profile; /* what people call the cluster */
 	const char *name;
-	const char
-		*folder; /* the driver's own place for it; see driver/tree.h for the node's files */
+	const char *folder; /* the driver's directory for it on the host, which destroy() removes */
 	const char *payload; /* folder of the payload that it runs */
 	const char *base; /* folder of the root file system whose /usr it has; NULL: the host's */
 	const char *bridge;
@@ -94,9 +94,8 @@ struct node_driver {
 	/* Whether it runs; needs no root. */
 	enum node_state (*query)(const struct node_spec *spec);
 
-	/* Have this process, and no other, see in the node's tree what the node keeps, also while
-	 * it does not run. */
-	int (*show)(const struct node_spec *spec, struct error *err);
+	/* Its files. */
+	const struct node_files *files;
 
 	/* What it takes of the host; needs no root. */
 	void (*measure)(const struct node_spec *spec, struct node_usage *ret_usage);

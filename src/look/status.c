@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "driver/tree.h"
 #include "kubeconfig/context.h"
 #include "kubeconfig/kubeconfig.h"
 #include "look/readiness.h"
@@ -50,7 +49,7 @@ static const char *kubelet_word(const struct cluster_node *at)
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *state = NULL;
 
-	if (node_tree_read_state(at->folder, &text, NULL) == 0)
+	if (at->driver->files->read_state(&at->spec, &text, NULL) == 0)
 		state = cluster_status_service(text.text, "kubelet");
 	return state && strcmp(state, "running") == 0 ? "Running" : "Stopped";
 }

@@ -9,7 +9,7 @@
  *	kubeconfig     the administrator's, pointing at the front door
  *	*.crt, *.key   its certificates, for the person's kubeconfig
  *	front-door.*   see balancer/balancer.h
- *	nodes/NODE/    what the driver keeps of a node, see driver/tree.h
+ *	nodes/NODE/    what its driver keeps of a node
  *	logs/          the last start, kubeadm's output per node
  *
  * STATE/locks/NAME is held by the command that changes the cluster, and names it.
