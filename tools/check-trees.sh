@@ -10,9 +10,15 @@ cd "$(dirname "$0")/.."
 bad=0
 
 # The host's view of nodes' files belongs to the driver.
-if grep -EnH '#include "driver/(tree|native[a-z-]*)\.h"|node_tree[a-z_]*\(' src/*.c src/*/*.[ch] |
+if grep -EnH '#include "driver/(tree|native[a-z-]*)\.h"|node_tree[a-z_]*\(|node_driver_native' src/*.c src/*/*.[ch] |
 	grep -Ev '^src/driver/'; then
 	echo "only src/driver/ knows how a node is made: use the files of its driver (driver/files.h)" >&2
+	bad=1
+fi
+
+# Drivers have names, which only minikube's options need elsewhere.
+if grep -EnH '"[^".]*\<native\>[^"-]*"' src/*.c src/*/*.[ch] | grep -Ev '^src/(driver/|cmd/minikube\.c|cli/opt\.h)'; then
+	echo "the default driver is node_driver_default()" >&2
 	bad=1
 fi
 

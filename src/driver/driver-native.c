@@ -49,7 +49,6 @@
 #include "host/disk.h"
 #include "host/link.h"
 #include "host/namespace.h"
-#include "host/probe.h"
 
 #define AGENT_LEAF "manykube"
 
@@ -454,6 +453,13 @@ static int destroy(const struct node_spec *spec, struct error *err)
 	return r < 0 ? r : file_remove_tree(spec->folder, err);
 }
 
+static int destroy_cluster(const char *cluster, struct error *err)
+{
+	int r = native_link_remove_all(cluster, err);
+
+	return r < 0 ? r : scope_destroy(cluster, err);
+}
+
 static enum node_state query(const struct node_spec *spec)
 {
 	if (running_pid(spec))
@@ -571,14 +577,16 @@ static int ask(const struct node_spec *spec, const char *place, const char *word
 const struct node_driver node_driver_native = {
 	.name = "native",
 	.summary = "nodes made of Linux namespaces; needs no container engine and no VM",
+	.needs_root = true,
 	.probe = probe,
+	.check_host = probe_each,
 	.create = native_create,
 	.start = start,
 	.limit = limit,
 	.stop = stop,
 	.freeze = freeze,
 	.destroy = destroy,
-	.destroy_cluster = scope_destroy,
+	.destroy_cluster = destroy_cluster,
 	.query = query,
 	.files = &native_files,
 	.measure = measure,

@@ -15,6 +15,7 @@
 #include "base/process.h"
 #include "base/strlist.h"
 #include "driver/files.h"
+#include "host/probe.h"
 
 enum node_state {
 	NODE_ABSENT,  /* nothing of it exists */
@@ -36,8 +37,8 @@ struct node_spec {
 	const char *name;
 	const char *folder; /* the driver's directory for it on the host, which destroy() removes */
 	const char *payload; /* folder of the payload that it runs */
-	const char *base; /* folder of the root file system whose /usr it has; NULL: the host's */
-	const char *bridge;
+	const char *base;   /* folder of the root file system whose /usr it has; NULL: the host's */
+	const char *bridge; /* the driver connects the node to it; links are called BRIDGE.SLOT */
 	struct in_addr address;
 	unsigned prefix;
 	struct in_addr gateway;
@@ -63,9 +64,13 @@ struct node_usage {
 struct node_driver {
 	const char *name;
 	const char *summary;
+	bool needs_root; /* only root can make, enter and remove its nodes */
 
 	/* Whether this host can run such nodes, also those WITH_DISKS; ERR says what is missing. */
 	int (*probe)(bool with_disks, struct error *err);
+
+	/* Tell FN of everything that this host should have for such nodes, as probe_each() does. */
+	int (*check_host)(probe_fn fn, void *data);
 
 	/* Make what the node keeps: its folder, /var with the payload's images, an empty /etc. */
 	int (*create)(const struct node_spec *spec, struct error *err);
@@ -88,7 +93,8 @@ struct node_driver {
 	/* Remove every trace of it; kills it if it runs. */
 	int (*destroy)(const struct node_spec *spec, struct error *err);
 
-	/* Remove what the nodes of CLUSTER (spec->cluster) had together, once they are gone. */
+	/* Remove what the nodes of CLUSTER (spec->cluster) had together, and what is left on the
+	 * host of nodes that nobody knows of any more, once the others are gone. */
 	int (*destroy_cluster)(const char *cluster, struct error *err);
 
 	/* Whether it runs; needs no root. */
@@ -136,5 +142,12 @@ extern const struct node_driver node_driver_native;
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);
 
-/* For tests: from now on node_driver_find() knows DRIVER too, before all others. */
-void node_driver_add(const struct node_driver *driver);
+/* The driver of nodes for which none is named; also of those in records that have no driver. */
+const struct node_driver *node_driver_default(void);
+
+/* Each driver there is, by a number from 0 on; NULL after the last one. */
+const struct node_driver *node_driver_at(size_t number);
+
+/* For tests: from now on DRIVER is the default, and the only one that node_driver_at() knows;
+ * node_driver_find() still knows the others. */
+void node_driver_replace(const struct node_driver *driver);

@@ -362,8 +362,11 @@ static int add_host(struct bundle *bundle, struct error *err)
 	static const char *const files[] = { "/proc/version", "/proc/loadavg", "/etc/os-release",
 					     "/proc/meminfo", "/proc/self/cgroup" };
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const struct node_driver *driver;
 
-	(void)probe_each(add_check, &out);
+	for (size_t i = 0; (driver = node_driver_at(i)); i++)
+		if (cluster_uses_driver(bundle->profile, driver))
+			(void)driver->check_host(add_check, &out);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		strbuf_addf(&out, "\n==> %s <==\n", files[i]);
 		(void)file_read(files[i], 1 << 20, &out, NULL);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "data/inet.h"
 #include "describe/choices.h"
+#include "driver/driver.h"
 #include "record/labels.h"
 #include "record/limits.h"
 #include "record/options.h"
@@ -256,7 +257,7 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 	node->primary = profile->node_count == 1;
 	node->control_plane = control_plane;
 	node->kubernetes_version = xstrdup(version);
-	node->driver = xstrdup("native");
+	node->driver = xstrdup(node_driver_default()->name);
 	node->address = take_ptr(address);
 	node->asked_address = options->address;
 	node->pod_cidr = inet_print_subnet(&pods);
