@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
+
 /* The first one is the default. */
 static const struct node_driver *const drivers[] = {
 	&node_driver_native,
@@ -36,4 +38,19 @@ const struct node_driver *node_driver_find(const char *name)
 		if (strcmp(drivers[i]->name, name) == 0)
 			return drivers[i];
 	return NULL;
+}
+
+int node_driver_check(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *all = NULL;
+	const struct node_driver *driver;
+
+	if (node_driver_find(name))
+		return 0;
+	for (size_t i = 0; (driver = node_driver_at(i)); i++)
+		strlist_add(&names, driver->name);
+	all = strlist_join(&names, ", ");
+	return error_because(err, &reason_usage, -EINVAL,
+			     "there is no driver '%s'; the drivers are: %s", name, all);
 }

@@ -142,8 +142,14 @@ extern const struct node_driver node_driver_native;
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);
 
+/* -EINVAL with reason_usage, naming those there are, unless NAME is a driver. */
+int node_driver_check(const char *name, struct error *err);
+
 /* The driver of nodes for which none is named; also of those in records that have no driver. */
 const struct node_driver *node_driver_default(void);
+
+/* Its name, where a constant is needed. */
+#define NODE_DRIVER_DEFAULT "native"
 
 /* Each driver there is, by a number from 0 on; NULL after the last one. */
 const struct node_driver *node_driver_at(size_t number);

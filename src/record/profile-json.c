@@ -83,6 +83,7 @@ static const struct field profile_fields[] = {
 	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
 	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
 	{ "baseImage",         FIELD_STRING,   AT(base_image) },
+	{ "driver",            FIELD_STRING,   AT(driver) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },

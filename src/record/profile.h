@@ -62,6 +62,7 @@ struct profile {
 	unsigned max_pods;
 	char *kubelet_binary;
 	char *base_image;
+	char *driver;           /* NULL: the default */
 	struct strlist orphans; /* deleted nodes that the API still knows */
 	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
 	char *upgrading_from;   /* what an upgrade that has not ended began with, or NULL */
