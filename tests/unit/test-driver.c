@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "describe/choices.h"
 #include "driver/tree.h"
 #include "plan/plan.h"
 #include "record/options.h"
@@ -40,6 +41,22 @@ TEST(a_node_has_a_driver_of_its_own_or_the_clusters_or_the_default)
 	options.driver = "other";
 	plan_settings(&profile, &options, &node);
 	ASSERT_STR(node.driver, "other");
+}
+
+TEST(a_cluster_that_exists_keeps_its_driver)
+{
+	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("dev") };
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct cluster_options options = { .driver = NODE_DRIVER_DEFAULT };
+
+	/* It was made without --driver, so it has the default one. */
+	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	options.driver = "other";
+	ASSERT_INT(choices_take(&options, &profile, false, &why), -EINVAL);
+	ASSERT_STR(why.text, "cluster 'dev' exists with --driver=" NODE_DRIVER_DEFAULT
+			     ", which can't be changed to 'other'");
+	ASSERT_OK(choices_take(&options, &profile, true, &err));
+	ASSERT_STR(profile.driver, "other");
 }
 
 static char *folder;
