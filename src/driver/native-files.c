@@ -94,12 +94,8 @@ static int put_file(const struct node_spec *spec, const char *path, const void *
 		    mode_t mode, struct error *err)
 {
 	cleanup_free char *tree = node_tree_path(spec->folder);
-	cleanup_free char *shown = xasprintf("%s/%s", tree, in_tree(path));
-	cleanup_fd int parent = -1;
-	const char *name;
-	int r = below_open_parent(tree, in_tree(path), &parent, &name, err);
 
-	return r < 0 ? r : file_put_at(parent, name, shown, data, len, mode, false, err);
+	return below_put(tree, in_tree(path), data, len, mode, err);
 }
 
 static int make_link(const struct node_spec *spec, const char *target, const char *path,

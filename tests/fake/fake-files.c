@@ -104,11 +104,8 @@ static int fake_put(const struct node_spec *spec, const char *path, const void *
 		    mode_t mode, struct error *err)
 {
 	cleanup_free char *files = files_of(spec);
-	cleanup_fd int parent = -1;
-	const char *name;
-	int r = below_open_parent(files, path + 1, &parent, &name, err);
 
-	return r < 0 ? r : file_put_at(parent, name, path, data, len, mode, false, err);
+	return below_put(files, path + 1, data, len, mode, err);
 }
 
 static int fake_link(const struct node_spec *spec, const char *target, const char *path,
