@@ -307,7 +307,6 @@ TEST(under_sudo_the_archive_is_written_with_the_rights_of_the_person)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
 	cleanup_free char *home = xasprintf("%s/home", test_folder());
 	cleanup_free char *own = xasprintf("%s/own.tar", home);
 	cleanup_free char *link = xasprintf("%s/link.tar", home);
