@@ -110,24 +110,24 @@ static char *take_server(const char *text)
 	return xstrndup(found, strcspn(found, " \"\r\n"));
 }
 
+int kube_parse(const char *text, const char *shown, struct kube **ret_kube, struct error *err)
+{
+	cleanup_free char *server = take_server(text);
+	cleanup_free char *ca = take_data(text, "certificate-authority-data:");
+	cleanup_free char *cert = take_data(text, "client-certificate-data:");
+	cleanup_free char *key = take_data(text, "client-key-data:");
+
+	if (!server || !ca || !cert || !key)
+		return error_set(err, -EBADMSG, "'%s' lacks a server or its certificates", shown);
+	return kube_new(server, ca, cert, key, ret_kube, err);
+}
+
 int kube_open(const char *path, struct kube **ret_kube, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *server = NULL;
-	cleanup_free char *ca = NULL;
-	cleanup_free char *cert = NULL;
-	cleanup_free char *key = NULL;
 	int r = file_read(path, 1 << 20, &text, err);
 
-	if (r < 0)
-		return r;
-	server = take_server(text.text);
-	ca = take_data(text.text, "certificate-authority-data:");
-	cert = take_data(text.text, "client-certificate-data:");
-	key = take_data(text.text, "client-key-data:");
-	if (!server || !ca || !cert || !key)
-		return error_set(err, -EBADMSG, "'%s' lacks a server or its certificates", path);
-	return kube_new(server, ca, cert, key, ret_kube, err);
+	return r < 0 ? r : kube_parse(text.text, path, ret_kube, err);
 }
 
 static size_t on_body(char *data, size_t size, size_t count, void *to)

@@ -21,6 +21,9 @@ int kube_new(const char *server, const char *ca_pem, const char *cert_pem, const
 
 /* Like kube_new() with all of that from the kubeconfig at PATH, as kubeadm or we write it. */
 int kube_open(const char *path, struct kube **ret_kube, struct error *err);
+
+/* Likewise from TEXT, the contents of a kubeconfig that errors call SHOWN. */
+int kube_parse(const char *text, const char *shown, struct kube **ret_kube, struct error *err);
 void kube_free(struct kube *kube);
 DEFINE_CLEANUP(struct kube *, kube_free)
 

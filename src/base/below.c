@@ -251,7 +251,7 @@ int below_open_parent(const char *folder, const char *path, int *ret_fd, const c
 	return below_make_folder(folder, parent, 0755, ret_fd, err);
 }
 
-int below_put(const char *folder, const char *path, const char *text, mode_t mode,
+int below_put(const char *folder, const char *path, const void *data, size_t len, mode_t mode,
 	      struct error *err)
 {
 	cleanup_free char *shown = xasprintf("%s/%s", folder, path);
@@ -259,7 +259,7 @@ int below_put(const char *folder, const char *path, const char *text, mode_t mod
 	const char *name;
 	int r = below_open_parent(folder, path, &fd, &name, err);
 
-	return r < 0 ? r : file_put_at(fd, name, shown, text, strlen(text), mode, false, err);
+	return r < 0 ? r : file_put_at(fd, name, shown, data, len, mode, false, err);
 }
 
 int below_list_most(const char *folder, const char *path, size_t most, struct strlist *ret,

@@ -50,8 +50,8 @@ int below_make_folder(const char *folder, const char *path, mode_t mode, int *re
 int below_open_parent(const char *folder, const char *path, int *ret_fd, const char **ret_name,
 		      struct error *err);
 
-/* Make the file PATH in FOLDER hold TEXT, as file_put() does, and the folders above it. */
-int below_put(const char *folder, const char *path, const char *text, mode_t mode,
+/* Make the file PATH in FOLDER hold DATA, as file_put() does, and the folders above it. */
+int below_put(const char *folder, const char *path, const void *data, size_t len, mode_t mode,
 	      struct error *err);
 
 /* Like below_list(), but of a directory with more than MOST names only some, so many, and 1: it may

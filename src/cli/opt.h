@@ -74,7 +74,7 @@ struct opt {
 	int (*check)(const char *value, struct error *err); /* what a string must be */
 	enum complete complete;
 	const char *instead; /* what to do about a value that it does not take: an error's advice */
-	const char *harmless; /* of OPT_ABSENT: the values that are accepted, "native|auto" */
+	const char *harmless; /* of OPT_ABSENT: the values that are accepted, "auto|none" */
 };
 
 /* clang-format off */

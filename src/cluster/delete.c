@@ -51,19 +51,13 @@ static int guess_profile(const char *name, struct profile *ret, struct error *er
 /* What nodes had together, for every driver that the cluster's nodes may have had. */
 static int destroy_shared(const struct profile *profile, struct error *err)
 {
-	const struct node *node;
-	int r;
+	const struct node_driver *driver;
+	int r = 0;
 
-	if (profile->node_count == 0)
-		return node_driver_native.destroy_cluster(profile->bridge, err);
-	profile_for_each_node(node, profile) {
-		const struct node_driver *driver = node_driver_find(node->driver);
-
-		r = driver ? driver->destroy_cluster(profile->bridge, err) : 0;
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	for (size_t i = 0; r == 0 && (driver = node_driver_at(i)); i++)
+		if (profile->node_count == 0 || cluster_uses_driver(profile, driver))
+			r = driver->destroy_cluster(profile->bridge, err);
+	return r;
 }
 
 void cluster_forget_context(const char *name)

@@ -8,7 +8,6 @@
 #include "base/strbuf.h"
 #include "cluster/cluster.h"
 #include "driver/agent-state.h"
-#include "driver/tree.h"
 #include "look/status.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
@@ -91,9 +90,10 @@ static bool lacks_service(const struct profile *profile, const struct node *node
 	static const char *const names[] = { "containerd", "kubelet" };
 	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
-	if (node_tree_read_state(folder, &text, NULL) < 0)
+	if (cluster_node_open(profile, node, &at, NULL) < 0 ||
+	    at.driver->files->read_state(&at.spec, &text, NULL) < 0)
 		return false;
 	agent_state_parse(text.text, &state);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)

@@ -23,6 +23,7 @@
 #include "network/front-door-config.h"
 #include "network/front-door.h"
 #include "network/network.h"
+#include "node/cluster-node.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
 #include "record/ports.h"
@@ -294,28 +295,25 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 }
 
 /*
- * On this host, with the node's tree as its root: so it needs neither a node that runs nor an
- * API, which may be unable to come up because of these very certificates.  The files are the
- * node's, so nothing else can be written, and a pipe in the place of one does not keep us waiting
- * for ever.
+ * On this host, with the node's files: so it needs neither a node that runs nor an API, which may
+ * be unable to come up because of these very certificates.  A pipe in the place of a file does not
+ * keep us waiting for ever.
  */
 static int renew(const struct profile *profile, const struct node *node,
 		 const struct payload *payload, struct error *err)
 {
-	cleanup_free char *tree = node_tree(profile, node);
-	cleanup_free char *root = xasprintf("--rootfs=%s", tree);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
 	cleanup_free char *log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
-	struct process_options options = { .no_stdin = true,
-					   .dies_with_us = true,
-					   .output = log,
-					   .folder = tree,
-					   .only_folder = true };
+	struct process_options options = { .no_stdin = true, .output = log };
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	int r = process_spawn(
-		ARGV(kubeadm, root, "certs", "renew", "all", "--config=/etc/" CERTIFICATES_CONFIG),
-		&options, &process, err);
+	int r = cluster_node_open(profile, node, &at, err);
 
+	if (r == 0)
+		r = at.driver->files->spawn(&at.spec, "--rootfs=",
+					    ARGV(kubeadm, "certs", "renew", "all",
+						 "--config=/etc/" CERTIFICATES_CONFIG),
+					    &options, &process, err);
 	if (r == 0)
 		r = process_wait(&process, clock_now_ms() + RENEW_MS, err);
 	if (r > 0 || r == -ETIMEDOUT)

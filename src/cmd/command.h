@@ -23,7 +23,7 @@
 enum command_flags {
 	COMMAND_NEEDS_CLUSTER = 1 << 0,   /* load the profile before run() */
 	COMMAND_LOCKS_CLUSTER = 1 << 1,   /* hold the profile's lock until run() returns */
-	COMMAND_NEEDS_ROOT = 1 << 2,      /* unless the cluster has no native node */
+	COMMAND_NEEDS_ROOT = 1 << 2,      /* unless no driver of its nodes does */
 	COMMAND_PASSES_REST = 1 << 3,     /* all after `--` or the first operand is operands */
 	COMMAND_HIDDEN = 1 << 4,          /* not listed by help; for our own helpers */
 	COMMAND_KEEPS_FILES = 1 << 5,     /* becomes a program that gets what our caller has open */

@@ -9,6 +9,7 @@
 #include "cli/text.h"
 #include "cmd/command.h"
 #include "host/probe.h"
+#include "node/cluster-node.h"
 #include "payload/payload.h"
 
 static struct {
@@ -103,6 +104,25 @@ static void look_at_cache(struct report *report)
 	(void)take(&result, report);
 }
 
+/* Whether a cluster has nodes of DRIVER, or the next one would. */
+static bool is_in_use(const struct node_driver *driver)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *name;
+
+	if (driver == node_driver_default())
+		return true;
+	(void)profile_list(&names, NULL);
+	strlist_for_each(name, &names) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+		if (profile_load(name, &profile, NULL) == 0 &&
+		    cluster_uses_driver(&profile, driver))
+			return true;
+	}
+	return false;
+}
+
 static const char *conclusion(const struct report *report)
 {
 	if (report->missing)
@@ -117,8 +137,11 @@ static int run(arg_unused struct command_context *ctx, arg_unused struct error *
 {
 	json_auto_t *checks = strcmp(arg.output, "json") == 0 ? json_array() : NULL;
 	struct report report = { .checks = checks, .colour = text_has_colour(STDOUT_FILENO) };
+	const struct node_driver *driver;
 
-	(void)probe_each(take, &report);
+	for (size_t i = 0; (driver = node_driver_at(i)); i++)
+		if (is_in_use(driver))
+			(void)driver->check_host(take, &report);
 	look_at_cache(&report);
 	if (checks) {
 		json_auto_t *all = json_pack("{s:b, s:O}", "ok", !report.missing, "checks", checks);

@@ -9,9 +9,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cli/tail.h"
 #include "cmd/logs.h"
-#include "look/logs.h"
+#include "look/log-reader.h"
 
 #define LOOK_EVERY_MS 250
 
@@ -22,7 +21,7 @@
 struct source {
 	char *title; /* "node-1: kubelet" */
 	bool of_container;
-	struct tail tail;
+	struct log_reader reader;
 };
 
 struct sources {
@@ -36,7 +35,7 @@ static void sources_release(struct sources *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		free(all->items[i].title);
-		tail_release(&all->items[i].tail);
+		log_reader_release(&all->items[i].reader);
 	}
 	free(all->items);
 }
@@ -46,12 +45,12 @@ static void open_log(struct sources *all, const struct profile *profile,
 		     const struct log_source *log)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	struct tail tail;
+	struct log_reader reader = LOG_READER_INIT;
 	int r;
 
 	if (all->view->services.count > 0 && !strlist_has(&all->view->services, log->service))
 		return;
-	r = tail_open(profile->folder, log->path, &tail, &err);
+	r = log_reader_open(profile, log, &reader, &err);
 	if (r == -ENOENT)
 		return;
 	if (r < 0) {
@@ -63,7 +62,7 @@ static void open_log(struct sources *all, const struct profile *profile,
 		.title = log->node ? xasprintf("%s: %s", log->node, log->service)
 				   : xstrdup(log->service),
 		.of_container = log->of_container,
-		.tail = tail,
+		.reader = reader,
 	};
 }
 
@@ -125,7 +124,7 @@ static int follow(struct sources *all, struct error *err)
 		clock_rest_ms(LOOK_EVERY_MS);
 		for (size_t i = 0; i < all->count; i++) {
 			cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-			int r = tail_more(&all->items[i].tail, &text, err);
+			int r = log_reader_more(&all->items[i].reader, &text, err);
 
 			if (r < 0)
 				return r;
@@ -171,8 +170,8 @@ int logs_show(const struct profile *profile, const struct logs_view *view, struc
 	for (size_t i = 0; r == 0 && i < all.count; i++) {
 		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-		r = tail_last(&all.items[i].tail, view->problems ? PROBLEM_LINES : view->length,
-			      &text, err);
+		r = log_reader_last(&all.items[i].reader,
+				    view->problems ? PROBLEM_LINES : view->length, &text, err);
 		if (r == 0)
 			print(&all, &all.items[i], &text);
 	}

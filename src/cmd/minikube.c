@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "cmd/driver-option.h"
+
 #define LOAD_IMAGES                                                                        \
 	"an archive as 'docker save' writes it gets onto every node with 'manykube start " \
 	"--load-images=FILE'; 'manykube ssh NODE -- ctr -n k8s.io images ls' lists what it has"
@@ -80,13 +82,12 @@ const struct opt minikube_global_options[] = {
 	OPT_END,
 };
 
-#define NO_DRIVER "nodes are made of namespaces of this host and need no driver: leave it out"
+#define NO_DRIVER DRIVER_OPTION_ADVICE
 #define NO_VM     "nodes are no virtual machines"
 #define BOUND     "--mount binds files of this host; there is no 9p between"
 #define AS_IT_IS "there is no substitute: --mount shows files as this host has them"
 
 const struct opt minikube_start_options[] = {
-	OPT_ABSENT('d', "driver", "NAME", NO_DRIVER, .harmless = "auto|native|none"),
 	OPT_ABSENT(0, "vm-driver", "NAME", NO_DRIVER, .harmless = "auto|native|none"),
 	OPT_ABSENT(0, "vm", NULL, "there is no substitute: " NO_VM, .harmless = "false"),
 
@@ -207,6 +208,7 @@ const struct opt minikube_node_options[] = {
 #define NO_NEWS "manykube asks nobody for updates"
 
 const struct opt minikube_settings[] = {
+	OPT_ABSENT(0, "driver", "NAME", NO_DRIVER),
 	OPT_ABSENT(0, "EmbedCerts", NULL, "it is called embed-certs"),
 	OPT_ABSENT(0, "MaxAuditEntries", "N", "there is no substitute: the audit keeps the last thousand commands"),
 	OPT_ABSENT(0, "ReminderWaitPeriodInHours", "N", NO_NEWS),

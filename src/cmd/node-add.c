@@ -90,6 +90,7 @@ static int take_operand(struct command_context *ctx, struct error *err)
 		return error_because(err, &reason_usage, -EINVAL, "%s is for one node, not for %u",
 				     arg.node.name ? "a name" : "--static-ip", arg.count);
 	node_make_absolute(&arg.node.mounts, &arg.node.base_image);
+	driver_option_resolve(&arg.node.driver);
 	arg.wanted.only = &names;
 	arg.wanted.add = repeat_node();
 	arg.wanted.add_count = arg.count;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cmd/command.h"
+#include "cmd/driver-option.h"
 #include "record/options.h"
 #include "record/spec.h"
 
@@ -47,6 +48,9 @@
 			0, "base-image", &(to_).base_image, "PATH",                                   \
 			"a folder or tar to have /usr from; as the cluster's nodes unless given",     \
 			.once = true, .complete = COMPLETE_FILE),                                     \
+		DRIVER_OPTION(                                                                        \
+			0, &(to_).driver,                                                             \
+			"what makes the node, or auto; as the cluster's nodes unless given"),         \
 		OPT_STRING(0, "container-runtime", &node_runtime, "NAME",                             \
 			   "what runs containers; there is only containerd", .once = true,            \
 			   .check = spec_check_runtime,                                               \

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/interrupt.h"
+#include "driver/driver.h"
 #include "home/migrate.h"
 #include "record/old-home.h"
 
@@ -26,20 +27,27 @@ static int hint_root(const struct command *command, const char *path, const char
 			  args);
 }
 
-/* Only nodes made of namespaces need root; a cluster that is not known yet may have them. */
+/* Whether anything that makes the nodes of PROFILE (NULL: not known yet) needs root. */
+static bool nodes_need_root(const struct profile *profile)
+{
+	const struct node *node;
+
+	if (!profile || profile->node_count == 0)
+		return node_driver_default()->needs_root;
+	profile_for_each_node(node, profile) {
+		const struct node_driver *driver = node->driver ? node_driver_find(node->driver)
+								: NULL;
+
+		if (!driver || driver->needs_root)
+			return true;
+	}
+	return false;
+}
+
 static int check_root(const struct command_context *ctx, const char *path,
 		      const struct record *record, struct error *err)
 {
-	const struct profile *profile = ctx->profile;
-	const struct node *node;
-	bool native = !profile || profile->node_count == 0;
-
-	if (geteuid() == 0)
-		return 0;
-	if (profile)
-		profile_for_each_node(node, profile)
-			native |= !node->driver || strcmp(node->driver, "native") == 0;
-	if (!native)
+	if (geteuid() == 0 || !nodes_need_root(ctx->profile))
 		return 0;
 	error_because(err, &reason_not_root, -EPERM,
 		      "'%s' needs root: only root may make, enter or remove nodes", path);

@@ -117,6 +117,8 @@ const struct opt start_options[] = {
 		   "a folder or tar with the root file system that nodes have their /usr from; the "
 		   "host's unless given",
 		   .when_made = true, .complete = COMPLETE_FILE),
+	DRIVER_OPTION('d', &start_arguments.wanted.driver,
+		      "what makes the nodes; auto unless given", .when_made = true),
 	OPT_STRING('c', "container-runtime", &node_runtime, "NAME",
 		   "what runs containers; there is only containerd", .check = spec_check_runtime,
 		   .instead = "leave it out, or give --container-runtime=containerd"),
@@ -236,5 +238,6 @@ int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 					    &arguments->wanted.kubernetes_version, err);
 	node_make_absolute(&arguments->wanted.mounts, &arguments->wanted.base_image);
 	node_make_list_absolute(&arguments->wanted.images);
+	driver_option_resolve(&arguments->wanted.driver);
 	return r;
 }

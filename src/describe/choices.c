@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "data/inet.h"
+#include "driver/driver.h"
 #include "driver/mount-owner.h"
 #include "kubeadm/kubeadm-patch.h"
 #include "node/base-image.h"
@@ -39,7 +40,13 @@ struct choice {
 	size_t kept;                                       /* in struct profile */
 	int (*check)(const char *word, struct error *err); /* each word of it; may be NULL */
 	bool (*excludes)(const char *word, const char *other); /* a list has one of both; or NULL */
+	const char *(*usual)(void); /* what a cluster has for which nothing is kept; or NULL */
 };
+
+static const char *usual_driver(void)
+{
+	return node_driver_default()->name;
+}
 
 static int check_port(const char *word, struct error *err)
 {
@@ -233,6 +240,7 @@ static const struct choice choices[] = {
 	{ "--max-pods",                 CHOICE_NUMBER, false, SAME(max_pods), NULL },
 	{ "--kubelet-binary",           CHOICE_STRING, false, SAME(kubelet_binary), check_program },
 	{ "--base-image",               CHOICE_STRING, false, SAME(base_image), base_check },
+	{ "--driver",                   CHOICE_STRING, false, SAME(driver), node_driver_check, .usual = usual_driver },
 	{ "--disk-size",                CHOICE_BYTES,  false, SAME(disk_bytes), NULL },
 };
 /* clang-format on */
@@ -310,7 +318,8 @@ static int check_added(const struct node_options *node, struct error *err)
 					.kubeadm_patches = node->kubeadm_patches,
 					.env = node->env,
 					.kubelet_binary = node->kubelet_binary,
-					.base_image = node->base_image };
+					.base_image = node->base_image,
+					.driver = node->driver };
 	cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
 	const char *word;
@@ -472,6 +481,8 @@ static int take_change(const struct choice *choice, const struct cluster_options
 	cleanup_free char *wanted = as_text(choice, wanted_of(choice, options));
 	cleanup_free char *has = as_text(choice, kept_of(choice, profile));
 
+	if (!has && choice->usual)
+		has = xstrdup(choice->usual());
 	if (!wanted || (has && strcmp(has, wanted) == 0))
 		return 0;
 	if (choice->type == CHOICE_LIST) {

@@ -9,6 +9,7 @@
 #include "data/words.h"
 #include "describe/file-fields.h"
 #include "describe/file.h"
+#include "driver/driver.h"
 #include "record/limits.h"
 #include "record/options.h"
 #include "record/spec.h"
@@ -82,6 +83,17 @@ static void subtract(const struct strlist *list, const struct strlist *defaults,
 	}
 }
 
+/* Whether WORD is what nodes have of FIELD unless told otherwise, USUAL being what all of the
+ * cluster have. */
+static bool is_usual_word(const struct file_field *field, const void *usual, const char *word)
+{
+	const char *all = usual ? *(char *const *)usual : NULL;
+
+	if (!all && strcmp(field->name, "driver") == 0)
+		all = node_driver_default()->name;
+	return all && strcmp(all, word) == 0;
+}
+
 /* Copy FIELD of NODE to what it is WANTED to be, as far as it is not what all nodes have. */
 static void describe_own(const struct file_field *field, const struct profile *profile,
 			 const struct node *node, struct node_options *wanted)
@@ -106,9 +118,7 @@ static void describe_own(const struct file_field *field, const struct profile *p
 				  : field->may_be_all && !*(const unsigned *)from
 					  ? ALL_CPUS
 					  : *(const unsigned *)from;
-	else if (*(char *const *)from &&
-		 !(usual && *(char *const *)usual &&
-		   strcmp(*(char *const *)usual, *(char *const *)from) == 0))
+	else if (*(char *const *)from && !is_usual_word(field, usual, *(char *const *)from))
 		*(const char **)to = *(char *const *)from;
 }
 

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/strlist.h"
 #include "describe/choices.h"
+#include "driver/driver.h"
 #include "kubeadm/kubeadm-patch.h"
 #include "record/options.h"
 #include "record/spec.h"
@@ -130,6 +131,8 @@ const struct file_field file_fields[] = {
 	  "a kubelet of your own build", .effect = FILE_ON_RESTART, EACH(kubelet_binary) },
 	{ "baseImage", FILE_PATH, FILE_OF_DEFAULTS | FILE_OF_NODE, "base-image", "(the host's own files)", "/srv/debian",
 	  "a folder or tar of which the node has its /usr", EACH(base_image) },
+	{ "driver", FILE_WORD, FILE_OF_DEFAULTS | FILE_OF_NODE, "driver", "(the default one)", NODE_DRIVER_DEFAULT,
+	  "what makes the node", EACH(driver) },
 	{ "extraConfig", FILE_EXTRA, FILE_OF_NODE, "extra-config", NULL, "{kubelet: {v: 4}}",
 	  "arguments of the node's kubelet", .check = spec_check_kubelet_argument, NODE(extra_config) },
 	{ "featureGates", FILE_GATES, FILE_OF_NODE, "feature-gates", NULL, "{InPlacePodVerticalScaling: true}",

@@ -38,6 +38,7 @@
 #include "cgroup/scope.h"
 #include "driver/native-create.h"
 #include "driver/native-disk.h"
+#include "driver/native-files.h"
 #include "driver/native-link.h"
 #include "driver/native-root.h"
 #include "driver/native-services.h"
@@ -48,7 +49,6 @@
 #include "host/disk.h"
 #include "host/link.h"
 #include "host/namespace.h"
-#include "host/probe.h"
 
 #define AGENT_LEAF "manykube"
 
@@ -456,6 +456,13 @@ static int destroy(const struct node_spec *spec, struct error *err)
 	return r < 0 ? r : file_remove_tree(spec->folder, err);
 }
 
+static int destroy_cluster(const char *cluster, struct error *err)
+{
+	int r = native_link_remove_all(cluster, err);
+
+	return r < 0 ? r : scope_destroy(cluster, err);
+}
+
 static enum node_state query(const struct node_spec *spec)
 {
 	if (running_pid(spec))
@@ -573,16 +580,18 @@ static int ask(const struct node_spec *spec, const char *place, const char *word
 const struct node_driver node_driver_native = {
 	.name = "native",
 	.summary = "nodes made of Linux namespaces; needs no container engine and no VM",
+	.needs_root = true,
 	.probe = probe,
+	.check_host = probe_each,
 	.create = native_create,
 	.start = start,
 	.limit = limit,
 	.stop = stop,
 	.freeze = freeze,
 	.destroy = destroy,
-	.destroy_cluster = scope_destroy,
+	.destroy_cluster = destroy_cluster,
 	.query = query,
-	.show = native_disk_show,
+	.files = &native_files,
 	.measure = measure,
 	.signal = signal_program,
 	.spawn = spawn,

@@ -4,23 +4,53 @@
 
 #include <string.h>
 
-static const struct node_driver *added;
+#include "base/cleanup.h"
 
-void node_driver_add(const struct node_driver *driver)
+/* The first one is the default. */
+static const struct node_driver *const drivers[] = {
+	&node_driver_native,
+};
+
+static const struct node_driver *replacement;
+
+void node_driver_replace(const struct node_driver *driver)
 {
-	added = driver;
+	replacement = driver;
+}
+
+const struct node_driver *node_driver_at(size_t number)
+{
+	if (replacement)
+		return number == 0 ? replacement : NULL;
+	return number < ARRAY_SIZE(drivers) ? drivers[number] : NULL;
+}
+
+const struct node_driver *node_driver_default(void)
+{
+	return node_driver_at(0);
 }
 
 const struct node_driver *node_driver_find(const char *name)
 {
-	static const struct node_driver *const drivers[] = {
-		&node_driver_native,
-	};
-
-	if (added && strcmp(added->name, name) == 0)
-		return added;
+	if (replacement && strcmp(replacement->name, name) == 0)
+		return replacement;
 	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
 		if (strcmp(drivers[i]->name, name) == 0)
 			return drivers[i];
 	return NULL;
+}
+
+int node_driver_check(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *all = NULL;
+	const struct node_driver *driver;
+
+	if (node_driver_find(name))
+		return 0;
+	for (size_t i = 0; (driver = node_driver_at(i)); i++)
+		strlist_add(&names, driver->name);
+	all = strlist_join(&names, ", ");
+	return error_because(err, &reason_usage, -EINVAL,
+			     "there is no driver '%s'; the drivers are: %s", name, all);
 }

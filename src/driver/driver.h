@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/process.h"
 #include "base/strlist.h"
+#include "driver/files.h"
+#include "host/probe.h"
 
 enum node_state {
 	NODE_ABSENT,  /* nothing of it exists */
@@ -33,11 +35,10 @@ struct node_spec {
 	const char *cluster;
 	const char *profile; /* what people call the cluster */
 	const char *name;
-	const char
-		*folder; /* the driver's own place for it; see driver/tree.h for the node's files */
+	const char *folder; /* the driver's directory for it on the host, which destroy() removes */
 	const char *payload; /* folder of the payload that it runs */
-	const char *base; /* folder of the root file system whose /usr it has; NULL: the host's */
-	const char *bridge;
+	const char *base;   /* folder of the root file system whose /usr it has; NULL: the host's */
+	const char *bridge; /* the driver connects the node to it; links are called BRIDGE.SLOT */
 	struct in_addr address;
 	unsigned prefix;
 	struct in_addr gateway;
@@ -63,9 +64,13 @@ struct node_usage {
 struct node_driver {
 	const char *name;
 	const char *summary;
+	bool needs_root; /* only root can make, enter and remove its nodes */
 
 	/* Whether this host can run such nodes, also those WITH_DISKS; ERR says what is missing. */
 	int (*probe)(bool with_disks, struct error *err);
+
+	/* Tell FN of everything that this host should have for such nodes, as probe_each() does. */
+	int (*check_host)(probe_fn fn, void *data);
 
 	/* Make what the node keeps: its folder, /var with the payload's images, an empty /etc. */
 	int (*create)(const struct node_spec *spec, struct error *err);
@@ -88,15 +93,15 @@ struct node_driver {
 	/* Remove every trace of it; kills it if it runs. */
 	int (*destroy)(const struct node_spec *spec, struct error *err);
 
-	/* Remove what the nodes of CLUSTER (spec->cluster) had together, once they are gone. */
+	/* Remove what the nodes of CLUSTER (spec->cluster) had together, and what is left on the
+	 * host of nodes that nobody knows of any more, once the others are gone. */
 	int (*destroy_cluster)(const char *cluster, struct error *err);
 
 	/* Whether it runs; needs no root. */
 	enum node_state (*query)(const struct node_spec *spec);
 
-	/* Have this process, and no other, see in the node's tree what the node keeps, also while
-	 * it does not run. */
-	int (*show)(const struct node_spec *spec, struct error *err);
+	/* Its files. */
+	const struct node_files *files;
 
 	/* What it takes of the host; needs no root. */
 	void (*measure)(const struct node_spec *spec, struct node_usage *ret_usage);
@@ -137,5 +142,18 @@ extern const struct node_driver node_driver_native;
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);
 
-/* For tests: from now on node_driver_find() knows DRIVER too, before all others. */
-void node_driver_add(const struct node_driver *driver);
+/* -EINVAL with reason_usage, naming those there are, unless NAME is a driver. */
+int node_driver_check(const char *name, struct error *err);
+
+/* The driver of nodes for which none is named; also of those in records that have no driver. */
+const struct node_driver *node_driver_default(void);
+
+/* Its name, where a constant is needed. */
+#define NODE_DRIVER_DEFAULT "native"
+
+/* Each driver there is, by a number from 0 on; NULL after the last one. */
+const struct node_driver *node_driver_at(size_t number);
+
+/* For tests: from now on DRIVER is the default, and the only one that node_driver_at() knows;
+ * node_driver_find() still knows the others. */
+void node_driver_replace(const struct node_driver *driver);

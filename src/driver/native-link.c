@@ -3,6 +3,7 @@
 #include "driver/native-link.h"
 
 #include <fcntl.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -62,4 +63,35 @@ int native_link_route(const struct node_spec *spec, pid_t pid, struct in_addr po
 	if (remove)
 		return link_delete_route(inside, pods, prefix, via, err);
 	return link_replace_route(inside, pods, prefix, via, err);
+}
+
+struct link_search {
+	const char *bridge;
+	struct strlist found;
+};
+
+static int note_link(const char *name, void *data)
+{
+	struct link_search *search = data;
+	size_t len = strlen(search->bridge);
+
+	if (strncmp(name, search->bridge, len) == 0 && name[len] == '.')
+		strlist_add(&search->found, name);
+	return 0;
+}
+
+int native_link_remove_all(const char *bridge, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	struct link_search search = { .bridge = bridge };
+	const char *name;
+	int r = link_open(&host, err);
+
+	if (r == 0)
+		r = link_each(host, note_link, &search, err);
+	strlist_for_each(name, &search.found)
+		if (r == 0)
+			r = link_delete(host, name, err);
+	strlist_release(&search.found);
+	return r;
 }

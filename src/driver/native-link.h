@@ -16,6 +16,9 @@ int native_link_open_network(const struct node_spec *spec, pid_t pid, int *ret_f
 /* Connect that node, which must not have a link yet, and give it its address and routes. */
 int native_link_plug_in(const struct node_spec *spec, pid_t pid, struct error *err);
 
+/* Remove the links of all nodes of the cluster whose bridge is BRIDGE, which may be gone. */
+int native_link_remove_all(const char *bridge, struct error *err);
+
 /* Have that node reach PODS/PREFIX via VIA, or no longer with REMOVE. */
 int native_link_route(const struct node_spec *spec, pid_t pid, struct in_addr pods, unsigned prefix,
 		      struct in_addr via, bool remove, struct error *err);

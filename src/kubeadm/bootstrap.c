@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -220,7 +219,6 @@ int bootstrap_sign_kubelet(const struct profile *profile, const struct node *nod
 	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
 	cleanup_free char *name = xasprintf("system:node:%s", node->name);
-	cleanup_free char *tree = node_tree(profile, node);
 	cleanup_free char *pem = NULL;
 	int r = read_pki(profile, "ca.crt", &ca, err);
 
@@ -229,8 +227,8 @@ int bootstrap_sign_kubelet(const struct profile *profile, const struct node *nod
 	if (r == 0)
 		r = pki_sign_client(ca.text, key.text, name, "system:nodes", 365, &pem, err);
 	if (r == 0)
-		r = below_make_folder(tree, "var/lib/kubelet/pki", 0700, NULL, err);
-	return r < 0 ? r : below_put(tree, BOOTSTRAP_KUBELET_PEM, pem, 0600, err);
+		r = node_make_directory(profile, node, "/var/lib/kubelet/pki", 0700, err);
+	return r < 0 ? r : node_put(profile, node, BOOTSTRAP_KUBELET_PEM, pem, 0600, err);
 }
 
 static int write_identity(const struct profile *profile, const struct node *node, const char *token,

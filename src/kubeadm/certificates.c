@@ -3,14 +3,11 @@
 #include "kubeadm/certificates.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "api/kube.h"
 #include "base/alloc.h"
-#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "data/pki.h"
 #include "kubeadm/bootstrap.h"
@@ -49,12 +46,11 @@ static bool read_kubelet(const struct profile *profile, const struct node *node,
 			 struct pki_times *ret)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *tree = node_tree(profile, node);
-	cleanup_free char *path = NULL;
-	cleanup_fd int fd = -1;
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
-	return below_find(tree, BOOTSTRAP_KUBELET_PEM, &fd, &path, NULL) == 0 &&
-	       file_read(path, 1 << 20, &text, NULL) == 0 &&
+	return cluster_node_open(profile, node, &at, NULL) == 0 &&
+	       at.driver->files->read(&at.spec, BOOTSTRAP_KUBELET_PEM, NODE_READ_LINKS, 1 << 20,
+				      &text, NULL) == 0 &&
 	       pki_read_times(text.text, ret, NULL) == 0;
 }
 

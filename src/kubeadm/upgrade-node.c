@@ -2,12 +2,9 @@
 
 #include "kubeadm/upgrade-node.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "kubeadm/addons.h"
@@ -71,29 +68,24 @@ int upgrade_prepare_node(const struct profile *profile, struct node *node,
 	return r < 0 ? r : bootstrap_finish(&work, deadline_ms, err);
 }
 
-/* While the node runs, its root could make links of these: they are not followed. */
 int upgrade_replace_manifests(const struct profile *profile, const struct node *node,
 			      struct error *err)
 {
 	static const char *const names[] = { "etcd.yaml", "kube-apiserver.yaml",
 					     "kube-controller-manager.yaml",
 					     "kube-scheduler.yaml" };
-	cleanup_free char *tree = node_tree(profile, node);
-	cleanup_fd int parent = -1;
-	cleanup_fd int from = -1;
-	cleanup_fd int to = -1;
-	int r = below_open(tree, BELOW, O_RDONLY | O_DIRECTORY, &parent, err);
+	int r = 0;
 
-	if (r == 0)
-		r = below_open(tree, BELOW "/" NEW_ONES, O_RDONLY | O_DIRECTORY, &from, err);
-	if (r == 0)
-		r = below_open(tree, BELOW "/manifests", O_RDONLY | O_DIRECTORY, &to, err);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++)
-		if (renameat(from, names[i], to, names[i]) < 0)
-			r = error_sys(err, "cannot replace '%s' of node '%s'", names[i],
-				      node->name);
-	if (r == 0)
-		(void)unlinkat(parent, NEW_ONES, AT_REMOVEDIR);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
+		cleanup_free char *from = xasprintf("/" BELOW "/" NEW_ONES "/%s", names[i]);
+		cleanup_free char *to = xasprintf("/" BELOW "/manifests/%s", names[i]);
+
+		r = node_rename(profile, node, from, to, err);
+		if (r < 0)
+			return error_prefix(err, r, "cannot replace '%s' of node '%s'", names[i],
+					    node->name);
+	}
+	node_unlink(profile, node, "/" BELOW "/" NEW_ONES);
 	return r;
 }
 

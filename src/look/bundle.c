@@ -17,13 +17,14 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/process.h"
+#include "base/tail.h"
 #include "base/user.h"
 #include "data/tar.h"
 #include "host/probe.h"
 #include "look/audit.h"
 #include "look/logs.h"
 #include "look/status.h"
-#include "node/node-files.h"
+#include "node/cluster-node.h"
 #include "record/world.h"
 
 /* The most that is taken of a file: its end. */
@@ -33,6 +34,9 @@
 /* And the most of a node, whose root can fill its directories with whatever it wants. */
 #define NODE_BYTES (512 << 20)
 #define NODE_FILES 3000
+
+/* What a node's own files are below in the bundle. */
+#define INSIDE "tree"
 
 struct bundle {
 	const struct profile *profile;
@@ -69,37 +73,48 @@ static int add_text(struct bundle *bundle, const char *name, const char *text, s
 	return r < 0 ? error_set(err, r, "%s", why.text) : 0;
 }
 
-/* Read the last MOST bytes of FD, from the beginning of a line. */
-static int read_end(int fd, off_t most, struct strbuf *out, struct error *err)
-{
-	off_t size = lseek(fd, 0, SEEK_END);
-	off_t from = size > most ? size - most : 0;
-	const char *line;
-	int r;
+/* Where files of the bundle come from: a node, or a directory of the host. */
+struct origin {
+	const struct cluster_node *at; /* NULL: the directory */
+	const char *folder;
+	const char *shown; /* what stands before their paths in the bundle */
+};
 
-	if (size < 0 || lseek(fd, from, SEEK_SET) < 0)
-		return error_sys(err, "cannot read");
-	/* It may grow while it is read. */
-	r = file_read_fd(fd, (size_t)most * 2, out, err);
-	line = from > 0 ? memchr(out->text, '\n', out->len) : NULL;
+/* Add the end of the file PATH, at most MOST bytes, to OUT, from the beginning of a line. */
+static int read_end(const struct origin *from, const char *path, size_t most, struct strbuf *out,
+		    struct error *err)
+{
+	cleanup_with(tail_release) struct tail tail = TAIL_INIT;
+	const char *line;
+	int r = from->at ? from->at->driver->files->read_end(&from->at->spec, path, most, &tail,
+							     out, err)
+			 : tail_end(from->folder, path, most, &tail, out, err);
+
+	line = r == 0 && out->len == most ? memchr(out->text, '\n', out->len) : NULL;
 	if (line)
 		strbuf_drop_front(out, (size_t)(line + 1 - out->text));
 	return r;
 }
 
-/* Add the file PATH of FOLDER, at most its last MOST bytes, as NAME; none is no loss. */
-static int add_file(struct bundle *bundle, const char *name, const char *folder, const char *path,
-		    off_t most, struct error *err)
+static void list_names(const struct origin *from, const char *path, struct strlist *ret)
+{
+	if (from->at)
+		(void)from->at->driver->files->list(&from->at->spec, path, NODE_FILES, ret, NULL);
+	else
+		(void)below_list_most(from->folder, path, NODE_FILES, ret, NULL);
+}
+
+/* Add the file PATH, at most its last MOST bytes; none is no loss. */
+static int add_file(struct bundle *bundle, const struct origin *from, const char *path, size_t most,
+		    struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_fd int fd = -1;
-	int r = below_open(folder, path, 0, &fd, &why);
+	cleanup_free char *name = xasprintf("%s%s", from->shown, path);
+	int r = read_end(from, path, most, &text, &why);
 
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0)
-		r = read_end(fd, most, &text, &why);
 	if (r == 0 && text.len > bundle->node_left)
 		r = error_set(&why, -EFBIG, "there is too much of this node already");
 	if (r < 0) {
@@ -111,117 +126,128 @@ static int add_file(struct bundle *bundle, const char *name, const char *folder,
 }
 
 /* Whether one more file of the node may be taken; the first that may not is named. */
-static bool may_add(struct bundle *bundle, const char *name)
+static bool may_add(struct bundle *bundle, const struct origin *from, const char *path)
 {
+	cleanup_free char *name = xasprintf("%s%s", from->shown, path);
+
 	if (bundle->node_files == NODE_FILES)
 		leave_out(bundle, name, "there are too many files of this node");
 	return bundle->node_files++ < NODE_FILES;
 }
 
-/* Files of the profile's own folder, and of each node's. */
+/* Files of the profile's own directory, and of each node. */
 static const char *const profile_files[] = {
 	"profile.json",   "kubeconfig",       "front-door.json", "front-door.status.json",
 	"front-door.log", "front-door.log.1", "logs/*",          NULL,
 };
 static const char *const node_files[] = {
-	"agent.log", "agent.log.1", "disk.log", "state", NULL,
-};
-static const char *const tree_files[] = {
-	"etc/hosts",
-	"etc/resolv.conf",
-	"etc/kubernetes/*.conf",
-	"etc/kubernetes/manifests/*.yaml",
-	"etc/manykube/*",
-	"etc/containerd/*.toml",
-	"etc/cni/net.d/*",
-	"var/lib/kubelet/config.yaml",
-	"var/lib/kubelet/instance-config.yaml",
-	"var/lib/kubelet/kubeadm-flags.env",
-	"var/log/*.log",
-	"var/log/*.log.1",
+	"/etc/hosts",
+	"/etc/resolv.conf",
+	"/etc/kubernetes/*.conf",
+	"/etc/kubernetes/manifests/*.yaml",
+	"/etc/manykube/*",
+	"/etc/containerd/*.toml",
+	"/etc/cni/net.d/*",
+	"/var/lib/kubelet/config.yaml",
+	"/var/lib/kubelet/instance-config.yaml",
+	"/var/lib/kubelet/kubeadm-flags.env",
+	"/var/log/*.log",
+	"/var/log/*.log.1",
 	NULL,
 };
 
-/* Add what PATTERN names below AT ("", "nodes/NODE/" or "nodes/NODE/tree/") of the profile's
- * folder; only its last part may have a '*'. */
-static int add_matching(struct bundle *bundle, const char *at, const char *pattern,
+/* Add what PATTERN names; only its last part may have a '*'. */
+static int add_matching(struct bundle *bundle, const struct origin *from, const char *pattern,
 			struct error *err)
 {
-	const char *folder = bundle->profile->folder;
-	cleanup_free char *path = xasprintf("%s%s", at, pattern);
+	cleanup_free char *path = xstrdup(pattern);
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
 	char *slash;
 
 	if (!strchr(pattern, '*'))
-		return add_file(bundle, path, folder, path, LOG_BYTES, err);
+		return add_file(bundle, from, path, LOG_BYTES, err);
 	slash = strrchr(path, '/');
 	*slash = '\0';
-	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
+	list_names(from, path, &names);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
 
-		if (fnmatch(slash + 1, name, 0) != 0 || !may_add(bundle, full))
+		if (fnmatch(slash + 1, name, 0) != 0 || !may_add(bundle, from, full))
 			continue;
-		r = add_file(bundle, full, folder, full, LOG_BYTES, err);
+		r = add_file(bundle, from, full, LOG_BYTES, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int add_all(struct bundle *bundle, const char *at, const char *const *patterns,
+static int add_all(struct bundle *bundle, const struct origin *from, const char *const *patterns,
 		   struct error *err)
 {
 	int r = 0;
 
 	for (; r == 0 && *patterns; patterns++)
-		r = add_matching(bundle, at, *patterns, err);
+		r = add_matching(bundle, from, *patterns, err);
 	return r;
 }
 
-/* Add the logs of pods below PATH: folders of pods (LEVEL 2), of containers, files. */
-static int add_pod_logs(struct bundle *bundle, const char *path, unsigned level, struct error *err)
+/* Add the logs of pods below PATH: directories of pods (LEVEL 2), of containers, files. */
+static int add_pod_logs(struct bundle *bundle, const struct origin *from, const char *path,
+			unsigned level, struct error *err)
 {
-	const char *folder = bundle->profile->folder;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
 
-	(void)below_list_most(folder, path, NODE_FILES, &names, NULL);
+	list_names(from, path, &names);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
 
 		/* Directories count as well, since each is looked into. */
-		if (!may_add(bundle, full))
+		if (!may_add(bundle, from, full))
 			return 0;
-		r = level > 0 ? add_pod_logs(bundle, full, level - 1, err)
-			      : add_file(bundle, full, folder, full, POD_BYTES, err);
+		r = level > 0 ? add_pod_logs(bundle, from, full, level - 1, err)
+			      : add_file(bundle, from, full, POD_BYTES, err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
+/* Add what the host has of NODE, and what the node has itself. */
+static int add_node(struct bundle *bundle, const struct node *node, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *own = xasprintf("nodes/%s/", node->name);
+	cleanup_free char *inside = xasprintf("%s" INSIDE, own);
+	struct origin from = { .shown = own };
+	int r;
+
+	if (cluster_node_open(bundle->profile, node, &at, &why) < 0) {
+		leave_out(bundle, own, why.text);
+		return 0;
+	}
+	from.folder = at.folder;
+	r = add_all(bundle, &from, at.driver->files->host_logs, err);
+	from = (struct origin){ .at = &at, .shown = inside };
+	if (r == 0)
+		r = add_all(bundle, &from, node_files, err);
+	return r < 0 ? r : add_pod_logs(bundle, &from, "/var/log/pods", 2, err);
+}
+
 static int add_nodes(struct bundle *bundle, struct error *err)
 {
 	const struct node *node;
-	int r = 0;
 
 	profile_for_each_node(node, bundle->profile) {
-		cleanup_free char *at = xasprintf("nodes/%s/", node->name);
-		cleanup_free char *tree = node_tree_relative(bundle->profile, node);
-		cleanup_free char *inside = xasprintf("%s/", tree);
-		cleanup_free char *pods = xasprintf("%s/var/log/pods", tree);
+		int r;
 
 		bundle->node_left = NODE_BYTES;
 		bundle->node_files = 0;
-		r = add_all(bundle, at, node_files, err);
-		if (r == 0)
-			r = add_all(bundle, inside, tree_files, err);
-		if (r == 0)
-			r = add_pod_logs(bundle, pods, 2, err);
+		r = add_node(bundle, node, err);
 		if (r < 0)
 			return r;
 	}
@@ -339,8 +365,11 @@ static int add_host(struct bundle *bundle, struct error *err)
 	static const char *const files[] = { "/proc/version", "/proc/loadavg", "/etc/os-release",
 					     "/proc/meminfo", "/proc/self/cgroup" };
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const struct node_driver *driver;
 
-	(void)probe_each(add_check, &out);
+	for (size_t i = 0; (driver = node_driver_at(i)); i++)
+		if (cluster_uses_driver(bundle->profile, driver))
+			(void)driver->check_host(add_check, &out);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		strbuf_addf(&out, "\n==> %s <==\n", files[i]);
 		(void)file_read(files[i], 1 << 20, &out, NULL);
@@ -363,17 +392,23 @@ static int add_version(struct bundle *bundle, struct error *err)
 static int add_audit(struct bundle *bundle, struct error *err)
 {
 	cleanup_free char *state = NULL;
+	cleanup_free char *logs = NULL;
 	int r = path_state(&state, err);
 
-	return r < 0 ? r : add_file(bundle, "audit.json", state, "logs/audit.json", LOG_BYTES, err);
+	if (r < 0)
+		return r;
+	logs = xasprintf("%s/logs", state);
+	return add_file(bundle, &(struct origin){ .folder = logs, .shown = "" }, "audit.json",
+			LOG_BYTES, err);
 }
 
 static int fill(struct bundle *bundle, struct error *err)
 {
+	const struct origin own = { .folder = bundle->profile->folder, .shown = "" };
 	int r = add_version(bundle, err);
 
 	if (r == 0)
-		r = add_all(bundle, "", profile_files, err);
+		r = add_all(bundle, &own, profile_files, err);
 	if (r == 0)
 		r = add_nodes(bundle, err);
 	if (r == 0)

@@ -2,27 +2,23 @@
 
 #include "look/logs.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/below.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "node/cluster-node.h"
-#include "node/node-files.h"
 
 /* A node may have filled its directories with names. */
 #define MOST_NAMES 10000
 
+#define PODS "/var/log/pods"
+
 enum place {
 	PLACE_CLUSTER,
-	PLACE_NODE_TREE, /* among the node's own files */
+	PLACE_NODE,      /* a path in the node */
 	PLACE_NODE_LOGS, /* logs/, with the node's name in it */
 	PLACE_POD,       /* of a control plane */
 };
@@ -34,9 +30,9 @@ static const struct {
 } services[] = {
 	{ "start", PLACE_CLUSTER, "logs/last-start.log" },
 	{ "front-door", PLACE_CLUSTER, "front-door.log" },
-	{ "agent", PLACE_NODE_TREE, "var/log/agent.log" },
-	{ "containerd", PLACE_NODE_TREE, "var/log/containerd.log" },
-	{ "kubelet", PLACE_NODE_TREE, "var/log/kubelet.log" },
+	{ "agent", PLACE_NODE, "/var/log/agent.log" },
+	{ "containerd", PLACE_NODE, "/var/log/containerd.log" },
+	{ "kubelet", PLACE_NODE, "/var/log/kubelet.log" },
 	{ "kubeadm", PLACE_NODE_LOGS, "kubeadm" },
 	{ "etcd", PLACE_POD, "etcd" },
 	{ "apiserver", PLACE_POD, "kube-apiserver" },
@@ -53,7 +49,7 @@ void cluster_logs_show(const struct profile *profile)
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 		if (cluster_node_open(profile, node, &at, &why) < 0 ||
-		    at.driver->show(&at.spec, &why) < 0)
+		    at.driver->files->show(&at.spec, &why) < 0)
 			log_debug("no logs of node '%s' from its disk: %s", node->name, why.text);
 	}
 }
@@ -65,6 +61,8 @@ static void add(struct log_list *list, const char *node, size_t service, char *p
 		.node = node ? xstrdup(node) : NULL,
 		.service = services[service].name,
 		.path = path,
+		.in_node = services[service].place == PLACE_NODE ||
+			   services[service].place == PLACE_POD,
 		.of_container = services[service].place == PLACE_POD,
 	};
 }
@@ -76,28 +74,28 @@ void cluster_logs_add_shared(struct log_list *list, arg_unused const struct prof
 			add(list, NULL, i, xstrdup(services[i].path));
 }
 
-/* The pod folder that was changed last among those whose names begin with PREFIX. */
-static char *newest_pod(const char *folder, const char *pods, const char *prefix)
+/* The directory of a pod that was changed last among those whose names begin with PREFIX. */
+static char *newest_pod(const struct cluster_node *at, const char *prefix)
 {
+	const struct node_files *files = at->driver->files;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *best = NULL;
 	struct timespec best_time = { 0 };
 	const char *name;
 
-	(void)below_list_most(folder, pods, MOST_NAMES, &names, NULL);
+	(void)files->list(&at->spec, PODS, MOST_NAMES, &names, NULL);
 	strlist_for_each(name, &names) {
-		cleanup_free char *path = xasprintf("%s/%s", pods, name);
-		cleanup_fd int fd = -1;
-		struct stat st;
+		cleanup_free char *path = xasprintf(PODS "/%s", name);
+		struct node_file_info info;
 
 		if (strncmp(name, prefix, strlen(prefix)) != 0 ||
-		    below_open(folder, path, O_DIRECTORY, &fd, NULL) < 0 || fstat(fd, &st) < 0)
+		    files->look(&at->spec, path, &info, NULL) < 0 || !info.is_directory)
 			continue;
-		if (best && (st.st_mtim.tv_sec < best_time.tv_sec ||
-			     (st.st_mtim.tv_sec == best_time.tv_sec &&
-			      st.st_mtim.tv_nsec <= best_time.tv_nsec)))
+		if (best && (info.changed.tv_sec < best_time.tv_sec ||
+			     (info.changed.tv_sec == best_time.tv_sec &&
+			      info.changed.tv_nsec <= best_time.tv_nsec)))
 			continue;
-		best_time = st.st_mtim;
+		best_time = info.changed;
 		free(best);
 		best = take_ptr(path);
 	}
@@ -105,14 +103,14 @@ static char *newest_pod(const char *folder, const char *pods, const char *prefix
 }
 
 /* The log of the container's last run, N.log with the greatest N. */
-static char *last_run(const char *folder, const char *container)
+static char *last_run(const struct cluster_node *at, const char *container)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	unsigned long long best = 0;
 	bool found = false;
 	const char *name;
 
-	(void)below_list_most(folder, container, MOST_NAMES, &names, NULL);
+	(void)at->driver->files->list(&at->spec, container, MOST_NAMES, &names, NULL);
 	strlist_for_each(name, &names) {
 		const char *dot = strchr(name, '.');
 		cleanup_free char *number = dot ? xstrndup(name, (size_t)(dot - name)) : NULL;
@@ -127,31 +125,30 @@ static char *last_run(const char *folder, const char *container)
 	return found ? xasprintf("%s/%llu.log", container, best) : NULL;
 }
 
-static char *static_pod_log(const struct profile *profile, const struct node *node, const char *pod)
+static char *static_pod_log(const struct cluster_node *at, const char *pod)
 {
-	cleanup_free char *tree = node_tree_relative(profile, node);
-	cleanup_free char *pods = xasprintf("%s/var/log/pods", tree);
-	cleanup_free char *prefix = xasprintf("kube-system_%s-%s_", pod, node->name);
-	cleanup_free char *path = newest_pod(profile->folder, pods, prefix);
+	cleanup_free char *prefix = xasprintf("kube-system_%s-%s_", pod, at->spec.name);
+	cleanup_free char *path = newest_pod(at, prefix);
 	cleanup_free char *container = path ? xasprintf("%s/%s", path, pod) : NULL;
 
-	return container ? last_run(profile->folder, container) : NULL;
+	return container ? last_run(at, container) : NULL;
 }
 
 void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
 			   const struct node *node)
 {
-	cleanup_free char *tree = node_tree_relative(profile, node);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	bool is_known = cluster_node_open(profile, node, &at, NULL) == 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
 		char *path = NULL;
 
-		if (services[i].place == PLACE_NODE_TREE)
-			path = xasprintf("%s/%s", tree, services[i].path);
+		if (services[i].place == PLACE_NODE)
+			path = xstrdup(services[i].path);
 		else if (services[i].place == PLACE_NODE_LOGS)
 			path = xasprintf("logs/%s-%s.log", services[i].path, node->name);
-		else if (services[i].place == PLACE_POD && node->control_plane)
-			path = static_pod_log(profile, node, services[i].path);
+		else if (services[i].place == PLACE_POD && node->control_plane && is_known)
+			path = static_pod_log(&at, services[i].path);
 		if (path)
 			add(list, node->name, i, path);
 	}

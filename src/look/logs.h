@@ -1,8 +1,7 @@
 /*
  * Which logs a cluster has, and where.
  *
- * Paths are below the profile's folder.  What a node wrote is not to be trusted: open it with
- * below_open() only, since the node's root may have put links there.
+ * look/log-reader.h reads them.
  */
 #pragma once
 
@@ -12,6 +11,7 @@ struct log_source {
 	char *node; /* NULL: of the whole cluster */
 	const char *service;
 	char *path;
+	bool in_node;      /* PATH is one of the node, else below the profile's directory */
 	bool of_container; /* lines begin with the runtime's time and stream */
 };
 

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "driver/agent-state.h"
-#include "driver/tree.h"
 #include "kubeconfig/context.h"
 #include "kubeconfig/kubeconfig.h"
 #include "look/readiness.h"
@@ -35,7 +34,7 @@ static const char *kubelet_word(const struct cluster_node *at)
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 
-	if (node_tree_read_state(at->folder, &text, NULL) == 0)
+	if (at->driver->files->read_state(&at->spec, &text, NULL) == 0)
 		agent_state_parse(text.text, &state);
 	return agent_state_runs(&state, "kubelet") ? "Running" : "Stopped";
 }

@@ -523,34 +523,11 @@ int network_forget(const struct node *node, struct error *err)
 	return r < 0 ? error_reason(err, r, &reason_network) : 0;
 }
 
-struct port_search {
-	const char *prefix;
-	struct strlist found;
-};
-
-static int note_port(const char *name, void *data)
-{
-	struct port_search *search = data;
-	size_t len = strlen(search->prefix);
-
-	if (strncmp(name, search->prefix, len) == 0 && name[len] == '.')
-		strlist_add(&search->found, name);
-	return 0;
-}
-
 int network_down(const struct profile *profile, struct error *err)
 {
 	cleanup_with(link_closep) struct link_socket *host = NULL;
-	struct port_search ports = { .prefix = profile->bridge };
-	const char *name;
 	int r = link_open(&host, err);
 
-	if (r == 0)
-		r = link_each(host, note_port, &ports, err);
-	strlist_for_each(name, &ports.found)
-		if (r == 0)
-			r = link_delete(host, name, err);
-	strlist_release(&ports.found);
 	if (r == 0)
 		neighbours_close(profile->bridge);
 	/* The routes go with the bridge. */

@@ -120,6 +120,16 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
 }
 
+bool cluster_uses_driver(const struct profile *profile, const struct node_driver *driver)
+{
+	const struct node *node;
+
+	profile_for_each_node(node, profile)
+		if (node->driver && node_driver_find(node->driver) == driver)
+			return true;
+	return false;
+}
+
 /* What NODE is doing; nothing if it does not run. */
 static struct node_usage usage_of(const struct cluster_node *node)
 {

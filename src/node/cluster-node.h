@@ -28,6 +28,9 @@ char *cluster_node_own_kubelet(const struct profile *profile, const struct node 
 int cluster_node_open(const struct profile *profile, const struct node *node,
 		      struct cluster_node *ret, struct error *err);
 
+/* Whether any node of PROFILE has DRIVER. */
+bool cluster_uses_driver(const struct profile *profile, const struct node_driver *driver);
+
 /* Whether it runs and is frozen, or is shutting down. */
 bool cluster_node_is_paused(const struct cluster_node *node);
 bool cluster_node_is_stopping(const struct cluster_node *node);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -12,101 +13,103 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "driver/tree.h"
 #include "node/base-image.h"
+#include "node/cluster-node.h"
 #include "node/registries.h"
 #include "record/ports.h"
+
+#define FILE_BYTES (1 << 20)
+
+/* Of a base: its certificates and the loader's cache are the largest. */
+#define BASE_FILE_BYTES (64 << 20)
 
 char *node_folder(const struct profile *profile, const struct node *node)
 {
 	return xasprintf("%s/nodes/%s", profile->folder, node->name);
 }
 
-char *node_tree(const struct profile *profile, const struct node *node)
+/* PATH as in the node, for the caller to free. */
+static char *path_in_node(const char *path)
 {
-	cleanup_free char *folder = node_folder(profile, node);
-
-	return node_tree_path(folder);
-}
-
-char *node_tree_relative(const struct profile *profile, const struct node *node)
-{
-	cleanup_free char *tree = node_tree(profile, node);
-
-	return xstrdup(tree + strlen(profile->folder) + 1);
-}
-
-/* NODE's /etc as the host sees it. */
-static char *etc_of(const struct profile *profile, const struct node *node)
-{
-	cleanup_free char *tree = node_tree(profile, node);
-
-	return xasprintf("%s/etc", tree);
+	return *path == '/' ? xstrdup(path) : xasprintf("/etc/%s", path);
 }
 
 int node_read(const struct profile *profile, const struct node *node, const char *path,
 	      struct strbuf *ret, struct error *err)
 {
-	cleanup_free char *etc = etc_of(profile, node);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_free char *full = path_in_node(path);
+	int r = cluster_node_open(profile, node, &at, err);
 
-	return below_read(etc, path, 1 << 20, ret, err);
+	return r < 0 ? r : at.driver->files->read(&at.spec, full, 0, FILE_BYTES, ret, err);
+}
+
+static int put_data(const struct profile *profile, const struct node *node, const char *path,
+		    const struct strbuf *data, mode_t mode, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_free char *full = path_in_node(path);
+	int r = cluster_node_open(profile, node, &at, err);
+
+	return r < 0 ? r : at.driver->files->put(&at.spec, full, data->text, data->len, mode, err);
 }
 
 int node_put(const struct profile *profile, const struct node *node, const char *path,
 	     const char *text, mode_t mode, struct error *err)
 {
-	cleanup_free char *etc = etc_of(profile, node);
+	cleanup_with(strbuf_release) struct strbuf data = STRBUF_INIT;
 
-	return below_put(etc, path, text, mode, err);
+	strbuf_add(&data, text);
+	return put_data(profile, node, path, &data, mode, err);
 }
 
 bool node_has(const struct profile *profile, const struct node *node, const char *path)
 {
-	cleanup_free char *etc = etc_of(profile, node);
-	cleanup_fd int fd = -1;
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_free char *full = path_in_node(path);
+	struct node_file_info info;
 
-	return below_open(etc, path, 0, &fd, NULL) == 0;
+	return cluster_node_open(profile, node, &at, NULL) == 0 &&
+	       at.driver->files->look(&at.spec, full, &info, NULL) == 0;
 }
 
 int node_rename(const struct profile *profile, const struct node *node, const char *from,
 		const char *to, struct error *err)
 {
-	cleanup_free char *etc = etc_of(profile, node);
-	cleanup_fd int from_fd = -1;
-	cleanup_fd int to_fd = -1;
-	const char *from_name;
-	const char *to_name;
-	int r = below_open_parent(etc, from, &from_fd, &from_name, err);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_free char *full_from = path_in_node(from);
+	cleanup_free char *full_to = path_in_node(to);
+	int r = cluster_node_open(profile, node, &at, err);
 
-	if (r == 0)
-		r = below_open_parent(etc, to, &to_fd, &to_name, err);
-	if (r == 0 && renameat(from_fd, from_name, to_fd, to_name) < 0)
-		r = error_sys(err, "cannot replace '%s/%s'", etc, to);
-	return r;
+	return r < 0 ? r : at.driver->files->rename(&at.spec, full_from, full_to, err);
 }
 
 void node_unlink(const struct profile *profile, const struct node *node, const char *path)
 {
-	cleanup_free char *etc = etc_of(profile, node);
-	cleanup_fd int fd = -1;
-	const char *name;
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_free char *full = path_in_node(path);
 
-	if (below_open_parent(etc, path, &fd, &name, NULL) == 0)
-		(void)unlinkat(fd, name, 0);
+	if (cluster_node_open(profile, node, &at, NULL) == 0)
+		(void)at.driver->files->remove(&at.spec, full, NULL);
+}
+
+int node_make_directory(const struct profile *profile, const struct node *node, const char *path,
+			mode_t mode, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_free char *full = path_in_node(path);
+	int r = cluster_node_open(profile, node, &at, err);
+
+	return r < 0 ? r : at.driver->files->make_directory(&at.spec, full, mode, err);
 }
 
 int node_open_kube(const struct profile *profile, const struct node *node, const char *path,
 		   struct kube **ret_kube, struct error *err)
 {
-	cleanup_free char *etc = etc_of(profile, node);
-	cleanup_free char *opened = NULL;
-	cleanup_fd int fd = -1;
-	int r = below_open(etc, path, 0, &fd, err);
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = node_read(profile, node, path, &text, err);
 
-	if (r < 0)
-		return r;
-	opened = xasprintf("/proc/self/fd/%d", fd);
-	return kube_open(opened, ret_kube, err);
+	return r < 0 ? r : kube_parse(text.text, path, ret_kube, err);
 }
 
 static int put(const struct profile *profile, const struct node *node, const char *path,
@@ -120,11 +123,10 @@ static int make_folders(const struct profile *profile, const struct node *node, 
 	/* Without kubernetes/manifests a worker's kubelet complains every second. */
 	static const char *const folders[] = { "manykube", "containerd", "cni/net.d",
 					       "alternatives", "kubernetes/manifests" };
-	cleanup_free char *etc = etc_of(profile, node);
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++)
-		r = below_make_folder(etc, folders[i], 0755, NULL, err);
+		r = node_make_directory(profile, node, folders[i], 0755, err);
 	return r;
 }
 
@@ -148,27 +150,24 @@ static int copy_from_base(const struct profile *profile, const struct node *node
 		"ssl/openssl.cnf",
 		"pki/tls/certs/ca-bundle.crt",
 	};
-	cleanup_free char *etc = etc_of(profile, node);
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		cleanup_with(strbuf_release) struct strbuf data = STRBUF_INIT;
 		cleanup_free char *name = xasprintf("etc/%s", files[i]);
 		cleanup_free char *from = NULL;
-		cleanup_free char *to = NULL;
 		cleanup_fd int fd = -1;
-		cleanup_fd int parent = -1;
-		const char *last;
+		struct stat st;
 		int r;
 
 		/* Whoever made the base is not to have files of this host copied by links. */
 		if (below_find(*base ? base : "/", name, &fd, &from, NULL) < 0)
 			continue;
-		r = below_open_parent(etc, files[i], &parent, &last, err);
+		r = fstat(fd, &st) < 0 ? error_sys(err, "cannot look at '%s'", name)
+				       : file_read(from, BASE_FILE_BYTES, &data, err);
+		if (r == 0)
+			r = put_data(profile, node, files[i], &data, st.st_mode & 07777, err);
 		if (r < 0)
-			return r;
-		to = xasprintf("/proc/self/fd/%d/%s", parent, last);
-		r = file_copy(from, to, err);
-		if (r < 0)
-			return error_prefix(err, r, "in '%s'", etc);
+			return error_prefix(err, r, "copying '/%s'", name);
 	}
 	return 0;
 }
@@ -193,25 +192,21 @@ static int copy_alternatives(const struct profile *profile, const struct node *n
 		"editor",
 		"vi",
 	};
-	cleanup_free char *etc = etc_of(profile, node);
-	cleanup_fd int folder = -1;
-	int r = below_make_folder(etc, "alternatives", 0755, &folder, err);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r = cluster_node_open(profile, node, &at, err);
 
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
 		cleanup_free char *from = xasprintf("%s/etc/alternatives/%s", base, names[i]);
+		cleanup_free char *to = xasprintf("/etc/alternatives/%s", names[i]);
 		char target[PATH_MAX];
 		ssize_t len = readlink(from, target, sizeof(target) - 1);
 
 		if (len < 0)
 			continue;
 		target[len] = '\0';
-		if (symlinkat(target, folder, names[i]) < 0 && errno != EEXIST)
-			return error_sys(err, "cannot make the link 'alternatives/%s' in '%s'",
-					 names[i], etc);
+		r = at.driver->files->link(&at.spec, target, to, err);
 	}
-	return 0;
+	return r;
 }
 
 static int write_people(const struct profile *profile, const struct node *node, struct error *err)

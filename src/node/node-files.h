@@ -14,18 +14,14 @@
 /* Where a node's kubelet is. */
 #define NODE_KUBELET "/opt/manykube/bin/kubelet"
 
-/* The folder of NODE in PROFILE's, which has the host's own files about it, for the caller to free.
- */
+/* The directory of NODE in PROFILE's, which has the host's own files about it and goes with it, for
+ * the caller to free. */
 char *node_folder(const struct profile *profile, const struct node *node) must_check;
 
-/* Where NODE's own files are, for the functions of base/below.h alone, and for the caller to free:
- * see driver/tree.h. */
-char *node_tree(const struct profile *profile, const struct node *node) must_check;
-
-/* The same relative to PROFILE's folder: "nodes/NODE/tree". */
-char *node_tree_relative(const struct profile *profile, const struct node *node) must_check;
-
-/* The file PATH in NODE's /etc, none of these following links that its root may have made. */
+/*
+ * A file of NODE, which may be running or stopped, through its driver: see driver/files.h for what
+ * is safe about it.  PATH is absolute as in the node, or else below its /etc.
+ */
 int node_read(const struct profile *profile, const struct node *node, const char *path,
 	      struct strbuf *ret, struct error *err);
 int node_put(const struct profile *profile, const struct node *node, const char *path,
@@ -35,7 +31,11 @@ int node_rename(const struct profile *profile, const struct node *node, const ch
 		const char *to, struct error *err);
 void node_unlink(const struct profile *profile, const struct node *node, const char *path);
 
-/* Open the kubeconfig PATH in NODE's /etc. */
+/* Make the directory PATH; just what is missing gets MODE. */
+int node_make_directory(const struct profile *profile, const struct node *node, const char *path,
+			mode_t mode, struct error *err);
+
+/* Open the kubeconfig PATH of NODE. */
 int node_open_kube(const struct profile *profile, const struct node *node, const char *path,
 		   struct kube **ret_kube, struct error *err);
 

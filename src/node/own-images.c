@@ -52,14 +52,6 @@ static char *describe(const char *path)
 			 st.st_mtim.tv_nsec, path);
 }
 
-/* Beside the node's own files, so it goes with them. */
-static char *list_path(const struct profile *profile, const struct node *node)
-{
-	cleanup_free char *folder = node_folder(profile, node);
-
-	return xasprintf("%s/images", folder);
-}
-
 static bool has_some_of(const struct strlist *loaded, const char *path)
 {
 	const char *line;
@@ -91,7 +83,9 @@ static int load(const struct profile *profile, const struct node *node, const ch
 int own_images_load(const struct profile *profile, const struct node *node,
 		    struct observer *observer, struct error *err)
 {
-	cleanup_free char *list = list_path(profile, node);
+	/* In a directory that goes with the node. */
+	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *list = xasprintf("%s/images", folder);
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist loaded = STRLIST_INIT;
 	const char *path;
@@ -111,6 +105,8 @@ int own_images_load(const struct profile *profile, const struct node *node,
 			continue;
 		observe_begin(observer, step, node->name);
 		r = load(profile, node, path, err);
+		if (r == 0)
+			r = file_make_dirs(folder, 0755, err);
 		if (r == 0) {
 			strbuf_addf(&text, "%s\n", now);
 			r = file_put(list, text.text, text.len, 0644, err);

@@ -2,19 +2,16 @@
 
 #include "node/registries.h"
 
-#include <dirent.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/below.h"
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/strbuf.h"
-#include "node/node-files.h"
+#include "node/cluster-node.h"
 #include "record/spec.h"
 
 /* How a file of ours begins; others are left alone. */
-#define FOLDER     "etc/containerd/certs.d"
+#define FOLDER     "/etc/containerd/certs.d"
 #define MOST_NAMES 1000
 #define OURS       "# Written by manykube at every start.\n"
 
@@ -71,28 +68,25 @@ char *registries_text(const struct profile *profile, const char *name)
 	return strbuf_take(&out);
 }
 
-/* Remove what an earlier start wrote about registries that PROFILE no longer names. */
-static int remove_old(const char *folder, const struct strlist *names, struct error *err)
+/* Remove what an earlier start wrote about registries that are not among NAMES. */
+static int remove_old(const struct cluster_node *at, const struct strlist *names, struct error *err)
 {
+	const struct node_files *files = at->driver->files;
 	cleanup_with(strlist_release) struct strlist there = STRLIST_INIT;
 	const char *name;
 	int r = 0;
 
-	(void)below_list_most(folder, FOLDER, MOST_NAMES, &there, NULL);
+	(void)files->list(&at->spec, FOLDER, MOST_NAMES, &there, NULL);
 	strlist_for_each(name, &there) {
 		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);
-		cleanup_fd int fd = -1;
-		const char *last;
 
 		if (r < 0 || strlist_has(names, name) ||
-		    below_read(folder, file, 65536, &text, NULL) < 0 ||
+		    files->read(&at->spec, file, 0, 65536, &text, NULL) < 0 ||
 		    strncmp(text.text, OURS, strlen(OURS)) != 0)
 			continue;
 		/* Without it the folder says nothing. */
-		r = below_open_parent(folder, file, &fd, &last, err);
-		if (r == 0 && unlinkat(fd, last, 0) < 0)
-			r = error_sys(err, "cannot remove '%s/%s'", folder, file);
+		r = files->remove(&at->spec, file, err);
 	}
 	return r;
 }
@@ -100,18 +94,19 @@ static int remove_old(const char *folder, const struct strlist *names, struct er
 int registries_write(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *tree = node_tree(profile, node);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	const char *name;
-	int r;
+	int r = cluster_node_open(profile, node, &at, err);
 
 	registries_list(profile, &names);
-	r = remove_old(tree, &names, err);
+	if (r == 0)
+		r = remove_old(&at, &names, err);
 	strlist_for_each(name, &names) {
 		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);
 		cleanup_free char *text = registries_text(profile, name);
 
 		if (r == 0)
-			r = below_put(tree, file, text, 0644, err);
+			r = at.driver->files->put(&at.spec, file, text, strlen(text), 0644, err);
 	}
 	return r;
 }

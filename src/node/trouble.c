@@ -2,20 +2,15 @@
 
 #include "node/trouble.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/below.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "driver/agent-state.h"
-#include "driver/tree.h"
 #include "node/cluster-node.h"
-#include "node/node-files.h"
 
 /* A kubelet that was killed comes back at once; one that can't work ends each time. */
 #define RESTARTS_MOST 4
@@ -38,19 +33,6 @@ char *trouble_last_words(const char *text)
 			best = line;
 	}
 	return best ? xstrndup(best, WORDS_MOST) : NULL;
-}
-
-/* The end of NODE's kubelet.log; the node's root can write there, so links are not followed. */
-static void read_log(const char *tree, struct strbuf *out)
-{
-	cleanup_fd int fd = -1;
-	struct stat st;
-
-	if (below_open(tree, "var/log/kubelet.log", O_RDONLY, &fd, NULL) < 0 || fstat(fd, &st) < 0)
-		return;
-	if (st.st_size > LOG_BYTES)
-		(void)lseek(fd, -LOG_BYTES, SEEK_END);
-	(void)file_read_fd(fd, LOG_BYTES * 2, out, NULL);
 }
 
 /* What can be done; of a node that never joined there is nothing to lose. */
@@ -76,18 +58,20 @@ int trouble_check_node(const struct profile *profile, const struct node *node, s
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
-	cleanup_free char *folder = node_folder(profile, node);
-	cleanup_free char *tree = node_tree(profile, node);
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(tail_release) struct tail tail = TAIL_INIT;
 	cleanup_free char *words = NULL;
 
-	if (node_tree_read_state(folder, &text, NULL) < 0)
+	if (cluster_node_open(profile, node, &at, NULL) < 0 ||
+	    at.driver->files->read_state(&at.spec, &text, NULL) < 0)
 		return 0;
 	agent_state_parse(text.text, &state);
 	/* What a node that does not run has left behind says nothing of now. */
 	if (agent_state_failures(&state, "kubelet") < RESTARTS_MOST ||
-	    cluster_node_state(profile, node) != NODE_RUNNING)
+	    at.driver->query(&at.spec) != NODE_RUNNING)
 		return 0;
-	read_log(tree, &log);
+	(void)at.driver->files->read_end(&at.spec, "/var/log/kubelet.log", LOG_BYTES, &tail, &log,
+					 NULL);
 	words = log.len ? trouble_last_words(log.text) : NULL;
 	(void)error_because(err, &reason_control_plane, -EIO,
 			    "the kubelet of node '%s' ends again and again: %s", node->name,

@@ -141,13 +141,31 @@ int cluster_rehearse(const char *name, const struct cluster_options *options, st
 	return 0;
 }
 
+/* Ask the drivers of PROFILE's nodes whether this host has what they need. */
+static int check_drivers(const struct profile *profile, const struct cluster_options *options,
+			 struct error *err)
+{
+	const struct node_driver *driver;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && (driver = node_driver_at(i)); i++) {
+		const struct node *node;
+		bool with_disks = false;
+
+		profile_for_each_node(node, profile)
+			with_disks |= node->disk_bytes && cluster_takes_part(options, node) &&
+				      node_driver_find(node->driver) == driver;
+		if (cluster_uses_driver(profile, driver))
+			r = driver->probe(with_disks, err);
+	}
+	return r;
+}
+
 int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
 		 bool *ret_is_new, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	const struct node_driver *probed = NULL;
 	const struct node *node;
-	bool with_disks = false;
 	int r = plan_profile(name, options, &profile, ret_is_new, err);
 
 	if (r == 0 && profile.recovering && !options->recovering) {
@@ -163,19 +181,10 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 			r = kubeadm_check_patches(&profile, node, err);
 	if (r < 0)
 		return r;
-	profile_for_each_node(node, &profile)
-		with_disks |= node->disk_bytes && cluster_takes_part(options, node);
-	profile_for_each_node(node, &profile) {
-		const struct node_driver *driver = node_driver_find(node->driver);
-
-		if (!driver || driver == probed || options->force)
-			continue;
-		r = driver->probe(with_disks, err);
-		if (r < 0)
-			return r;
-		probed = driver;
-	}
-	r = options->force ? 0 : check_room(&profile, options, err);
+	if (!options->force)
+		r = check_drivers(&profile, options, err);
+	if (r == 0 && !options->force)
+		r = check_room(&profile, options, err);
 	if (r < 0)
 		return r;
 	*ret = profile;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "data/inet.h"
 #include "describe/choices.h"
+#include "driver/driver.h"
 #include "record/labels.h"
 #include "record/limits.h"
 #include "record/options.h"
@@ -194,6 +195,10 @@ void plan_settings(const struct profile *profile, const struct node_options *opt
 	if (options->kubelet_binary || (profile->kubelet_binary && !options->kubernetes_version))
 		node->kubelet_binary = xstrdup(options->kubelet_binary ? options->kubelet_binary
 								       : profile->kubelet_binary);
+	free(node->driver);
+	node->driver = xstrdup(options->driver   ? options->driver
+			       : profile->driver ? profile->driver
+						 : node_driver_default()->name);
 	if (options->base_image || profile->base_image)
 		node->base_image = xstrdup(options->base_image ? options->base_image
 							       : profile->base_image);
@@ -256,7 +261,6 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 	node->primary = profile->node_count == 1;
 	node->control_plane = control_plane;
 	node->kubernetes_version = xstrdup(version);
-	node->driver = xstrdup("native");
 	node->address = take_ptr(address);
 	node->asked_address = options->address;
 	node->pod_cidr = inet_print_subnet(&pods);

@@ -17,7 +17,7 @@ struct node {
 	bool worker;
 	bool primary;
 	enum node_phase phase;
-	char *driver;             /* "native" */
+	char *driver;             /* the name of its driver, see driver/driver.h */
 	char *address;            /* "192.168.39.2": given once, never changed */
 	bool asked_address;       /* the person chose it */
 	char *pod_cidr;           /* "10.244.0.0/24": likewise */

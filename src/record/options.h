@@ -41,6 +41,7 @@ struct node_options {
 	const char *kubelet_binary;
 	const char *kubernetes_version; /* as a person writes it: v1.35 */
 	const char *base_image;
+	const char *driver; /* a name; NULL: as the cluster's nodes */
 	const char *origin; /* where a file describes it, FILE:LINE:COLUMN; NULL: none does */
 };
 
@@ -83,6 +84,7 @@ struct cluster_options {
 	unsigned max_pods;
 	const char *kubelet_binary;
 	const char *base_image;
+	const char *driver; /* a name; NULL: the default */
 
 	bool keep_context; /* these two may change at any time */
 	bool keep_context_given;

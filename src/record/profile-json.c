@@ -11,8 +11,8 @@
  *	0  before nodes were objects of their own: 'format' is 0 or not there, nor is 'nodes', and
  *	   what belongs to the only node stands in the cluster's object itself: "address" and
  *	   "podCidr", which must be there as must the networks, "nodeName" (node-1 unless given),
- *	   "driver" (native unless given), and "joined": true or false (or "phase", as today).
- *	   "cpus", "labels" and the like are the cluster's and the node's alike.  It is read as a
+ *	   "driver" (the default one unless given), and "joined": true or false (or "phase", as
+ *today). "cpus", "labels" and the like are the cluster's and the node's alike.  It is read as a
  *cluster with one primary control plane, and written in today's format: see profile_save(). 1
  *today's
  */
@@ -25,6 +25,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "data/words.h"
+#include "driver/driver.h"
 #include "record/profile.h"
 
 enum field_type {
@@ -82,6 +83,7 @@ static const struct field profile_fields[] = {
 	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
 	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
 	{ "baseImage",         FIELD_STRING,   AT(base_image) },
+	{ "driver",            FIELD_STRING,   AT(driver) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
@@ -289,9 +291,9 @@ static int check_single_node(const json_t *root, struct error *err)
 /* Make ROOT, of format 0, one of format 1: its node becomes an object of its own. */
 static int migrate_single_node(json_t *root, struct error *err)
 {
-	static const char *const usual[][2] = {
+	const char *const usual[][2] = {
 		{ "nodeName", "node-1" },
-		{ "driver", "native" },
+		{ "driver", node_driver_default()->name },
 		{ "cni", "auto" },
 		{ "serviceSubnet", "10.96.0.0/12" },
 		{ "dnsDomain", "cluster.local" },

@@ -548,6 +548,7 @@ void profile_release(struct profile *profile)
 	free(profile->kubelet_binary);
 	free(profile->recovering);
 	free(profile->base_image);
+	free(profile->driver);
 	free(profile->upgrading_from);
 	strlist_release(&profile->orphans);
 	strlist_release(&profile->drained);

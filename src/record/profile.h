@@ -9,7 +9,7 @@
  *	kubeconfig     the administrator's, pointing at the front door
  *	*.crt, *.key   its certificates, for the person's kubeconfig
  *	front-door.*   see balancer/balancer.h
- *	nodes/NODE/    what the driver keeps of a node, see driver/tree.h
+ *	nodes/NODE/    what its driver keeps of a node
  *	logs/          the last start, kubeadm's output per node
  *
  * STATE/locks/NAME is held by the command that changes the cluster, and names it.
@@ -62,6 +62,7 @@ struct profile {
 	unsigned max_pods;
 	char *kubelet_binary;
 	char *base_image;
+	char *driver;           /* NULL: the default */
 	struct strlist orphans; /* deleted or lost nodes that the API still knows */
 	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
 	char *upgrading_from;   /* what an upgrade that has not ended began with, or NULL */

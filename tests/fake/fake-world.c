@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "driver/driver.h"
 #include "fake-clock.h"
+#include "fake-files.h"
 #include "record/spec.h"
 #include "record/world.h"
 
@@ -184,8 +185,8 @@ static const char *payload_of(const struct node_spec *spec)
 
 static int fake_create(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *etc = xasprintf("%s/tree/etc", spec->folder);
-	cleanup_free char *var = xasprintf("%s/tree/var/lib/kubelet", spec->folder);
+	cleanup_free char *etc = fake_files_path(spec->name, "/etc");
+	cleanup_free char *var = fake_files_path(spec->name, "/var/lib/kubelet");
 	int r;
 
 	take_time();
@@ -211,12 +212,12 @@ static char *kubelet_of(const struct node_spec *spec)
 	return xstrdup(payload_of(spec));
 }
 
-/* The version of the API server on the node with that folder, "" if there is none. */
-static char *api_server_of(const char *node)
+/* The version of the API server on the node NAME, "" if there is none. */
+static char *api_server_of(const char *name)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/tree/etc/kubernetes/manifests/kube-apiserver.yaml",
-					    node);
+	cleanup_free char *path = fake_files_path(name,
+						  "/etc/kubernetes/manifests/kube-apiserver.yaml");
 	const char *version = file_read(path, 65536, &text, NULL) == 0
 				      ? strstr(text.text, API_MANIFEST)
 				      : NULL;
@@ -227,21 +228,18 @@ static char *api_server_of(const char *node)
 
 /* The oldest of all API servers, which a worker may come to ask, "" if there is none; and the names
  * of the nodes that have one. */
-static char *oldest_api_server(const struct node_spec *spec, struct strlist *ret_names)
+static char *oldest_api_server(struct strlist *ret_names)
 {
-	cleanup_free char *all = xstrndup(spec->folder,
-					  (size_t)(strrchr(spec->folder, '/') - spec->folder));
-	cleanup_dir DIR *dir = opendir(all);
-	struct dirent *entry;
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	char *oldest = xstrdup("");
+	const char *name;
 
-	assert(dir);
-	while ((entry = readdir(dir))) {
-		cleanup_free char *node = xasprintf("%s/%s", all, entry->d_name);
-		char *version = api_server_of(node);
+	fake_files_nodes(&all);
+	strlist_for_each(name, &all) {
+		char *version = api_server_of(name);
 
 		if (*version)
-			strlist_add(ret_names, entry->d_name);
+			strlist_add(ret_names, name);
 		if (*version && (!*oldest || strcmp(version, oldest) < 0)) {
 			free(oldest);
 			oldest = version;
@@ -258,8 +256,8 @@ static int check_versions(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *kubelet = kubelet_of(spec);
-	cleanup_free char *own = api_server_of(spec->folder);
-	cleanup_free char *oldest = oldest_api_server(spec, &names);
+	cleanup_free char *own = api_server_of(spec->name);
+	cleanup_free char *oldest = oldest_api_server(&names);
 	const char *asked = *own ? own : oldest;
 	cleanup_free char *kind = xasprintf("kubelet-%s", spec->name);
 
@@ -291,8 +289,8 @@ static void drop_all(const char *kind)
 static bool is_forced(const struct node_spec *spec)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/tree/etc/kubernetes/manifests/etcd.yaml",
-					    spec->folder);
+	cleanup_free char *path = fake_files_path(spec->name,
+						  "/etc/kubernetes/manifests/etcd.yaml");
 
 	return file_read(path, 65536, &text, NULL) == 0 &&
 	       strstr(text.text, "--force-new-cluster\n");
@@ -300,7 +298,7 @@ static bool is_forced(const struct node_spec *spec)
 
 static int fake_start(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *etc = xasprintf("%s/tree/etc/manykube/agent.conf", spec->folder);
+	cleanup_free char *etc = fake_files_path(spec->name, "/etc/manykube/agent.conf");
 
 	if (!has("bridge", spec->bridge))
 		return error_set(err, -ENODEV, "no bridge");
@@ -350,9 +348,13 @@ static int fake_freeze(const struct node_spec *spec, bool frozen, struct error *
 
 static int fake_destroy(const struct node_spec *spec, struct error *err)
 {
+	cleanup_free char *files = fake_files_path(spec->name, "");
+	int r;
+
 	drop_about("frozen", spec->name);
 	drop_about("running", spec->name);
-	return file_remove_tree(spec->folder, err);
+	r = file_remove_tree(files, err);
+	return r < 0 ? r : file_remove_tree(spec->folder, err);
 }
 
 /* Whom the API and etcd know, they know until they are told otherwise, or are gone themselves. */
@@ -366,14 +368,11 @@ static int fake_destroy_cluster(arg_unused const char *cluster, arg_unused struc
 
 static enum node_state fake_query(const struct node_spec *spec)
 {
+	cleanup_free char *files = fake_files_path(spec->name, "");
+
 	if (has("running", spec->name))
 		return NODE_RUNNING;
-	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
-}
-
-static int fake_show(arg_unused const struct node_spec *spec, arg_unused struct error *err)
-{
-	return 0;
+	return file_exists(files) ? NODE_STOPPED : NODE_ABSENT;
 }
 
 static void fake_measure(const struct node_spec *spec, struct node_usage *ret_usage)
@@ -415,16 +414,15 @@ static void restart_programs(const struct node_spec *spec, char *const *names)
 
 static int put(const struct node_spec *spec, const char *path, const char *text, struct error *err)
 {
-	cleanup_free char *full = xasprintf("%s/tree/etc/kubernetes/%s", spec->folder, path);
-	cleanup_free char *parent = xstrndup(full, (size_t)(strrchr(full, '/') - full));
-	int r = file_make_dirs(parent, 0755, err);
+	cleanup_free char *full = xasprintf("/etc/kubernetes/%s", path);
 
-	return r < 0 ? r : file_put(full, text, strlen(text), 0600, err);
+	return fake_files.put(spec, full, text, strlen(text), 0600, err);
 }
 
 static bool has_file(const struct node_spec *spec, const char *path)
 {
-	cleanup_free char *full = xasprintf("%s/tree/etc/kubernetes/%s", spec->folder, path);
+	cleanup_free char *in_node = xasprintf("/etc/kubernetes/%s", path);
+	cleanup_free char *full = fake_files_path(spec->name, in_node);
 
 	return file_exists(full);
 }
@@ -522,7 +520,7 @@ static int kubeadm_init(const struct node_spec *spec, struct error *err)
 static bool is_control_plane(const struct node_spec *spec)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/tree/etc/manykube/kubeadm.yaml", spec->folder);
+	cleanup_free char *path = fake_files_path(spec->name, "/etc/manykube/kubeadm.yaml");
 
 	return file_read(path, 1 << 20, &text, NULL) == 0 && strstr(text.text, "\"controlPlane\":");
 }
@@ -532,7 +530,7 @@ unsigned fake_world_failing_joins;
 /* etcd has a member before it has a vote, and it may all end in between. */
 static int join_etcd(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *key = xasprintf("%s/tree/etc/kubernetes/pki/etcd/ca.key", spec->folder);
+	cleanup_free char *key = fake_files_path(spec->name, "/etc/kubernetes/pki/etcd/ca.key");
 	cleanup_free char *version = stored_version();
 	int r;
 
@@ -559,8 +557,7 @@ static int join_etcd(const struct node_spec *spec, struct error *err)
 
 static int kubeadm_join(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *discovery = xasprintf("%s/tree/etc/manykube/discovery.conf",
-						 spec->folder);
+	cleanup_free char *discovery = fake_files_path(spec->name, "/etc/manykube/discovery.conf");
 
 	if (!file_exists(discovery))
 		return error_set(err, -ENOENT, "no discovery file");
@@ -576,7 +573,7 @@ static int kubeadm_join(const struct node_spec *spec, struct error *err)
 
 static int kubeadm_reset(const struct node_spec *spec, struct error *err)
 {
-	cleanup_free char *etc = xasprintf("%s/tree/etc/kubernetes", spec->folder);
+	cleanup_free char *etc = fake_files_path(spec->name, "/etc/kubernetes");
 	int r;
 
 	if (has("etcd", spec->name) || has("learner", spec->name))
@@ -602,7 +599,7 @@ static int kubeadm_prepare_upgrade(const struct node_spec *spec, const char *ver
 static int kubeadm_upgrade(const struct node_spec *spec, const char *version, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *oldest = oldest_api_server(spec, &names);
+	cleanup_free char *oldest = oldest_api_server(&names);
 	cleanup_free char *stored = remembered("stored");
 	cleanup_free char *text = xasprintf("kubernetesVersion: %s\n", version);
 
@@ -712,8 +709,17 @@ static unsigned fake_signal(const struct node_spec *spec, const char *name, int 
 	return 1;
 }
 
+const char *const fake_world_driver = "fake";
+
+static int fake_check_host(arg_unused probe_fn fn, arg_unused void *data)
+{
+	return 0;
+}
+
 static const struct node_driver fake_driver = {
-	.name = "native", /* what plan_node() gives to new nodes */
+	.name = "fake",
+	.needs_root = true,
+	.check_host = fake_check_host,
 	.summary = "nodes that are only written down",
 	.probe = fake_probe,
 	.create = fake_create,
@@ -724,7 +730,7 @@ static const struct node_driver fake_driver = {
 	.destroy = fake_destroy,
 	.destroy_cluster = fake_destroy_cluster,
 	.query = fake_query,
-	.show = fake_show,
+	.files = &fake_files,
 	.measure = fake_measure,
 	.signal = fake_signal,
 	.spawn = fake_spawn,
@@ -811,15 +817,15 @@ static int fake_forget(arg_unused const struct node *node, arg_unused struct err
 }
 
 /* kubeadm does one after another, and may be ended in between. */
-static int fake_renew(const struct profile *profile, const struct node *node,
+static int fake_renew(arg_unused const struct profile *profile, const struct node *node,
 		      const struct payload *payload, struct error *err)
 {
 	static const char *const names[] = { "apiserver.crt", "front-proxy-client.crt" };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(names); i++) {
-		cleanup_free char *path = xasprintf("%s/nodes/%s/tree/etc/kubernetes/pki/%s",
-						    profile->folder, node->name, names[i]);
+		cleanup_free char *file = xasprintf("/etc/kubernetes/pki/%s", names[i]);
+		cleanup_free char *path = fake_files_path(node->name, file);
 		cleanup_free char *cert = NULL;
 		cleanup_free char *key = NULL;
 
@@ -913,8 +919,7 @@ static json_t *list_api_servers(const struct profile *profile)
 	const struct node *node;
 
 	profile_for_each_node(node, profile) {
-		cleanup_free char *path = xasprintf("%s/nodes/%s", profile->folder, node->name);
-		cleanup_free char *version = api_server_of(path);
+		cleanup_free char *version = api_server_of(node->name);
 		cleanup_free char *image = xasprintf("registry.k8s.io/kube-apiserver:%s", version);
 		cleanup_free char *name = xasprintf("kube-apiserver-%s", node->name);
 
@@ -1233,13 +1238,16 @@ static const struct world fake_world = {
 
 void fake_world_use(const char *path, unsigned step)
 {
+	cleanup_free char *files = xasprintf("%s/.files", path);
+
 	free(folder);
 	folder = xstrdup(path);
 	crash_at = step;
 	steps = 0;
 	strlist_release(&fake_world_payloads);
 	fake_world_fetches = 0;
-	(void)file_make_dirs(folder, 0755, NULL);
+	(void)file_make_dirs(files, 0755, NULL);
+	fake_files_use(files);
 	world = &fake_world;
-	node_driver_add(&fake_driver);
+	node_driver_replace(&fake_driver);
 }

@@ -15,6 +15,9 @@ void fake_world_use(const char *folder, unsigned crash_at);
 
 #define FAKE_CRASHED 99
 
+/* The name of its driver. */
+extern const char *const fake_world_driver;
+
 /* All that exists in the world, sorted: "network", "front-door", "running:node-1", "frozen:node-1",
  * "member:node-1", "etcd:node-1", "token:abcdef". */
 void fake_world_list(struct strlist *ret);

@@ -24,8 +24,8 @@ TEST(puts_and_reads_and_makes_the_folders_between)
 	cleanup_free char *path = xasprintf("%s/etc/a/b", theirs);
 	struct stat st;
 
-	ASSERT_OK(below_put(theirs, "etc/a/b", "one", 0600, &err));
-	ASSERT_OK(below_put(theirs, "/etc/a/b", "two", 0640, &err));
+	ASSERT_OK(below_put(theirs, "etc/a/b", "one", 3, 0600, &err));
+	ASSERT_OK(below_put(theirs, "/etc/a/b", "two", 3, 0640, &err));
 	ASSERT_OK(below_read(theirs, "etc/a/b", 100, &text, &err));
 	ASSERT_STR(text.text, "two");
 	ASSERT_INT(stat(path, &st), 0);
@@ -44,7 +44,7 @@ TEST(a_link_in_the_way_is_not_followed)
 
 	ASSERT_OK(file_put(secret, "s", 1, 0600, &err));
 	ASSERT_INT(symlink(outside, link), 0);
-	ASSERT_INT(below_put(theirs, "etc/file", "x", 0600, NULL), -ENOTDIR);
+	ASSERT_INT(below_put(theirs, "etc/file", "x", 1, 0600, NULL), -ENOTDIR);
 	ASSERT_INT(below_make_folder(theirs, "etc/deep/er", 0755, NULL, NULL), -ENOTDIR);
 	ASSERT_INT(below_read(theirs, "etc/secret", 100, &text, NULL), -ELOOP);
 	ASSERT(!file_exists(victim));
@@ -63,7 +63,7 @@ TEST(a_link_in_the_place_of_the_file_is_replaced)
 	ASSERT_OK(file_put(secret, "s", 1, 0600, &err));
 	ASSERT_INT(symlink(secret, link), 0);
 	ASSERT_INT(below_read(theirs, "file", 100, &text, NULL), -ELOOP);
-	ASSERT_OK(below_put(theirs, "file", "x", 0600, &err));
+	ASSERT_OK(below_put(theirs, "file", "x", 1, 0600, &err));
 	ASSERT_OK(below_read(theirs, "file", 100, &text, &err));
 	ASSERT_STR(text.text, "x");
 	ASSERT_OK(file_read(secret, 100, &there, &err));
@@ -81,15 +81,15 @@ TEST(links_and_pipes_at_temporary_names_are_replaced)
 	cleanup_free char *victim = xasprintf("%s/file", outside);
 
 	ASSERT_INT(symlink(victim, temporary), 0);
-	ASSERT_OK(below_put(theirs, "file", "x", 0600, &err));
+	ASSERT_OK(below_put(theirs, "file", "x", 1, 0600, &err));
 	ASSERT(!file_exists(victim));
 	ASSERT_INT(mkfifo(temporary, 0600), 0);
-	ASSERT_OK(below_put(theirs, "file", "y", 0600, &err));
+	ASSERT_OK(below_put(theirs, "file", "y", 1, 0600, &err));
 	ASSERT_OK(below_read(theirs, "file", 100, &text, &err));
 	ASSERT_STR(text.text, "y");
 	ASSERT_INT(mkfifo(other, 0600), 0);
 	ASSERT_INT(below_read(theirs, "other", 100, &text, NULL), -EINVAL);
-	ASSERT_OK(below_put(theirs, "other", "z", 0600, &err));
+	ASSERT_OK(below_put(theirs, "other", "z", 1, 0600, &err));
 }
 
 /* Whoever has the old file open does not get to see or change what is in the new one. */
@@ -103,7 +103,7 @@ TEST(a_file_at_the_temporary_name_is_not_written_to)
 
 	ASSERT_OK(file_put(temporary, "old", 3, 0666, &err));
 	ASSERT_INT(link(temporary, kept), 0);
-	ASSERT_OK(below_put(theirs, "file", "secret", 0600, &err));
+	ASSERT_OK(below_put(theirs, "file", "secret", 6, 0600, &err));
 	ASSERT_OK(file_read(kept, 100, &text, &err));
 	ASSERT_STR(text.text, "old");
 }
@@ -133,7 +133,7 @@ TEST(nothing_is_made_above)
 	cleanup_free char *theirs = make_theirs(&outside);
 
 	ASSERT_INT(below_make_folder(theirs, "../escaped", 0755, NULL, NULL), -EXDEV);
-	ASSERT_INT(below_put(theirs, "a/../../escaped", "x", 0644, NULL), -EXDEV);
+	ASSERT_INT(below_put(theirs, "a/../../escaped", "x", 1, 0644, NULL), -EXDEV);
 }
 
 /* Open PATH with below_follow(), THEIRS being what others write to; 0 if it is EXPECTED, which may

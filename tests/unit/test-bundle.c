@@ -4,6 +4,7 @@
 #include "base/below.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "fake-files.h"
 #include "fake-world.h"
 #include "look/bundle.h"
 #include "look/logs.h"
@@ -118,44 +119,49 @@ static void put(const char *folder, const char *path, const char *text)
 	ASSERT_OK(file_put(full, text, strlen(text), 0600, &err));
 }
 
+static void put_in_node(const char *path, const char *text)
+{
+	cleanup_free char *full = fake_files_path("node-1", path);
+
+	put("", full, text);
+}
+
 static void make_cluster(struct profile *profile)
 {
+	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
 	struct node *node;
 
 	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
-	*profile = (struct profile){ .name = xstrdup("dev") };
+	fake_world_use(world_folder, 0);
+	*profile = (struct profile){ .name = xstrdup("dev"),
+				     .subnet = xstrdup("192.168.39.0/24"),
+				     .gateway = xstrdup("192.168.39.1") };
 	ASSERT_OK(profile_folder("dev", &profile->folder, &err));
 	node = profile_add_node(profile, "node-1");
 	node->control_plane = true;
 	node->primary = true;
-	node->driver = xstrdup("fake");
+	node->driver = xstrdup(fake_world_driver);
+	node->address = xstrdup("192.168.39.2");
 	put(profile->folder, "profile.json", "{}");
 	put(profile->folder, "nodes/node-1/agent.log", "began\n");
-	put(profile->folder, "nodes/node-1/tree/etc/kubernetes/admin.conf",
-	    "client-key-data: S3CRET\n");
-	put(profile->folder, "nodes/node-1/tree/etc/kubernetes/pki/ca.key", "S3CRET\n");
-	put(profile->folder,
-	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_old/etcd/7.log", "old\n");
-	put(profile->folder,
-	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/2.log", "2\n");
-	put(profile->folder,
-	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log", "10\n");
-	put(profile->folder,
-	    "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/11.log.gz", "x");
+	put_in_node("/etc/kubernetes/admin.conf", "client-key-data: S3CRET\n");
+	put_in_node("/etc/kubernetes/pki/ca.key", "S3CRET\n");
+	put_in_node("/var/log/pods/kube-system_etcd-node-1_old/etcd/7.log", "old\n");
+	put_in_node("/var/log/pods/kube-system_etcd-node-1_uid/etcd/2.log", "2\n");
+	put_in_node("/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log", "10\n");
+	put_in_node("/var/log/pods/kube-system_etcd-node-1_uid/etcd/11.log.gz", "x");
 }
 
 TEST(writes_what_there_is_of_a_cluster_that_is_half_made)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
 	cleanup_free char *path = xasprintf("%s/out.tar", test_folder());
 	cleanup_free char *link = NULL;
 	struct stat st;
 
 	make_cluster(&profile);
-	fake_world_use(world_folder, 0);
-	link = xasprintf("%s/nodes/node-1/tree/var/log/kubelet.log", profile.folder);
+	link = fake_files_path("node-1", "/var/log/kubelet.log");
 	ASSERT_INT(symlink("/etc/passwd", link), 0);
 	ASSERT_OK(bundle_write(&profile, path, &err));
 	ASSERT_INT(stat(path, &st), 0);
@@ -173,7 +179,6 @@ TEST(writes_what_there_is_of_a_cluster_that_is_half_made)
 TEST(a_bundle_that_fails_leaves_no_file)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
 	cleanup_free char *path = xasprintf("%s/out.tar.gz", test_folder());
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -182,7 +187,6 @@ TEST(a_bundle_that_fails_leaves_no_file)
 	const char *name;
 
 	make_cluster(&profile);
-	fake_world_use(world_folder, 0);
 	put(test_folder(), "bin/gzip", "#!/bin/sh\ncat >/dev/null\nexit 3\n");
 	gzip = xasprintf("%s/bin/gzip", test_folder());
 	search = xasprintf("%s/bin:/usr/bin:/bin", test_folder());
@@ -199,7 +203,6 @@ TEST(a_bundle_takes_the_place_of_nothing_but_an_archive)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
 	cleanup_free char *pipe = xasprintf("%s/pipe.tar", test_folder());
 	cleanup_free char *text = xasprintf("%s/logs.txt", test_folder());
 	cleanup_free char *real = xasprintf("%s/real.tar", test_folder());
@@ -207,7 +210,6 @@ TEST(a_bundle_takes_the_place_of_nothing_but_an_archive)
 	struct stat st;
 
 	make_cluster(&profile);
-	fake_world_use(world_folder, 0);
 	ASSERT_INT(mkfifo(pipe, 0600), 0);
 	ASSERT_INT(bundle_write(&profile, pipe, &why), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
@@ -236,14 +238,13 @@ TEST(finds_the_log_of_a_static_pods_last_run)
 	const char *found = NULL;
 
 	make_cluster(&profile);
-	old = xasprintf("%s/nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_old",
-			profile.folder);
+	old = fake_files_path("node-1", "/var/log/pods/kube-system_etcd-node-1_old");
 	ASSERT_INT(utimensat(AT_FDCWD, old, (struct timespec[2]){ { 1, 0 }, { 1, 0 } }, 0), 0);
 	cluster_logs_add_node(&list, &profile, &profile.nodes[0]);
 	for (size_t i = 0; i < list.count; i++)
 		if (strcmp(list.items[i].service, "etcd") == 0)
 			found = list.items[i].path;
-	ASSERT_STR(found, "nodes/node-1/tree/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log");
+	ASSERT_STR(found, "/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log");
 }
 
 TEST(knows_services_by_their_names)
@@ -313,7 +314,6 @@ TEST(under_sudo_the_archive_is_written_with_the_rights_of_the_person)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
 	cleanup_free char *home = xasprintf("%s/home", test_folder());
 	cleanup_free char *own = xasprintf("%s/own.tar", home);
 	cleanup_free char *link = xasprintf("%s/link.tar", home);
@@ -323,7 +323,6 @@ TEST(under_sudo_the_archive_is_written_with_the_rights_of_the_person)
 	if (geteuid() != 0)
 		test_skip("needs root");
 	make_cluster(&profile);
-	fake_world_use(world_folder, 0);
 	ASSERT_INT(mkdir(home, 0755) + chmod(test_folder(), 0755) + chown(home, 12345, 12346), 0);
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1) + setenv("SUDO_GID", "12346", 1), 0);
 	ASSERT_OK(bundle_write(&profile, own, &err));

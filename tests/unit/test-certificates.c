@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cluster/cluster.h"
 #include "data/pki.h"
+#include "fake-files.h"
 #include "fake-world.h"
 #include "kubeadm/bootstrap.h"
 #include "record/options.h"
@@ -29,10 +30,7 @@ static int start_all(void)
 
 static char *path_of(const char *node, const char *file)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-
-	ASSERT_OK(profile_load("test", &profile, &err));
-	return xasprintf("%s/nodes/%s/tree%s", profile.folder, node, file);
+	return fake_files_path(node, file);
 }
 
 /* Put a certificate there that is good from BEGIN to END, in seconds from now. */

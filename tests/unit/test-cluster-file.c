@@ -147,6 +147,7 @@ TEST(bad_files_are_refused_with_the_place_and_what_was_meant)
 		{ HEAD "subnet: 10.0.0.0/8\n", "did you mean 'network.subnet'?" },
 		{ HEAD "memory: 2g\n", "did you mean 'defaults.memory'?" },
 		{ HEAD "role: worker\n", "did you mean 'nodes[].role'?" },
+		{ HEAD "defaults: {driver: docker}\n", "there is no driver 'docker'; the drivers" },
 		{ HEAD "zzzzzz: 2g\n", "f.yaml:3:1: there is no field 'zzzzzz' here" },
 		{ HEAD "name: Not_One\n", "f.yaml:3:7: name: 'Not_One' can't name a cluster" },
 		{ HEAD "name: [a]\n", "f.yaml:3:7: 'name' must be a word; this is a list" },

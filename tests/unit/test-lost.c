@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cluster/cluster.h"
+#include "fake-files.h"
 #include "fake-world.h"
 #include "rounds.h"
 #include "test.h"
@@ -36,17 +37,9 @@ static int stop_all(void)
 	return MIN(r, 0);
 }
 
-static char *directory_of(const char *name)
-{
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-
-	ASSERT_OK(profile_load("test", &profile, &err));
-	return xasprintf("%s/nodes/%s", profile.folder, name);
-}
-
 static void lose(const char *name)
 {
-	cleanup_free char *directory = directory_of(name);
+	cleanup_free char *directory = fake_files_path(name, "");
 
 	ASSERT_OK(file_remove_tree(directory, &err));
 }
@@ -83,12 +76,10 @@ TEST(a_worker_whose_directory_is_gone_joins_again)
 TEST(so_does_one_whose_directory_was_made_anew_by_an_earlier_version)
 {
 	cleanup_free char *etc = NULL;
-	cleanup_free char *directory = NULL;
 
 	free(begin_round(0));
 	ASSERT_INT(worker_lost(), 0);
-	directory = directory_of("node-2");
-	etc = xasprintf("%s/tree/etc", directory);
+	etc = fake_files_path("node-2", "/etc");
 	ASSERT_OK(file_make_dirs(etc, 0755, &err));
 	check_worker();
 }
@@ -125,7 +116,7 @@ TEST(a_control_plane_whose_directory_is_gone_is_taken_out_of_etcd_and_joins_agai
 static void assert_refused(int code, const char *words, const char *lost)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *directory = directory_of(lost);
+	cleanup_free char *directory = fake_files_path(lost, "");
 
 	ASSERT_INT(start_with((struct cluster_options){ 0 }, &why), code);
 	ASSERT(strstr(why.text, words));

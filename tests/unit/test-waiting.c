@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "fake-files.h"
 #include "fake-world.h"
 #include "record/options.h"
 #include "record/world.h"
@@ -211,11 +212,8 @@ TEST(a_node_whose_kubelet_has_ended_is_waited_for_although_the_api_calls_it_read
 /* Have the agent of node-2 say TEXT of its services. */
 static void set_state(const char *text)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *path = NULL;
+	cleanup_free char *path = fake_files_path("node-2", FAKE_STATE);
 
-	ASSERT_OK(profile_load("test", &profile, &err));
-	path = xasprintf("%s/nodes/node-2/state", profile.folder);
 	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
 }
 

@@ -1,0 +1,207 @@
+/* The list of drivers, and the files of native nodes, which their root may have made anything of.
+ */
+
+#include "driver/driver.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "describe/choices.h"
+#include "driver/tree.h"
+#include "plan/plan.h"
+#include "record/options.h"
+#include "test.h"
+
+TEST(a_driver_is_known_by_its_name_and_others_are_named)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_STR(node_driver_default()->name, NODE_DRIVER_DEFAULT);
+	ASSERT(node_driver_find(NODE_DRIVER_DEFAULT) == node_driver_default());
+	ASSERT_OK(node_driver_check(NODE_DRIVER_DEFAULT, &err));
+	ASSERT_INT(node_driver_check("docker", &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT_STR(why.text, "there is no driver 'docker'; the drivers are: " NODE_DRIVER_DEFAULT);
+}
+
+TEST(a_node_has_a_driver_of_its_own_or_the_clusters_or_the_default)
+{
+	cleanup_with(node_release) struct node node = { .name = NULL };
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct node_options options = { .name = NULL };
+
+	plan_settings(&profile, &options, &node);
+	ASSERT_STR(node.driver, NODE_DRIVER_DEFAULT);
+	profile.driver = xstrdup("one");
+	plan_settings(&profile, &options, &node);
+	ASSERT_STR(node.driver, "one");
+	options.driver = "other";
+	plan_settings(&profile, &options, &node);
+	ASSERT_STR(node.driver, "other");
+}
+
+TEST(a_cluster_that_exists_keeps_its_driver)
+{
+	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("dev") };
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct cluster_options options = { .driver = NODE_DRIVER_DEFAULT };
+
+	/* It was made without --driver, so it has the default one. */
+	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	options.driver = "other";
+	ASSERT_INT(choices_take(&options, &profile, false, &why), -EINVAL);
+	ASSERT_STR(why.text, "cluster 'dev' exists with --driver=" NODE_DRIVER_DEFAULT
+			     ", which can't be changed to 'other'");
+	ASSERT_OK(choices_take(&options, &profile, true, &err));
+	ASSERT_STR(profile.driver, "other");
+}
+
+static char *folder;
+static struct node_spec spec;
+static const struct node_files *files;
+
+static void prepare(void)
+{
+	folder = xasprintf("%s/node-1", test_folder());
+	ASSERT_OK(node_tree_make(folder, &err));
+	spec = (struct node_spec){ .name = "node-1", .folder = folder };
+	files = node_driver_default()->files;
+}
+
+/* Where the host has PATH of the node. */
+static char *on_host(const char *path)
+{
+	return xasprintf("%s/tree%s", folder, path);
+}
+
+static void link_to(const char *target, const char *path)
+{
+	cleanup_free char *full = on_host(path);
+
+	ASSERT_INT(symlink(target, full), 0);
+}
+
+static int put(const char *path, const char *text)
+{
+	return files->put(&spec, path, text, strlen(text), 0600, NULL);
+}
+
+static void assert_reads(const char *path, const char *expected)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	ASSERT_OK(files->read(&spec, path, 0, 100, &text, &err));
+	ASSERT_STR(text.text, expected);
+}
+
+static int read_code(const char *path, unsigned flags)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	return files->read(&spec, path, flags, 100, &text, NULL);
+}
+
+TEST(files_of_a_node_are_written_read_named_and_removed)
+{
+	struct node_file_info info;
+
+	prepare();
+	ASSERT_INT(put("/etc/a/b", "one"), 0);
+	ASSERT_INT(put("/etc/a/b", "two"), 0);
+	assert_reads("/etc/a/b", "two");
+	ASSERT_OK(files->look(&spec, "/etc/a/b", &info, &err));
+	ASSERT(!info.is_directory && info.size_bytes == 3);
+	ASSERT_OK(files->look(&spec, "/etc/a", &info, &err));
+	ASSERT(info.is_directory);
+	ASSERT_OK(files->rename(&spec, "/etc/a/b", "/etc/c/d", &err));
+	assert_reads("/etc/c/d", "two");
+	ASSERT_INT(files->rename(&spec, "/etc/a/b", "/etc/c/d", NULL), -ENOENT);
+	ASSERT_OK(files->remove(&spec, "/etc/a", &err));
+	ASSERT_OK(files->remove(&spec, "/etc/a/b", &err));
+	ASSERT_OK(files->remove(&spec, "/etc/c/d", &err));
+	ASSERT_INT(files->look(&spec, "/etc/c/d", &info, NULL), -ENOENT);
+	ASSERT_INT(files->look(&spec, "/etc/a", &info, NULL), -ENOENT);
+	ASSERT_INT(read_code("/etc/c/d", 0), -ENOENT);
+	free(folder);
+}
+
+TEST(links_of_a_node_lead_nowhere_else)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(tail_release) struct tail tail = TAIL_INIT;
+	cleanup_free char *secret = xasprintf("%s/secret", test_folder());
+	struct node_file_info info;
+
+	prepare();
+	ASSERT_OK(file_put(secret, "secret", 6, 0600, &err));
+	link_to(secret, "/etc/file");
+	link_to(test_folder(), "/etc/directory");
+	ASSERT_INT(read_code("/etc/file", 0), -ELOOP);
+	ASSERT_INT(read_code("/etc/directory/secret", 0), -ELOOP);
+	ASSERT_INT(read_code("/etc/file", NODE_READ_LINKS), -ENOENT);
+	ASSERT_INT(files->read_end(&spec, "/etc/file", 9, &tail, &text, NULL), -ELOOP);
+	ASSERT_INT(files->look(&spec, "/etc/file", &info, NULL), -ELOOP);
+	ASSERT_INT(files->list(&spec, "/etc/directory", 9, &names, NULL), -ELOOP);
+	ASSERT_INT(put("/etc/directory/secret", "x"), -ENOTDIR);
+	ASSERT_INT(files->make_directory(&spec, "/etc/directory/new", 0700, NULL), -ENOTDIR);
+	ASSERT_INT(files->remove(&spec, "/etc/directory/secret", NULL), -ELOOP);
+	ASSERT_INT(files->rename(&spec, "/etc/directory/secret", "/etc/x", NULL), -ELOOP);
+	ASSERT_INT(put("/etc/../../escaped", "x"), -EXDEV);
+	/* What has the name is replaced, not what it leads to. */
+	ASSERT_INT(put("/etc/file", "mine"), 0);
+	assert_reads("/etc/file", "mine");
+	ASSERT_OK(file_read(secret, 100, &text, &err));
+	ASSERT_STR(text.text, "secret");
+	ASSERT_OK(files->link(&spec, "file", "/etc/inner", &err));
+	ASSERT_INT(read_code("/etc/inner", NODE_READ_LINKS), 0);
+	free(folder);
+}
+
+TEST(what_a_node_makes_neither_blocks_nor_fills_memory)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(tail_release) struct tail tail = TAIL_INIT;
+	cleanup_free char *pipe = NULL;
+	cleanup_free char *huge = NULL;
+
+	prepare();
+	pipe = on_host("/etc/pipe");
+	huge = on_host("/etc/huge");
+	ASSERT_INT(mkfifo(pipe, 0600), 0);
+	ASSERT_INT(read_code("/etc/pipe", 0), -EINVAL);
+	ASSERT_INT(read_code("/etc/pipe", NODE_READ_LINKS), -EINVAL);
+	ASSERT_INT(files->read_end(&spec, "/etc/pipe", 9, &tail, &text, NULL), -EINVAL);
+	ASSERT_INT(put("/etc/huge", ""), 0);
+	ASSERT_INT(truncate(huge, INT64_C(1) << 40), 0);
+	ASSERT_INT(read_code("/etc/huge", 0), -EFBIG);
+	ASSERT_OK(files->read_end(&spec, "/etc/huge", 9, &tail, &text, &err));
+	ASSERT_INT(text.len, 9);
+	ASSERT_INT(files->list(&spec, "/etc", 1, &names, NULL), 1);
+	ASSERT_INT(names.count, 1);
+	free(folder);
+}
+
+TEST(a_program_of_the_host_works_on_a_nodes_files_and_no_others)
+{
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	cleanup_free char *program = xasprintf("%s/program", test_folder());
+	cleanup_free char *outside = xasprintf("%s/outside", test_folder());
+	const char *script = "#!/bin/sh\nroot=${1#--root=}\necho \"$2\" >\"$root/etc/told\"\n"
+			     "touch \"$root/../../outside\"\n";
+	struct process_options options = { .no_stdin = true, .output = "/dev/null" };
+
+	if (geteuid() != 0)
+		return;
+	prepare();
+	ASSERT_OK(file_put(program, script, strlen(script), 0755, &err));
+	ASSERT_OK(files->spawn(&spec, "--root=", ARGV(program, "hello"), &options, &process, &err));
+	ASSERT(process_wait(&process, clock_now_ms() + 30000, NULL) > 0);
+	assert_reads("/etc/told", "hello\n");
+	ASSERT(!file_exists(outside));
+	free(folder);
+}
