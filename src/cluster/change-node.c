@@ -8,11 +8,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "describe/choices.h"
 #include "node/cluster-node.h"
 #include "plan/plan.h"
 #include "record/labels.h"
 #include "record/limits.h"
+#include "record/setting-check.h"
 #include "record/spec.h"
 #include "record/world.h"
 
@@ -20,7 +20,7 @@
 #define COUNT_MS 20000
 
 static int tell_api(const struct profile *profile, const struct node *node,
-		    const struct node_changes *changes, struct error *err)
+		    const struct node_settings *changes, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
@@ -109,7 +109,7 @@ static int limit(const struct profile *profile, const struct node *node, bool *r
 static int check_disk(const struct profile *profile, const struct node *node, uint64_t bytes,
 		      struct error *err)
 {
-	int r = choices_check_disk(bytes, err);
+	int r = setting_check_disk(bytes, err);
 
 	if (r < 0 || !bytes || cluster_node_state(profile, node) == NODE_ABSENT)
 		return r;
@@ -131,7 +131,7 @@ static int check_disk(const struct profile *profile, const struct node *node, ui
 }
 
 /* Take up the limits of CHANGES; returns whether they are others. */
-static bool take_limits(const struct node_changes *changes, struct node *node)
+static bool take_limits(const struct node_settings *changes, struct node *node)
 {
 	unsigned cpus = plan_cpus(changes->cpus, node->cpus);
 	uint64_t memory_bytes = plan_memory(changes->memory_bytes, node->memory_bytes);
@@ -143,7 +143,7 @@ static bool take_limits(const struct node_changes *changes, struct node *node)
 }
 
 int cluster_change_node(struct profile *profile, const char *name,
-			const struct node_changes *changes, bool *ret_needs_restart,
+			const struct node_settings *changes, bool *ret_needs_restart,
 			struct error *err)
 {
 	bool counts = true;

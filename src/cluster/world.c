@@ -375,8 +375,9 @@ static int drain(const struct profile *profile, const struct node *node, unsigne
 	if (r < 0)
 		return r;
 	kubectl = xasprintf("%s/bin/kubectl", payload.folder);
-	r = process_run(ARGV(kubectl, config, "--cache-dir=/nonexistent", "drain", node->name,
-			     "--ignore-daemonsets", "--delete-emptydir-data", "--force", timeout),
+	r = process_run(ARGV(kubectl, config, "--cache-dir=/nonexistent", "drain",
+			     (char *)(uintptr_t)node->name, "--ignore-daemonsets",
+			     "--delete-emptydir-data", "--force", timeout),
 			&options, err);
 	if (r > 0)
 		return error_because(err, &reason_control_plane, -EBUSY,

@@ -13,10 +13,8 @@
 #include "cli/say.h"
 #include "cluster/cluster.h"
 #include "plan/plan.h"
+#include "record/limits.h"
 #include "record/options.h"
-
-#define MIN_WORKER_BYTES        (UINT64_C(512) << 20)
-#define MIN_CONTROL_PLANE_BYTES (UINT64_C(1) << 30)
 
 const char *node_runtime;
 
@@ -151,7 +149,8 @@ int node_check_size(const struct cluster_options *options, struct error *err)
 {
 	for (size_t i = 0; i < options->add_count; i++) {
 		const struct node_options *node = &options->add[i];
-		uint64_t least = node->control_plane ? MIN_CONTROL_PLANE_BYTES : MIN_WORKER_BYTES;
+		uint64_t least = node->control_plane ? CONTROL_PLANE_LEAST_BYTES
+						     : WORKER_LEAST_BYTES;
 
 		if (!node->memory_bytes || node->memory_bytes >= least || options->force)
 			continue;

@@ -6,10 +6,9 @@
 #include "cli/say.h"
 #include "cluster/change-node.h"
 #include "cmd/node-change.h"
+#include "record/limits.h"
 
-#define MIN_MEMORY_BYTES (UINT64_C(512) << 20)
-
-static struct node_changes changes;
+static struct node_settings changes;
 
 static const struct opt options[] = {
 	OPT_LIST(0, "label", &changes.labels, "KEY=VALUE|KEY-", "set a label, or take it away",
@@ -52,7 +51,7 @@ static int run(struct command_context *ctx, struct error *err)
 		return error_hint(err, -EINVAL,
 				  "give --label, --taint, --cpus, --memory or --disk-size");
 	}
-	if (changes.memory_bytes && changes.memory_bytes < MIN_MEMORY_BYTES) {
+	if (changes.memory_bytes && changes.memory_bytes < WORKER_LEAST_BYTES) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 512 MiB");
 		return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");

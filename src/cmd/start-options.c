@@ -97,7 +97,7 @@ const struct opt start_options[] = {
 	OPT_FLAG(0, "no-schedule-control-planes",
 		 &start_arguments.wanted.no_schedule_control_planes,
 		 "keep pods off control planes that are made from now on", .when_made = true,
-		 .given = &start_arguments.wanted.no_schedule_control_planes_given),
+		 .given = &start_arguments.wanted.given.no_schedule_control_planes),
 	OPT_STRING(0, "kubernetes-version", &start_arguments.kubernetes_version, "VERSION",
 		   "Kubernetes to run, for instance v1.36.3, v1.35 or stable; 'manykube version' "
 		   "lists what there is",
@@ -162,7 +162,7 @@ const struct opt start_options[] = {
 	OPT_FLAG(0, "offline", &start_arguments.wanted.offline,
 		 "no way out of the cluster: no NAT, no names from outside; and nothing is "
 		 "downloaded or built for it",
-		 .when_made = true, .given = &start_arguments.wanted.offline_given),
+		 .when_made = true, .given = &start_arguments.wanted.given.offline),
 	OPT_STRING(
 		0, "host-access", &start_arguments.wanted.host_access, "all|none|PORT,...",
 		"what nodes reach of this host besides DNS and the API: all, none, or ports, TCP and UDP; "
@@ -199,10 +199,10 @@ const struct opt start_options[] = {
 		   "where to download Kubernetes from instead of the official places"),
 	OPT_FLAG(0, "keep-context", &start_arguments.wanted.keep_context,
 		 "leave kubectl's current context as it is",
-		 .given = &start_arguments.wanted.keep_context_given),
+		 .given = &start_arguments.wanted.given.keep_context),
 	OPT_FLAG(0, "embed-certs", &start_arguments.wanted.embed_certs,
 		 "put certificates into the kubeconfig, not paths to them",
-		 .given = &start_arguments.wanted.embed_certs_given),
+		 .given = &start_arguments.wanted.given.embed_certs),
 	OPT_STRING(
 		0, "wait", &start_arguments.wait, "WHAT",
 		"what to wait for: apiserver, node_ready, system_pods, default_sa, all or none; with "

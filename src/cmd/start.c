@@ -19,11 +19,8 @@
 #include "host/probe.h"
 #include "kubeconfig/context.h"
 #include "payload/payload.h"
+#include "record/limits.h"
 #include "record/options.h"
-
-/* Below it, a control plane is killed for lack of memory while it starts. */
-#define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
-#define MIN_CERT_SECONDS 3600
 
 static int download(bool quiet, const char *version, struct error *err)
 {
@@ -79,7 +76,8 @@ static int check_counts(struct error *err)
 
 	if (start_arguments.ha && !wanted->control_planes)
 		wanted->control_planes = 3;
-	if (wanted->memory_bytes && wanted->memory_bytes < MIN_MEMORY_BYTES && !wanted->force) {
+	if (wanted->memory_bytes && wanted->memory_bytes < CONTROL_PLANE_LEAST_BYTES &&
+	    !wanted->force) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 1 GiB");
 		return error_hint(err, -ERANGE, "give more, or --force to try");
@@ -90,10 +88,10 @@ static int check_counts(struct error *err)
 			wanted->nodes, wanted->control_planes, wanted->control_planes);
 		wanted->nodes = wanted->control_planes;
 	}
-	if (wanted->nodes > 250)
+	if (wanted->nodes > NODES_MOST)
 		return error_because(err, &reason_usage, -ERANGE,
-				     "--nodes: a cluster has at most 250 nodes");
-	if (wanted->cert_seconds && wanted->cert_seconds < MIN_CERT_SECONDS && !wanted->force) {
+				     "--nodes: a cluster has at most %d nodes", NODES_MOST);
+	if (wanted->cert_seconds && wanted->cert_seconds < CERT_LEAST_SECONDS && !wanted->force) {
 		(void)error_because(err, &reason_usage, -ERANGE,
 				    "--cert-expiration: the cluster would not work for an hour");
 		return error_hint(err, -ERANGE, "give at least 1h, or --force to try");

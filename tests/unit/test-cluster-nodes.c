@@ -344,7 +344,7 @@ static int start_online(void)
 {
 	struct cluster_outcome outcome;
 
-	return start_with((struct cluster_options){ .offline_given = true }, &outcome);
+	return start_with((struct cluster_options){ .given.offline = true }, &outcome);
 }
 
 TEST(nothing_is_fetched_for_a_cluster_that_is_offline)
@@ -406,7 +406,7 @@ TEST(a_node_of_another_version_has_only_its_kubelet_of_that)
 static int set_disk(const char *name, uint64_t gib, bool *ret_needs_restart)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	const struct node_changes changes = { .disk_bytes = gib << 30 };
+	const struct node_settings changes = { .disk_bytes = gib << 30 };
 
 	ASSERT_OK(profile_load("test", &profile, &err));
 	return cluster_change_node(&profile, name, &changes, ret_needs_restart, NULL);
@@ -444,7 +444,7 @@ static bool is_outdated(const char *name)
 TEST(a_node_is_outdated_until_it_is_started_again)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	const struct node_changes changes = { .cpus = 1 };
+	const struct node_settings changes = { .cpus = 1 };
 	const struct node *node;
 	bool needs_restart = false;
 
