@@ -94,6 +94,10 @@ struct command {
 	(COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | \
 	 COMMAND_AUDITED)
 
+/* COMMAND's options, in which settings have taken the place of what stands for them; may be NULL.
+ */
+const struct opt *command_options(const struct command *command);
+
 /* The options that every command has. */
 extern const struct opt command_global_options[];
 

@@ -11,20 +11,21 @@
 static struct node_settings changes;
 
 static const struct opt options[] = {
-	OPT_LIST(0, "label", &changes.labels, "KEY=VALUE|KEY-", "set a label, or take it away",
-		 .once = true),
-	OPT_LIST(0, "taint", &changes.taints, "KEY=VALUE:EFFECT|KEY-",
-		 "set a taint, or take it away", .once = true),
-	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node; max is all of the host's",
-		     .once = true, .may_be_all = true),
-	OPT_SIZE('m', "memory", &changes.memory_bytes,
-		 "memory of the node, for instance 2g; max is the host's", .once = true,
-		 .may_be_all = true),
-	OPT_SIZE(0, "disk-size", &changes.disk_bytes,
-		 "size that the node's disk grows to when the node is started the next time",
-		 .once = true),
+	OPT_NODE_CHANGES(&changes, "label taint cpus memory disk-size"),
+	OPT_NODE_CHANGES(&changes, NULL),
 	OPT_END,
 };
+
+static bool has_changes(void)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (setting->set_help &&
+		    setting_is_set(setting, setting_in_node(setting, &changes)))
+			return true;
+	return false;
+}
 
 static void tell_restart(const char *name)
 {
@@ -45,8 +46,7 @@ static int run(struct command_context *ctx, struct error *err)
 	bool needs_restart = false;
 	int r;
 
-	if (changes.labels.count == 0 && changes.taints.count == 0 && !changes.cpus &&
-	    !changes.memory_bytes && !changes.disk_bytes) {
+	if (!has_changes()) {
 		(void)error_because(err, &reason_usage, -EINVAL, "nothing is to be changed");
 		return error_hint(err, -EINVAL,
 				  "give --label, --taint, --cpus, --memory or --disk-size");

@@ -8,7 +8,6 @@
 
 struct start_arguments {
 	struct cluster_options wanted;
-	const char *kubernetes_version;
 	const char *wait;
 	bool wait_given;
 	const char *output;

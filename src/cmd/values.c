@@ -15,7 +15,7 @@ int values_take(const struct command *command, bool without_file, struct strlist
 	defaults_take(command_global_options, NULL, given);
 	if (r == 0 && command->take_file && !without_file)
 		r = command->take_file(given, named, profile_name, err);
-	last = opt_take_environment(command->options, given, r < 0 ? NULL : err);
-	defaults_take(command->options, *profile_name, given);
+	last = opt_take_environment(command_options(command), given, r < 0 ? NULL : err);
+	defaults_take(command_options(command), *profile_name, given);
 	return r < 0 ? r : last;
 }
