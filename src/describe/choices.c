@@ -93,8 +93,9 @@ static int check_value(const struct setting *setting, enum setting_place place, 
 		r = check_number(setting, *(const unsigned *)value, err);
 	else
 		r = check_words(setting, place, value, err);
-	if (r == 0)
-		return 0;
+	/* Who changes words says of what. */
+	if (r == 0 || (place == SETTING_OF_NODE && setting->change))
+		return r;
 	title = setting_title(setting);
 	return error_prefix(err, r, "%s", title);
 }
