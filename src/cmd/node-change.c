@@ -116,35 +116,6 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 	return 0;
 }
 
-void node_make_list_absolute(struct strlist *words)
-{
-	struct strlist absolute = STRLIST_INIT;
-	cleanup_free char *here = getcwd(NULL, 0);
-	const char *word;
-
-	strlist_for_each(word, words) {
-		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
-		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL)
-									: NULL;
-
-		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
-	}
-	strlist_release(words);
-	*words = absolute;
-}
-
-void node_make_absolute(struct strlist *mounts, const char **base_image)
-{
-	static char *base; /* the options point to it */
-
-	node_make_list_absolute(mounts);
-	if (!*base_image || **base_image == '/')
-		return;
-	free(base);
-	base = realpath(*base_image, NULL);
-	*base_image = base ? base : *base_image;
-}
-
 int node_check_size(const struct cluster_options *options, struct error *err)
 {
 	for (size_t i = 0; i < options->add_count; i++) {

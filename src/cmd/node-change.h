@@ -48,12 +48,6 @@ int node_need_named(const struct command_context *ctx, const char *name, struct 
 int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err);
 
-/* Paths may be written as the person sees them; a profile is read elsewhere, too. */
-void node_make_absolute(struct strlist *mounts, const char **base_image);
-
-/* The same for WORDS that begin with a path. */
-void node_make_list_absolute(struct strlist *words);
-
 /* See that what OPTIONS add can work at all. */
 int node_check_size(const struct cluster_options *options, struct error *err);
 

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cmd/command.h"
 #include "cmd/node-change.h"
+#include "cmd/setting-options.h"
 #include "payload/payload.h"
 #include "record/options.h"
 #include "record/spec.h"
@@ -125,7 +126,6 @@ int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 	if (r == 0 && arguments->wanted.kubernetes_version)
 		r = payload_resolve_version(arguments->wanted.kubernetes_version,
 					    &arguments->wanted.kubernetes_version, err);
-	node_make_absolute(&arguments->wanted.mounts, &arguments->wanted.base_image);
-	node_make_list_absolute(&arguments->wanted.images);
+	setting_options_complete(&arguments->wanted.settings);
 	return r;
 }
