@@ -173,6 +173,9 @@ static int set_value(const struct opt *opt, const char *value, struct error *err
 	case OPT_TYPE_WORDS:
 		return add_items(opt, value, opt->type == OPT_TYPE_WORDS, err);
 	case OPT_TYPE_ABSENT:
+	case OPT_TYPE_SETTINGS:
+	case OPT_TYPE_NODE_SETTINGS:
+	case OPT_TYPE_NODE_CHANGES:
 	case OPT_TYPE_END:
 		break;
 	}

@@ -33,6 +33,9 @@ enum opt_type {
 	OPT_TYPE_LIST,
 	OPT_TYPE_WORDS,
 	OPT_TYPE_ABSENT,
+	OPT_TYPE_SETTINGS, /* these three are gone once cmd/setting-options.h has read them */
+	OPT_TYPE_NODE_SETTINGS,
+	OPT_TYPE_NODE_CHANGES,
 };
 
 /* What a shell offers for a value or an operand. */
@@ -49,6 +52,9 @@ enum complete {
 	COMPLETE_FIELD,     /* of the file that describes a cluster */
 };
 
+struct cluster_options;
+struct node_settings;
+
 struct opt {
 	enum opt_type type;
 	char letter; /* 0 if there is only the long name */
@@ -63,6 +69,9 @@ struct opt {
 		uint64_t *bytes;
 		unsigned *seconds;
 		struct strlist *list;
+		void *any; /* one of the above, as the type says */
+		struct cluster_options *cluster;
+		struct node_settings *node;
 	} to;
 
 	/* What few options have; named behind the help: OPT_FLAG(..., "do it", .once = true). */
@@ -118,6 +127,18 @@ struct opt {
 /* One that is accepted with any value, since it would change nothing here; WHY_ says so. */
 #define OPT_NEEDLESS(letter_, name_, operand_, why_) \
 	OPT_ABSENT(letter_, name_, operand_, why_, .harmless = "*")
+/*
+ * The settings of clusters whose options are named in NAMES_, separated by blanks and in this order;
+ * NULL: all others.  They are set in the struct cluster_options TO_.
+ */
+#define OPT_SETTINGS(to_, names_) \
+	{ .type = OPT_TYPE_SETTINGS, .operand = names_, .to = { .cluster = to_ } }
+/* The same for those of a node, in a struct node_settings; and for those that can be changed of a
+ * node that exists. */
+#define OPT_NODE_SETTINGS(to_, names_) \
+	{ .type = OPT_TYPE_NODE_SETTINGS, .operand = names_, .to = { .node = to_ } }
+#define OPT_NODE_CHANGES(to_, names_) \
+	{ .type = OPT_TYPE_NODE_CHANGES, .operand = names_, .to = { .node = to_ } }
 #define OPT_HELP(to_) \
 	{ OPT_TYPE_HELP, 'h', "help", NULL, "show this help", { .flag = to_ }, .once = true }
 #define OPT_END { .type = OPT_TYPE_END }

@@ -24,6 +24,7 @@
 #include "cluster/cluster.h"
 #include "describe/file-fields.h"
 #include "plan/plan.h"
+#include "record/labels.h"
 #include "record/options.h"
 #include "record/world.h"
 
@@ -68,18 +69,18 @@ static void take_settings(const struct applying *applying, const struct profile 
 {
 	const struct node_options *options = cluster_file_node(applying->file, node->name);
 	struct node wanted = { .control_plane = node->control_plane };
-	const struct file_field *field;
+	const struct setting *field;
 
 	/* A file without nodes: it is only outdated. */
 	if (!options)
 		return;
 	plan_settings(profile, options, &wanted);
-	file_for_each_field(field)
-		if (field->places & FILE_OF_NODE && field->has_member &&
-		    (field->effect == FILE_ON_RESTART || field->effect == FILE_GROWING ||
-		     field->effect == FILE_HELD_TO))
-			file_own_member(field, (const char *)&wanted + field->node_kept,
-					(char *)node + field->node_kept);
+	setting_for_each(field)
+		if (setting_is_of_node(field) &&
+		    (field->effect == SETTING_ON_RESTART || field->effect == SETTING_GROWING ||
+		     field->effect == SETTING_HELD_TO))
+			setting_copy(field, setting_in_node(field, &wanted.settings),
+				     setting_in_node(field, &node->settings));
 	node_release(&wanted);
 }
 
@@ -190,8 +191,8 @@ static void take_words(const struct apply_change *change, struct strlist *ret)
 	const char *word;
 
 	strlist_for_each(word, &change->lost) {
-		const char *effect = strcmp(change->field, "taints") == 0 ? strrchr(word, ':')
-									  : NULL;
+		bool is_taint = change->setting->change == labels_change_taints;
+		const char *effect = is_taint ? strrchr(word, ':') : NULL;
 
 		strlist_addf(ret, "%.*s%s-", (int)strcspn(word, "=:"), word, effect ? effect : "");
 	}
@@ -201,22 +202,29 @@ static void take_words(const struct apply_change *change, struct strlist *ret)
 
 /* What of STEP changes while the node runs, which is WANTED in the end. */
 static bool take_changes(const struct apply_step *step, const struct node *wanted,
-			 struct node_changes *ret)
+			 struct node_settings *ret)
 {
-	for (size_t i = 0; i < step->change_count; i++) {
-		const char *field = step->changes[i].field;
+	bool any = false;
 
-		if (strcmp(field, "labels") == 0)
-			take_words(&step->changes[i], &ret->labels);
-		if (strcmp(field, "taints") == 0)
-			take_words(&step->changes[i], &ret->taints);
-		/* A node that is restarted takes them up then. */
-		if (step->action == APPLY_CHANGE && strcmp(field, "cpus") == 0)
-			ret->cpus = wanted->cpus ?: ALL_CPUS;
-		if (step->action == APPLY_CHANGE && strcmp(field, "memory") == 0)
-			ret->memory_bytes = wanted->memory_bytes ?: ALL_MEMORY;
+	for (size_t i = 0; i < step->change_count; i++) {
+		const struct apply_change *change = &step->changes[i];
+		const struct setting *setting = change->setting;
+
+		if (!setting)
+			continue;
+		if (setting->effect == SETTING_AT_ONCE) {
+			take_words(change, setting_in_node(setting, ret));
+		} else if (setting->effect == SETTING_HELD_TO && step->action == APPLY_CHANGE) {
+			/* A node that is restarted takes them up then. */
+			setting_borrow(setting, setting_in_node(setting, &wanted->settings),
+				       setting_in_node(setting, ret));
+			setting_say_all(setting, setting_in_node(setting, ret));
+		} else {
+			continue;
+		}
+		any = true;
 	}
-	return ret->labels.count > 0 || ret->taints.count > 0 || ret->cpus || ret->memory_bytes;
+	return any;
 }
 
 static int change_at_once(const struct applying *applying, const struct apply_step *step,
@@ -224,7 +232,7 @@ static int change_at_once(const struct applying *applying, const struct apply_st
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	const struct node_options *options = cluster_file_node(applying->file, step->node);
-	struct node_changes changes = { .cpus = 0 };
+	struct node_settings changes = { .cpus = 0 };
 	struct node wanted = { .control_plane = false };
 	bool needs_restart;
 	int r = profile_load(applying->name, &profile, err);

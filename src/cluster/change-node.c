@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "record/labels.h"
 #include "record/limits.h"
+#include "record/setting-check.h"
 #include "record/spec.h"
 #include "record/world.h"
 
@@ -21,7 +22,7 @@
 #define COUNT_MS 20000
 
 static int tell_api(const struct profile *profile, const struct node *node,
-		    const struct node_changes *changes, struct error *err)
+		    const struct node_settings *changes, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
@@ -110,7 +111,7 @@ static int limit(const struct profile *profile, const struct node *node, bool *r
 static int check_disk(const struct profile *profile, const struct node *node, uint64_t bytes,
 		      struct error *err)
 {
-	int r = choices_check_disk(bytes, err);
+	int r = setting_check_disk(bytes, err);
 
 	if (r < 0 || !bytes || cluster_node_state(profile, node) == NODE_ABSENT)
 		return r;
@@ -132,7 +133,7 @@ static int check_disk(const struct profile *profile, const struct node *node, ui
 }
 
 /* Take up the limits of CHANGES; returns whether they are others. */
-static bool take_limits(const struct node_changes *changes, struct node *node)
+static bool take_limits(const struct node_settings *changes, struct node *node)
 {
 	unsigned cpus = plan_cpus(changes->cpus, node->cpus);
 	uint64_t memory_bytes = plan_memory(changes->memory_bytes, node->memory_bytes);
@@ -145,7 +146,7 @@ static bool take_limits(const struct node_changes *changes, struct node *node)
 
 /* A paused API would neither answer nor refuse to.  The disk is none of its business. */
 static int check_awake(const struct profile *profile, const struct node *node,
-		       const struct node_changes *changes, struct error *err)
+		       const struct node_settings *changes, struct error *err)
 {
 	bool is_told = changes->labels.count > 0 || changes->taints.count > 0 || changes->cpus ||
 		       changes->memory_bytes;
@@ -154,7 +155,7 @@ static int check_awake(const struct profile *profile, const struct node *node,
 }
 
 int cluster_change_node(struct profile *profile, const char *name,
-			const struct node_changes *changes, bool *ret_needs_restart,
+			const struct node_settings *changes, bool *ret_needs_restart,
 			struct error *err)
 {
 	bool counts = true;

@@ -98,10 +98,8 @@ int cluster_step_back(struct profile *profile, struct node *node, struct error *
 	if (node->phase == NODE_JOINED)
 		node->phase = NODE_PLANNED;
 	/* In the midst of an upgrade it joins an old cluster again, or becomes new once more. */
-	if (profile->upgrading_from) {
-		free(node->kubernetes_version);
-		node->kubernetes_version = xstrdup(profile->upgrading_from);
-	}
+	if (profile->upgrading_from)
+		setting_set_word(&node->kubernetes_version, profile->upgrading_from);
 	r = profile_save(profile, err);
 	if (r == 0)
 		world->after("step back");

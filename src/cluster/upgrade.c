@@ -208,8 +208,8 @@ static int note(struct upgrade *upgrade, struct error *err)
 	profile_for_each_node(node, profile)
 		if (!node->kubernetes_version)
 			node->kubernetes_version = xstrdup(profile->kubernetes_version);
-	profile->upgrading_from = profile->kubernetes_version;
-	profile->kubernetes_version = xstrdup(upgrade->plan.to);
+	profile->upgrading_from = xstrdup(profile->kubernetes_version);
+	setting_set_word(&profile->kubernetes_version, upgrade->plan.to);
 	r = profile_save(profile, err);
 	if (r == 0)
 		world->after("note upgrade");
@@ -273,8 +273,7 @@ static int restart(struct upgrade *upgrade, struct node *node, struct error *err
 	if (r < 0)
 		return r;
 	world->after("replace manifests");
-	free(node->kubernetes_version);
-	node->kubernetes_version = xstrdup(upgrade->plan.to);
+	setting_set_word(&node->kubernetes_version, upgrade->plan.to);
 	r = profile_save(profile, err);
 	if (r < 0)
 		return r;

@@ -25,17 +25,19 @@
 
 static struct {
 	struct apply_options how;
+	struct start_arguments made; /* of a cluster that does not exist yet */
 	bool dry_run;
 	bool yes;
 	const char *output;
 } arg = {
+	.made.wait = "apiserver,node_ready",
 	.how.drain_seconds = 30,
 	.how.wait_seconds = 360,
 	.output = "text",
 };
 
 static const struct opt options[] = {
-	OPT_STRING('f', "file", &start_arguments.file, "FILE",
+	OPT_STRING('f', "file", &arg.made.file, "FILE",
 		   "the file that describes the cluster; - reads standard input", .once = true,
 		   .complete = COMPLETE_FILE),
 	OPT_FLAG(0, "dry-run", &arg.dry_run,
@@ -79,9 +81,10 @@ static int check_sizes(const struct cluster_file *file, struct error *err)
 	return node_check_size(&wanted, err);
 }
 
-static void show(const char *name, bool exists, const struct apply_plan *plan)
+static void show(const struct command_context *ctx, bool exists, const struct apply_plan *plan)
 {
-	const char *source = start_file()->source;
+	const char *source = ctx->file->source;
+	const char *name = ctx->profile_name;
 
 	if (arg.dry_run && strcmp(arg.output, "json") == 0) {
 		apply_print_json(name, source, exists, plan, arg.how.prune);
@@ -137,28 +140,28 @@ static int make(struct command_context *ctx, struct error *err)
 	bool is_new;
 	int r;
 
-	start_arguments.wanted.wait_seconds = arg.how.wait_seconds;
-	start_arguments.wanted.force = arg.how.force;
-	start_arguments.wanted.binary_mirror = arg.how.binary_mirror;
-	r = start_settle(ctx, err);
+	arg.made.wanted.wait_seconds = arg.how.wait_seconds;
+	arg.made.wanted.force = arg.how.force;
+	arg.made.wanted.binary_mirror = arg.how.binary_mirror;
+	r = start_settle(ctx, &arg.made, err);
 	if (r == 0)
 		r = (arg.dry_run ? cluster_rehearse : cluster_plan)(
-			ctx->profile_name, &start_arguments.wanted, &profile, &is_new, err);
+			ctx->profile_name, &arg.made.wanted, &profile, &is_new, err);
 	if (r < 0)
 		return r;
-	apply_plan_make_new(start_file(), &plan);
+	apply_plan_make_new(ctx->file, &plan);
 	if (!ctx->quiet || arg.dry_run)
-		show(ctx->profile_name, false, &plan);
-	return arg.dry_run ? EXIT_WORK : start_go(ctx, err);
+		show(ctx, false, &plan);
+	return arg.dry_run ? EXIT_WORK : start_go(ctx, &arg.made, err);
 }
 
-static void say_result(const char *name, const struct apply_plan *plan)
+static void say_result(const struct command_context *ctx, const struct apply_plan *plan)
 {
 	bool more = apply_plan_has(plan, APPLY_DELETE) && !arg.how.prune;
 
 	say_done("%s cluster \"%s\" %s '%s' says%s.",
 		 apply_has_work(plan, arg.how.prune) && !arg.dry_run ? "Done:" : "Nothing to do:",
-		 name, more ? "has what" : "is what", start_file()->source,
+		 ctx->profile_name, more ? "has what" : "is what", ctx->file->source,
 		 more ? ", and more" : "");
 }
 
@@ -167,12 +170,12 @@ static int carry_out(struct command_context *ctx, const struct apply_plan *plan,
 	static const struct strlist nobody;
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
-	int r = apply_carry_out(ctx->profile_name, start_file(), plan, &arg.how,
+	int r = apply_carry_out(ctx->profile_name, ctx->file, plan, &arg.how,
 				progress_observer(progress), err);
 
 	progress_free(take_ptr(progress));
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
-		say_result(ctx->profile_name, plan);
+		say_result(ctx, plan);
 	if (r == 0 && !ctx->quiet)
 		node_mention_unready(ctx->profile_name, &nobody);
 	return r;
@@ -185,7 +188,7 @@ static int run(struct command_context *ctx, struct error *err)
 	bool has_work;
 	int r;
 
-	if (!start_arguments.file) {
+	if (!ctx->file) {
 		(void)error_because(err, &reason_usage, -EINVAL, "no file is given");
 		return error_hint(
 			err, -EINVAL,
@@ -202,19 +205,19 @@ static int run(struct command_context *ctx, struct error *err)
 		return make(ctx, err);
 	}
 	if (r == 0)
-		r = check_sizes(start_file(), err);
+		r = check_sizes(ctx->file, err);
 	if (r < 0)
 		return r;
-	apply_look(&profile, start_file(), &plan);
+	apply_look(&profile, ctx->file, &plan);
 	has_work = apply_has_work(&plan, arg.how.prune);
 	if (!ctx->quiet || arg.dry_run || !arg.yes)
-		show(ctx->profile_name, true, &plan);
-	r = apply_check(&profile, start_file(), &plan, arg.how.prune, err);
+		show(ctx, true, &plan);
+	r = apply_check(&profile, ctx->file, &plan, arg.how.prune, err);
 	if (r < 0)
 		return r;
 	announce_losses(&profile, &plan);
 	if (arg.dry_run && !has_work && strcmp(arg.output, "text") == 0)
-		say_result(ctx->profile_name, &plan);
+		say_result(ctx, &plan);
 	if (arg.dry_run)
 		return has_work ? EXIT_WORK : 0;
 	r = ask(&plan, err);
@@ -242,6 +245,6 @@ const struct command cmd_apply = {
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
 	.events = &arg.output,
-	.take_file = start_take_file,
+	.wanted = &arg.made.wanted,
 	.run = run,
 };

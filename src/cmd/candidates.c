@@ -118,13 +118,13 @@ static void offer_setting(struct search *search)
 
 static void offer_fields(struct search *search)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field)
-		if (field->places & FILE_OF_CLUSTER)
+	setting_for_each(field)
+		if (field->places & SETTING_OF_CLUSTER)
 			offer(search, "", field->name, field->help);
-	file_for_each_field(field)
-		if (field->places & FILE_OF_NODE)
+	setting_for_each(field)
+		if (field->places & SETTING_OF_NODE)
 			offer(search, "nodes.", field->name, field->help);
 }
 

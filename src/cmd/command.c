@@ -53,6 +53,9 @@ static const struct opt before_foreign_options[] = {
 /* The options that the environment and the command line gave. */
 static struct strlist given;
 
+/* The file that the command was given; what options say points into it. */
+static struct values_file given_file;
+
 static int check_operands(const struct command *command, const char *path,
 			  const struct strlist *operands, struct error *err)
 {
@@ -108,6 +111,8 @@ static int run_with(const struct command *command, const char *path, struct strl
 	struct command_context ctx = { .command = command,
 				       .profile_name = global.profile_name,
 				       .profile_given = strlist_has(&given, "profile"),
+				       .file = given_file.was_read ? &given_file.file : NULL,
+				       .overridden = given_file.overridden,
 				       .quiet = global.quiet,
 				       .argc = (int)operands->count,
 				       .argv = operands->items ? operands->items
@@ -177,8 +182,8 @@ static int run_itself(const struct command *command, const char *path, char **ar
 	tables_list(command, tables);
 	r = opt_parse(command->flags & COMMAND_FOREIGN_OPTIONS ? few_tables : tables, flags, argv,
 		      &operands, &given, err);
-	from_elsewhere = values_take(command, r < 0 || global.help, &given, &global.profile_name,
-				     r < 0 ? NULL : err);
+	from_elsewhere = values_take(command, &given, &global.profile_name,
+				     r < 0 || global.help ? NULL : &given_file, r < 0 ? NULL : err);
 	events_begin(command->name, command->events && events_asked_for(*command->events, argv));
 	if (r < 0 && !err->hint && command->flags & COMMAND_PASSES_REST)
 		return error_hint(
@@ -226,6 +231,7 @@ int command_main(const struct command *const *list, char **argv, struct error *e
 	int r;
 
 	strlist_release(&given);
+	values_release_file(&given_file);
 	defaults_load();
 	if (*argv && strcmp(*argv, "--version") == 0)
 		*argv = (char *)"version";

@@ -18,6 +18,7 @@
 #include "base/strlist.h"
 #include "cli/opt.h"
 #include "cli/progress.h"
+#include "describe/file.h"
 #include "record/profile.h"
 
 enum command_flags {
@@ -40,10 +41,12 @@ struct command_context {
 				     not */
 	bool profile_given;       /* it came with the command line or the environment */
 	struct profile *profile;  /* set iff COMMAND_NEEDS_CLUSTER */
-	bool quiet;               /* -q; for -v see log_verbosity */
-	bool after_dashes;        /* the operands were set off by `--`; with COMMAND_PASSES_REST */
-	int argc;                 /* operands left after the options */
-	char **argv;              /* ended by NULL; never NULL itself */
+	const struct cluster_file *file; /* of --file; NULL if none was given */
+	struct strlist overridden;       /* options that it gives, and the command line, too */
+	bool quiet;                      /* -q; for -v see log_verbosity */
+	bool after_dashes; /* the operands were set off by `--`; with COMMAND_PASSES_REST */
+	int argc;          /* operands left after the options */
+	char **argv;       /* ended by NULL; never NULL itself */
 };
 
 struct command {
@@ -65,13 +68,9 @@ struct command {
 	const bool *no_lock; /* an option with which COMMAND_LOCKS_CLUSTER is not needed, or NULL */
 	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
 
-	/*
-	 * Read the file that the command was given, if it was: what it says is set unless GIVEN
-	 * names it, and added there.  NAMED: *PROFILE_NAME is what the person asked for, whatever
-	 * the file says.  NULL: there is no such file.
-	 */
-	int (*take_file)(struct strlist *given, bool named, const char **profile_name,
-			 struct error *err);
+	/* What the file of its option --file sets, unless the command line does; NULL: it takes no
+	 * file that describes a cluster. */
+	struct cluster_options *wanted;
 
 	/* The program's exit status, or a negative errno with ERR set. */
 	int (*run)(struct command_context *ctx, struct error *err);
@@ -93,6 +92,10 @@ struct command {
 #define COMMAND_CHANGES_NODES                                                                 \
 	(COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | \
 	 COMMAND_AUDITED)
+
+/* COMMAND's options, in which settings have taken the place of what stands for them; may be NULL.
+ */
+const struct opt *command_options(const struct command *command);
 
 /* The options that every command has. */
 extern const struct opt command_global_options[];

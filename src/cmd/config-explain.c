@@ -29,12 +29,12 @@ static void print_line(const char *name, const char *help)
 }
 
 /* All fields at PLACE whose names begin with IN and a dot, or all of them. */
-static void print_fields(enum file_place place, const char *in)
+static void print_fields(enum setting_place place, const char *in)
 {
-	const struct file_field *field;
+	const struct setting *field;
 	size_t len = in ? strlen(in) : 0;
 
-	file_for_each_field(field) {
+	setting_for_each(field) {
 		cleanup_free char *summary = file_field_summary(field);
 
 		if (field->places & place &&
@@ -46,12 +46,12 @@ static void print_fields(enum file_place place, const char *in)
 static void print_all(void)
 {
 	printf("Fields of a file for 'manykube start -f':\n\n");
-	print_fields(FILE_OF_CLUSTER, NULL);
+	print_fields(SETTING_OF_CLUSTER, NULL);
 	printf("\nOf each node in 'nodes':\n\n");
-	print_fields(FILE_OF_NODE, NULL);
+	print_fields(SETTING_OF_NODE, NULL);
 	printf("\nOf 'defaults', for all nodes: ");
-	for (const struct file_field *field = file_fields, *before = NULL; field->name; field++)
-		if (field->places & FILE_OF_DEFAULTS) {
+	for (const struct setting *field = setting_table, *before = NULL; field->name; field++)
+		if (field->places & SETTING_OF_DEFAULTS) {
 			printf("%s%s", before ? ", " : "", field->name);
 			before = field;
 		}
@@ -60,7 +60,7 @@ static void print_all(void)
 }
 
 /* As far as FIELD is at PLACE. */
-static void print_one(const struct file_field *field, enum file_place place)
+static void print_one(const struct setting *field, enum setting_place place)
 {
 	cleanup_free char *path = file_field_path(field, place);
 	cleanup_free char *type = file_field_type_words(field);
@@ -70,28 +70,29 @@ static void print_one(const struct file_field *field, enum file_place place)
 	printf("  Type:     %s\n", type);
 	if (*usual)
 		printf("  Default:  %s\n", usual);
-	if (field->option && place != FILE_OF_NODE)
+	if (field->option && place != SETTING_OF_NODE)
 		printf("  Option:   --%s\n", field->option);
 	else if (field->option)
 		printf("  Option:   --%s of 'manykube node add'\n", field->option);
 	if (field->example)
 		printf("  Example:  %s: %s\n", file_field_key(field), field->example);
-	if (field->type == FILE_MAP || field->type == FILE_NODES)
+	if (field->type == SETTING_MAP || field->type == SETTING_NODES)
 		printf("\nIts fields:\n\n");
-	if (field->type == FILE_NODES)
-		print_fields(FILE_OF_NODE, NULL);
-	else if (field->type == FILE_MAP && strcmp(field->name, "defaults") == 0)
-		print_fields(FILE_OF_DEFAULTS, NULL);
-	else if (field->type == FILE_MAP)
-		print_fields(FILE_OF_CLUSTER, field->name);
+	if (field->type == SETTING_NODES)
+		print_fields(SETTING_OF_NODE, NULL);
+	else if (field->type == SETTING_MAP && strcmp(field->name, "defaults") == 0)
+		print_fields(SETTING_OF_DEFAULTS, NULL);
+	else if (field->type == SETTING_MAP)
+		print_fields(SETTING_OF_CLUSTER, field->name);
 }
 
 /* Whether NAME, as people write it, means FIELD at PLACE. */
-static bool is_meant(const struct file_field *field, enum file_place place, const char *name)
+static bool is_meant(const struct setting *field, enum setting_place place, const char *name)
 {
 	cleanup_free char *path = file_field_path(field, place);
-	cleanup_free char *short_path = place == FILE_OF_NODE ? xasprintf("nodes.%s", field->name)
-							      : xstrdup(path);
+	cleanup_free char *short_path = place == SETTING_OF_NODE
+						? xasprintf("nodes.%s", field->name)
+						: xstrdup(path);
 
 	return field->places & place &&
 	       (strcmp(path, name) == 0 || strcmp(short_path, name) == 0 ||
@@ -100,9 +101,10 @@ static bool is_meant(const struct file_field *field, enum file_place place, cons
 
 static int run(struct command_context *ctx, struct error *err)
 {
-	static const enum file_place places[] = { FILE_OF_CLUSTER, FILE_OF_DEFAULTS, FILE_OF_NODE };
+	static const enum setting_place places[] = { SETTING_OF_CLUSTER, SETTING_OF_DEFAULTS,
+						     SETTING_OF_NODE };
 	struct suggest suggest = SUGGEST_INIT(ctx->argv[0]);
-	const struct file_field *field;
+	const struct setting *field;
 	bool found = false;
 
 	if (ctx->argc == 0) {
@@ -110,7 +112,7 @@ static int run(struct command_context *ctx, struct error *err)
 		return 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		file_for_each_field(field) {
+		setting_for_each(field) {
 			suggest_offer(&suggest, field->name);
 			suggest_offer(&suggest, file_field_key(field));
 			if (!is_meant(field, places[i], ctx->argv[0]))

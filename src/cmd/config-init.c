@@ -7,6 +7,7 @@
 #include "cli/text.h"
 #include "cmd/command.h"
 #include "describe/file-fields.h"
+#include "record/limits.h"
 
 #define COLUMNS 90
 
@@ -26,7 +27,7 @@ static const struct opt options[] = {
 };
 
 /* Words are behind "# ", fields that are not in use behind "#": take that away, and they are. */
-static void print_field(const struct file_field *field, unsigned indent)
+static void print_field(const struct setting *field, unsigned indent)
 {
 	cleanup_with(strbuf_release) struct strbuf words = STRBUF_INIT;
 	cleanup_free char *summary = file_field_summary(field);
@@ -39,7 +40,7 @@ static void print_field(const struct file_field *field, unsigned indent)
 	       field->example ? field->example : "");
 }
 
-static bool has_place_of_its_own(const struct file_field *field)
+static bool has_place_of_its_own(const struct setting *field)
 {
 	static const char *const names[] = { "apiVersion", "kind", "nodes", "role", "count" };
 
@@ -49,21 +50,21 @@ static bool has_place_of_its_own(const struct file_field *field)
 	return false;
 }
 
-static void print_part(enum file_place place, const char *in, unsigned indent)
+static void print_part(enum setting_place place, const char *in, unsigned indent)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field) {
+	setting_for_each(field) {
 		bool is_defaults = strcmp(field->name, "defaults") == 0;
 
 		/* What can be in several places is shown once. */
 		if (!file_field_is_in(field, place, in) || has_place_of_its_own(field) ||
-		    (place != FILE_OF_DEFAULTS && field->places & FILE_OF_DEFAULTS) ||
-		    (place == FILE_OF_CLUSTER && strcmp(field->name, "name") == 0))
+		    (place != SETTING_OF_DEFAULTS && field->places & SETTING_OF_DEFAULTS) ||
+		    (place == SETTING_OF_CLUSTER && strcmp(field->name, "name") == 0))
 			continue;
 		print_field(field, indent);
-		if (field->type == FILE_MAP)
-			print_part(is_defaults ? FILE_OF_DEFAULTS : FILE_OF_CLUSTER,
+		if (field->type == SETTING_MAP)
+			print_part(is_defaults ? SETTING_OF_DEFAULTS : SETTING_OF_CLUSTER,
 				   is_defaults ? "" : field->name, indent + 2);
 	}
 }
@@ -79,9 +80,9 @@ static void print_nodes(const char *role, unsigned count)
 
 static int run(struct command_context *ctx, struct error *err)
 {
-	if (arg.nodes > 250)
+	if (arg.nodes > NODES_MOST)
 		return error_because(err, &reason_usage, -ERANGE,
-				     "--nodes: a cluster has at most 250 nodes");
+				     "--nodes: a cluster has at most %d nodes", NODES_MOST);
 	if (arg.control_planes > arg.nodes)
 		arg.nodes = arg.control_planes;
 	printf("# A cluster: 'manykube start -f FILE' makes it.  Lines that begin with # change\n"
@@ -90,12 +91,12 @@ static int run(struct command_context *ctx, struct error *err)
 	       "kind: " FILE_KIND "\n"
 	       "name: %s\n",
 	       ctx->profile_name);
-	print_part(FILE_OF_CLUSTER, "", 0);
+	print_part(SETTING_OF_CLUSTER, "", 0);
 	printf("nodes:\n");
 	print_nodes("control-plane", arg.control_planes);
 	print_nodes("worker", arg.nodes - arg.control_planes);
 	printf("# What else a node can have: all that 'defaults' can, and\n");
-	print_part(FILE_OF_NODE, "", 2);
+	print_part(SETTING_OF_NODE, "", 2);
 	return 0;
 }
 

@@ -89,6 +89,6 @@ void defaults_tables(const struct command *const *list, const struct opt *ret_ta
 	while (*list && strcmp((*list)->name, "start") != 0)
 		list++;
 	ret_tables[0] = command_global_options;
-	ret_tables[1] = *list ? (*list)->options : NULL;
+	ret_tables[1] = *list ? command_options(*list) : NULL;
 	ret_tables[2] = NULL;
 }

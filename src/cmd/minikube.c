@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#include "cmd/driver-option.h"
-
 #define LOAD_IMAGES                                                                        \
 	"an archive as 'docker save' writes it gets onto every node with 'manykube start " \
 	"--load-images=FILE'; 'manykube ssh NODE -- ctr -n k8s.io images ls' lists what it has"
@@ -82,7 +80,7 @@ const struct opt minikube_global_options[] = {
 	OPT_END,
 };
 
-#define NO_DRIVER DRIVER_OPTION_ADVICE
+#define NO_DRIVER "nodes are made of namespaces of this host and need no driver: leave it out"
 #define NO_VM     "nodes are no virtual machines"
 #define BOUND     "--mount binds files of this host; there is no 9p between"
 #define AS_IT_IS "there is no substitute: --mount shows files as this host has them"

@@ -7,6 +7,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
+#include "cmd/setting-options.h"
 #include "plan/plan.h"
 #include "record/options.h"
 
@@ -89,7 +90,7 @@ static int take_operand(struct command_context *ctx, struct error *err)
 	if (arg.count > 1 && (arg.node.name || arg.node.address))
 		return error_because(err, &reason_usage, -EINVAL, "%s is for one node, not for %u",
 				     arg.node.name ? "a name" : "--static-ip", arg.count);
-	node_make_absolute(&arg.node.mounts, &arg.node.base_image);
+	setting_options_complete_node(&arg.node.settings);
 	driver_option_resolve(&arg.node.driver);
 	arg.wanted.only = &names;
 	arg.wanted.add = repeat_node();

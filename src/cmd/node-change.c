@@ -14,10 +14,8 @@
 #include "cluster/cluster.h"
 #include "kubeadm/members.h"
 #include "plan/plan.h"
+#include "record/limits.h"
 #include "record/options.h"
-
-#define MIN_WORKER_BYTES        (UINT64_C(512) << 20)
-#define MIN_CONTROL_PLANE_BYTES (UINT64_C(1) << 30)
 
 const char *node_runtime;
 
@@ -119,40 +117,12 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 	return 0;
 }
 
-void node_make_list_absolute(struct strlist *words)
-{
-	struct strlist absolute = STRLIST_INIT;
-	cleanup_free char *here = getcwd(NULL, 0);
-	const char *word;
-
-	strlist_for_each(word, words) {
-		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
-		cleanup_free char *real = *host && *host != '/' && here ? realpath(host, NULL)
-									: NULL;
-
-		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
-	}
-	strlist_release(words);
-	*words = absolute;
-}
-
-void node_make_absolute(struct strlist *mounts, const char **base_image)
-{
-	static char *base; /* the options point to it */
-
-	node_make_list_absolute(mounts);
-	if (!*base_image || **base_image == '/')
-		return;
-	free(base);
-	base = realpath(*base_image, NULL);
-	*base_image = base ? base : *base_image;
-}
-
 int node_check_size(const struct cluster_options *options, struct error *err)
 {
 	for (size_t i = 0; i < options->add_count; i++) {
 		const struct node_options *node = &options->add[i];
-		uint64_t least = node->control_plane ? MIN_CONTROL_PLANE_BYTES : MIN_WORKER_BYTES;
+		uint64_t least = node->control_plane ? CONTROL_PLANE_LEAST_BYTES
+						     : WORKER_LEAST_BYTES;
 
 		if (!node->memory_bytes || node->memory_bytes >= least || options->force)
 			continue;

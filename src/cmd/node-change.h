@@ -6,54 +6,16 @@
 #include "record/options.h"
 #include "record/spec.h"
 
-/* The settings of one node as options of a command, for its table. */
-#define NODE_OPTIONS(to_)                                                                             \
-	OPT_POSITIVE(0, "cpus", &(to_).cpus,                                                          \
-		     "CPUs of the node, or max; as the cluster's nodes unless given",                 \
-		     .once = true, .may_be_all = true),                                               \
-		OPT_SIZE('m', "memory", &(to_).memory_bytes,                                          \
-			 "memory of the node, as 2g, or max; as the cluster's nodes unless given",    \
-			 .once = true, .may_be_all = true),                                           \
-		OPT_STRING(0, "static-ip", &(to_).address, "ADDRESS",                                 \
-			   "the node's address; the next free one unless given", .once = true),       \
-		OPT_LIST(0, "label", &(to_).labels, "KEY=VALUE",                                      \
-			 "a label of the node, beside the cluster's", .once = true),                  \
-		OPT_LIST(0, "taint", &(to_).taints, "KEY=VALUE:EFFECT",                               \
-			 "a taint of the node, beside the cluster's", .once = true),                  \
-		OPT_LIST(0, "mount", &(to_).mounts, "HOST:NODE[:ro]",                                 \
-			 "a directory or file of this host that the node has, too; unless it is "     \
-			 "read-only, node root has the rights of its owner there",                    \
-			 .once = true, .complete = COMPLETE_FILE),                                    \
-		OPT_LIST(0, "extra-config", &(to_).extra_config, "kubelet.KEY=VALUE",                 \
-			 "an argument of the node's kubelet", .once = true),                          \
-		OPT_WORDS(0, "feature-gates", &(to_).feature_gates, "NAME=true|false",                \
-			  "a feature of the node's kubelet to turn on or off", .once = true),         \
-		OPT_LIST(0, "env", &(to_).env, "NAME=VALUE",                                          \
-			 "a variable for containerd and the kubelet of the node", .once = true,       \
-			 .secret = true),                                                             \
-		OPT_POSITIVE(0, "max-pods", &(to_).max_pods, "how many pods the node takes",          \
-			     .once = true),                                                           \
-		OPT_STRING(0, "kubelet-binary", &(to_).kubelet_binary, "FILE",                        \
-			   "a kubelet of your own build for the node", .once = true,                  \
-			   .complete = COMPLETE_FILE),                                                \
-		OPT_STRING(                                                                           \
-			0, "kubernetes-version", &(to_).kubernetes_version, "VERSION",                \
-			"the node's kubelet, for instance v1.35; the cluster's version unless given", \
-			.once = true, .complete = COMPLETE_VERSION),                                  \
-		OPT_SIZE(                                                                             \
-			0, "disk-size", &(to_).disk_bytes,                                            \
-			"size of a disk for the node's /var; as the cluster's nodes unless given",    \
-			.once = true),                                                                \
-		OPT_STRING(                                                                           \
-			0, "base-image", &(to_).base_image, "PATH",                                   \
-			"a folder or tar to have /usr from; as the cluster's nodes unless given",     \
-			.once = true, .complete = COMPLETE_FILE),                                     \
-		DRIVER_OPTION(                                                                        \
-			0, &(to_).driver,                                                             \
-			"what makes the node, or auto; as the cluster's nodes unless given"),         \
-		OPT_STRING(0, "container-runtime", &node_runtime, "NAME",                             \
-			   "what runs containers; there is only containerd", .once = true,            \
-			   .check = spec_check_runtime,                                               \
+/* The settings of one node, TO_, as options of a command, for its table. */
+#define NODE_OPTIONS(to_)                                                                  \
+	OPT_NODE_SETTINGS(&(to_).settings,                                                 \
+			  "cpus memory static-ip label taint mount extra-config "          \
+			  "feature-gates env max-pods kubelet-binary kubernetes-version "  \
+			  "disk-size base-image driver"),                                  \
+		OPT_NODE_SETTINGS(&(to_).settings, NULL),                                  \
+		OPT_STRING(0, "container-runtime", &node_runtime, "NAME",                  \
+			   "what runs containers; there is only containerd", .once = true, \
+			   .check = spec_check_runtime,                                    \
 			   .instead = "leave it out, or give --container-runtime=containerd")
 
 /* What --container-runtime says, which is of no further use: there is only one. */
@@ -86,12 +48,6 @@ int node_need_named(const struct command_context *ctx, const char *name, struct 
 /* The nodes that the operands name, or what ALL says: -EINVAL if neither was given. */
 int node_choose(struct command_context *ctx, enum node_choice all, struct strlist *ret_names,
 		struct error *err);
-
-/* Paths may be written as the person sees them; a profile is read elsewhere, too. */
-void node_make_absolute(struct strlist *mounts, const char **base_image);
-
-/* The same for WORDS that begin with a path. */
-void node_make_list_absolute(struct strlist *words);
 
 /* See that what OPTIONS add can work at all. */
 int node_check_size(const struct cluster_options *options, struct error *err);

@@ -6,26 +6,26 @@
 #include "cli/say.h"
 #include "cluster/change-node.h"
 #include "cmd/node-change.h"
+#include "record/limits.h"
 
-#define MIN_MEMORY_BYTES (UINT64_C(512) << 20)
-
-static struct node_changes changes;
+static struct node_settings changes;
 
 static const struct opt options[] = {
-	OPT_LIST(0, "label", &changes.labels, "KEY=VALUE|KEY-", "set a label, or remove it",
-		 .once = true),
-	OPT_LIST(0, "taint", &changes.taints, "KEY=VALUE:EFFECT|KEY-", "set a taint, or remove it",
-		 .once = true),
-	OPT_POSITIVE(0, "cpus", &changes.cpus, "CPUs of the node; max means all CPUs of the host",
-		     .once = true, .may_be_all = true),
-	OPT_SIZE('m', "memory", &changes.memory_bytes,
-		 "memory of the node, for instance 2g; max means all memory of the host",
-		 .once = true, .may_be_all = true),
-	OPT_SIZE(0, "disk-size", &changes.disk_bytes,
-		 "new size of the node's disk, which grows at the next start of the node",
-		 .once = true),
+	OPT_NODE_CHANGES(&changes, "label taint cpus memory disk-size"),
+	OPT_NODE_CHANGES(&changes, NULL),
 	OPT_END,
 };
+
+static bool has_changes(void)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (setting->set_help &&
+		    setting_is_set(setting, setting_in_node(setting, &changes)))
+			return true;
+	return false;
+}
 
 static void tell_restart(const char *name)
 {
@@ -46,13 +46,12 @@ static int run(struct command_context *ctx, struct error *err)
 	bool needs_restart = false;
 	int r;
 
-	if (changes.labels.count == 0 && changes.taints.count == 0 && !changes.cpus &&
-	    !changes.memory_bytes && !changes.disk_bytes) {
+	if (!has_changes()) {
 		(void)error_because(err, &reason_usage, -EINVAL, "nothing is to be changed");
 		return error_hint(err, -EINVAL,
 				  "give --label, --taint, --cpus, --memory or --disk-size");
 	}
-	if (changes.memory_bytes && changes.memory_bytes < MIN_MEMORY_BYTES) {
+	if (changes.memory_bytes && changes.memory_bytes < WORKER_LEAST_BYTES) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 512 MiB");
 		return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");

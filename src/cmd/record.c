@@ -20,16 +20,18 @@ static void add_hidden(struct strlist *words, const char *word, size_t len)
 }
 
 /* The length of "--name=" at the beginning of WORD if it is a secret option; without "=", of all.
- * The setting for --env is called "env". */
+ * The key of `config` for --env is called "env". */
 static size_t secret_option(const struct command *command, const char *word)
 {
-	const struct opt *tables[] = { command->options, NULL };
+	const struct opt *tables[] = { command_options(command), NULL };
 	size_t len = strcspn(word, "=");
+	const struct setting *setting = setting_find(SETTING_OF_CLUSTER | SETTING_OF_DEFAULTS,
+						     word);
 	const struct opt *opt;
 
 	if (command->complete == COMPLETE_SETTING)
-		return strcmp(word, "env") == 0 ? len : 0;
-	if (!command->options || strncmp(word, "--", 2) != 0)
+		return setting && setting->secret ? len : 0;
+	if (!command_options(command) || strncmp(word, "--", 2) != 0)
 		return 0;
 	opt = opt_find(tables, word + 2, len - 2);
 	return opt && opt->secret ? len + (word[len] == '=') : 0;

@@ -11,12 +11,12 @@
 #include "describe/file-schema.h"
 #include "plan/apply-plan.h"
 
-static void write_fields(const struct document_format *format, enum file_place place, FILE *out)
+static void write_fields(const struct document_format *format, enum setting_place place, FILE *out)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
 	format->begin_items(out, "field", "meaning");
-	file_for_each_field(field) {
+	setting_for_each(field) {
 		cleanup_free char *summary = file_field_summary(field);
 
 		if (field->places & place)
@@ -25,43 +25,44 @@ static void write_fields(const struct document_format *format, enum file_place p
 }
 
 /* The names of the fields of which IS_ONE says so, for the caller to free. */
-static char *join_fields(bool (*is_one)(const struct file_field *field))
+static char *join_fields(bool (*is_one)(const struct setting *field))
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field)
+	setting_for_each(field)
 		if (is_one(field))
 			strlist_add(&names, field->name);
 	return strlist_join(&names, ", ");
 }
 
-static bool is_set(const struct file_field *field)
+static bool is_set(const struct setting *field)
 {
-	return field->has_member && field->places == FILE_OF_CLUSTER && apply_may_change(field);
+	return field->has_member && field->places == SETTING_OF_CLUSTER && apply_may_change(field);
 }
 
-static bool is_refused(const struct file_field *field)
+static bool is_refused(const struct setting *field)
 {
-	return field->has_member && field->places & FILE_OF_CLUSTER && !apply_may_change(field);
+	return field->has_member && field->places & SETTING_OF_CLUSTER && !apply_may_change(field);
 }
 
-static bool is_at_once(const struct file_field *field)
+static bool is_at_once(const struct setting *field)
 {
-	return field->places & FILE_OF_NODE &&
-	       (field->effect == FILE_AT_ONCE || field->effect == FILE_HELD_TO ||
-		field->type == FILE_FLAG);
+	return field->places & SETTING_OF_NODE &&
+	       (field->effect == SETTING_AT_ONCE || field->effect == SETTING_HELD_TO ||
+		field->type == SETTING_FLAG);
 }
 
-static bool is_restarted(const struct file_field *field)
+static bool is_restarted(const struct setting *field)
 {
-	return field->effect == FILE_ON_RESTART || field->effect == FILE_GROWING;
+	return field->effect == SETTING_ON_RESTART || field->effect == SETTING_GROWING;
 }
 
-static bool is_anew(const struct file_field *field)
+static bool is_anew(const struct setting *field)
 {
-	return field->places & FILE_OF_NODE && field->has_member && field->effect == FILE_ANEW &&
-	       field->type != FILE_FLAG && strcmp(field->name, "name") != 0;
+	return field->places & SETTING_OF_NODE && field->has_member &&
+	       field->effect == SETTING_ANEW && field->type != SETTING_FLAG &&
+	       strcmp(field->name, "name") != 0;
 }
 
 static void write_changes(const struct document_format *format, FILE *out)
@@ -99,7 +100,7 @@ static void write_changes(const struct document_format *format, FILE *out)
 void reference_write_file(const struct document_format *format, FILE *out)
 {
 	cleanup_with(strbuf_release) struct strbuf names = STRBUF_INIT;
-	const struct file_field *field;
+	const struct setting *field;
 
 	format->section(out, 1, "The cluster");
 	format->paragraph(out,
@@ -119,12 +120,12 @@ void reference_write_file(const struct document_format *format, FILE *out)
 			  "  name: database\n"
 			  "  memory: 4g\n"
 			  "  labels: {tier: db}\n");
-	write_fields(format, FILE_OF_CLUSTER, out);
+	write_fields(format, SETTING_OF_CLUSTER, out);
 	format->section(out, 1, "Nodes");
 	format->paragraph(out, "Fields of each item of 'nodes'.");
-	write_fields(format, FILE_OF_NODE, out);
-	file_for_each_field(field)
-		if (field->places & FILE_OF_DEFAULTS)
+	write_fields(format, SETTING_OF_NODE, out);
+	setting_for_each(field)
+		if (field->places & SETTING_OF_DEFAULTS)
 			strbuf_addf(
 				&names, "%s%s",
 				names.len ? ", " : "In 'defaults', for all nodes: ", field->name);

@@ -84,8 +84,8 @@ static void write_command(const struct page *page, const struct command *command
 	format->code(page->out, usage);
 	if (command->description)
 		format->paragraph(page->out, command->description);
-	if (command->options && command->options->type != OPT_TYPE_END)
-		write_options(page, command->options);
+	if (command_options(command) && command_options(command)->type != OPT_TYPE_END)
+		write_options(page, command_options(command));
 	if (command->examples) {
 		format->paragraph(page->out, "For example:");
 		format->code(page->out, command->examples);

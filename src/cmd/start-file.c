@@ -13,60 +13,9 @@
 #include "plan/apply-plan.h"
 #include "record/options.h"
 
-/* What was taken points into it. */
-static struct cluster_file file;
-
-/* What the file says otherwise than the command line. */
-static struct strlist overridden;
-
-const struct cluster_file *start_file(void)
-{
-	return &file;
-}
-
-/* --file can come from the environment, too, but is needed before all else of it. */
-static int find_path(struct strlist *given, const char **ret, struct error *err)
-{
-	static const struct opt *const tables[] = { start_options, NULL };
-	const struct opt *const option = opt_find(tables, "file", strlen("file"));
-	const struct opt alone[] = { *option, OPT_END };
-	int r = opt_take_environment(alone, given, err);
-
-	*ret = start_arguments.file;
-	return r;
-}
-
-int start_take_file(struct strlist *given, bool named, const char **profile_name, struct error *err)
-{
-	const struct cluster_file_before before = { .name = named ? *profile_name : NULL,
-						    .usual_name = *profile_name,
-						    .has_version = strlist_has(
-							    given, "kubernetes-version") };
-	const char *warning;
-	const char *option;
-	const char *path;
-	int r = find_path(given, &path, err);
-
-	if (r < 0 || !path)
-		return r;
-	r = cluster_file_read(path, &before, &file, err);
-	if (r < 0)
-		return r;
-	strlist_for_each(warning, &file.warnings)
-		log_warning("%s", warning);
-	strlist_for_each(option, &file.given)
-		if (strlist_has(given, option))
-			strlist_add(&overridden, option);
-	cluster_file_take(&file, &start_arguments.wanted, given);
-	/* So that advice names the cluster. */
-	if (strcmp(*profile_name, file.name) != 0)
-		strlist_add(given, "profile");
-	*profile_name = file.name;
-	return 0;
-}
-
 /* Counts on the command line can make the cluster larger than the file says, and never smaller. */
-static int check_counts(const struct cluster_options *wanted, struct error *err)
+static int check_counts(const struct cluster_file *file, const struct cluster_options *wanted,
+			struct error *err)
 {
 	unsigned control_planes = 0;
 
@@ -75,25 +24,27 @@ static int check_counts(const struct cluster_options *wanted, struct error *err)
 	if (wanted->nodes && wanted->nodes < wanted->add_count)
 		return error_because(err, &reason_usage, -EINVAL,
 				     "--nodes=%u is fewer than the %zu nodes of '%s'",
-				     wanted->nodes, wanted->add_count, file.source);
+				     wanted->nodes, wanted->add_count, file->source);
 	if (wanted->control_planes && wanted->control_planes < control_planes)
 		return error_because(err, &reason_usage, -EINVAL,
 				     "--control-planes=%u is fewer than the %u of '%s'",
-				     wanted->control_planes, control_planes, file.source);
+				     wanted->control_planes, control_planes, file->source);
 	return 0;
 }
 
-/* Say what of the nodes of PROFILE is not as the file says. */
-static void tell_differences(const struct profile *profile)
+/* Say what of the nodes of PROFILE is not as the file, which is at PATH, says. */
+static void tell_differences(const struct command_context *ctx, const char *path,
+			     const struct profile *profile)
 {
 	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
 	struct strlist said = STRLIST_INIT;
-	struct cluster_file compared = file;
+	const struct cluster_file *file = ctx->file;
+	struct cluster_file compared = *file;
 	bool differs = false;
 	const char *option;
 
-	strlist_for_each(option, &file.given)
-		if (!strlist_has(&overridden, option))
+	strlist_for_each(option, &file->given)
+		if (!strlist_has(&ctx->overridden, option))
 			strlist_add(&said, option);
 	compared.given = said;
 	apply_plan_make(profile, &compared, true, &plan);
@@ -102,36 +53,41 @@ static void tell_differences(const struct profile *profile)
 		cleanup_free char *changes = apply_step_changes(step);
 
 		if (step->action == APPLY_DELETE)
-			log_warning("node '%s' is not in '%s', and stays", step->node, file.source);
+			log_warning("node '%s' is not in '%s', and stays", step->node,
+				    file->source);
 		else if (step->node && step->action != APPLY_ADD)
 			log_warning("node '%s' is not as '%s' says, and stays so: %s", step->node,
-				    file.source, changes);
+				    file->source, changes);
 		differs |= step->node && step->action != APPLY_ADD;
 	}
 	if (differs)
-		log_warning("'manykube apply -f %s' makes the cluster what it says",
-			    start_arguments.file);
+		log_warning("'manykube apply -f %s' makes the cluster what it says", path);
 	strlist_release(&said);
 }
 
-int start_settle_file(const char *name, struct error *err)
+int start_settle_file(const struct command_context *ctx, struct start_arguments *arguments,
+		      struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	struct cluster_options *wanted = &start_arguments.wanted;
+	struct cluster_options *wanted = &arguments->wanted;
+	const struct cluster_file *file = ctx->file;
 	static struct node_options *missing;
-	int r = check_counts(wanted, err);
+	int r;
 
+	if (!file)
+		return 0;
+	r = check_counts(file, wanted, err);
 	if (r == 0)
 		r = node_check_size(wanted, err);
 	/* What can't be read is told by who needs it. */
-	if (r < 0 || wanted->add_count == 0 || profile_load(name, &profile, NULL) < 0)
+	if (r < 0 || wanted->add_count == 0 || profile_load(ctx->profile_name, &profile, NULL) < 0)
 		return r;
-	tell_differences(&profile);
+	tell_differences(ctx, arguments->file, &profile);
 	missing = xcalloc(wanted->add_count, sizeof(*missing));
 	wanted->add_count = 0;
-	for (size_t i = 0; i < file.node_count; i++)
-		if (!profile_find_node(&profile, file.nodes[i].name))
-			missing[wanted->add_count++] = file.nodes[i];
+	for (size_t i = 0; i < file->node_count; i++)
+		if (!profile_find_node(&profile, file->nodes[i].name))
+			missing[wanted->add_count++] = file->nodes[i];
 	wanted->add = missing;
 	return 0;
 }

@@ -20,11 +20,8 @@
 #include "kubeconfig/context.h"
 #include "look/defects.h"
 #include "payload/payload.h"
+#include "record/limits.h"
 #include "record/options.h"
-
-/* Below it, a control plane is killed for lack of memory while it starts. */
-#define MIN_MEMORY_BYTES (UINT64_C(1) << 30)
-#define MIN_CERT_SECONDS 3600
 
 /* How long parts of a cluster that has come up may take to answer once more. */
 #define ANSWER_SECONDS 5
@@ -98,13 +95,14 @@ static void record_events(const char *name)
 		events_record(folder);
 }
 
-static int check_counts(struct error *err)
+static int check_counts(struct start_arguments *arguments, struct error *err)
 {
-	struct cluster_options *wanted = &start_arguments.wanted;
+	struct cluster_options *wanted = &arguments->wanted;
 
-	if (start_arguments.ha && !wanted->control_planes)
+	if (arguments->ha && !wanted->control_planes)
 		wanted->control_planes = 3;
-	if (wanted->memory_bytes && wanted->memory_bytes < MIN_MEMORY_BYTES && !wanted->force) {
+	if (wanted->memory_bytes && wanted->memory_bytes < CONTROL_PLANE_LEAST_BYTES &&
+	    !wanted->force) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 1 GiB");
 		return error_hint(err, -ERANGE, "give more, or --force to try");
@@ -115,10 +113,10 @@ static int check_counts(struct error *err)
 			wanted->nodes, wanted->control_planes, wanted->control_planes);
 		wanted->nodes = wanted->control_planes;
 	}
-	if (wanted->nodes > 250)
+	if (wanted->nodes > NODES_MOST)
 		return error_because(err, &reason_usage, -ERANGE,
-				     "--nodes: a cluster has at most 250 nodes");
-	if (wanted->cert_seconds && wanted->cert_seconds < MIN_CERT_SECONDS && !wanted->force) {
+				     "--nodes: a cluster has at most %d nodes", NODES_MOST);
+	if (wanted->cert_seconds && wanted->cert_seconds < CERT_LEAST_SECONDS && !wanted->force) {
 		(void)error_because(err, &reason_usage, -ERANGE,
 				    "--cert-expiration: the cluster would not work for an hour");
 		return error_hint(err, -ERANGE, "give at least 1h, or --force to try");
@@ -156,8 +154,8 @@ static void undo(const char *name, const struct cluster_outcome *outcome, struct
 		log_warning("cluster '%s' was removed again, as --delete-on-failure asks", name);
 }
 
-static int start(const char *name, struct observer *observer, struct cluster_outcome *ret_outcome,
-		 struct error *err)
+static int start(const char *name, const struct start_arguments *arguments,
+		 struct observer *observer, struct cluster_outcome *ret_outcome, struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r;
@@ -168,29 +166,30 @@ static int start(const char *name, struct observer *observer, struct cluster_out
 	if (probe_raise_inotify(&why) < 0)
 		log_warning("%s; do it yourself: %s", why.text, why.hint);
 	record_events(name);
-	r = cluster_start(name, &start_arguments.wanted, observer, ret_outcome, err);
-	if (r < 0 && start_arguments.delete_on_failure)
+	r = cluster_start(name, &arguments->wanted, observer, ret_outcome, err);
+	if (r < 0 && arguments->delete_on_failure)
 		undo(name, ret_outcome, observer);
 	return r;
 }
 
-int start_settle(struct command_context *ctx, struct error *err)
+int start_settle(struct command_context *ctx, struct start_arguments *arguments, struct error *err)
 {
 	int r = check_name(ctx->profile_name, err);
 
 	if (r == 0)
-		r = start_settle_file(ctx->profile_name, err);
+		r = start_settle_file(ctx, arguments, err);
 	if (r == 0)
-		r = check_counts(err);
-	return r < 0 ? r : start_arguments_finish(&start_arguments, err);
+		r = check_counts(arguments, err);
+	return r < 0 ? r : start_arguments_finish(arguments, err);
 }
 
-int start_go(struct command_context *ctx, struct error *err)
+int start_go(struct command_context *ctx, const struct start_arguments *arguments,
+	     struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
 	struct cluster_outcome outcome;
-	int r = start(ctx->profile_name, progress_observer(progress), &outcome, err);
+	int r = start(ctx->profile_name, arguments, progress_observer(progress), &outcome, err);
 
 	progress_free(take_ptr(progress));
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
@@ -201,7 +200,7 @@ int start_go(struct command_context *ctx, struct error *err)
 static int run(struct command_context *ctx, struct error *err)
 {
 	const struct cluster_options *wanted = &start_arguments.wanted;
-	int r = start_settle(ctx, err);
+	int r = start_settle(ctx, &start_arguments, err);
 
 	if (r < 0)
 		return r;
@@ -212,7 +211,7 @@ static int run(struct command_context *ctx, struct error *err)
 				wanted->kubernetes_version ? wanted->kubernetes_version
 							   : payload_versions()[0],
 				err);
-	return start_go(ctx, err);
+	return start_go(ctx, &start_arguments, err);
 }
 
 const struct command cmd_start = {
@@ -240,6 +239,6 @@ const struct command cmd_start = {
 	.options = start_options,
 	.absent = minikube_start_options,
 	.events = &start_arguments.output,
-	.take_file = start_take_file,
+	.wanted = &start_arguments.wanted,
 	.run = run,
 };

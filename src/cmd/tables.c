@@ -4,16 +4,22 @@
 
 #include "base/log.h"
 #include "cmd/minikube.h"
+#include "cmd/setting-options.h"
 
 const struct opt *const tables_before_command[] = { command_global_options, minikube_global_options,
 						    NULL };
+
+const struct opt *command_options(const struct command *command)
+{
+	return setting_options(command->options);
+}
 
 void tables_list(const struct command *command, const struct opt *ret[TABLES_MOST + 1])
 {
 	size_t count = 0;
 
-	if (command->options)
-		ret[count++] = command->options;
+	if (command_options(command))
+		ret[count++] = command_options(command);
 	ret[count++] = command_global_options;
 	if (command->absent)
 		ret[count++] = command->absent;

@@ -47,8 +47,8 @@ static void use_command(struct typed *typed, const struct command *command)
 
 	typed->command = command;
 	typed->next = command->subcommands;
-	if (command->options)
-		typed->tables[i++] = command->options;
+	if (command_options(command))
+		typed->tables[i++] = command_options(command);
 	typed->tables[i++] = command_global_options;
 	typed->tables[i] = NULL;
 }

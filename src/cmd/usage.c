@@ -131,9 +131,9 @@ void command_print_help(const struct command *command, const char *path, FILE *o
 		fprintf(out, "\nCommands:\n");
 		print_summaries(command->subcommands, columns, out);
 	}
-	if (command->options && command->options->type != OPT_TYPE_END) {
+	if (command_options(command) && command_options(command)->type != OPT_TYPE_END) {
 		fprintf(out, "\nOptions:\n");
-		opt_print_help(command->options, columns, out);
+		opt_print_help(command_options(command), columns, out);
 	}
 	fprintf(out, "\n");
 	command_print_options(out);

@@ -24,7 +24,7 @@ int settings_path(char **ret_path, struct error *err)
 	return r;
 }
 
-static struct setting *find(const struct settings *settings, const char *key)
+static struct settings_item *find(const struct settings *settings, const char *key)
 {
 	for (size_t i = 0; i < settings->count; i++)
 		if (strcmp(settings->items[i].key, key) == 0)
@@ -119,14 +119,14 @@ int settings_load(struct settings *ret, struct error *err)
 
 const char *settings_get(const struct settings *settings, const char *key)
 {
-	const struct setting *setting = find(settings, key);
+	const struct settings_item *setting = find(settings, key);
 
 	return setting ? setting->value : NULL;
 }
 
 void settings_set(struct settings *settings, const char *key, const char *value)
 {
-	struct setting *setting = find(settings, key);
+	struct settings_item *setting = find(settings, key);
 	char *copy = xstrdup(value);
 
 	if (setting) {
@@ -135,12 +135,12 @@ void settings_set(struct settings *settings, const char *key, const char *value)
 		return;
 	}
 	settings->items = xrealloc(settings->items, settings->count + 1, sizeof(*settings->items));
-	settings->items[settings->count++] = (struct setting){ xstrdup(key), copy };
+	settings->items[settings->count++] = (struct settings_item){ xstrdup(key), copy };
 }
 
 bool settings_unset(struct settings *settings, const char *key)
 {
-	struct setting *setting = find(settings, key);
+	struct settings_item *setting = find(settings, key);
 	size_t behind;
 
 	if (!setting)

@@ -12,14 +12,14 @@
 
 #define SETTING_PROFILE "profile" /* the active profile: what -p is when it is not given */
 
-struct setting {
+struct settings_item {
 	char *key;
 	char *value;
 };
 
 /* In the order of the file. */
 struct settings {
-	struct setting *items;
+	struct settings_item *items;
 	size_t count;
 };
 

@@ -1,410 +1,139 @@
-/* What a person chooses for a cluster with options of `start`: one table. */
+/* What a person chooses for a cluster with options of `start`. */
 
 #include "describe/choices.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "data/inet.h"
 #include "driver/driver.h"
 #include "driver/mount-owner.h"
 #include "kubeadm/kubeadm-patch.h"
 #include "node/base-image.h"
 #include "node/own-images.h"
-#include "record/labels.h"
-#include "record/options.h"
-#include "record/spec.h"
 
-enum choice_type {
-	CHOICE_STRING,
-	CHOICE_NUMBER,
-	CHOICE_BYTES,
-	CHOICE_LIST,
-};
+typedef int (*check_fn)(const char *word, struct error *err);
 
-/* The images of a control plane take 1.1 GiB of it; etcd, logs and pods come on top. */
-#define MIN_DISK_BYTES (UINT64_C(2) << 30)
-
-/* Of an ext4 file, which it may have to be. */
-#define MAX_DISK_BYTES (UINT64_C(15) << 40)
-
-struct choice {
-	const char *option;
-	enum choice_type type;
-	bool any_time;                                     /* may change on an existing cluster */
-	size_t wanted;                                     /* in struct cluster_options */
-	size_t kept;                                       /* in struct profile */
-	int (*check)(const char *word, struct error *err); /* each word of it; may be NULL */
-	bool (*excludes)(const char *word, const char *other); /* a list has one of both; or NULL */
-	const char *(*usual)(void); /* what a cluster has for which nothing is kept; or NULL */
-};
-
-static const char *usual_driver(void)
+/* What a word of SETTING must be; NULL: anything. */
+static check_fn check_of(const struct setting *setting)
 {
-	return node_driver_default()->name;
-}
-
-static int check_port(const char *word, struct error *err)
-{
-	struct port_spec port;
-
-	return spec_parse_port(word, &port, err);
-}
-
-/* A port of the host leads to one port of the nodes. */
-static bool is_same_port(const char *word, const char *other)
-{
-	struct port_spec one;
-	struct port_spec two;
-
-	return spec_parse_port(word, &one, NULL) == 0 && spec_parse_port(other, &two, NULL) == 0 &&
-	       one.address.s_addr == two.address.s_addr && one.host_port == two.host_port;
-}
-
-static int check_mount(const char *word, struct error *err)
-{
-	cleanup_with(spec_release_mount) struct node_mount mount = { NULL };
-	int r = spec_parse_mount(word, &mount, err);
-
-	if (r == 0 && !file_exists(mount.host))
-		return error_because(err, &reason_usage, -EINVAL, "'%s': this host has no '%s'",
-				     word, mount.host);
-	return r < 0 || mount.read_only ? r : mount_owner_check(mount.host, err);
-}
-
-static int check_label(const char *word, struct error *err)
-{
-	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-
-	return spec_parse_label(word, &label, err);
-}
-
-static int check_taint(const char *word, struct error *err)
-{
-	cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
-
-	return spec_parse_taint(word, &taint, err);
-}
-
-static int check_gate(const char *word, struct error *err)
-{
-	cleanup_with(spec_release_pair) struct pair_spec gate = PAIR_SPEC_INIT;
-
-	return spec_parse_gate(word, &gate, err);
-}
-
-static int check_mirror(const char *word, struct error *err)
-{
-	cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
-
-	return spec_parse_mirror(word, &mirror, err);
-}
-
-/* kubeadm's fields that are ours to fill in have options of their own, or are none of a person's
- * business. */
-static int check_kubeadm_key(const char *word, const char *key, struct error *err)
-{
+	/* These know more than record/ does, where the table is. */
 	static const struct {
 		const char *key;
-		const char *option;
-	} ours[] = {
-		{ "pod-network-cidr", "--pod-network-cidr" },
-		{ "networking.podSubnet", "--pod-network-cidr" },
-		{ "service-cidr", "--service-cluster-ip-range" },
-		{ "networking.serviceSubnet", "--service-cluster-ip-range" },
-		{ "service-dns-domain", "--dns-domain" },
-		{ "networking.dnsDomain", "--dns-domain" },
-		{ "image-repository", "--image-repository" },
-		{ "imageRepository", "--image-repository" },
-		{ "apiserver-cert-extra-sans", "--apiserver-names" },
-		{ "kubernetes-version", "--kubernetes-version" },
-		{ "kubernetesVersion", "--kubernetes-version" },
-		{ "clusterName", "--profile" },
-		{ "feature-gates", "--feature-gates" },
+		check_fn check;
+	} further[] = {
+		{ "images", own_images_check },
+		{ "baseImage", base_check },
+		{ "kubeadmPatches", kubeadm_patch_check },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		if (strcmp(ours[i].key, key) == 0)
-			return error_because(err, &reason_usage, -EINVAL, "'%s': use %s instead",
-					     word, ours[i].option);
-	if (strcmp(key, "controlPlaneEndpoint") == 0 ||
-	    (strchr(key, '-') && strcmp(key, "ignore-preflight-errors") != 0))
-		return error_because(
-			err, &reason_usage, -EINVAL,
-			"'%s': kubeadm's '%s' can't be set; fields of its "
-			"ClusterConfiguration can, such as kubeadm.encryptionAlgorithm, "
-			"and kubeadm.ignore-preflight-errors",
-			word, key);
-	return 0;
+	for (size_t i = 0; setting->key && i < ARRAY_SIZE(further); i++)
+		if (strcmp(further[i].key, setting->key) == 0)
+			return further[i].check;
+	return setting->check;
 }
 
-static int check_extra(const char *word, struct error *err)
+int choices_check_word(const struct setting *setting, enum setting_place place, const char *word,
+		       struct error *err)
 {
-	cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
-	int r = spec_parse_extra(word, &extra, err);
+	struct strlist one = { (char *[]){ (char *)(uintptr_t)word, NULL }, 1 };
+	cleanup_with(strlist_release) struct strlist kept = STRLIST_INIT;
+	check_fn check = check_of(setting);
 
-	if (r == 0 && strcmp(extra.component, "kubeadm") == 0)
-		r = check_kubeadm_key(word, extra.key, err);
-	/* Its image has no other program for it. */
-	if (r == 0 && strcmp(extra.component, "proxy") == 0 && strcmp(extra.key, "mode") == 0 &&
-	    strcmp(extra.value, "nftables") != 0)
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': kube-proxy runs with nftables only", word);
-	return r;
+	/* A node's own may take those of the defaults away. */
+	if (place == SETTING_OF_NODE && setting->change)
+		return setting->change(&kept, &one, err);
+	return check ? check(word, err) : 0;
 }
 
-static int check_subnet(const char *word, unsigned least, unsigned most, struct error *err)
+/* What is chosen as text, for the caller to free; NULL if nothing is. */
+static char *as_text(const struct setting *setting, const void *value)
 {
-	struct subnet subnet;
-	int r = inet_parse_subnet(word, &subnet, err);
-
-	if (r < 0)
-		return error_reason(err, r, &reason_usage);
-	if (subnet.prefix < least || subnet.prefix > most)
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is too %s: use a prefix of /%u to /%u", word,
-				     subnet.prefix < least ? "large" : "small", least, most);
-	return 0;
+	if (!setting_is_set(setting, value))
+		return NULL;
+	return setting_is_list(setting) ? strlist_join(value, ",") : setting_print(setting, value);
 }
 
-/* The host has one address of it, and nodes have some. */
-static int check_nodes(const char *word, struct error *err)
+static int check_words(const struct setting *setting, enum setting_place place, const void *value,
+		       struct error *err)
 {
-	return check_subnet(word, 8, 28, err);
-}
-
-/* The limits are Kubernetes' own: the API server's above, kubeadm's below. */
-static int check_services(const char *word, struct error *err)
-{
-	return check_subnet(word, 12, 27, err);
-}
-
-/* Each node takes a /24 of it. */
-static int check_pods(const char *word, struct error *err)
-{
-	return check_subnet(word, 8, 24, err);
-}
-
-static int check_program(const char *word, struct error *err)
-{
-	if (*word != '/' || access(word, X_OK) < 0)
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is not a program of this host that can be run", word);
-	return 0;
-}
-
-static int check_repository(const char *word, struct error *err)
-{
-	cleanup_free char *registry = xstrndup(word, strcspn(word, "/"));
-
-	if (spec_check_registry(registry, NULL) < 0 || strpbrk(word, " \t\n\"\\@"))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is not a repository of images, for instance "
-				     "registry.local:5000/kubernetes",
-				     word);
-	return 0;
-}
-
-/* clang-format off */
-#define FIELDS(wanted_, kept_) \
-	offsetof(struct cluster_options, wanted_), offsetof(struct profile, kept_)
-#define SAME(field_) FIELDS(field_, field_)
-static const struct choice choices[] = {
-	{ "--subnet",                   CHOICE_STRING, false, SAME(subnet), check_nodes },
-	{ "--kubernetes-version",       CHOICE_STRING, false, SAME(kubernetes_version), NULL },
-	{ "--cni",                      CHOICE_STRING, false, SAME(cni), NULL },
-	{ "--service-cluster-ip-range", CHOICE_STRING, false, SAME(service_subnet), check_services },
-	{ "--pod-network-cidr",         CHOICE_STRING, false, SAME(pod_subnet), check_pods },
-	{ "--dns-domain",               CHOICE_STRING, false, SAME(dns_domain), spec_check_dns_name },
-	{ "--host-access",              CHOICE_STRING, true,  SAME(host_access), spec_check_host_access },
-	{ "--image-repository",         CHOICE_STRING, false, SAME(image_repository), check_repository },
-	{ "--cert-expiration",          CHOICE_NUMBER, false, SAME(cert_seconds), NULL },
-	{ "--apiserver-port",           CHOICE_NUMBER, true,  SAME(api_port), NULL },
-	{ "--apiserver-names",          CHOICE_LIST,   false, SAME(api_names), spec_check_dns_name },
-	{ "--apiserver-ips",            CHOICE_LIST,   false, SAME(api_ips), spec_check_address },
-	{ "--extra-config",             CHOICE_LIST,   false, SAME(extra_config), check_extra },
-	{ "--feature-gates",            CHOICE_LIST,   false, SAME(feature_gates), check_gate },
-	{ "kubeadmPatches",             CHOICE_LIST,   false, SAME(kubeadm_patches), kubeadm_patch_check },
-	{ "--ports",                    CHOICE_LIST,   true,  SAME(ports), check_port, is_same_port },
-	{ "--insecure-registry",        CHOICE_LIST,   true,  SAME(insecure_registries), spec_check_registry },
-	{ "--registry-mirror",          CHOICE_LIST,   true,  SAME(registry_mirrors), check_mirror },
-	{ "--load-images",              CHOICE_LIST,   true,  SAME(images), own_images_check },
-	{ "--label",                    CHOICE_LIST,   false, SAME(labels), check_label },
-	{ "--taint",                    CHOICE_LIST,   false, SAME(taints), check_taint },
-	{ "--mount",                    CHOICE_LIST,   false, SAME(mounts), check_mount },
-	{ "--env",                      CHOICE_LIST,   false, SAME(env), spec_check_variable },
-	{ "--max-pods",                 CHOICE_NUMBER, false, SAME(max_pods), NULL },
-	{ "--kubelet-binary",           CHOICE_STRING, false, SAME(kubelet_binary), check_program },
-	{ "--base-image",               CHOICE_STRING, false, SAME(base_image), base_check },
-	{ "--driver",                   CHOICE_STRING, false, SAME(driver), node_driver_check, .usual = usual_driver },
-	{ "--disk-size",                CHOICE_BYTES,  false, SAME(disk_bytes), NULL },
-};
-/* clang-format on */
-
-static const void *wanted_of(const struct choice *choice, const struct cluster_options *options)
-{
-	return (const char *)options + choice->wanted;
-}
-
-static void *kept_of(const struct choice *choice, const struct profile *profile)
-{
-	return (char *)(uintptr_t)profile + choice->kept;
-}
-
-/* What was chosen as text, for the caller to free; NULL if nothing was. */
-static char *as_text(const struct choice *choice, const void *value)
-{
-	const struct strlist *list = value;
-
-	switch (choice->type) {
-	case CHOICE_STRING:
-		return *(char *const *)value ? xstrdup(*(char *const *)value) : NULL;
-	case CHOICE_NUMBER:
-		return *(const unsigned *)value ? xasprintf("%u", *(const unsigned *)value) : NULL;
-	case CHOICE_BYTES:
-		return *(const uint64_t *)value
-			       ? xasprintf("%llum", *(const unsigned long long *)value >> 20)
-			       : NULL;
-	case CHOICE_LIST:
-		return list->count ? strlist_join(list, ",") : NULL;
-	}
-	return NULL;
-}
-
-static int check_one(const struct choice *choice, const struct cluster_options *options,
-		     struct error *err)
-{
-	const void *value = wanted_of(choice, options);
 	const struct strlist *list = value;
 	const char *word;
 	int r = 0;
 
-	if (!choice->check)
-		return 0;
-	if (choice->type == CHOICE_STRING) {
-		word = *(char *const *)value;
-		r = word ? choice->check(word, err) : 0;
-	} else {
+	if (setting->type < SETTING_FLAG) {
+		word = *(const char *const *)value;
+		r = word ? choices_check_word(setting, place, word, err) : 0;
+	} else if (setting_is_list(setting)) {
 		strlist_for_each(word, list)
 			if (r == 0)
-				r = choice->check(word, err);
+				r = choices_check_word(setting, place, word, err);
 	}
-	return r < 0 ? error_prefix(err, r, "%s", choice->option) : 0;
+	return r;
 }
 
-int choices_check_disk(uint64_t bytes, struct error *err)
+static int check_number(const struct setting *setting, unsigned value, struct error *err)
 {
-	if (bytes > MAX_DISK_BYTES)
-		return error_because(err, &reason_usage, -ERANGE,
-				     "--disk-size: a disk has at most 15 TiB");
-	if (!bytes || bytes >= MIN_DISK_BYTES)
+	if (value <= setting->most || (setting->may_be_all && value == ALL_CPUS))
 		return 0;
-	(void)error_because(
-		err, &reason_resources, -ERANGE,
-		"--disk-size: a node needs at least 2 GiB, for Kubernetes alone takes 1.1");
-	return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");
+	return error_because(err, &reason_usage, -EINVAL, "%u is not between %u and %u", value,
+			     setting->least, setting->most);
 }
 
-/* What a node of its own is given is checked as what all are given. */
-static int check_added(const struct node_options *node, struct error *err)
+/* Check the VALUE of SETTING that is asked for at PLACE. */
+static int check_value(const struct setting *setting, enum setting_place place, const void *value,
+		       struct error *err)
 {
-	struct cluster_options same = { .mounts = node->mounts,
-					.extra_config = node->extra_config,
-					.feature_gates = node->feature_gates,
-					.kubeadm_patches = node->kubeadm_patches,
-					.env = node->env,
-					.kubelet_binary = node->kubelet_binary,
-					.base_image = node->base_image,
-					.driver = node->driver };
-	cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
-	cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
-	const char *word;
-	int r = labels_change(&labels, &node->labels, err);
+	cleanup_free char *title = NULL;
+	int r = 0;
 
-	if (r == 0)
-		r = labels_change_taints(&taints, &node->taints, err);
-	if (r < 0)
+	if (setting->check_size)
+		return setting->check_size(*(const uint64_t *)value, err);
+	if (setting->type == SETTING_NUMBER)
+		r = check_number(setting, *(const unsigned *)value, err);
+	else
+		r = check_words(setting, place, value, err);
+	/* Who changes words says of what. */
+	if (r == 0 || (place == SETTING_OF_NODE && setting->change))
 		return r;
-	strlist_for_each(word, &node->extra_config)
-		if (r == 0)
-			r = spec_check_kubelet_argument(word, err);
-	if (r < 0)
-		return error_prefix(err, r, "--extra-config");
+	title = setting_title(setting);
+	return error_prefix(err, r, "%s", title);
+}
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
-		r = check_one(&choices[i], &same, err);
-	return r < 0 ? r : choices_check_disk(node->disk_bytes, err);
+static int check_node(const struct node_settings *node, struct error *err)
+{
+	const struct setting *setting;
+	int r = 0;
+
+	/* Names are checked where they are given to nodes. */
+	setting_for_each(setting)
+		if (r == 0 && setting_is_of_node(setting) && strcmp(setting->key, "name") != 0)
+			r = check_value(setting, SETTING_OF_NODE, setting_in_node(setting, node),
+					err);
+	return r;
 }
 
 int choices_check(const struct cluster_options *options, struct error *err)
 {
+	const struct setting *setting;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < options->add_count; i++)
-		r = check_added(&options->add[i], err);
-	if (r == 0)
-		r = choices_check_disk(options->disk_bytes, err);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(choices); i++)
-		r = check_one(&choices[i], options, err);
-	if (r == 0 && options->api_port > 65535)
-		return error_because(err, &reason_usage, -EINVAL,
-				     "--apiserver-port: %u is not a port between 1 and 65535",
-				     options->api_port);
+		r = check_node(&options->add[i].settings, err);
+	setting_for_each(setting)
+		if (r == 0 && setting_is_of_cluster(setting))
+			r = check_value(setting, SETTING_OF_CLUSTER,
+					setting_in_cluster(setting, &options->settings), err);
 	return r;
 }
 
-static const struct choice *find_choice(const char *option)
+static int hint_refusal(const struct setting *setting, struct error *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(choices); i++)
-		if (strcmp(choices[i].option + strspn(choices[i].option, "-"), option) == 0)
-			return &choices[i];
-	return NULL;
-}
-
-int choices_check_word(const char *option, const char *word, struct error *err)
-{
-	const struct choice *choice = find_choice(option);
-
-	return choice && choice->check ? choice->check(word, err) : 0;
-}
-
-bool choices_may_change(const char *option)
-{
-	const struct choice *choice = find_choice(option);
-
-	return choice && choice->any_time;
-}
-
-static void copy(const struct choice *choice, const void *from, void *to)
-{
-	const struct strlist *list = from;
-
-	switch (choice->type) {
-	case CHOICE_STRING:
-		free(*(char **)to);
-		*(char **)to = xstrdup(*(char *const *)from);
-		break;
-	case CHOICE_NUMBER:
-		*(unsigned *)to = *(const unsigned *)from;
-		break;
-	case CHOICE_BYTES:
-		*(uint64_t *)to = *(const uint64_t *)from;
-		break;
-	case CHOICE_LIST:
-		strlist_release(to);
-		if (list->count)
-			strlist_add_all(to, list->items);
-		break;
-	}
-}
-
-static int hint_refusal(const struct choice *choice, struct error *err)
-{
-	if (strcmp(choice->option, "--kubernetes-version") == 0)
+	if (setting->type == SETTING_VERSION)
 		return error_hint(
 			err, -EINVAL,
 			"leave the option out to bring the cluster up as it is; 'manykube "
@@ -414,24 +143,26 @@ static int hint_refusal(const struct choice *choice, struct error *err)
 			  "profile (-p) for another cluster");
 }
 
-static int refuse(const struct choice *choice, const struct profile *profile, const char *has,
+static int refuse(const struct setting *setting, const struct profile *profile, const char *has,
 		  const char *wanted, struct error *err)
 {
+	cleanup_free char *title = setting_title(setting);
+
 	if (!has)
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "cluster '%s' exists without %s, which can't be set to '%s' "
 				    "any more",
-				    profile->name, choice->option, wanted);
-	else if (choice->type == CHOICE_LIST)
+				    profile->name, title, wanted);
+	else if (setting_is_list(setting))
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "cluster '%s' exists with %s=%s, to which '%s' can't be added",
-				    profile->name, choice->option, has, wanted);
+				    profile->name, title, has, wanted);
 	else
 		(void)error_because(
 			err, &reason_usage, -EINVAL,
 			"cluster '%s' exists with %s=%s, which can't be changed to '%s'",
-			profile->name, choice->option, has, wanted);
-	return hint_refusal(choice, err);
+			profile->name, title, has, wanted);
+	return hint_refusal(setting, err);
 }
 
 /* The words of WANTED that HAS lacks. */
@@ -446,26 +177,27 @@ static void subtract_words(const struct strlist *wanted, const struct strlist *h
 }
 
 /* Whether WORDS have one that WORD can't be beside. */
-static bool is_excluded(const struct choice *choice, const char *word, const struct strlist *words)
+static bool is_excluded(const struct setting *setting, const char *word,
+			const struct strlist *words)
 {
 	const char *other;
 
-	if (choice->excludes)
+	if (setting->excludes)
 		strlist_for_each(other, words)
-			if (choice->excludes(word, other))
+			if (setting->excludes(word, other))
 				return true;
 	return false;
 }
 
 /* Add WORDS to the list KEPT, from which only goes what can't be beside one of them. */
-static void add_words(const struct choice *choice, const struct strlist *words,
+static void add_words(const struct setting *setting, const struct strlist *words,
 		      struct strlist *kept)
 {
 	struct strlist all = STRLIST_INIT;
 	const char *word;
 
 	strlist_for_each(word, kept)
-		if (!is_excluded(choice, word, words))
+		if (!is_excluded(setting, word, words))
 			strlist_add(&all, word);
 	strlist_for_each(word, words)
 		strlist_add(&all, word);
@@ -474,53 +206,78 @@ static void add_words(const struct choice *choice, const struct strlist *words,
 }
 
 /* Take what is wanted of a cluster that exists: other values, but only further words of lists. */
-static int take_change(const struct choice *choice, const struct cluster_options *options,
-		       struct profile *profile, struct error *err)
+static int take_change(const struct setting *setting, const void *value, struct profile *profile,
+		       struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist further = STRLIST_INIT;
-	cleanup_free char *wanted = as_text(choice, wanted_of(choice, options));
-	cleanup_free char *has = as_text(choice, kept_of(choice, profile));
+	void *kept = setting_in_cluster(setting, &profile->settings);
+	cleanup_free char *wanted = as_text(setting, value);
+	cleanup_free char *has = as_text(setting, kept);
 
-	if (!has && choice->usual)
-		has = xstrdup(choice->usual());
-	if (!wanted || (has && strcmp(has, wanted) == 0))
+	if (!wanted || setting_equals(setting, kept, value))
 		return 0;
-	if (choice->type == CHOICE_LIST) {
-		subtract_words(wanted_of(choice, options), kept_of(choice, profile), &further);
+	if (setting_is_list(setting)) {
+		subtract_words(value, kept, &further);
 		if (further.count == 0)
 			return 0;
 		free(wanted);
 		wanted = strlist_join(&further, ",");
 	}
-	if (!choice->any_time)
-		return refuse(choice, profile, has, wanted, err);
-	if (choice->type == CHOICE_LIST)
-		add_words(choice, &further, kept_of(choice, profile));
+	if (!setting->any_time)
+		return refuse(setting, profile, has ? has : setting_usual_word(setting), wanted,
+			      err);
+	if (setting_is_list(setting))
+		add_words(setting, &further, kept);
 	else
-		copy(choice, wanted_of(choice, options), kept_of(choice, profile));
+		setting_copy(setting, value, kept);
 	return 0;
 }
 
-int choices_take(const struct cluster_options *options, struct profile *profile, bool is_new,
-		 struct error *err)
+static void take_flags(const struct cluster_options *options, struct profile *profile)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
-		const struct choice *choice = &choices[i];
-		cleanup_free char *wanted = as_text(choice, wanted_of(choice, options));
-		int r = 0;
+	const struct setting *setting;
 
-		if (!is_new)
-			r = take_change(choice, options, profile, err);
-		else if (wanted)
-			copy(choice, wanted_of(choice, options), kept_of(choice, profile));
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	setting_for_each(setting)
+		if (setting_is_of_cluster(setting) && setting->type == SETTING_FLAG &&
+		    *setting_in_flags(setting, &options->given))
+			setting_copy(setting, setting_in_flags(setting, &options->flags),
+				     setting_in_flags(setting, &profile->flags));
 }
 
-/* What becomes of a list, in a sentence for the caller to free; NULL if nothing does. */
-static char *describe_list(const struct choice *choice, const struct strlist *before,
+void choices_take_new(const struct cluster_options *options, struct profile *profile)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting) {
+		void *kept = setting_in_cluster(setting, &profile->settings);
+
+		if (!setting_is_of_cluster(setting))
+			continue;
+		setting_keep(setting, setting_in_cluster(setting, &options->settings), kept);
+		/* It is a very word, not how one is found. */
+		if ((setting->type == SETTING_WORD || setting->type == SETTING_CHOICE) &&
+		    setting->usual && *setting->usual != '(' && !setting_is_set(setting, kept))
+			setting_copy(setting, &setting->usual, kept);
+	}
+}
+
+int choices_take(const struct cluster_options *options, struct profile *profile, struct error *err)
+{
+	const struct setting *setting;
+	int r = 0;
+
+	/* What nodes have of the host is told by who plans them. */
+	setting_for_each(setting)
+		if (r == 0 && setting_is_of_cluster(setting) && !setting->may_be_all)
+			r = take_change(setting, setting_in_cluster(setting, &options->settings),
+					profile, err);
+	if (r == 0)
+		take_flags(options, profile);
+	return r;
+}
+
+/* What becomes of a list, in a sentence for the caller to free. */
+static char *describe_list(const char *title, const struct strlist *before,
 			   const struct strlist *after)
 {
 	cleanup_with(strlist_release) struct strlist gained = STRLIST_INIT;
@@ -534,12 +291,10 @@ static char *describe_list(const struct choice *choice, const struct strlist *be
 	subtract_words(after, before, &gained);
 	subtract_words(before, after, &lost);
 	subtract_words(before, &lost, &stays);
-	if (gained.count + lost.count == 0)
-		return NULL;
 	added = strlist_join(&gained, ", ");
 	removed = strlist_join(&lost, ", ");
 	kept = strlist_join(&stays, ", ");
-	strbuf_addf(&text, "Adding to %s: %s", choice->option, added);
+	strbuf_addf(&text, "Adding to %s: %s", title, added);
 	if (lost.count)
 		strbuf_addf(&text, "; it replaces %s", removed);
 	if (stays.count)
@@ -551,20 +306,27 @@ static char *describe_list(const struct choice *choice, const struct strlist *be
 void choices_describe(const struct profile *before, const struct profile *after,
 		      struct strlist *ret_sentences)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
-		const struct choice *choice = &choices[i];
-		cleanup_free char *had = as_text(choice, kept_of(choice, before));
-		cleanup_free char *has = as_text(choice, kept_of(choice, after));
-		cleanup_free char *sentence = NULL;
+	const struct setting *setting;
 
-		if (choice->type == CHOICE_LIST) {
-			sentence = describe_list(choice, kept_of(choice, before),
-						 kept_of(choice, after));
-			if (sentence)
-				strlist_add(ret_sentences, sentence);
-		} else if (has && (!had || strcmp(had, has) != 0)) {
-			strlist_addf(ret_sentences, "Changing %s%s%s to %s", choice->option,
-				     had ? " from " : "", had ? had : "", has);
+	setting_for_each(setting) {
+		const void *old = setting_in_cluster(setting, &before->settings);
+		const void *new = setting_in_cluster(setting, &after->settings);
+		cleanup_free char *title = setting_title(setting);
+		cleanup_free char *sentence = NULL;
+		cleanup_free char *had = NULL;
+		cleanup_free char *has = NULL;
+
+		if (!setting_is_of_cluster(setting) || setting_equals(setting, old, new) ||
+		    !setting_is_set(setting, new))
+			continue;
+		if (setting_is_list(setting)) {
+			sentence = describe_list(title, old, new);
+			strlist_add(ret_sentences, sentence);
+			continue;
 		}
+		had = as_text(setting, old);
+		has = as_text(setting, new);
+		strlist_addf(ret_sentences, "Changing %s%s%s to %s", title, had ? " from " : "",
+			     had ? had : "", has);
 	}
 }

@@ -14,51 +14,6 @@
 #include "record/options.h"
 #include "record/spec.h"
 
-static void *at(const void *base, size_t offset)
-{
-	return (char *)(uintptr_t)base + offset;
-}
-
-static char *size_text(uint64_t bytes)
-{
-	static const char units[] = "bkmgt";
-	size_t unit = 0;
-
-	while (unit < 4 && bytes % 1024 == 0) {
-		bytes /= 1024;
-		unit++;
-	}
-	return xasprintf("%llu%c", (unsigned long long)bytes, units[unit]);
-}
-
-static char *seconds_text(unsigned seconds)
-{
-	if (seconds % 3600 == 0)
-		return xasprintf("%uh", seconds / 3600);
-	return seconds % 60 == 0 ? xasprintf("%um", seconds / 60) : xasprintf("%us", seconds);
-}
-
-char *file_member_text(const struct file_field *field, const void *member)
-{
-	switch (field->type) {
-	case FILE_FLAG:
-		return *(const bool *)member ? xstrdup("true") : NULL;
-	case FILE_NUMBER:
-		if (field->may_be_all && *(const unsigned *)member == ALL_CPUS)
-			return xstrdup("max");
-		return *(const unsigned *)member ? xasprintf("%u", *(const unsigned *)member)
-						 : NULL;
-	case FILE_SIZE:
-		if (field->may_be_all && *(const uint64_t *)member == ALL_MEMORY)
-			return xstrdup("max");
-		return *(const uint64_t *)member ? size_text(*(const uint64_t *)member) : NULL;
-	case FILE_SECONDS:
-		return *(const unsigned *)member ? seconds_text(*(const unsigned *)member) : NULL;
-	default:
-		return *(char *const *)member ? xstrdup(*(char *const *)member) : NULL;
-	}
-}
-
 /* What is in LIST and not in DEFAULTS; what of the DEFAULTS it lacks is there with a '-' behind
  * what it is known by, which is in front of '='. */
 static void subtract(const struct strlist *list, const struct strlist *defaults, bool removable,
@@ -83,55 +38,32 @@ static void subtract(const struct strlist *list, const struct strlist *defaults,
 	}
 }
 
-/* Whether WORD is what nodes have of FIELD unless told otherwise, USUAL being what all of the
- * cluster have. */
-static bool is_usual_word(const struct file_field *field, const void *usual, const char *word)
-{
-	const char *all = usual ? *(char *const *)usual : NULL;
-
-	if (!all && strcmp(field->name, "driver") == 0)
-		all = node_driver_default()->name;
-	return all && strcmp(all, word) == 0;
-}
-
 /* Copy FIELD of NODE to what it is WANTED to be, as far as it is not what all nodes have. */
-static void describe_own(const struct file_field *field, const struct profile *profile,
+static void describe_own(const struct setting *field, const struct profile *profile,
 			 const struct node *node, struct node_options *wanted)
 {
-	/* Nothing of a cluster's that nodes have is at the beginning of its record. */
-	bool shared = field->kept > 0;
-	bool removable = field->option && (strcmp(field->option, "label") == 0 ||
-					   strcmp(field->option, "taint") == 0);
-	const void *from = at(node, field->node_kept);
-	const void *usual = shared ? at(profile, field->kept) : NULL;
-	void *to = at(wanted, field->node_wanted);
+	bool shared = field->places & SETTING_OF_DEFAULTS || field->type == SETTING_VERSION;
+	const void *from = setting_in_node(field, &node->settings);
+	const void *usual = shared ? setting_in_cluster(field, &profile->settings) : NULL;
+	void *to = setting_in_node(field, &wanted->settings);
 
-	if (field->type >= FILE_WORDS)
-		subtract(from, usual ? usual : &STRLIST_INIT, removable, to);
-	else if (field->type == FILE_SIZE)
-		*(uint64_t *)to = usual && *(const uint64_t *)usual == *(const uint64_t *)from ? 0
-				  : field->may_be_all && !*(const uint64_t *)from
-					  ? ALL_MEMORY
-					  : *(const uint64_t *)from;
-	else if (field->type == FILE_NUMBER || field->type == FILE_SECONDS)
-		*(unsigned *)to = usual && *(const unsigned *)usual == *(const unsigned *)from ? 0
-				  : field->may_be_all && !*(const unsigned *)from
-					  ? ALL_CPUS
-					  : *(const unsigned *)from;
-	else if (*(char *const *)from && !is_usual_word(field, usual, *(char *const *)from))
-		*(const char **)to = *(char *const *)from;
+	if (setting_is_list(field)) {
+		subtract(from, usual ? usual : &STRLIST_INIT, field->change, to);
+	} else if (!usual || !setting_equals(field, usual, from)) {
+		setting_borrow(field, from, to);
+		setting_say_all(field, to);
+	}
 }
 
 static void describe_node(const struct profile *profile, const struct node *node,
 			  struct node_options *ret, struct strlist *ret_chosen)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
 	*ret = (struct node_options){ .control_plane = node->control_plane,
 				      .no_schedule = node->control_plane && !node->worker };
-	file_for_each_field(field) {
-		if (!(field->places & FILE_OF_NODE) || !field->has_member ||
-		    field->type == FILE_FLAG)
+	setting_for_each(field) {
+		if (!setting_is_of_node(field))
 			continue;
 		if (!field->chosen_for_you || node->asked_address)
 			describe_own(field, profile, node, ret);
@@ -155,24 +87,23 @@ static void describe_node(const struct profile *profile, const struct node *node
 static void describe_cluster(const struct profile *profile, struct cluster_file *ret,
 			     struct strlist *ret_chosen)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field) {
-		const void *from = at(profile, field->kept);
-		void *to = at(&ret->options, field->wanted);
+	setting_for_each(field) {
+		const void *from = setting_in_cluster(field, &profile->settings);
 
-		if (!(field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS)) || !field->has_member)
+		if (!setting_is_of_cluster(field))
 			continue;
 		if (field->chosen_for_you && !strlist_has(&profile->asked, field->name)) {
-			cleanup_free char *text = file_member_text(field, from);
+			cleanup_free char *text = setting_print(field, from);
 
 			if (ret_chosen && text)
 				strlist_addf(ret_chosen, "%s %s", field->name, text);
 			continue;
 		}
-		file_copy_member(field, from, to);
-		if (field->type == FILE_FLAG)
-			*(bool *)at(&ret->options, field->given) = true;
+		setting_borrow(field, from, setting_in_cluster(field, &ret->options.settings));
+		if (field->type == SETTING_FLAG)
+			*setting_in_flags(field, &ret->options.given) = true;
 		if (field->option)
 			strlist_add(&ret->given, field->option);
 	}
@@ -210,7 +141,7 @@ static json_t *value_of(const char *text)
 	return json_string(text);
 }
 
-static json_t *pairs_to_json(const struct file_field *field, const struct strlist *words)
+static json_t *pairs_to_json(const struct setting *field, const struct strlist *words)
 {
 	json_t *map = json_object();
 	const char *word;
@@ -223,7 +154,7 @@ static json_t *pairs_to_json(const struct file_field *field, const struct strlis
 
 		(void)json_object_set_new(map, key,
 					  removes ? json_null()
-					  : field->type == FILE_GATES
+					  : field->type == SETTING_GATES
 						  ? json_boolean(strcmp(value, "true") == 0)
 						  : json_string(value));
 	}
@@ -293,59 +224,65 @@ static json_t *patches_to_json(const struct strlist *words)
 }
 
 /* NULL for what is not set, or as usual. */
-static json_t *member_to_json(const struct file_field *field, const void *member)
+static json_t *member_to_json(const struct setting *field, const void *member)
 {
 	cleanup_free char *text = NULL;
 
-	if (field->type >= FILE_WORDS && ((const struct strlist *)member)->count == 0)
+	if (setting_is_list(field) && ((const struct strlist *)member)->count == 0)
 		return NULL;
 	switch (field->type) {
-	case FILE_WORDS:
-	case FILE_MOUNTS:
+	case SETTING_WORDS:
+	case SETTING_PATHS:
 		return words_to_json(member);
-	case FILE_PAIRS:
-	case FILE_GATES:
+	case SETTING_PAIRS:
+	case SETTING_GATES:
 		return pairs_to_json(field, member);
-	case FILE_EXTRA:
+	case SETTING_EXTRA:
 		return extra_to_json(member);
-	case FILE_MIRRORS:
+	case SETTING_MIRRORS:
 		return mirrors_to_json(member);
-	case FILE_PATCHES:
+	case SETTING_PATCHES:
 		return patches_to_json(member);
 	default:
-		text = file_member_text(field, member);
+		text = setting_print(field, member);
 	}
 	if (!text || (field->usual && strcmp(text, field->usual) == 0))
 		return NULL;
-	return field->type == FILE_FLAG || field->type == FILE_NUMBER ? value_of(text)
-								      : json_string(text);
+	return field->type == SETTING_FLAG || field->type == SETTING_NUMBER ? value_of(text)
+									    : json_string(text);
 }
 
-static json_t *part_to_json(enum file_place place, const char *in, const void *base);
+/* What a part of a file is made of: the settings of a cluster, or of a node. */
+struct part {
+	enum setting_place place;
+	const struct cluster_settings *cluster;
+	const struct node_settings *node;
+};
 
-/* What FIELD, which is at PLACE, has in the struct at BASE; NULL if nothing. */
-static json_t *field_to_json(const struct file_field *field, enum file_place place,
-			     const void *base)
+static json_t *part_to_json(struct part part, const char *in);
+
+/* What FIELD, which is in PART, has there; NULL if nothing. */
+static json_t *field_to_json(const struct setting *field, struct part part)
 {
-	if (field->type == FILE_MAP)
-		return strcmp(field->name, "defaults") == 0
-			       ? part_to_json(FILE_OF_DEFAULTS, "", base)
-			       : part_to_json(place, field->name, base);
+	if (field->type == SETTING_MAP && strcmp(field->name, "defaults") == 0)
+		return part_to_json((struct part){ SETTING_OF_DEFAULTS, part.cluster }, "");
+	if (field->type == SETTING_MAP)
+		return part_to_json(part, field->name);
 	/* What can be written in two places is written in one. */
-	if (!field->has_member || (place == FILE_OF_CLUSTER && field->places & FILE_OF_DEFAULTS))
+	if (!field->has_member ||
+	    (part.place == SETTING_OF_CLUSTER && field->places & SETTING_OF_DEFAULTS))
 		return NULL;
-	return member_to_json(field,
-			      at(base, place == FILE_OF_NODE ? field->node_wanted : field->wanted));
+	return member_to_json(field, part.node ? setting_in_node(field, part.node)
+					       : setting_in_cluster(field, part.cluster));
 }
 
-static void add_members(json_t *map, enum file_place place, const char *in, const void *base)
+static void add_members(json_t *map, struct part part, const char *in)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field) {
-		json_t *value = file_field_is_in(field, place, in)
-					? field_to_json(field, place, base)
-					: NULL;
+	setting_for_each(field) {
+		json_t *value = file_field_is_in(field, part.place, in) ? field_to_json(field, part)
+									: NULL;
 
 		if (value)
 			(void)json_object_set_new(map, file_field_key(field), value);
@@ -353,28 +290,35 @@ static void add_members(json_t *map, enum file_place place, const char *in, cons
 }
 
 /* The fields that are IN a part of the file; NULL if none has anything. */
-static json_t *part_to_json(enum file_place place, const char *in, const void *base)
+static json_t *part_to_json(struct part part, const char *in)
 {
 	json_t *map = json_object();
 
-	add_members(map, place, in, base);
+	add_members(map, part, in);
 	if (json_object_size(map) > 0)
 		return map;
 	json_decref(map);
 	return NULL;
 }
 
+static json_t *node_to_json(const struct node_options *options)
+{
+	const struct part part = { SETTING_OF_NODE, .node = &options->settings };
+	json_t *node = json_pack("{s:s}", "role",
+				 options->control_plane ? "control-plane" : "worker");
+
+	if (options->no_schedule)
+		(void)json_object_set_new(node, "noSchedule", json_true());
+	add_members(node, part, "");
+	return node;
+}
+
 static json_t *nodes_to_json(const struct cluster_file *file)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < file->node_count; i++) {
-		json_t *node = json_pack("{s:s}", "role",
-					 file->nodes[i].control_plane ? "control-plane" : "worker");
-
-		add_members(node, FILE_OF_NODE, "", &file->nodes[i]);
-		(void)json_array_append_new(list, node);
-	}
+	for (size_t i = 0; i < file->node_count; i++)
+		(void)json_array_append_new(list, node_to_json(&file->nodes[i]));
 	return list;
 }
 
@@ -383,7 +327,7 @@ json_t *cluster_file_to_json(const struct cluster_file *file)
 	json_t *root = json_pack("{s:s, s:s, s:s}", "apiVersion", FILE_API_VERSION, "kind",
 				 FILE_KIND, "name", file->name);
 
-	add_members(root, FILE_OF_CLUSTER, "", &file->options);
+	add_members(root, (struct part){ SETTING_OF_CLUSTER, &file->options.settings }, "");
 	if (file->node_count > 0)
 		(void)json_object_set_new(root, "nodes", nodes_to_json(file));
 	return root;

@@ -109,12 +109,21 @@ const struct yaml_value *kind_get_list(struct file_reader *reader, const struct 
 	return *r == 0 ? value : NULL;
 }
 
+/* Whether WORD is good for --OPTION of `start`, or for the field that is called so. */
+static int check_word(const char *option, const char *word, struct error *err)
+{
+	const enum setting_place place = SETTING_OF_CLUSTER | SETTING_OF_DEFAULTS;
+	const struct setting *setting = setting_find(place, option);
+
+	return setting ? choices_check_word(setting, SETTING_OF_CLUSTER, word, err) : 0;
+}
+
 /* Add WORD, which is taken over, if it is good for --OPTION. */
 static int add_checked(struct file_reader *reader, const struct yaml_value *at, const char *option,
 		       struct strlist *list, char *word)
 {
 	cleanup_free char *owned = word;
-	int r = choices_check_word(option, owned, reader->err);
+	int r = check_word(option, owned, reader->err);
 
 	if (r < 0)
 		return file_wrong_there(reader, at->place, r, at->key ? at->key : option);
@@ -140,7 +149,7 @@ static int set_word(struct file_reader *reader, const struct yaml_value *map, co
 
 	if (r < 0 || !text)
 		return r;
-	r = choices_check_word(option, text, reader->err);
+	r = check_word(option, text, reader->err);
 	if (r < 0)
 		return file_wrong_there(reader, yaml_get(map, key)->place, r, key);
 	*to = text;

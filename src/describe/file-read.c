@@ -12,11 +12,8 @@
 #include "base/suggest.h"
 #include "describe/choices.h"
 #include "payload/payload.h"
-#include "record/labels.h"
+#include "record/limits.h"
 #include "record/options.h"
-
-/* As many as a cluster can have. */
-#define MOST_NODES 250
 
 int file_wrong(struct file_reader *reader, struct yaml_place place, const char *fmt, ...)
 {
@@ -78,7 +75,7 @@ char *file_absolute_path(const struct file_reader *reader, const char *path)
 	return real ? real : take_ptr(whole);
 }
 
-static int wrong_type(struct file_reader *reader, const struct file_field *field,
+static int wrong_type(struct file_reader *reader, const struct setting *field,
 		      const struct yaml_value *value)
 {
 	cleanup_free char *type = file_field_type_words(field);
@@ -92,28 +89,15 @@ static int wrong_type(struct file_reader *reader, const struct file_field *field
 }
 
 /* What WORD, which stands at VALUE, must be. */
-static int check_word(struct file_reader *reader, const struct file_field *field,
-		      enum file_place place, const struct yaml_value *value, const char *word)
+static int check_word(struct file_reader *reader, const struct setting *field,
+		      enum setting_place place, const struct yaml_value *value, const char *word)
 {
-	struct strlist one = { (char *[]){ (char *)(uintptr_t)word, NULL }, 1 };
-	cleanup_with(strlist_release) struct strlist kept = STRLIST_INIT;
-	bool is_label = field->option && strcmp(field->option, "label") == 0;
-	bool is_taint = field->option && strcmp(field->option, "taint") == 0;
-	int r = 0;
+	int r = choices_check_word(field, place, word, reader->err);
 
-	/* A node's own may take those of the defaults away. */
-	if (place == FILE_OF_NODE && is_label)
-		r = labels_change(&kept, &one, reader->err);
-	else if (place == FILE_OF_NODE && is_taint)
-		r = labels_change_taints(&kept, &one, reader->err);
-	else if (field->check)
-		r = field->check(word, reader->err);
-	else if (field->option)
-		r = choices_check_word(field->option, word, reader->err);
 	return r < 0 ? file_wrong_there(reader, value->place, r, file_field_key(field)) : 0;
 }
 
-static int read_choice(struct file_reader *reader, const struct file_field *field,
+static int read_choice(struct file_reader *reader, const struct setting *field,
 		       const struct yaml_value *value)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
@@ -131,19 +115,19 @@ static int read_choice(struct file_reader *reader, const struct file_field *fiel
 	return wrong_type(reader, field, value);
 }
 
-static int read_word(struct file_reader *reader, const struct file_field *field,
-		     enum file_place place, const struct yaml_value *value, const char **ret)
+static int read_word(struct file_reader *reader, const struct setting *field,
+		     enum setting_place place, const struct yaml_value *value, const char **ret)
 {
 	int r = 0;
 
 	if (value->type != YAML_WORD || !*value->text)
 		return wrong_type(reader, field, value);
 	*ret = value->text;
-	if (field->type == FILE_PATH)
+	if (field->type == SETTING_PATH)
 		*ret = file_keep(reader, file_absolute_path(reader, value->text));
-	if (field->type == FILE_CHOICE)
+	if (field->type == SETTING_CHOICE)
 		return read_choice(reader, field, value);
-	if (field->type == FILE_VERSION)
+	if (field->type == SETTING_VERSION)
 		r = payload_resolve_version(value->text, ret, reader->err);
 	if (r < 0)
 		return file_wrong_there(reader, value->place, r, file_field_key(field));
@@ -163,19 +147,19 @@ static bool read_truth(const struct yaml_value *value, bool *ret)
 }
 
 /* Nothing is above a node's own settings but the defaults, for which all there is goes unsaid. */
-static bool read_all(const struct file_field *field, enum file_place place,
+static bool read_all(const struct setting *field, enum setting_place place,
 		     const struct yaml_value *value, void *to)
 {
 	if (!field->may_be_all || value->type != YAML_WORD || !parse_is_all(value->text))
 		return false;
-	if (field->type == FILE_SIZE)
-		*(uint64_t *)to = place == FILE_OF_NODE ? ALL_MEMORY : 0;
+	if (field->type == SETTING_SIZE)
+		*(uint64_t *)to = place == SETTING_OF_NODE ? ALL_MEMORY : 0;
 	else
-		*(unsigned *)to = place == FILE_OF_NODE ? ALL_CPUS : 0;
+		*(unsigned *)to = place == SETTING_OF_NODE ? ALL_CPUS : 0;
 	return true;
 }
 
-static int read_number(struct file_reader *reader, const struct file_field *field,
+static int read_number(struct file_reader *reader, const struct setting *field,
 		       const struct yaml_value *value, unsigned *ret)
 {
 	unsigned long long number;
@@ -187,28 +171,28 @@ static int read_number(struct file_reader *reader, const struct file_field *fiel
 	return 0;
 }
 
-static int read_measure(struct file_reader *reader, const struct file_field *field,
+static int read_measure(struct file_reader *reader, const struct setting *field,
 			const struct yaml_value *value, void *to)
 {
 	int r;
 
 	if (value->type != YAML_WORD)
 		return wrong_type(reader, field, value);
-	r = field->type == FILE_SIZE ? parse_size(value->text, to, reader->err)
-				     : parse_seconds(value->text, to, reader->err);
+	r = field->type == SETTING_SIZE ? parse_size(value->text, to, reader->err)
+					: parse_seconds(value->text, to, reader->err);
 	if (r == 0 && field->check_size)
 		r = field->check_size(*(uint64_t *)to, reader->err);
 	if (r < 0)
 		return file_wrong_there(reader, value->place, r, file_field_key(field));
-	if (field->type == FILE_SIZE ? !*(uint64_t *)to : !*(unsigned *)to)
+	if (field->type == SETTING_SIZE ? !*(uint64_t *)to : !*(unsigned *)to)
 		return file_wrong(reader, value->place, "'%s' can't be nothing",
 				  file_field_key(field));
 	return 0;
 }
 
 /* Check WORD, which is taken over, and add it to LIST. */
-static int add_word(struct file_reader *reader, const struct file_field *field,
-		    enum file_place place, const struct yaml_value *value, char *word,
+static int add_word(struct file_reader *reader, const struct setting *field,
+		    enum setting_place place, const struct yaml_value *value, char *word,
 		    struct strlist *list)
 {
 	cleanup_free char *owned = word;
@@ -231,8 +215,9 @@ static char *absolute_mount(const struct file_reader *reader, const char *word)
 	return xasprintf("%s%s", path, word + strlen(host));
 }
 
-static int read_words(struct file_reader *reader, const struct file_field *field,
-		      enum file_place place, const struct yaml_value *value, struct strlist *list)
+static int read_words(struct file_reader *reader, const struct setting *field,
+		      enum setting_place place, const struct yaml_value *value,
+		      struct strlist *list)
 {
 	const struct yaml_value *item;
 	int r = 0;
@@ -245,8 +230,8 @@ static int read_words(struct file_reader *reader, const struct file_field *field
 					  "'%s' must be a list of words; %s is in it",
 					  file_field_key(field), yaml_type_words(item));
 		r = add_word(reader, field, place, item,
-			     field->type == FILE_MOUNTS ? absolute_mount(reader, item->text)
-							: xstrdup(item->text),
+			     field->type == SETTING_PATHS ? absolute_mount(reader, item->text)
+							  : xstrdup(item->text),
 			     list);
 		if (r < 0)
 			return r;
@@ -266,8 +251,8 @@ static char *text_of(const struct yaml_value *value)
 }
 
 /* KEY=VALUE for each entry of the mapping VALUE, with PREFIX before it. */
-static int read_pairs(struct file_reader *reader, const struct file_field *field,
-		      enum file_place place, const struct yaml_value *value, const char *prefix,
+static int read_pairs(struct file_reader *reader, const struct setting *field,
+		      enum setting_place place, const struct yaml_value *value, const char *prefix,
 		      struct strlist *list)
 {
 	const struct yaml_value *item;
@@ -279,22 +264,22 @@ static int read_pairs(struct file_reader *reader, const struct file_field *field
 		cleanup_free char *text = text_of(item);
 		bool truth;
 
-		if (item->type == YAML_NOTHING && field->type == FILE_PAIRS &&
-		    place == FILE_OF_NODE && strcmp(field->option, "label") == 0) {
+		if (item->type == YAML_NOTHING && field->type == SETTING_PAIRS &&
+		    place == SETTING_OF_NODE && field->change) {
 			r = add_word(reader, field, place, item, xasprintf("%s-", item->key), list);
-		} else if ((item->type != YAML_WORD && field->type != FILE_EXTRA) ||
+		} else if ((item->type != YAML_WORD && field->type != SETTING_EXTRA) ||
 			   item->type == YAML_NOTHING) {
 			r = file_wrong(reader, item->place,
 				       "'%s' of '%s' must be a word; this is %s", item->key,
 				       file_field_key(field), yaml_type_words(item));
-		} else if (field->type == FILE_GATES && !read_truth(item, &truth)) {
+		} else if (field->type == SETTING_GATES && !read_truth(item, &truth)) {
 			r = file_wrong(reader, item->place,
 				       "'%s' of '%s' must be true or false, not '%s'", item->key,
 				       file_field_key(field), item->text);
 		} else {
 			r = add_word(
 				reader, field, place, item,
-				field->type == FILE_GATES
+				field->type == SETTING_GATES
 					? xasprintf("%s=%s", item->key, truth ? "true" : "false")
 					: xasprintf("%s%s=%s", prefix, item->key, text),
 				list);
@@ -305,8 +290,9 @@ static int read_pairs(struct file_reader *reader, const struct file_field *field
 	return 0;
 }
 
-static int read_extra(struct file_reader *reader, const struct file_field *field,
-		      enum file_place place, const struct yaml_value *value, struct strlist *list)
+static int read_extra(struct file_reader *reader, const struct setting *field,
+		      enum setting_place place, const struct yaml_value *value,
+		      struct strlist *list)
 {
 	const struct yaml_value *item;
 	int r = 0;
@@ -322,7 +308,7 @@ static int read_extra(struct file_reader *reader, const struct file_field *field
 	return r;
 }
 
-static int read_mirrors(struct file_reader *reader, const struct file_field *field,
+static int read_mirrors(struct file_reader *reader, const struct setting *field,
 			const struct yaml_value *value, struct strlist *list)
 {
 	const struct yaml_value *item;
@@ -336,15 +322,16 @@ static int read_mirrors(struct file_reader *reader, const struct file_field *fie
 
 		for (size_t i = 0; r == 0 && i < count; i++)
 			r = urls[i].type == YAML_WORD
-				    ? add_word(reader, field, FILE_OF_CLUSTER, &urls[i],
+				    ? add_word(reader, field, SETTING_OF_CLUSTER, &urls[i],
 					       xasprintf("%s=%s", item->key, urls[i].text), list)
 				    : wrong_type(reader, field, &urls[i]);
 	}
 	return r;
 }
 
-static int read_patches(struct file_reader *reader, const struct file_field *field,
-			enum file_place place, const struct yaml_value *value, struct strlist *list)
+static int read_patches(struct file_reader *reader, const struct setting *field,
+			enum setting_place place, const struct yaml_value *value,
+			struct strlist *list)
 {
 	const struct yaml_value *item;
 	int r = 0;
@@ -361,65 +348,68 @@ static int read_patches(struct file_reader *reader, const struct file_field *fie
 	return r;
 }
 
-static int read_map(struct file_reader *reader, const struct yaml_value *map, enum file_place place,
-		    const char *in, void *base);
+static int read_map(struct file_reader *reader, const struct yaml_value *map,
+		    enum setting_place place, const char *in, struct node_options *node);
 static int read_nodes(struct file_reader *reader, const struct yaml_value *list);
 
-/* Read VALUE into the member of FIELD in the struct at BASE. */
-static int read_member(struct file_reader *reader, const struct file_field *field,
-		       enum file_place place, const struct yaml_value *value, void *base)
+/* Read VALUE into the member of FIELD in NODE, or in the file's options without one. */
+static int read_member(struct file_reader *reader, const struct setting *field,
+		       enum setting_place place, const struct yaml_value *value,
+		       struct node_options *node)
 {
-	void *to = (char *)base + (place == FILE_OF_NODE ? field->node_wanted : field->wanted);
+	struct cluster_options *options = &reader->file->options;
+	void *to = node ? setting_in_node(field, &node->settings)
+			: setting_in_cluster(field, &options->settings);
 
 	if (read_all(field, place, value, to))
 		return 0;
 	switch (field->type) {
-	case FILE_WORD:
-	case FILE_PATH:
-	case FILE_VERSION:
-	case FILE_CHOICE:
+	case SETTING_WORD:
+	case SETTING_PATH:
+	case SETTING_VERSION:
+	case SETTING_CHOICE:
 		return read_word(reader, field, place, value, to);
-	case FILE_FLAG:
-		if (place != FILE_OF_NODE)
-			*(bool *)((char *)base + field->given) = true;
+	case SETTING_FLAG:
+		*setting_in_flags(field, &options->given) = true;
 		return read_truth(value, to) ? 0 : wrong_type(reader, field, value);
-	case FILE_NUMBER:
+	case SETTING_NUMBER:
 		return read_number(reader, field, value, to);
-	case FILE_SIZE:
-	case FILE_SECONDS:
+	case SETTING_SIZE:
+	case SETTING_SECONDS:
 		return read_measure(reader, field, value, to);
-	case FILE_WORDS:
-	case FILE_MOUNTS:
+	case SETTING_WORDS:
+	case SETTING_PATHS:
 		return read_words(reader, field, place, value, to);
-	case FILE_PAIRS:
-	case FILE_GATES:
+	case SETTING_PAIRS:
+	case SETTING_GATES:
 		return read_pairs(reader, field, place, value, "", to);
-	case FILE_EXTRA:
+	case SETTING_EXTRA:
 		return read_extra(reader, field, place, value, to);
-	case FILE_MIRRORS:
+	case SETTING_MIRRORS:
 		return read_mirrors(reader, field, value, to);
-	case FILE_PATCHES:
+	case SETTING_PATCHES:
 		return read_patches(reader, field, place, value, to);
-	case FILE_MAP:
-	case FILE_NODES:
+	case SETTING_MAP:
+	case SETTING_NODES:
 		break;
 	}
 	return 0;
 }
 
 /* What has no member. */
-static int read_special(struct file_reader *reader, const struct file_field *field,
+static int read_special(struct file_reader *reader, const struct setting *field,
 			const struct yaml_value *value)
 {
-	if (field->type == FILE_MAP) {
+	if (field->type == SETTING_MAP) {
 		bool is_defaults = strcmp(field->name, "defaults") == 0;
 
 		if (value->type != YAML_MAP)
 			return wrong_type(reader, field, value);
-		return read_map(reader, value, is_defaults ? FILE_OF_DEFAULTS : FILE_OF_CLUSTER,
-				is_defaults ? "" : field->name, &reader->file->options);
+		return read_map(reader, value,
+				is_defaults ? SETTING_OF_DEFAULTS : SETTING_OF_CLUSTER,
+				is_defaults ? "" : field->name, NULL);
 	}
-	if (field->type == FILE_NODES)
+	if (field->type == SETTING_NODES)
 		return read_nodes(reader, value);
 	/* It is known by now what a proper one is. */
 	if (strcmp(field->name, "name") == 0 && value->type != YAML_WORD)
@@ -427,11 +417,11 @@ static int read_special(struct file_reader *reader, const struct file_field *fie
 	return 0;
 }
 
-static const struct file_field *find_field(enum file_place place, const char *in, const char *key)
+static const struct setting *find_field(enum setting_place place, const char *in, const char *key)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field)
+	setting_for_each(field)
 		if (file_field_is_in(field, place, in) && strcmp(file_field_key(field), key) == 0)
 			return field;
 	return NULL;
@@ -440,26 +430,26 @@ static const struct file_field *find_field(enum file_place place, const char *in
 /* Where else there is a field with KEY, for the caller to free; NULL if nowhere. */
 static char *find_elsewhere(const char *key)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field)
+	setting_for_each(field)
 		if (strcmp(file_field_key(field), key) == 0)
-			return file_field_path(field,
-					       field->places & FILE_OF_CLUSTER    ? FILE_OF_CLUSTER
-					       : field->places & FILE_OF_DEFAULTS ? FILE_OF_DEFAULTS
-										  : FILE_OF_NODE);
+			return file_field_path(
+				field, field->places & SETTING_OF_CLUSTER    ? SETTING_OF_CLUSTER
+				       : field->places & SETTING_OF_DEFAULTS ? SETTING_OF_DEFAULTS
+									     : SETTING_OF_NODE);
 	return NULL;
 }
 
 static int unknown_field(struct file_reader *reader, const struct yaml_value *item,
-			 enum file_place place, const char *in)
+			 enum setting_place place, const char *in)
 {
 	struct suggest suggest = SUGGEST_INIT(item->key);
 	cleanup_free char *elsewhere = find_elsewhere(item->key);
-	const struct file_field *field;
+	const struct setting *field;
 	const char *meant;
 
-	file_for_each_field(field)
+	setting_for_each(field)
 		if (file_field_is_in(field, place, in))
 			suggest_offer(&suggest, file_field_key(field));
 	meant = elsewhere ? elsewhere : suggest.nearest;
@@ -467,15 +457,15 @@ static int unknown_field(struct file_reader *reader, const struct yaml_value *it
 			  meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
-/* Read what is IN a section, in the defaults or in a node into the struct at BASE. */
-static int read_map(struct file_reader *reader, const struct yaml_value *map, enum file_place place,
-		    const char *in, void *base)
+/* Read what is IN a section, in the defaults or in NODE. */
+static int read_map(struct file_reader *reader, const struct yaml_value *map,
+		    enum setting_place place, const char *in, struct node_options *node)
 {
 	const struct yaml_value *item;
 	int r;
 
 	yaml_for_each(item, map) {
-		const struct file_field *field = find_field(place, in, item->key);
+		const struct setting *field = find_field(place, in, item->key);
 
 		if (!field)
 			return unknown_field(reader, item, place, in);
@@ -483,23 +473,31 @@ static int read_map(struct file_reader *reader, const struct yaml_value *map, en
 		if (item->type == YAML_NOTHING)
 			continue;
 		if (field->has_member)
-			r = read_member(reader, field, place, item, base);
+			r = read_member(reader, field, place, item, node);
 		else
-			r = place == FILE_OF_NODE ? 0 : read_special(reader, field, item);
+			r = node ? 0 : read_special(reader, field, item);
 		if (r < 0)
 			return r;
-		if (place != FILE_OF_NODE && field->option &&
-		    !strlist_has(&reader->file->given, field->option))
+		if (!node && field->option && !strlist_has(&reader->file->given, field->option))
 			strlist_add(&reader->file->given, field->option);
 	}
 	return 0;
+}
+
+static int read_no_schedule(struct file_reader *reader, const struct yaml_value *item, bool *ret)
+{
+	const struct yaml_value *value = yaml_get(item, "noSchedule");
+
+	if (!value || value->type == YAML_NOTHING || read_truth(value, ret))
+		return 0;
+	return wrong_type(reader, find_field(SETTING_OF_NODE, "", "noSchedule"), value);
 }
 
 /* What of ITEM is about how many nodes there are, and what. */
 static int read_role(struct file_reader *reader, const struct yaml_value *item,
 		     bool *ret_control_plane, unsigned *ret_count)
 {
-	const struct file_field *role_field = find_field(FILE_OF_NODE, "", "role");
+	const struct setting *role_field = find_field(SETTING_OF_NODE, "", "role");
 	const struct yaml_value *role = yaml_get(item, "role");
 	const struct yaml_value *count = yaml_get(item, "count");
 	const struct yaml_value *single = yaml_get(item, "name");
@@ -509,13 +507,13 @@ static int read_role(struct file_reader *reader, const struct yaml_value *item,
 	if (!role)
 		return file_wrong(reader, item->place,
 				  "the node has no 'role': control-plane or worker");
-	r = read_word(reader, role_field, FILE_OF_NODE, role, &word);
+	r = read_word(reader, role_field, SETTING_OF_NODE, role, &word);
 	if (r < 0)
 		return r;
 	*ret_control_plane = strcmp(word, "control-plane") == 0;
 	*ret_count = 1;
 	if (count)
-		r = read_number(reader, find_field(FILE_OF_NODE, "", "count"), count, ret_count);
+		r = read_number(reader, find_field(SETTING_OF_NODE, "", "count"), count, ret_count);
 	if (!single)
 		single = yaml_get(item, "staticIP");
 	if (r == 0 && *ret_count > 1 && single)
@@ -528,6 +526,7 @@ static int read_role(struct file_reader *reader, const struct yaml_value *item,
 static int read_node(struct file_reader *reader, const struct yaml_value *item)
 {
 	bool control_plane = false;
+	bool no_schedule = false;
 	unsigned count = 1;
 	int r;
 
@@ -537,14 +536,17 @@ static int read_node(struct file_reader *reader, const struct yaml_value *item)
 			"a node must be a mapping, for instance 'role: worker'; this is %s",
 			yaml_type_words(item));
 	r = read_role(reader, item, &control_plane, &count);
-	if (r == 0 && reader->file->node_count + count > MOST_NODES)
+	if (r == 0)
+		r = read_no_schedule(reader, item, &no_schedule);
+	if (r == 0 && reader->file->node_count + count > NODES_MOST)
 		return file_wrong(reader, item->place, "a cluster has at most %d nodes",
-				  MOST_NODES);
+				  NODES_MOST);
 	for (unsigned i = 0; r == 0 && i < count; i++) {
 		struct node_options *node = file_add_node(reader, item->place);
 
 		node->control_plane = control_plane;
-		r = read_map(reader, item, FILE_OF_NODE, "", node);
+		node->no_schedule = no_schedule;
+		r = read_map(reader, item, SETTING_OF_NODE, "", node);
 	}
 	return r;
 }
@@ -574,7 +576,7 @@ static int read_nodes(struct file_reader *reader, const struct yaml_value *list)
 	int r = 0;
 
 	if (list->type != YAML_LIST)
-		return wrong_type(reader, find_field(FILE_OF_CLUSTER, "", "nodes"), list);
+		return wrong_type(reader, find_field(SETTING_OF_CLUSTER, "", "nodes"), list);
 	yaml_for_each(item, list) {
 		r = read_node(reader, item);
 		if (r < 0)
@@ -593,5 +595,5 @@ static int read_nodes(struct file_reader *reader, const struct yaml_value *list)
 
 int file_read_own(struct file_reader *reader, const struct yaml_value *root)
 {
-	return read_map(reader, root, FILE_OF_CLUSTER, "", &reader->file->options);
+	return read_map(reader, root, SETTING_OF_CLUSTER, "", NULL);
 }

@@ -29,14 +29,14 @@ static json_t *list_of(json_t *items)
 	return json_pack("{s:[s, s], s:o}", "type", "array", "null", "items", items);
 }
 
-static json_t *choice_schema(const struct file_field *field)
+static json_t *choice_schema(const struct setting *field)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
 	strlist_split(&words, field->words, '|');
 	return json_pack("{s:o}", "enum", words_to_json(&words));
 }
 
-static json_t *number_schema(const struct file_field *field)
+static json_t *number_schema(const struct setting *field)
 {
 	json_t *schema = json_pack("{s:s, s:i}", "type", "integer", "minimum", (int)field->least);
 
@@ -75,43 +75,43 @@ static json_t *patch_schema(void)
 			 "items", "type", "object", "required", "op", "path");
 }
 
-static json_t *part_schema(enum file_place place, const char *in);
+static json_t *part_schema(enum setting_place place, const char *in);
 
-static json_t *value_schema(const struct file_field *field)
+static json_t *value_schema(const struct setting *field)
 {
 	switch (field->type) {
-	case FILE_MAP:
+	case SETTING_MAP:
 		return strcmp(field->name, "defaults") == 0
-			       ? part_schema(FILE_OF_DEFAULTS, "")
-			       : part_schema(FILE_OF_CLUSTER, field->name);
-	case FILE_NODES:
-		return list_of(part_schema(FILE_OF_NODE, ""));
-	case FILE_CHOICE:
+			       ? part_schema(SETTING_OF_DEFAULTS, "")
+			       : part_schema(SETTING_OF_CLUSTER, field->name);
+	case SETTING_NODES:
+		return list_of(part_schema(SETTING_OF_NODE, ""));
+	case SETTING_CHOICE:
 		return choice_schema(field);
-	case FILE_FLAG:
+	case SETTING_FLAG:
 		return json_pack("{s:s}", "type", "boolean");
-	case FILE_NUMBER:
+	case SETTING_NUMBER:
 		return number_schema(field);
-	case FILE_WORDS:
-	case FILE_MOUNTS:
+	case SETTING_WORDS:
+	case SETTING_PATHS:
 		return list_of(word_schema());
-	case FILE_PAIRS:
+	case SETTING_PAIRS:
 		return map_of(word_schema());
-	case FILE_GATES:
+	case SETTING_GATES:
 		return map_of(json_pack("{s:s}", "type", "boolean"));
-	case FILE_EXTRA:
+	case SETTING_EXTRA:
 		return extra_schema();
-	case FILE_MIRRORS:
+	case SETTING_MIRRORS:
 		return map_of(json_pack("{s:[s, s], s:{s:s}}", "type", "string", "array", "items",
 					"type", "string"));
-	case FILE_PATCHES:
+	case SETTING_PATCHES:
 		return list_of(patch_schema());
 	default:
 		return word_schema();
 	}
 }
 
-static json_t *field_schema(const struct file_field *field)
+static json_t *field_schema(const struct setting *field)
 {
 	json_t *schema = value_schema(field);
 	cleanup_free char *summary = file_field_summary(field);
@@ -125,18 +125,18 @@ static json_t *field_schema(const struct file_field *field)
 }
 
 /* The fields that are IN a part of the file. */
-static json_t *part_schema(enum file_place place, const char *in)
+static json_t *part_schema(enum setting_place place, const char *in)
 {
 	json_t *properties = json_object();
 	json_t *schema = json_pack("{s:[s, s], s:b, s:o}", "type", "object", "null",
 				   "additionalProperties", 0, "properties", properties);
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field)
+	setting_for_each(field)
 		if (file_field_is_in(field, place, in))
 			(void)json_object_set_new(properties, file_field_key(field),
 						  field_schema(field));
-	if (place == FILE_OF_NODE)
+	if (place == SETTING_OF_NODE)
 		(void)json_object_set_new(schema, "required", json_pack("[s]", "role"));
 	return schema;
 }
@@ -147,7 +147,7 @@ json_t *cluster_file_schema(void)
 				   "https://json-schema.org/draft/2020-12/schema", "title",
 				   "a file for manykube start -f", "description",
 				   "A cluster, its nodes and all their settings.");
-	json_auto_t *part = part_schema(FILE_OF_CLUSTER, "");
+	json_auto_t *part = part_schema(SETTING_OF_CLUSTER, "");
 
 	(void)json_object_update(schema, part);
 	(void)json_object_set_new(schema, "type", json_string("object"));

@@ -233,36 +233,35 @@ static void add_pairs(const struct strlist *from, struct strlist *to)
 	*to = both;
 }
 
-static bool is_mapping(const struct file_field *field)
+static bool is_mapping(const struct setting *field)
 {
-	return field->type == FILE_PAIRS || field->type == FILE_GATES || field->type == FILE_EXTRA;
+	return field->type == SETTING_PAIRS || field->type == SETTING_GATES ||
+	       field->type == SETTING_EXTRA;
 }
 
 void cluster_file_take(const struct cluster_file *file, struct cluster_options *options,
 		       struct strlist *given)
 {
 	cleanup_with(strlist_release) struct strlist stronger = STRLIST_INIT;
-	const struct file_field *field;
+	const struct setting *field;
 
 	if (given->count)
 		strlist_add_all(&stronger, given->items);
-	file_for_each_field(field) {
-		bool is_of_all = field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS);
+	setting_for_each(field) {
+		const void *from = setting_in_cluster(field, &file->options.settings);
+		void *to = setting_in_cluster(field, &options->settings);
 
-		if (!is_of_all || !field->has_member ||
+		if (!setting_is_of_cluster(field) ||
 		    (field->option && !strlist_has(&file->given, field->option)))
 			continue;
 		if (strlist_has(&stronger, field->option ?: "")) {
 			if (is_mapping(field))
-				add_pairs((const void *)((const char *)&file->options +
-							 field->wanted),
-					  (void *)((char *)options + field->wanted));
+				add_pairs(from, to);
 			continue;
 		}
-		file_copy_member(field, (const char *)&file->options + field->wanted,
-				 (char *)options + field->wanted);
-		if (field->type == FILE_FLAG)
-			*(bool *)((char *)options + field->given) = true;
+		setting_borrow(field, from, to);
+		if (field->type == SETTING_FLAG)
+			*setting_in_flags(field, &options->given) = true;
 		if (field->option)
 			strlist_add(given, field->option);
 	}
@@ -274,15 +273,16 @@ void cluster_file_take(const struct cluster_file *file, struct cluster_options *
 
 void cluster_file_release(struct cluster_file *file)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field) {
-		if (!field->has_member || field->type < FILE_WORDS)
+	/* Words are not its own. */
+	setting_for_each(field) {
+		if (!setting_is_list(field))
 			continue;
-		if (field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS))
-			strlist_release((void *)((char *)&file->options + field->wanted));
-		for (size_t i = 0; field->places & FILE_OF_NODE && i < file->node_count; i++)
-			strlist_release((void *)((char *)&file->nodes[i] + field->node_wanted));
+		if (setting_is_of_cluster(field))
+			strlist_release(setting_in_cluster(field, &file->options.settings));
+		for (size_t i = 0; setting_is_of_node(field) && i < file->node_count; i++)
+			strlist_release(setting_in_node(field, &file->nodes[i].settings));
 	}
 	free(file->nodes);
 	strlist_release(&file->given);

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "describe/choices.h"
 #include "record/options.h"
+#include "record/setting-check.h"
 #include "record/spec.h"
 
 #define MIB_MAX          (1 << 30)
@@ -309,7 +310,7 @@ static int take_disk(const struct field *field, const json_t *value, struct impo
 	json_int_t mib = 0;
 	int r = take_number(field, value, MIB_MAX, &mib, err);
 
-	if (r == 0 && choices_check_disk((uint64_t)mib << 20, &why) < 0)
+	if (r == 0 && setting_check_disk((uint64_t)mib << 20, &why) < 0)
 		leave_out(import, field->key, value, why.text);
 	else if (r == 0)
 		import->options.disk_bytes = (uint64_t)mib << 20;
@@ -346,21 +347,14 @@ static int take_expiration(const struct field *field, const json_t *value, struc
 static int take_flag(const struct field *field, const json_t *value, struct import *import,
 		     struct error *err)
 {
-	bool *flags = (bool *)((char *)&import->options + field->offset);
+	size_t at = field->offset - offsetof(struct cluster_options, flags);
 
 	if (!json_is_boolean(value))
 		return bad_value(err, field->key, "true or false");
-	flags[0] = json_is_true(value);
-	flags[1] = true; /* it was given */
+	*(bool *)((char *)&import->options.flags + at) = json_is_true(value);
+	*(bool *)((char *)&import->options.given + at) = true;
 	return 0;
 }
-
-static_assert(offsetof(struct cluster_options, keep_context_given) ==
-		      offsetof(struct cluster_options, keep_context) + sizeof(bool),
-	      "whether it was given comes right behind");
-static_assert(offsetof(struct cluster_options, embed_certs_given) ==
-		      offsetof(struct cluster_options, embed_certs) + sizeof(bool),
-	      "whether it was given comes right behind");
 
 static int take_cni(const struct field *field, const json_t *value, struct import *import,
 		    struct error *err)

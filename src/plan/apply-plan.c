@@ -7,16 +7,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "base/strbuf.h"
 #include "describe/choices.h"
 #include "describe/file-fields.h"
 #include "plan/plan.h"
 #include "record/options.h"
-
-static const void *at(const void *base, size_t offset)
-{
-	return (const char *)base + offset;
-}
 
 struct apply_step *apply_plan_add(struct apply_plan *plan, enum apply_action action,
 				  const char *node)
@@ -27,11 +23,12 @@ struct apply_step *apply_plan_add(struct apply_plan *plan, enum apply_action act
 }
 
 static struct apply_change *add_change(struct apply_step *step, const char *prefix,
-				       const char *field)
+				       const struct setting *setting)
 {
 	step->changes = xrealloc(step->changes, step->change_count + 1, sizeof(*step->changes));
 	step->changes[step->change_count] = (struct apply_change){
-		.field = xasprintf("%s%s", prefix, field),
+		.setting = setting,
+		.field = xasprintf("%s%s", prefix, setting ? setting->name : "role"),
 	};
 	return &step->changes[step->change_count++];
 }
@@ -62,37 +59,47 @@ static void subtract(const struct strlist *wanted, const struct strlist *has, st
 			strlist_add(ret, word);
 }
 
+/* What is not set is as usual, which may be a very word. */
+static bool is_same(const struct setting *field, const void *one, const void *other)
+{
+	bool is_said = field->usual && *field->usual != '(' && field->type != SETTING_FLAG;
+	bool is_number = field->type == SETTING_NUMBER;
+	unsigned long long parsed = 0;
+	unsigned number;
+	const void *usual = is_number ? (const void *)&number : &field->usual;
+
+	if (is_said && is_number)
+		(void)parse_number(field->usual, 0, field->most, &parsed, NULL);
+	number = (unsigned)parsed;
+	return setting_equals(field, is_said && !setting_is_set(field, one) ? usual : one,
+			      is_said && !setting_is_set(field, other) ? usual : other);
+}
+
 /* Note in STEP what differs between two members of FIELD; returns whether something does. */
-static bool compare_members(const struct file_field *field, const void *has, const void *wanted,
+static bool compare_members(const struct setting *field, const void *has, const void *wanted,
 			    const char *prefix, struct apply_step *step)
 {
-	struct apply_change *change = add_change(step, prefix, field->name);
 	cleanup_free char *usual = file_field_usual(field);
+	struct apply_change *change;
 
-	if (field->type >= FILE_WORDS) {
+	if (is_same(field, has, wanted))
+		return false;
+	change = add_change(step, prefix, field);
+	if (setting_is_list(field)) {
 		subtract(wanted, has, &change->gained);
 		subtract(has, wanted, &change->lost);
-		if (change->gained.count > 0 || change->lost.count > 0)
-			return true;
 	} else {
-		change->before = file_member_text(field, has) ?: xstrdup(usual);
-		change->after = file_member_text(field, wanted) ?: xstrdup(usual);
-		if (strcmp(change->before, change->after) != 0)
-			return true;
+		change->before = setting_print(field, has) ?: xstrdup(usual);
+		change->after = setting_print(field, wanted) ?: xstrdup(usual);
 	}
-	release_change(&step->changes[--step->change_count]);
-	return false;
+	return true;
 }
 
 /* What stays as it is unless the file says otherwise. */
-static bool is_left_open(const struct file_field *field, const void *wanted)
+static bool is_left_open(const struct setting *field, const void *wanted)
 {
-	cleanup_free char *text = NULL;
-
-	if (!field->chosen_for_you && field->type != FILE_VERSION)
-		return false;
-	text = file_member_text(field, wanted);
-	return !text;
+	return (field->chosen_for_you || field->type == SETTING_VERSION) &&
+	       !setting_is_set(field, wanted);
 }
 
 /* What a file of kind's says even if that is nothing. */
@@ -112,120 +119,105 @@ static bool kind_says(const char *option)
 	return false;
 }
 
-static bool is_said(const struct file_field *field, const struct cluster_file *file)
+static bool is_said(const struct setting *field, const struct cluster_file *file)
 {
 	return !field->option || strlist_has(&file->given, field->option) ||
 	       (file->foreign && kind_says(field->option));
 }
 
 /* Whether FIELD is about the cluster, and FILE says what it is to be. */
-static bool is_of_cluster(const struct file_field *field, const struct cluster_file *file)
+static bool is_of_cluster(const struct setting *field, const struct cluster_file *file)
 {
-	return field->places & (FILE_OF_CLUSTER | FILE_OF_DEFAULTS) && field->has_member &&
-	       !is_left_open(field, at(&file->options, field->wanted));
+	return setting_is_of_cluster(field) &&
+	       !is_left_open(field, setting_in_cluster(field, &file->options.settings));
 }
 
-bool apply_may_change(const struct file_field *field)
+bool apply_may_change(const struct setting *field)
 {
-	return field->places & FILE_OF_DEFAULTS || field->type == FILE_FLAG ||
-	       choices_may_change(field->option ?: "");
+	return field->places & SETTING_OF_DEFAULTS || field->type == SETTING_FLAG ||
+	       field->any_time;
 }
 
 static void compare_cluster(const struct profile *profile, const struct cluster_file *file,
 			    bool unsaid_stays, struct apply_plan *plan)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field) {
+	setting_for_each(field) {
 		struct apply_step *step;
 
 		if (!is_of_cluster(field, file) || (unsaid_stays && !is_said(field, file)))
 			continue;
 		step = apply_plan_add(plan, apply_may_change(field) ? APPLY_SET : APPLY_REFUSED,
 				      NULL);
-		if (!compare_members(field, at(profile, field->kept),
-				     at(&file->options, field->wanted),
-				     field->places & FILE_OF_DEFAULTS ? "defaults." : "", step))
+		if (!compare_members(field, setting_in_cluster(field, &profile->settings),
+				     setting_in_cluster(field, &file->options.settings),
+				     field->places & SETTING_OF_DEFAULTS ? "defaults." : "", step))
 			release_step(&plan->steps[--plan->count]);
 	}
 }
 
 void apply_plan_take(const struct cluster_file *file, struct profile *profile)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field) {
+	setting_for_each(field) {
 		if (!is_of_cluster(field, file) || !apply_may_change(field) ||
 		    (file->foreign && !is_said(field, file)))
 			continue;
-		file_own_member(field, at(&file->options, field->wanted),
-				(char *)profile + field->kept);
+		setting_copy(field, setting_in_cluster(field, &file->options.settings),
+			     setting_in_cluster(field, &profile->settings));
 		if (field->chosen_for_you && !strlist_has(&profile->asked, field->name))
 			strlist_add(&profile->asked, field->name);
 	}
 }
 
-/* The settings that all nodes are to have, to plan nodes with; only lists are its own. */
+/* The settings that all nodes are to have, to plan nodes with. */
 static void take_defaults(const struct profile *profile, const struct cluster_file *file,
 			  bool unsaid_stays, struct profile *ret)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
 	*ret = PROFILE_INIT;
-	file_for_each_field(field) {
+	setting_for_each(field) {
 		bool stays = unsaid_stays && !is_said(field, file);
 
-		if (field->places & FILE_OF_DEFAULTS ||
-		    (field->type == FILE_FLAG && field->places & FILE_OF_CLUSTER))
-			file_copy_member(field,
-					 stays ? at(profile, field->kept)
-					       : at(&file->options, field->wanted),
-					 (char *)ret + field->kept);
+		if (setting_is_of_cluster(field))
+			setting_copy(field,
+				     setting_in_cluster(field, stays ? &profile->settings
+								     : &file->options.settings),
+				     setting_in_cluster(field, &ret->settings));
 	}
 }
 
-static void release_defaults(struct profile *defaults)
+static enum apply_action action_of(const struct setting *field, const void *has, const void *wanted)
 {
-	const struct file_field *field;
-
-	/* Words are the file's, or the profile's. */
-	file_for_each_field(field)
-		if (field->places & FILE_OF_DEFAULTS &&
-		    (field->type == FILE_WORD || field->type == FILE_PATH))
-			*(char **)((char *)defaults + field->kept) = NULL;
-	profile_release(defaults);
-}
-
-static enum apply_action action_of(const struct file_field *field, const void *has,
-				   const void *wanted)
-{
-	if (field->effect == FILE_GROWING)
+	if (field->effect == SETTING_GROWING)
 		return *(const uint64_t *)has && *(const uint64_t *)has < *(const uint64_t *)wanted
 			       ? APPLY_RESTART
 			       : APPLY_REPLACE;
-	if (field->effect == FILE_AT_ONCE || field->effect == FILE_HELD_TO)
+	if (field->effect == SETTING_AT_ONCE || field->effect == SETTING_HELD_TO)
 		return APPLY_CHANGE;
-	return field->effect == FILE_ON_RESTART ? APPLY_RESTART : APPLY_REPLACE;
+	return field->effect == SETTING_ON_RESTART ? APPLY_RESTART : APPLY_REPLACE;
 }
 
 /* Note in STEP what of NODE would be another by WANTED, of which OPTIONS were made. */
 static void compare_settings(const struct node *node, const struct node *wanted,
 			     const struct node_options *options, struct apply_step *step)
 {
-	const struct file_field *field;
+	const struct setting *field;
 
-	file_for_each_field(field) {
+	setting_for_each(field) {
 		const void *has;
 		const void *next;
 
-		if (!(field->places & FILE_OF_NODE) || !field->has_member ||
-		    field->type == FILE_FLAG || strcmp(field->name, "name") == 0 ||
-		    is_left_open(field, at(options, field->node_wanted)))
+		if (!setting_is_of_node(field) || strcmp(field->name, "name") == 0 ||
+		    is_left_open(field, setting_in_node(field, &options->settings)))
 			continue;
-		has = at(node, field->node_kept);
-		next = field->type == FILE_VERSION || field->chosen_for_you
-			       ? at(options, field->node_wanted)
-			       : at(wanted, field->node_kept);
+		has = setting_in_node(field, &node->settings);
+		next = field->type == SETTING_VERSION || field->chosen_for_you
+			       ? setting_in_node(field, &options->settings)
+			       : setting_in_node(field, &wanted->settings);
 		if (compare_members(field, has, next, "", step))
 			step->action = MAX(step->action, action_of(field, has, next));
 	}
@@ -245,7 +237,7 @@ static void compare_node(const struct node *node, const struct node_options *opt
 	plan_settings(defaults, options, &wanted);
 	compare_settings(node, &wanted, options, step);
 	if (node->control_plane != options->control_plane) {
-		struct apply_change *change = add_change(step, "", "role");
+		struct apply_change *change = add_change(step, "", NULL);
 
 		change->before = xstrdup(role_word(node->control_plane));
 		change->after = xstrdup(role_word(options->control_plane));
@@ -260,7 +252,7 @@ static void compare_node(const struct node *node, const struct node_options *opt
 static void plan_addition(const struct node_options *options, struct apply_plan *plan)
 {
 	struct apply_change *change = add_change(apply_plan_add(plan, APPLY_ADD, options->name), "",
-						 "role");
+						 NULL);
 
 	change->after = xstrdup(role_word(options->control_plane));
 }
@@ -276,7 +268,7 @@ void apply_plan_make_new(const struct cluster_file *file, struct apply_plan *ret
 void apply_plan_make(const struct profile *profile, const struct cluster_file *file,
 		     bool unsaid_stays, struct apply_plan *ret)
 {
-	cleanup_with(release_defaults) struct profile defaults = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile defaults = PROFILE_INIT;
 	const struct node *node;
 
 	*ret = APPLY_PLAN_INIT;

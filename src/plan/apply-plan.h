@@ -23,7 +23,8 @@ enum apply_action {
 /* What becomes of one field: it is BEFORE and becomes AFTER, or is a list that gains and loses
  * words. */
 struct apply_change {
-	char *field; /* "memory", "defaults.labels" */
+	const struct setting *setting; /* NULL: the role of a node */
+	char *field;                   /* "memory", "defaults.labels" */
 	char *before;
 	char *after;
 	struct strlist gained;
@@ -55,7 +56,7 @@ void apply_plan_make(const struct profile *profile, const struct cluster_file *f
 void apply_plan_make_new(const struct cluster_file *file, struct apply_plan *ret);
 
 /* Whether FIELD of a cluster that exists, or of the defaults of its nodes, may change. */
-bool apply_may_change(const struct file_field *field);
+bool apply_may_change(const struct setting *field);
 
 /* Have PROFILE itself, not its nodes, be as FILE says, as far as that may change; what a file of
  * kind's does not say stays. */

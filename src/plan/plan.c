@@ -78,33 +78,6 @@ static char *free_name(const struct profile *profile)
 	}
 }
 
-static void copy_words(struct strlist *to, const struct strlist *from)
-{
-	if (from->count)
-		strlist_add_all(to, from->items);
-}
-
-/* What is behind KEY= in TO gives way to what FROM has there. */
-static void override_words(struct strlist *to, const struct strlist *from)
-{
-	struct strlist both = STRLIST_INIT;
-	const char *word;
-
-	strlist_for_each(word, to) {
-		size_t len = strcspn(word, "=");
-		bool stays = true;
-
-		for (size_t i = 0; i < from->count; i++)
-			stays = stays && (strncmp(from->items[i], word, len) != 0 ||
-					  from->items[i][len] != '=');
-		if (stays)
-			strlist_add(&both, word);
-	}
-	copy_words(&both, from);
-	strlist_release(to);
-	*to = both;
-}
-
 /* A person's own choice of an address. */
 static int take_address(const struct profile *profile, const char *text, char **ret_address,
 			int64_t *ret_number, struct error *err)
@@ -172,36 +145,19 @@ uint64_t plan_memory(uint64_t wanted, uint64_t usual)
 void plan_settings(const struct profile *profile, const struct node_options *options,
 		   struct node *node)
 {
+	struct cluster_settings defaults = profile->settings;
+
+	/* A version is about the node's kubelet, so it means the one of that release. */
+	if (options->kubernetes_version)
+		defaults.kubelet_binary = NULL;
 	node->worker = !node->control_plane ||
 		       (!profile->no_schedule_control_planes && !options->no_schedule);
-	node->cpus = plan_cpus(options->cpus, profile->cpus);
-	node->memory_bytes = plan_memory(options->memory_bytes, profile->memory_bytes);
-	node->disk_bytes = options->disk_bytes ? options->disk_bytes : profile->disk_bytes;
-	copy_words(&node->labels, &profile->labels);
-	(void)labels_change(&node->labels, &options->labels, NULL);
-	copy_words(&node->taints, &profile->taints);
-	(void)labels_change_taints(&node->taints, &options->taints, NULL);
+	settings_inherit(&defaults, &options->settings, &node->settings);
+	/* The node keeps it, whatever the default will be one day. */
+	if (!node->driver)
+		setting_set_word(&node->driver, node_driver_default()->name);
 	if (!node->worker)
 		strlist_add(&node->taints, CONTROL_PLANE_TAINT);
-	copy_words(&node->mounts, &profile->mounts);
-	copy_words(&node->mounts, &options->mounts);
-	copy_words(&node->extra_config, &options->extra_config);
-	copy_words(&node->feature_gates, &options->feature_gates);
-	copy_words(&node->kubeadm_patches, &options->kubeadm_patches);
-	copy_words(&node->env, &profile->env);
-	override_words(&node->env, &options->env);
-	node->max_pods = options->max_pods ? options->max_pods : profile->max_pods;
-	/* A version is about the node's kubelet, so it means the one of that release. */
-	if (options->kubelet_binary || (profile->kubelet_binary && !options->kubernetes_version))
-		node->kubelet_binary = xstrdup(options->kubelet_binary ? options->kubelet_binary
-								       : profile->kubelet_binary);
-	free(node->driver);
-	node->driver = xstrdup(options->driver   ? options->driver
-			       : profile->driver ? profile->driver
-						 : node_driver_default()->name);
-	if (options->base_image || profile->base_image)
-		node->base_image = xstrdup(options->base_image ? options->base_image
-							       : profile->base_image);
 }
 
 /* The version that a node is to have, one of payload_versions() or the cluster's own. */
@@ -289,44 +245,30 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 /* Keep in mind what the person gave of what would be found free: names of fields of a file. */
 static void note_asked(struct profile *profile, const struct cluster_options *options)
 {
-	const struct {
-		const char *field;
-		bool given;
-	} all[] = {
-		{ "network.subnet", options->subnet },
-		{ "network.podSubnet", options->pod_subnet },
-		{ "network.apiPort", options->api_port },
-	};
+	const struct setting *setting;
 
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (all[i].given && !strlist_has(&profile->asked, all[i].field))
-			strlist_add(&profile->asked, all[i].field);
+	setting_for_each(setting)
+		if (setting_is_of_cluster(setting) && setting->chosen_for_you &&
+		    setting_is_set(setting, setting_in_cluster(setting, &options->settings)) &&
+		    !strlist_has(&profile->asked, setting->name))
+			strlist_add(&profile->asked, setting->name);
 }
 
 static int plan_new(const char *name, const struct cluster_options *options,
 		    struct profile *profile, struct error *err)
 {
+	struct cluster_options chosen = *options;
 	int r;
 
 	profile->name = xstrdup(name);
 	r = profile_folder(name, &profile->folder, err);
-	if (r == 0)
-		r = choices_take(options, profile, true, err);
 	if (r < 0)
 		return r;
 	/* The subnet that was asked for is only taken over once it is known to be free. */
-	free(take_ptr(profile->subnet));
+	chosen.subnet = NULL;
+	choices_take_new(&chosen, profile);
 	if (!profile->kubernetes_version)
 		profile->kubernetes_version = xstrdup(payload_versions()[0]);
-	if (!profile->service_subnet)
-		profile->service_subnet = xstrdup("10.96.0.0/12");
-	if (!profile->dns_domain)
-		profile->dns_domain = xstrdup("cluster.local");
-	if (!profile->cni)
-		profile->cni = xstrdup("auto");
-	profile->offline = options->offline;
-	profile->cpus = plan_cpus(options->cpus, 0);
-	profile->memory_bytes = plan_memory(options->memory_bytes, 0);
 	profile->created = clock_wall_seconds();
 	r = world->network_plan(profile, options->subnet, err);
 	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
@@ -340,7 +282,7 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 	int r = profile_load(profile->name, &before, err);
 
 	if (r == 0)
-		r = choices_take(options, profile, false, err);
+		r = choices_take(options, profile, err);
 	if (r == 0)
 		r = world->ports_are_free(profile, &before, err);
 	if (r < 0)
@@ -437,12 +379,6 @@ static int plan_additions(struct profile *profile, const struct cluster_options 
 	return 0;
 }
 
-static void take_flag(bool *kept, bool wanted, bool given)
-{
-	if (given)
-		*kept = wanted;
-}
-
 /* As many control planes and nodes as were asked for; the former come first. */
 static int plan_counts(struct profile *profile, const struct cluster_options *options,
 		       struct error *err)
@@ -533,11 +469,6 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 			: plan_changes(&profile, options, err);
 	if (r < 0)
 		return r;
-	take_flag(&profile.offline, options->offline, options->offline_given);
-	take_flag(&profile.keep_context, options->keep_context, options->keep_context_given);
-	take_flag(&profile.embed_certs, options->embed_certs, options->embed_certs_given);
-	take_flag(&profile.no_schedule_control_planes, options->no_schedule_control_planes,
-		  options->no_schedule_control_planes_given);
 	note_asked(&profile, options);
 	nodes_before = profile.node_count;
 	before = profile_control_planes(&profile);

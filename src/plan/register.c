@@ -62,8 +62,7 @@ static int plan_nodes(struct import *import, struct profile *profile, struct err
 {
 	int r = 0;
 
-	free(profile->nodes[0].name);
-	profile->nodes[0].name = xstrdup(import->nodes[0].name);
+	setting_set_word(&profile->nodes[0].name, import->nodes[0].name);
 	if (!import->nodes[0].worker && profile->nodes[0].worker) {
 		profile->nodes[0].worker = false;
 		strlist_add(&profile->nodes[0].taints, CONTROL_PLANE_TAINT);

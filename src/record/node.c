@@ -30,19 +30,7 @@ int node_phase_parse(const char *word, enum node_phase *ret, struct error *err)
 
 void node_release(struct node *node)
 {
-	free(node->name);
-	free(node->driver);
-	free(node->address);
+	settings_release_node(&node->settings);
 	free(node->pod_cidr);
-	free(node->kubernetes_version);
-	strlist_release(&node->labels);
-	strlist_release(&node->taints);
-	strlist_release(&node->mounts);
-	strlist_release(&node->extra_config);
-	strlist_release(&node->feature_gates);
-	strlist_release(&node->kubeadm_patches);
-	strlist_release(&node->env);
-	free(node->kubelet_binary);
-	free(node->base_image);
-	*node = (struct node){ NULL };
+	*node = (struct node){ .pod_cidr = NULL };
 }

@@ -1,6 +1,6 @@
 /*
- * The profile's text: one table of fields for the cluster and one for its nodes, read by
- * the parser and the printer alike.
+ * The profile's text: settings, by their table, and beside them one table of fields for the cluster
+ * and one for its nodes, read by the parser and the printer alike.
  *
  * A string that is NULL is not written, and one that is not there is read as NULL; only
  * names are required.  Keys that are not in the tables are ignored: what must not be
@@ -48,42 +48,8 @@ struct field {
 #define AT(member) offsetof(struct profile, member)
 static const struct field profile_fields[] = {
 	{ "name",              FIELD_STRING,   AT(name) },
-	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
-	{ "subnet",            FIELD_STRING,   AT(subnet) },
 	{ "gateway",           FIELD_STRING,   AT(gateway) },
 	{ "bridge",            FIELD_STRING,   AT(bridge) },
-	{ "podSubnet",         FIELD_STRING,   AT(pod_subnet) },
-	{ "serviceSubnet",     FIELD_STRING,   AT(service_subnet) },
-	{ "dnsDomain",         FIELD_STRING,   AT(dns_domain) },
-	{ "cni",               FIELD_STRING,   AT(cni) },
-	{ "hostAccess",        FIELD_STRING,   AT(host_access) },
-	{ "offline",           FIELD_FLAG,     AT(offline) },
-	{ "keepContext",       FIELD_FLAG,     AT(keep_context) },
-	{ "noScheduleControlPlanes", FIELD_FLAG, AT(no_schedule_control_planes) },
-	{ "embedCerts",        FIELD_FLAG,     AT(embed_certs) },
-	{ "apiPort",           FIELD_UNSIGNED, AT(api_port) },
-	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
-	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
-	{ "diskBytes",         FIELD_UINT64,   AT(disk_bytes) },
-	{ "certSeconds",       FIELD_UNSIGNED, AT(cert_seconds) },
-	{ "imageRepository",   FIELD_STRING,   AT(image_repository) },
-	{ "apiNames",          FIELD_LIST,     AT(api_names) },
-	{ "apiIps",            FIELD_LIST,     AT(api_ips) },
-	{ "extraConfig",       FIELD_LIST,     AT(extra_config) },
-	{ "featureGates",      FIELD_LIST,     AT(feature_gates) },
-	{ "kubeadmPatches",    FIELD_LIST,     AT(kubeadm_patches) },
-	{ "ports",             FIELD_LIST,     AT(ports) },
-	{ "insecureRegistries", FIELD_LIST,    AT(insecure_registries) },
-	{ "registryMirrors",   FIELD_LIST,     AT(registry_mirrors) },
-	{ "images",            FIELD_LIST,     AT(images) },
-	{ "labels",            FIELD_LIST,     AT(labels) },
-	{ "taints",            FIELD_LIST,     AT(taints) },
-	{ "mounts",            FIELD_LIST,     AT(mounts) },
-	{ "env",               FIELD_LIST,     AT(env) },
-	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
-	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
-	{ "baseImage",         FIELD_STRING,   AT(base_image) },
-	{ "driver",            FIELD_STRING,   AT(driver) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
@@ -95,33 +61,34 @@ static const struct field profile_fields[] = {
 
 #define AT(member) offsetof(struct node, member)
 static const struct field node_fields[] = {
-	{ "name",              FIELD_STRING,   AT(name) },
 	{ "controlPlane",      FIELD_FLAG,     AT(control_plane) },
 	{ "worker",            FIELD_FLAG,     AT(worker) },
 	{ "primary",           FIELD_FLAG,     AT(primary) },
 	{ "phase",             FIELD_PHASE,    AT(phase) },
-	{ "driver",            FIELD_STRING,   AT(driver) },
-	{ "address",           FIELD_STRING,   AT(address) },
 	{ "askedAddress",      FIELD_FLAG,     AT(asked_address) },
 	{ "podCidr",           FIELD_STRING,   AT(pod_cidr) },
-	{ "kubernetesVersion", FIELD_STRING,   AT(kubernetes_version) },
-	{ "cpus",              FIELD_UNSIGNED, AT(cpus) },
-	{ "memoryBytes",       FIELD_UINT64,   AT(memory_bytes) },
-	{ "diskBytes",         FIELD_UINT64,   AT(disk_bytes) },
-	{ "labels",            FIELD_LIST,     AT(labels) },
-	{ "taints",            FIELD_LIST,     AT(taints) },
-	{ "mounts",            FIELD_LIST,     AT(mounts) },
-	{ "extraConfig",       FIELD_LIST,     AT(extra_config) },
-	{ "featureGates",      FIELD_LIST,     AT(feature_gates) },
-	{ "kubeadmPatches",    FIELD_LIST,     AT(kubeadm_patches) },
-	{ "env",               FIELD_LIST,     AT(env) },
-	{ "maxPods",           FIELD_UNSIGNED, AT(max_pods) },
-	{ "kubeletBinary",     FIELD_STRING,   AT(kubelet_binary) },
-	{ "baseImage",         FIELD_STRING,   AT(base_image) },
 	{ "outdated",          FIELD_FLAG,     AT(outdated) },
 };
 #undef AT
 /* clang-format on */
+
+/* How SETTING of a cluster or, with OF_NODE, of a node is written; false if it is none of it. */
+static bool setting_field(const struct setting *setting, bool of_node, struct field *ret)
+{
+	static const enum field_type types[] = {
+		[SETTING_FLAG] = FIELD_FLAG,
+		[SETTING_NUMBER] = FIELD_UNSIGNED,
+		[SETTING_SECONDS] = FIELD_UNSIGNED,
+		[SETTING_SIZE] = FIELD_UINT64,
+	};
+
+	if (of_node ? !setting_is_of_node(setting) : !setting_is_of_cluster(setting))
+		return false;
+	*ret = (struct field){ setting->key,
+			       setting_is_list(setting) ? FIELD_LIST : types[setting->type],
+			       of_node ? setting->node : setting->cluster };
+	return true;
+}
 
 static int bad_field(struct error *err, const struct field *field, const char *wanted)
 {
@@ -208,10 +175,24 @@ static int read_fields(const struct field *fields, size_t count, const json_t *o
 	return 0;
 }
 
+/* The same for the settings at BASE. */
+static int read_settings(bool of_node, const json_t *object, void *base, struct error *err)
+{
+	const struct setting *setting;
+	struct field field;
+	int r = 0;
+
+	setting_for_each(setting)
+		if (r == 0 && setting_field(setting, of_node, &field))
+			r = read_fields(&field, 1, object, base, err);
+	return r;
+}
+
 static int read_node(const json_t *value, struct profile *profile, struct error *err)
 {
 	const char *name = json_string_value(json_object_get(value, "name"));
 	struct node *node;
+	int r;
 
 	/* The name becomes a part of paths, so nothing else may be one. */
 	if (!name || !parse_is_dns_label(name))
@@ -220,8 +201,9 @@ static int read_node(const json_t *value, struct profile *profile, struct error 
 		return error_set(err, -EBADMSG, "'nodes' has '%s' twice", name);
 
 	node = profile_add_node(profile, name);
-	free(take_ptr(node->name));
-	return read_fields(node_fields, ARRAY_SIZE(node_fields), value, node, err);
+	settings_release_node(&node->settings);
+	r = read_settings(true, value, &node->settings, err);
+	return r < 0 ? r : read_fields(node_fields, ARRAY_SIZE(node_fields), value, node, err);
 }
 
 static int read_nodes(const json_t *list, struct profile *profile, struct error *err)
@@ -339,6 +321,8 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 		return r;
 	profile.single_node_format = format == 0;
 	r = read_fields(profile_fields, ARRAY_SIZE(profile_fields), root, &profile, err);
+	if (r == 0)
+		r = read_settings(false, root, &profile.settings, err);
 	if (r < 0)
 		return r;
 	if (!profile.name || profile_check_name(profile.name, NULL) < 0)
@@ -390,6 +374,16 @@ static void print_fields(const struct field *fields, size_t count, json_t *objec
 	}
 }
 
+static void print_settings(bool of_node, json_t *object, const void *base)
+{
+	const struct setting *setting;
+	struct field field;
+
+	setting_for_each(setting)
+		if (setting_field(setting, of_node, &field))
+			print_fields(&field, 1, object, base);
+}
+
 char *profile_print(const struct profile *profile)
 {
 	json_auto_t *root = json_object();
@@ -399,9 +393,11 @@ char *profile_print(const struct profile *profile)
 
 	json_object_set_new(root, "format", json_integer(PROFILE_FORMAT));
 	print_fields(profile_fields, ARRAY_SIZE(profile_fields), root, profile);
+	print_settings(false, root, &profile->settings);
 	profile_for_each_node(node, profile) {
 		json_t *object = json_object();
 
+		print_settings(true, object, &node->settings);
 		print_fields(node_fields, ARRAY_SIZE(node_fields), object, node);
 		json_array_append_new(nodes, object);
 	}

@@ -27,42 +27,12 @@ struct profile {
 	char *name;
 	char *folder;            /* not in the file: where it was found */
 	bool single_node_format; /* likewise: it was read in format 0 */
-	char *kubernetes_version;
-	char *subnet;         /* "192.168.39.0/24"; the host has its .1 */
-	char *gateway;        /* "192.168.39.1" */
-	char *bridge;         /* the link's name */
-	char *pod_subnet;     /* "10.244.0.0/16" */
-	char *service_subnet; /* "10.96.0.0/12" */
-	char *dns_domain;     /* "cluster.local" */
-	char *cni;            /* "auto" or "none" */
-	char *host_access;    /* "all", "none" or "8080,9090"; NULL: network_host_access() */
-	bool offline;
-	bool keep_context;               /* leave the current context of the kubeconfig alone */
-	bool embed_certs;                /* certificates as data in the kubeconfig, not as paths */
-	bool no_schedule_control_planes; /* new control planes get no pods of people */
-	unsigned api_port;               /* the front door's port on 127.0.0.1 */
-	unsigned cpus;                   /* for new nodes; 0: the host's */
-	uint64_t memory_bytes;
-	uint64_t disk_bytes;         /* 0: nodes have no disks of their own */
-	unsigned cert_seconds;       /* how long certificates are good for; 0: kubeadm's year */
-	char *image_repository;      /* of Kubernetes' own images; NULL: the usual one */
-	struct strlist api_names;    /* further names and addresses in the API's certificate */
-	struct strlist api_ips;      /* likewise */
-	struct strlist extra_config; /* words of record/spec.h, as are the next */
-	struct strlist feature_gates;
-	struct strlist kubeadm_patches; /* words of kubeadm/kubeadm-patch.h */
-	struct strlist ports;
-	struct strlist insecure_registries;
-	struct strlist registry_mirrors;
-	struct strlist images; /* archives of this host that nodes load */
-	struct strlist labels; /* for new nodes, as are the next */
-	struct strlist taints;
-	struct strlist mounts;
-	struct strlist env;
-	unsigned max_pods;
-	char *kubelet_binary;
-	char *base_image;
-	char *driver;           /* NULL: the default */
+	union {                  /* all of them, or one by its name */
+		struct cluster_settings settings;
+		struct cluster_settings;
+	};
+	char *gateway;          /* "192.168.39.1" */
+	char *bridge;           /* the link's name */
 	struct strlist orphans; /* deleted or lost nodes that the API still knows */
 	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
 	char *upgrading_from;   /* what an upgrade that has not ended began with, or NULL */

@@ -80,7 +80,7 @@ assert_refused() {
 	assert_refused 14 "no folder 'usr'" node add --base-image=/etc
 	rm "$BATS_FILE_TMPDIR/base/usr/sbin/nft"
 	assert_refused 14 "nodes need: nft" node add --base-image="$BATS_FILE_TMPDIR/base"
-	assert_refused 14 "--disk-size=2048m" start --disk-size=3g
+	assert_refused 14 "--disk-size=2g" start --disk-size=3g
 	[ ! -e "$MANYKUBE_HOME/profiles/e2e-none" ]
 }
 

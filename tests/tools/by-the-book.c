@@ -103,7 +103,7 @@ static int start_node(struct book *book, size_t i, struct error *err)
 
 static int plan(struct book *book, const char *name, unsigned nodes, struct error *err)
 {
-	struct cluster_options options = { .nodes = nodes, .offline = true, .offline_given = true };
+	struct cluster_options options = { .nodes = nodes, .offline = true, .given.offline = true };
 	cleanup_free char *logs = NULL;
 	cleanup_fd int lock = -1;
 	bool is_new;
@@ -118,8 +118,7 @@ static int plan(struct book *book, const char *name, unsigned nodes, struct erro
 	if (r < 0)
 		return r;
 	/* Until the network between pods is made, nobody has one. */
-	free(book->profile.cni);
-	book->profile.cni = xstrdup("none");
+	setting_set_word(&book->profile.cni, "none");
 	logs = xasprintf("%s/logs", book->profile.folder);
 	r = profile_save(&book->profile, err);
 	if (r == 0)
@@ -397,8 +396,7 @@ static int connect_until(struct book *book, size_t count, bool all_ready, struct
 static int open_kube(struct book *book, struct error *err)
 {
 	/* From now on every node gets a CNI when its files are written. */
-	free(book->profile.cni);
-	book->profile.cni = xstrdup("auto");
+	setting_set_word(&book->profile.cni, "auto");
 	return node_open_kube(&book->profile, &book->profile.nodes[0], "kubernetes/admin.conf",
 			      &book->kube, err);
 }

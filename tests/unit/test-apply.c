@@ -239,7 +239,7 @@ TEST(a_stopped_cluster_comes_up_as_the_file_says_also_cut_short)
 
 TEST(nodes_that_do_not_run_are_started_and_outdated_ones_restarted)
 {
-	static const struct node_changes changes = { .cpus = 1 };
+	static const struct node_settings changes = { .cpus = 1 };
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *plan = NULL;

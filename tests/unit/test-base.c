@@ -199,7 +199,6 @@ TEST(a_folder_is_used_where_it_is_and_missed_when_it_is_gone)
 	ASSERT_OK(file_remove_tree(base, &err));
 	ASSERT_INT(base_make(&profile, &profile.nodes[0], &why), -ENOENT);
 	ASSERT(strstr(why.text, "the base of node 'node-1'"));
-	free(profile.nodes[1].base_image);
-	profile.nodes[1].base_image = NULL;
+	free((void *)(uintptr_t)take_ptr(profile.nodes[1].base_image));
 	ASSERT_OK(base_make(&profile, &profile.nodes[1], &err));
 }

@@ -86,8 +86,8 @@ TEST(a_file_says_what_the_cluster_and_its_nodes_are)
 	read_text(text, &file);
 	ASSERT_STR(file.name, "dev");
 	ASSERT_STR(file.options.kubernetes_version, "v1.36.3");
-	ASSERT(file.options.offline && file.options.offline_given);
-	ASSERT(!file.options.embed_certs_given);
+	ASSERT(file.options.offline && file.options.given.offline);
+	ASSERT(!file.options.given.embed_certs);
 	ASSERT_STR(file.options.cni, "none");
 	ASSERT_STR(file.options.subnet, "192.168.60.0/24");
 	ASSERT_INT(file.options.api_port, 6443);
@@ -259,8 +259,8 @@ TEST(options_that_were_given_are_stronger_than_the_file)
 	cluster_file_take(&file, &options, &given);
 	ASSERT_INT(options.cpus, 7);
 	ASSERT_INT(options.max_pods, 9);
-	ASSERT(options.offline && options.offline_given);
-	ASSERT(!options.keep_context_given);
+	ASSERT(options.offline && options.given.offline);
+	ASSERT(!options.given.keep_context);
 	assert_words(&options.ports, "90");
 	assert_words(&options.labels, "a=b");
 	ASSERT_INT(options.add_count, 1);
@@ -309,23 +309,23 @@ TEST(every_example_of_the_table_can_be_read_and_lasts)
 {
 	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	const struct file_field *field;
+	const struct setting *field;
 	const char *section = NULL;
 
-	file_for_each_field(field) {
-		if (!(field->places & FILE_OF_CLUSTER) || field->places & FILE_OF_DEFAULTS ||
-		    field->type == FILE_NODES || strcmp(field->name, "images") == 0)
-			continue; /* this host has no such file, nor those of FILE_PATH */
-		if (field->type == FILE_MAP)
+	setting_for_each(field) {
+		if (!(field->places & SETTING_OF_CLUSTER) || field->places & SETTING_OF_DEFAULTS ||
+		    field->type == SETTING_NODES || strcmp(field->name, "images") == 0)
+			continue; /* this host has no such file, nor those of SETTING_PATH */
+		if (field->type == SETTING_MAP)
 			section = field->name;
 		strbuf_addf(&text, "%s%s: %s\n", section && strchr(field->name, '.') ? "  " : "",
 			    file_field_key(field), field->example ? field->example : "");
 	}
 	for (int node = 0; node < 2; node++) {
 		strbuf_add(&text, node ? "nodes:\n- role: control-plane\n-\n" : "defaults:\n");
-		file_for_each_field(field)
-			if (field->places & (node ? FILE_OF_NODE : FILE_OF_DEFAULTS) &&
-			    field->type != FILE_PATH && strcmp(field->name, "count") != 0)
+		setting_for_each(field)
+			if (field->places & (node ? SETTING_OF_NODE : SETTING_OF_DEFAULTS) &&
+			    field->type != SETTING_PATH && strcmp(field->name, "count") != 0)
 				strbuf_addf(&text, "  %s: %s\n", field->name, field->example);
 	}
 	/* The section has its own entries now. */

@@ -345,7 +345,7 @@ static int start_online(void)
 {
 	struct cluster_outcome outcome;
 
-	return start_with((struct cluster_options){ .offline_given = true }, &outcome);
+	return start_with((struct cluster_options){ .given.offline = true }, &outcome);
 }
 
 TEST(nothing_is_fetched_for_a_cluster_that_is_offline)
@@ -407,7 +407,7 @@ TEST(a_node_of_another_version_has_only_its_kubelet_of_that)
 static int set_disk(const char *name, uint64_t gib, bool *ret_needs_restart)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	const struct node_changes changes = { .disk_bytes = gib << 30 };
+	const struct node_settings changes = { .disk_bytes = gib << 30 };
 
 	ASSERT_OK(profile_load("test", &profile, &err));
 	return cluster_change_node(&profile, name, &changes, ret_needs_restart, NULL);
@@ -446,7 +446,7 @@ TEST(a_paused_control_plane_keeps_a_node_from_being_changed_at_once)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	struct node_changes changes = { .disk_bytes = 0 };
+	struct node_settings changes = { .disk_bytes = 0 };
 	bool needs_restart;
 
 	free(begin_round(0));
@@ -463,7 +463,7 @@ TEST(a_paused_control_plane_keeps_a_node_from_being_changed_at_once)
 TEST(a_node_is_outdated_until_it_is_started_again)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	const struct node_changes changes = { .cpus = 1 };
+	const struct node_settings changes = { .cpus = 1 };
 	const struct node *node;
 	bool needs_restart = false;
 

@@ -177,7 +177,7 @@ TEST(an_offline_cluster_stays_so_until_told_otherwise)
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 
-		options.offline_given = starts[i].given;
+		options.given.offline = starts[i].given;
 		options.offline = starts[i].offline;
 		ASSERT_INT(start_again(&options), 0);
 		ASSERT_OK(profile_load("test", &profile, &err));

@@ -29,18 +29,20 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 
 TEST(a_node_has_a_driver_of_its_own_or_the_clusters_or_the_default)
 {
-	cleanup_with(node_release) struct node node = { .name = NULL };
+	cleanup_with(node_release) struct node first = { .name = NULL };
+	cleanup_with(node_release) struct node second = { .name = NULL };
+	cleanup_with(node_release) struct node third = { .name = NULL };
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	struct node_options options = { .name = NULL };
 
-	plan_settings(&profile, &options, &node);
-	ASSERT_STR(node.driver, NODE_DRIVER_DEFAULT);
+	plan_settings(&profile, &options, &first);
+	ASSERT_STR(first.driver, NODE_DRIVER_DEFAULT);
 	profile.driver = xstrdup("one");
-	plan_settings(&profile, &options, &node);
-	ASSERT_STR(node.driver, "one");
+	plan_settings(&profile, &options, &second);
+	ASSERT_STR(second.driver, "one");
 	options.driver = "other";
-	plan_settings(&profile, &options, &node);
-	ASSERT_STR(node.driver, "other");
+	plan_settings(&profile, &options, &third);
+	ASSERT_STR(third.driver, "other");
 }
 
 TEST(a_cluster_that_exists_keeps_its_driver)
@@ -50,12 +52,12 @@ TEST(a_cluster_that_exists_keeps_its_driver)
 	struct cluster_options options = { .driver = NODE_DRIVER_DEFAULT };
 
 	/* It was made without --driver, so it has the default one. */
-	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	ASSERT_OK(choices_take(&options, &profile, &err));
 	options.driver = "other";
-	ASSERT_INT(choices_take(&options, &profile, false, &why), -EINVAL);
+	ASSERT_INT(choices_take(&options, &profile, &why), -EINVAL);
 	ASSERT_STR(why.text, "cluster 'dev' exists with --driver=" NODE_DRIVER_DEFAULT
 			     ", which can't be changed to 'other'");
-	ASSERT_OK(choices_take(&options, &profile, true, &err));
+	choices_take_new(&options, &profile);
 	ASSERT_STR(profile.driver, "other");
 }
 

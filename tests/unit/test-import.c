@@ -80,8 +80,8 @@ TEST(settings_are_taken_over)
 		"\"kubeadm\", \"Key\": \"pod-network-cidr\", \"Value\": \"10.250.0.0/16\"}]}",
 		&import);
 	ASSERT_INT(import.warnings.count, 0);
-	ASSERT(import.options.embed_certs && import.options.embed_certs_given);
-	ASSERT(import.options.keep_context && import.options.keep_context_given);
+	ASSERT(import.options.embed_certs && import.options.given.embed_certs);
+	ASSERT(import.options.keep_context && import.options.given.keep_context);
 	ASSERT_INT(import.options.api_port, 9443);
 	ASSERT_INT(import.options.disk_bytes, 40000ll << 20);
 	ASSERT(strlist_has(&import.options.insecure_registries, "registry.local:5000"));

@@ -242,8 +242,7 @@ TEST(a_node_has_the_clusters_version_or_an_older_one)
 	ASSERT(!cluster_node_differs(&profile, node));
 	assert_refused_for(&reason_version_unsupported, &profile, &unknown, -EINVAL,
 			   "supported: v1.36.3, v1.35.4");
-	free(profile.kubernetes_version);
-	profile.kubernetes_version = xstrdup("v1.35.4");
+	setting_set_word(&profile.kubernetes_version, "v1.35.4");
 	assert_refused_for(&reason_version_unsupported, &profile, &newer, -EINVAL, SKEW);
 	ASSERT_OK(plan_node(&profile, &usual, &node, &err));
 	ASSERT_STR(node->kubernetes_version, "v1.35.4");

@@ -200,17 +200,17 @@ TEST(what_a_cluster_was_made_with_stays_and_what_may_change_does)
 	struct cluster_options options = { .dns_domain = "one.test", .api_port = 1000 };
 
 	profile.name = xstrdup("dev");
-	ASSERT_OK(choices_take(&options, &profile, true, &err));
+	choices_take_new(&options, &profile);
 	ASSERT_STR(profile.dns_domain, "one.test");
 	ASSERT_INT(profile.api_port, 1000);
-	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	ASSERT_OK(choices_take(&options, &profile, &err));
 	options.api_port = 2000;
 	strlist_add(&options.ports, "80");
-	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	ASSERT_OK(choices_take(&options, &profile, &err));
 	ASSERT_INT(profile.api_port, 2000);
 	ASSERT_STR(profile.ports.items[0], "80");
 	options.dns_domain = "two.test";
-	ASSERT_INT(choices_take(&options, &profile, false, &why), -EINVAL);
+	ASSERT_INT(choices_take(&options, &profile, &why), -EINVAL);
 	ASSERT_STR(why.text,
 		   "cluster 'dev' exists with --dns-domain=one.test, which can't be changed to "
 		   "'two.test'");
@@ -256,10 +256,10 @@ TEST(no_list_of_a_cluster_that_exists_is_replaced)
 
 		profile.name = xstrdup("dev");
 		strlist_add(wanted, lists[i].first);
-		ASSERT_OK(choices_take(&options, &profile, true, &err));
+		choices_take_new(&options, &profile);
 		strlist_release(wanted);
 		strlist_add(wanted, lists[i].second);
-		r = choices_take(&options, &profile, false, &why);
+		r = choices_take(&options, &profile, &why);
 		ASSERT_INT(r, lists[i].may_change ? 0 : -EINVAL);
 		ASSERT(r == 0 || strstr(why.text, lists[i].option));
 		ASSERT_INT(kept->count, lists[i].may_change ? 2 : 1);
@@ -269,7 +269,7 @@ TEST(no_list_of_a_cluster_that_exists_is_replaced)
 		if (lists[i].may_change)
 			strlist_add(wanted, lists[i].second);
 		strlist_add(wanted, lists[i].first);
-		ASSERT_OK(choices_take(&options, &profile, false, &err));
+		ASSERT_OK(choices_take(&options, &profile, &err));
 		ASSERT_INT(kept->count, lists[i].may_change ? 2 : 1);
 		ASSERT_STR(kept->items[0], lists[i].first);
 		strlist_release(wanted);
@@ -290,11 +290,11 @@ TEST(what_becomes_of_a_cluster_that_exists_is_told)
 	strlist_split(&options.ports, "8081:30081@node-2 9090 8082", ' ');
 	choices_describe(&before, &after, &told);
 	ASSERT_INT(told.count, 0);
-	ASSERT_OK(choices_take(&options, &after, false, &err));
+	ASSERT_OK(choices_take(&options, &after, &err));
 	choices_describe(&before, &after, &told);
 	ASSERT_INT(told.count, 2);
-	ASSERT_STR(told.items[0], "Changing --host-access from 8080 to 9090");
-	ASSERT_STR(told.items[1],
+	ASSERT_STR(told.items[1], "Changing --host-access from 8080 to 9090");
+	ASSERT_STR(told.items[0],
 		   "Adding to --ports: 8081:30081@node-2, 9090; it replaces 127.0.0.1:8081:1; "
 		   "8080:30080, 8082 stay; 'manykube apply' removes what its file does not have");
 	strlist_release(&options.ports);
@@ -385,11 +385,11 @@ TEST(disks_and_bases_of_a_cluster_that_exists_stay)
 					   .base_image = "/srv/base" };
 
 	profile.name = xstrdup("dev");
-	ASSERT_OK(choices_take(&options, &profile, true, &err));
+	choices_take_new(&options, &profile);
 	ASSERT_INT(profile.disk_bytes, UINT64_C(3) << 30);
 	ASSERT_STR(profile.base_image, "/srv/base");
-	ASSERT_OK(choices_take(&options, &profile, false, &err));
+	ASSERT_OK(choices_take(&options, &profile, &err));
 	options.disk_bytes <<= 1;
-	ASSERT_INT(choices_take(&options, &profile, false, &why), -EINVAL);
-	ASSERT(strstr(why.text, "--disk-size=3072m"));
+	ASSERT_INT(choices_take(&options, &profile, &why), -EINVAL);
+	ASSERT(strstr(why.text, "--disk-size=3g"));
 }

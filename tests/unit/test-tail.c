@@ -27,7 +27,7 @@ static void prepare(void)
 	node->driver = xstrdup(fake_world_driver);
 	node->address = xstrdup("192.168.39.2");
 	of_host = (struct log_source){ .path = "log" };
-	of_node = (struct log_source){ .node = node->name,
+	of_node = (struct log_source){ .node = (char *)(uintptr_t)node->name,
 				       .path = "/var/log/log",
 				       .in_node = true };
 }

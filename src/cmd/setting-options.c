@@ -1,0 +1,252 @@
+/* Settings as options of commands. */
+
+#include "cmd/setting-options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "record/options.h"
+
+static bool is_marker(const struct opt *opt)
+{
+	return opt->type == OPT_TYPE_SETTINGS || opt->type == OPT_TYPE_NODE_SETTINGS ||
+	       opt->type == OPT_TYPE_NODE_CHANGES;
+}
+
+/* Whether SETTING is one of those that MARKER stands for. */
+static bool is_meant(const struct setting *setting, const struct opt *marker)
+{
+	if (!setting->option)
+		return false;
+	if (marker->type == OPT_TYPE_SETTINGS)
+		return setting_is_of_cluster(setting);
+	return setting_is_of_node(setting) &&
+	       (marker->type == OPT_TYPE_NODE_SETTINGS || setting->set_help);
+}
+
+static enum opt_type type_of(const struct setting *setting)
+{
+	switch (setting->type) {
+	case SETTING_FLAG:
+		return OPT_TYPE_FLAG;
+	case SETTING_CHOICE:
+		return OPT_TYPE_CHOICE;
+	case SETTING_NUMBER:
+		return OPT_TYPE_POSITIVE;
+	case SETTING_SIZE:
+		return OPT_TYPE_SIZE;
+	case SETTING_SECONDS:
+		return OPT_TYPE_SECONDS;
+	default:
+		if (!setting_is_list(setting))
+			return OPT_TYPE_STRING;
+		return setting->splits ? OPT_TYPE_WORDS : OPT_TYPE_LIST;
+	}
+}
+
+static const char *operand_of(const struct setting *setting, bool changes)
+{
+	switch (setting->type) {
+	case SETTING_FLAG:
+		return NULL;
+	case SETTING_CHOICE:
+		return setting->words;
+	case SETTING_NUMBER:
+		return "N";
+	case SETTING_SIZE:
+		return "SIZE";
+	case SETTING_SECONDS:
+		return "DURATION";
+	case SETTING_VERSION:
+		return "VERSION";
+	default:
+		return changes && setting->change ? xasprintf("%s|KEY-", setting->operand)
+						  : setting->operand;
+	}
+}
+
+static enum complete completion_of(const struct setting *setting)
+{
+	if (setting->type == SETTING_PATH || setting->type == SETTING_PATHS)
+		return COMPLETE_FILE;
+	if (setting->type == SETTING_VERSION)
+		return COMPLETE_VERSION;
+	/* Words, and what they stand for in capitals. */
+	if (setting->type == SETTING_WORD && strchr(setting->operand, '|'))
+		return COMPLETE_CHOICE;
+	return COMPLETE_NONE;
+}
+
+static struct opt make_option(const struct setting *setting, const struct opt *marker)
+{
+	bool changes = marker->type == OPT_TYPE_NODE_CHANGES;
+	struct opt opt = {
+		.type = type_of(setting),
+		.letter = setting->letter,
+		.name = setting->option,
+		.operand = operand_of(setting, changes),
+		.may_be_all = setting->may_be_all,
+		.secret = setting->secret,
+		.complete = completion_of(setting),
+		.once = true,
+	};
+
+	if (marker->type == OPT_TYPE_SETTINGS) {
+		struct cluster_options *to = marker->to.cluster;
+
+		opt.help = setting->start_help;
+		opt.to.any = setting_in_cluster(setting, &to->settings);
+		if (setting->type == SETTING_FLAG)
+			opt.given = setting_in_flags(setting, &to->given);
+		opt.once = setting->config == SETTING_CONFIG_NONE;
+		opt.when_made = setting->config == SETTING_CONFIG_NEW;
+	} else {
+		opt.help = changes ? setting->set_help : setting->node_help;
+		opt.to.any = setting_in_node(setting, marker->to.node);
+	}
+	if (!changes) {
+		opt.check = setting->check_option;
+		opt.instead = setting->instead;
+	}
+	if (!opt.help)
+		opt.help = setting->help;
+	return opt;
+}
+
+struct expansion {
+	struct opt *options;
+	size_t count;
+};
+
+static void add(struct expansion *expansion, struct opt opt)
+{
+	expansion->options = xrealloc(expansion->options, expansion->count + 1, sizeof(opt));
+	expansion->options[expansion->count++] = opt;
+}
+
+/* Add the settings that MARKER names, in its order. */
+static void add_named(struct expansion *expansion, const struct opt *marker)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct setting *setting;
+	const char *name;
+
+	strlist_split(&names, marker->operand, ' ');
+	strlist_for_each(name, &names)
+		setting_for_each(setting)
+			if (is_meant(setting, marker) && strcmp(setting->option, name) == 0)
+				add(expansion, make_option(setting, marker));
+}
+
+/* Whether TABLE has SETTING beside what MARKER, which names none, stands for. */
+static bool is_elsewhere(const struct setting *setting, const struct opt *table)
+{
+	for (const struct opt *opt = table; opt->type != OPT_TYPE_END; opt++) {
+		cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+		const char *words = is_marker(opt) ? opt->operand : opt->name;
+
+		if (words)
+			strlist_split(&names, words, ' ');
+		if (strlist_has(&names, setting->option))
+			return true;
+	}
+	return false;
+}
+
+static void add_others(struct expansion *expansion, const struct opt *marker,
+		       const struct opt *table)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (is_meant(setting, marker) && !is_elsewhere(setting, table))
+			add(expansion, make_option(setting, marker));
+}
+
+static const struct opt *expand(const struct opt *table)
+{
+	struct expansion expansion = { NULL };
+
+	for (const struct opt *opt = table; opt->type != OPT_TYPE_END; opt++) {
+		if (!is_marker(opt))
+			add(&expansion, *opt);
+		else if (opt->operand)
+			add_named(&expansion, opt);
+		else
+			add_others(&expansion, opt, table);
+	}
+	add(&expansion, (struct opt)OPT_END);
+	return expansion.options;
+}
+
+const struct opt *setting_options(const struct opt *table)
+{
+	static struct {
+		const struct opt *table;
+		const struct opt *expanded;
+	} * known;
+	static size_t count;
+	const struct opt *opt = table;
+
+	while (opt && opt->type != OPT_TYPE_END && !is_marker(opt))
+		opt++;
+	if (!opt || opt->type == OPT_TYPE_END)
+		return table;
+	for (size_t i = 0; i < count; i++)
+		if (known[i].table == table)
+			return known[i].expanded;
+	known = xrealloc(known, count + 1, sizeof(*known));
+	known[count].table = table;
+	known[count].expanded = expand(table);
+	return known[count++].expanded;
+}
+
+/* The paths that WORDS begin with. */
+static void complete_list(struct strlist *words)
+{
+	struct strlist absolute = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, words) {
+		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
+		cleanup_free char *real = *host && *host != '/' ? realpath(host, NULL) : NULL;
+
+		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
+	}
+	strlist_release(words);
+	*words = absolute;
+}
+
+static void complete_member(const struct setting *setting, void *member)
+{
+	const char **path = member;
+	char *real;
+
+	if (setting->type == SETTING_PATHS)
+		complete_list(member);
+	if (setting->type != SETTING_PATH || !*path || **path == '/')
+		return;
+	/* The option points to it until the program ends. */
+	real = realpath(*path, NULL);
+	*path = real ? real : *path;
+}
+
+void setting_options_complete(struct cluster_settings *settings)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (setting_is_of_cluster(setting))
+			complete_member(setting, setting_in_cluster(setting, settings));
+}
+
+void setting_options_complete_node(struct node_settings *settings)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (setting_is_of_node(setting))
+			complete_member(setting, setting_in_node(setting, settings));
+}

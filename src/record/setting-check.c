@@ -1,0 +1,226 @@
+/* What the words of settings must be. */
+
+#include "record/setting-check.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "data/inet.h"
+#include "driver/driver.h"
+#include "driver/mount-owner.h"
+#include "payload/payload.h"
+#include "record/limits.h"
+#include "record/spec.h"
+
+int setting_check_port(const char *word, struct error *err)
+{
+	struct port_spec port;
+
+	return spec_parse_port(word, &port, err);
+}
+
+/* A port of the host leads to one port of the nodes. */
+bool setting_is_same_port(const char *word, const char *other)
+{
+	struct port_spec one;
+	struct port_spec two;
+
+	return spec_parse_port(word, &one, NULL) == 0 && spec_parse_port(other, &two, NULL) == 0 &&
+	       one.address.s_addr == two.address.s_addr && one.host_port == two.host_port;
+}
+
+int setting_check_mount(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_mount) struct node_mount mount = { NULL };
+	int r = spec_parse_mount(word, &mount, err);
+
+	if (r == 0 && !file_exists(mount.host))
+		return error_because(err, &reason_usage, -EINVAL, "'%s': this host has no '%s'",
+				     word, mount.host);
+	return r < 0 || mount.read_only ? r : mount_owner_check(mount.host, err);
+}
+
+int setting_check_label(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+	return spec_parse_label(word, &label, err);
+}
+
+int setting_check_taint(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+	return spec_parse_taint(word, &taint, err);
+}
+
+int setting_check_gate(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_pair) struct pair_spec gate = PAIR_SPEC_INIT;
+
+	return spec_parse_gate(word, &gate, err);
+}
+
+int setting_check_mirror(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
+
+	return spec_parse_mirror(word, &mirror, err);
+}
+
+/* kubeadm's fields that are ours to fill in have options of their own, or are none of a person's
+ * business. */
+static int check_kubeadm_key(const char *word, const char *key, struct error *err)
+{
+	static const struct {
+		const char *key;
+		const char *option;
+	} ours[] = {
+		{ "pod-network-cidr", "--pod-network-cidr" },
+		{ "networking.podSubnet", "--pod-network-cidr" },
+		{ "service-cidr", "--service-cluster-ip-range" },
+		{ "networking.serviceSubnet", "--service-cluster-ip-range" },
+		{ "service-dns-domain", "--dns-domain" },
+		{ "networking.dnsDomain", "--dns-domain" },
+		{ "image-repository", "--image-repository" },
+		{ "imageRepository", "--image-repository" },
+		{ "apiserver-cert-extra-sans", "--apiserver-names" },
+		{ "kubernetes-version", "--kubernetes-version" },
+		{ "kubernetesVersion", "--kubernetes-version" },
+		{ "clusterName", "--profile" },
+		{ "feature-gates", "--feature-gates" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (strcmp(ours[i].key, key) == 0)
+			return error_because(err, &reason_usage, -EINVAL, "'%s': use %s instead",
+					     word, ours[i].option);
+	if (strcmp(key, "controlPlaneEndpoint") == 0 ||
+	    (strchr(key, '-') && strcmp(key, "ignore-preflight-errors") != 0))
+		return error_because(
+			err, &reason_usage, -EINVAL,
+			"'%s': kubeadm's '%s' can't be set; fields of its "
+			"ClusterConfiguration can, such as kubeadm.encryptionAlgorithm, "
+			"and kubeadm.ignore-preflight-errors",
+			word, key);
+	return 0;
+}
+
+int setting_check_extra(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+	int r = spec_parse_extra(word, &extra, err);
+
+	if (r == 0 && strcmp(extra.component, "kubeadm") == 0)
+		r = check_kubeadm_key(word, extra.key, err);
+	/* Its image has no other program for it. */
+	if (r == 0 && strcmp(extra.component, "proxy") == 0 && strcmp(extra.key, "mode") == 0 &&
+	    strcmp(extra.value, "nftables") != 0)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s': kube-proxy runs with nftables only", word);
+	return r;
+}
+
+int setting_check_kubelet_extra(const char *word, struct error *err)
+{
+	int r = spec_check_kubelet_argument(word, err);
+
+	return r < 0 ? r : setting_check_extra(word, err);
+}
+
+static int check_subnet(const char *word, unsigned least, unsigned most, struct error *err)
+{
+	struct subnet subnet;
+	int r = inet_parse_subnet(word, &subnet, err);
+
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	if (subnet.prefix < least || subnet.prefix > most)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is too %s: use a prefix of /%u to /%u", word,
+				     subnet.prefix < least ? "large" : "small", least, most);
+	return 0;
+}
+
+/* The host has one address of it, and nodes have some. */
+int setting_check_nodes_subnet(const char *word, struct error *err)
+{
+	return check_subnet(word, 8, 28, err);
+}
+
+/* The limits are Kubernetes' own: the API server's above, kubeadm's below. */
+int setting_check_services_subnet(const char *word, struct error *err)
+{
+	return check_subnet(word, 12, 27, err);
+}
+
+/* Each node takes a /24 of it. */
+int setting_check_pods_subnet(const char *word, struct error *err)
+{
+	return check_subnet(word, 8, 24, err);
+}
+
+int setting_check_program(const char *word, struct error *err)
+{
+	if (*word != '/' || access(word, X_OK) < 0)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is not a program of this host that can be run", word);
+	return 0;
+}
+
+int setting_check_repository(const char *word, struct error *err)
+{
+	cleanup_free char *registry = xstrndup(word, strcspn(word, "/"));
+
+	if (spec_check_registry(registry, NULL) < 0 || strpbrk(word, " \t\n\"\\@"))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is not a repository of images, for instance "
+				     "registry.local:5000/kubernetes",
+				     word);
+	return 0;
+}
+
+int setting_check_disk(uint64_t bytes, struct error *err)
+{
+	if (bytes > DISK_MOST_BYTES)
+		return error_because(err, &reason_usage, -ERANGE,
+				     "--disk-size: a disk has at most 15 TiB");
+	if (!bytes || bytes >= DISK_LEAST_BYTES)
+		return 0;
+	(void)error_because(
+		err, &reason_resources, -ERANGE,
+		"--disk-size: a node needs at least 2 GiB, for Kubernetes alone takes 1.1");
+	return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");
+}
+
+int setting_check_version(const char *word, struct error *err)
+{
+	const char *version;
+
+	return payload_resolve_version(word, &version, err);
+}
+
+int setting_check_mount_form(const char *word, struct error *err)
+{
+	if (word[0] != '-')
+		return 0;
+	return error_set(err, -EINVAL, "'%s' is not of the form HOST:NODE", word);
+}
+
+bool setting_is_open_driver(const char *name)
+{
+	return !*name || strcmp(name, "auto") == 0 || strcmp(name, "none") == 0;
+}
+
+int setting_check_driver(const char *name, struct error *err)
+{
+	/* minikube's own name for nodes that are no machines of their own. */
+	if (strcmp(name, "none") == 0)
+		log_warning("--driver=none is ignored: nodes are made of namespaces of this host "
+			    "and need no driver: leave it out");
+	return setting_is_open_driver(name) ? 0 : node_driver_check(name, err);
+}
