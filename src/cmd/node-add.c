@@ -91,7 +91,6 @@ static int take_operand(struct command_context *ctx, struct error *err)
 		return error_because(err, &reason_usage, -EINVAL, "%s is for one node, not for %u",
 				     arg.node.name ? "a name" : "--static-ip", arg.count);
 	setting_options_complete_node(&arg.node.settings);
-	driver_option_resolve(&arg.node.driver);
 	arg.wanted.only = &names;
 	arg.wanted.add = repeat_node();
 	arg.wanted.add_count = arg.count;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cmd/command.h"
-#include "cmd/driver-option.h"
 #include "record/options.h"
 #include "record/spec.h"
 

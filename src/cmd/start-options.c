@@ -128,6 +128,5 @@ int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 		r = payload_resolve_version(arguments->wanted.kubernetes_version,
 					    &arguments->wanted.kubernetes_version, err);
 	setting_options_complete(&arguments->wanted.settings);
-	driver_option_resolve(&arguments->wanted.driver);
 	return r;
 }

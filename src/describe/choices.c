@@ -254,9 +254,9 @@ void choices_take_new(const struct cluster_options *options, struct profile *pro
 		if (!setting_is_of_cluster(setting))
 			continue;
 		setting_keep(setting, setting_in_cluster(setting, &options->settings), kept);
-		/* It is a very word, not how one is found. */
 		if ((setting->type == SETTING_WORD || setting->type == SETTING_CHOICE) &&
-		    setting->usual && *setting->usual != '(' && !setting_is_set(setting, kept))
+		    setting->places & SETTING_OF_CLUSTER && setting_usual_word(setting) &&
+		    !setting_is_set(setting, kept))
 			setting_copy(setting, &setting->usual, kept);
 	}
 }

@@ -3,14 +3,12 @@
  *
  * How a node starts:
  *
- *  1. its old control groups are removed (a kubelet would work through the dead
- *     containers in them for a minute) and new ones made;
- *  2. a user namespace is made, and the host's and the node's folders are prepared as
- *     mounts with its view of owners;
- *  3. a first child lays the mounts out, enters the control groups and the user namespace,
- *     unshares everything else, and forks PID 1, whose number it reports;
- *  4. the number is recorded, the network is plugged in from outside, and only then
- *     PID 1 is told to go on: if we die before that, it ends by itself;
+ *  1. old control groups, whose dead containers would keep a kubelet busy, give way to new ones;
+ *  2. a user namespace is made, and the directories of host and node become mounts with its owners;
+ *  3. a first child lays the mounts out, enters the control groups and the user namespace, unshares
+ *     everything else, and forks PID 1, whose number it reports;
+ *  4. the number is recorded, the network is plugged in from outside, and only then PID 1 is told
+ * to go on: if we die before that, it ends by itself;
  *  5. PID 1 builds its root file system, confines itself (host/confine.h) and becomes the agent.
  */
 
@@ -441,10 +439,10 @@ static int freeze(const struct node_spec *spec, bool frozen, struct error *err)
 	if (frozen && !running_pid(spec))
 		return not_running(spec, err);
 	r = cgroup_freeze(group, frozen, err);
-	if (r < 0)
-		error_prefix(err, r, "cannot %s node '%s'", frozen ? "pause" : "unpause",
-			     spec->name);
-	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
+	if (r == 0)
+		return 0;
+	error_prefix(err, r, "cannot %s node '%s'", frozen ? "pause" : "unpause", spec->name);
+	return error_reason(err, r, &reason_node_failed);
 }
 
 static int destroy(const struct node_spec *spec, struct error *err)

@@ -1,0 +1,67 @@
+/* Values of settings that options gave: as the record has them. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cmd/setting-options.h"
+#include "record/options.h"
+#include "record/setting-check.h"
+
+/* A driver that is left to us is that of the cluster's other nodes, or the default. */
+static void resolve_driver(const char **driver)
+{
+	if (*driver && setting_is_open_driver(*driver))
+		*driver = NULL;
+}
+
+/* The paths that WORDS begin with. */
+static void complete_list(struct strlist *words)
+{
+	struct strlist absolute = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, words) {
+		cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
+		cleanup_free char *real = *host && *host != '/' ? realpath(host, NULL) : NULL;
+
+		strlist_addf(&absolute, "%s%s", real ? real : host, word + strlen(host));
+	}
+	strlist_release(words);
+	*words = absolute;
+}
+
+static void complete_member(const struct setting *setting, void *member)
+{
+	const char **path = member;
+	char *real;
+
+	if (setting->type == SETTING_PATHS)
+		complete_list(member);
+	if (setting->type != SETTING_PATH || !*path || **path == '/')
+		return;
+	/* The option points to it until the program ends. */
+	real = realpath(*path, NULL);
+	*path = real ? real : *path;
+}
+
+void setting_options_complete(struct cluster_settings *settings)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (setting_is_of_cluster(setting))
+			complete_member(setting, setting_in_cluster(setting, settings));
+	resolve_driver(&settings->driver);
+}
+
+void setting_options_complete_node(struct node_settings *settings)
+{
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (setting_is_of_node(setting))
+			complete_member(setting, setting_in_node(setting, settings));
+	resolve_driver(&settings->driver);
+}
