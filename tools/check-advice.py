@@ -34,8 +34,8 @@ RULES = [
     # have never joined.
     ("advice never destroys",
      lambda text, call: re.search(r"'manykube (?:delete|(?:node|worker) (?:delete|recover))", text),
-     ["plan/check.c", "look/health.c", "kubeadm/members.c", "plan/plan.c",
-      "node/trouble.c", "cmd/reference.c"]),
+     ["plan/check.c", "look/health.c", "kubeadm/members.c", "plan/plan.c", "cluster/remove-node.c",
+      "cluster/start-lost.c", "cmd/node-delete.c", "node/trouble.c", "cmd/reference.c"]),
 ]
 
 

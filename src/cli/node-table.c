@@ -226,7 +226,11 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 			return xstrdup("'sudo manykube status' can ask it");
 		else if (health_of_parts(node) != HEALTH_OK ||
 			 health_of_word(node->kubeconfig) != HEALTH_OK)
-			return xstrdup("'manykube start' mends it");
+			/* Where that was in vain, why comes first. */
+			return xstrdup(activity->failure
+					       ? "'manykube logs --problems' may tell more; "
+						 "'manykube start' tries again"
+					       : "'manykube start' mends it");
 		else if (!not_ready && detail->nodes[i].why)
 			not_ready = node->node;
 	}
@@ -236,7 +240,12 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		return xstrdup(
 			"the cluster was made with --cni=none: nodes become Ready once a CNI "
 			"is installed");
-	return not_ready ? xasprintf("'manykube logs %s' may tell more", not_ready->name) : NULL;
+	if (nodes->front_door && health_of_word(nodes->front_door) != HEALTH_OK)
+		return xstrdup("'manykube start' restarts the front door");
+	return not_ready ? xasprintf("'manykube start' restarts what hangs; 'manykube logs %s' may "
+				     "tell more",
+				     not_ready->name)
+			 : NULL;
 }
 
 /* What is wrong with one node, or NULL. */

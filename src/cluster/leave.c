@@ -158,6 +158,20 @@ int cluster_leave(struct profile *profile, struct node *node, struct observer *o
 	return r;
 }
 
+/* Whether all control planes called NAMES could leave instead. */
+static bool may_all_leave(const struct profile *profile, const struct strlist *names)
+{
+	const char *name;
+
+	strlist_for_each(name, names) {
+		const struct node *node = profile_find_node(profile, name);
+
+		if (node && node->control_plane && cluster_may_leave(profile, node, NULL) < 0)
+			return false;
+	}
+	return true;
+}
+
 /* Whether a majority of etcd's members runs without those called NAMES. */
 static int check_majority_without(const struct profile *profile, const struct strlist *names,
 				  struct error *err)
@@ -169,6 +183,10 @@ static int check_majority_without(const struct profile *profile, const struct st
 	(void)error_because(err, &reason_control_plane, -EAGAIN,
 			    "%u of %u members of etcd would run, and %u are needed", left.running,
 			    left.count, members_majority(left.count));
+	if (!may_all_leave(profile, names))
+		return error_hint(err, -EAGAIN,
+				  "'manykube start' brings up those that do not run; 'manykube "
+				  "stop' stops the whole cluster");
 	return error_hint(err, -EAGAIN,
 			  "without --keep-member it leaves, and the others go on; 'manykube stop' "
 			  "stops the whole cluster");

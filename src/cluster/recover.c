@@ -100,7 +100,7 @@ static int check_alone(const struct profile *profile, const struct node *survivo
 static bool majority_is_gone(const struct profile *profile)
 {
 	const struct node *node;
-	unsigned count = 0;
+	unsigned count = (unsigned)profile->lost_members.count;
 	unsigned left = 0;
 
 	profile_for_each_node(node, profile) {
@@ -180,6 +180,7 @@ static int note(struct profile *profile, struct node *survivor, struct error *er
 
 	free(profile->recovering);
 	profile->recovering = xstrdup(survivor->name);
+	strlist_release(&profile->lost_members);
 	profile_for_each_node(node, profile) {
 		if (node == survivor)
 			continue;

@@ -163,6 +163,7 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 			struct error *err)
 {
 	struct members_tally tally = members_tally(profile, NULL);
+	unsigned left;
 
 	if (cluster_is_last_control_plane(profile, node)) {
 		(void)error_because(err, &reason_usage, -EINVAL,
@@ -173,7 +174,8 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 	}
 	if (!node->control_plane || node->phase != NODE_JOINED || force)
 		return 0;
-	if (tally.running > 0 || tally.count - 1 >= members_majority(tally.count))
+	left = tally.count - (unsigned)profile->lost_members.count - 1;
+	if (tally.running > 0 || left >= members_majority(tally.count))
 		return tally.running > 0 ? cluster_may_leave(profile, node, err) : 0;
 	(void)error_because(err, &reason_control_plane, -EAGAIN,
 			    "etcd has %u members, and without that of '%s' it would never have a "
@@ -182,16 +184,41 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 	return error_hint(err, -EAGAIN, "run 'manykube start' first: a running cluster lets it go");
 }
 
+/* A member that nobody could take out of etcd counts on, also without its node. */
+static void note_lost_member(struct profile *profile, const struct node *node)
+{
+	struct members_tally tally;
+
+	if (node->phase != NODE_JOINED || strlist_has(&profile->lost_members, node->name))
+		return;
+	strlist_add(&profile->lost_members, node->name);
+	tally = members_tally(profile, NULL);
+	/* Of these, NODE is counted twice. */
+	if (tally.running > 0 && tally.running < members_majority(tally.count - 1))
+		log_warning("etcd has lost its majority, and only 'manykube node recover' brings "
+			    "the API back");
+}
+
 /* A control plane leaves in order if the others can let it go; else its mark has to go to another
  * all the same. */
-static int leave(struct profile *profile, struct node *node, struct observer *observer,
+static int leave(struct profile *profile, struct node *node, bool force, struct observer *observer,
 		 struct error *err)
 {
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r;
+
 	if (!node->control_plane)
 		return 0;
-	if (cluster_may_leave(profile, node, NULL) == 0)
-		return cluster_leave(profile, node, observer, err);
-	return cluster_pass_on_primary(profile, node, err);
+	if (cluster_may_leave(profile, node, NULL) < 0) {
+		note_lost_member(profile, node);
+		return cluster_pass_on_primary(profile, node, err);
+	}
+	r = cluster_leave(profile, node, observer, &why);
+	if (r < 0 && force) {
+		log_warning("etcd could not be told that '%s' goes: %s", node->name, why.text);
+		return 0;
+	}
+	return r < 0 ? error_move(err, r, &why) : 0;
 }
 
 int cluster_remove_node(struct profile *profile, const char *name, bool force,
@@ -223,7 +250,7 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 		if (r < 0)
 			log_warning("not all pods could be moved away: %s", why.text);
 	}
-	r = leave(profile, node, observer, err);
+	r = leave(profile, node, force, observer, err);
 	if (r < 0)
 		return r;
 	node->phase = NODE_LEAVING;

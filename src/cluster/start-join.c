@@ -114,6 +114,7 @@ static int forget_orphans(struct start *start, struct error *err)
 	if (r < 0)
 		return r;
 	strlist_release(&start->profile.orphans);
+	strlist_release(&start->profile.lost_members);
 	return profile_save(&start->profile, err);
 }
 

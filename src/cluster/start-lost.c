@@ -63,14 +63,33 @@ static int refuse_without_data(const struct profile *profile, const struct loss 
 		"view' prints a file for 'start -f'");
 }
 
+/* Whatever is started, LEFT of ALL members are no majority. */
+static int refuse_without_majority(const struct profile *profile, unsigned left, unsigned all,
+				   struct error *err)
+{
+	cleanup_free char *names = strlist_join(&profile->lost_members, ", ");
+
+	(void)error_because(err, &reason_control_plane, -EAGAIN,
+			    "%s %s deleted with --force: %u of %u members of etcd %s left, and %u "
+			    "are needed",
+			    names, profile->lost_members.count == 1 ? "was" : "were", left, all,
+			    left == 1 ? "is" : "are", members_majority(all));
+	return error_hint(err, -EAGAIN, "'manykube node recover' goes on with what is left");
+}
+
 static int check_members(const struct profile *profile, struct error *err)
 {
 	cleanup_with(release_loss) struct loss loss = { .lost = STRLIST_INIT };
 	cleanup_free char *names = NULL;
 	unsigned left;
+	unsigned all;
 
 	find_lost_members(profile, &loss);
 	left = loss.members - (unsigned)loss.lost.count;
+	all = loss.members + (unsigned)profile->lost_members.count;
+	if (profile->lost_members.count > 0 && loss.lost.count == 0 &&
+	    left < members_majority(all))
+		return refuse_without_majority(profile, left, all, err);
 	if (loss.lost.count == 0 || left >= members_majority(loss.members))
 		return 0;
 	if (left == 0)

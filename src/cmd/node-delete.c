@@ -30,7 +30,8 @@ static struct {
 static const struct opt options[] = {
 	OPT_FLAG(
 		0, "force", &arg.force,
-		"don't move pods elsewhere first, and let go also of a control plane that the others need",
+		"don't move pods elsewhere first, and also delete a control plane without which etcd has "
+		"no majority; 'manykube node recover' is then needed to bring the API back",
 		.once = true),
 	OPTIONS,
 	OPT_END,
@@ -93,6 +94,8 @@ const struct command cmd_node_delete = {
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES,
+	.interrupted = "run the same command again to finish the deletion; pods that were evicted "
+		       "before the interruption stay so",
 	.options = options,
 	.events = &arg.output,
 	.run = run,

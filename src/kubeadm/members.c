@@ -168,7 +168,7 @@ unsigned members_majority(unsigned count)
 
 struct members_tally members_tally(const struct profile *profile, const struct strlist *except)
 {
-	struct members_tally tally = { 0 };
+	struct members_tally tally = { .count = (unsigned)profile->lost_members.count };
 	const struct node *node;
 
 	profile_for_each_node(node, profile) {

@@ -106,6 +106,7 @@ static bool any_api_runs(const struct cluster_status *status)
 static void ask_for_nodes(const struct profile *profile, struct cluster_status *status)
 {
 	cleanup_free char *door = context_server(profile);
+	json_auto_t *again = NULL;
 	int64_t began_ms = clock_now_ms();
 	int64_t door_ms;
 	int64_t direct_ms;
@@ -118,8 +119,12 @@ static void ask_for_nodes(const struct profile *profile, struct cluster_status *
 	}
 	door_ms = clock_now_ms() - began_ms;
 	direct_ms = ask_directly(profile, status);
-	if (status->api_nodes && (door_ms < FRONT_DOOR_MS || direct_ms < FRONT_DOOR_MS / 4))
-		status->front_door = "Stopped";
+	if (!status->api_nodes || (door_ms >= FRONT_DOOR_MS && direct_ms >= FRONT_DOOR_MS / 4))
+		return;
+	/* It may have led to a control plane that has just gone, and know that by now. */
+	status->front_door = list_nodes(profile, door, clock_now_ms() + FRONT_DOOR_MS, &again) == 0
+				     ? "Running"
+				     : "Stopped";
 }
 
 static const char *kubeconfig_word(const struct profile *profile)

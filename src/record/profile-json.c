@@ -51,6 +51,7 @@ static const struct field profile_fields[] = {
 	{ "gateway",           FIELD_STRING,   AT(gateway) },
 	{ "bridge",            FIELD_STRING,   AT(bridge) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
+	{ "lostMembers",       FIELD_LIST,     AT(lost_members) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
 	{ "drained",           FIELD_LIST,     AT(drained) },

@@ -528,6 +528,7 @@ void profile_release(struct profile *profile)
 	free(profile->recovering);
 	free(profile->upgrading_from);
 	strlist_release(&profile->orphans);
+	strlist_release(&profile->lost_members);
 	strlist_release(&profile->drained);
 	strlist_release(&profile->asked);
 	*profile = PROFILE_INIT;

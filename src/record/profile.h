@@ -31,14 +31,15 @@ struct profile {
 		struct cluster_settings settings;
 		struct cluster_settings;
 	};
-	char *gateway;          /* "192.168.39.1" */
-	char *bridge;           /* the link's name */
-	struct strlist orphans; /* deleted or lost nodes that the API still knows */
-	char *recovering;       /* the control plane that a recovery has begun with, or NULL */
-	char *upgrading_from;   /* what an upgrade that has not ended began with, or NULL */
-	struct strlist drained; /* nodes that get no pods until they are started again */
-	struct strlist asked;   /* of what is found free otherwise, fields that the person gave */
-	int64_t created;        /* seconds since 1970 */
+	char *gateway;               /* "192.168.39.1" */
+	char *bridge;                /* the link's name */
+	struct strlist orphans;      /* deleted or lost nodes that the API still knows */
+	struct strlist lost_members; /* deleted control planes that etcd still counts */
+	char *recovering;            /* the control plane that a recovery has begun with, or NULL */
+	char *upgrading_from;        /* what an upgrade that has not ended began with, or NULL */
+	struct strlist drained;      /* nodes that get no pods until they are started again */
+	struct strlist asked; /* of what is found free otherwise, fields that the person gave */
+	int64_t created;      /* seconds since 1970 */
 	struct node *nodes;
 	size_t node_count;
 };

@@ -593,6 +593,66 @@ TEST(a_lost_control_plane_is_let_go_only_by_force)
 	assert_profile(SECOND "; " THIRD);
 }
 
+/* etcd counts the member that nobody could take out, although its node is gone. */
+TEST(what_is_left_after_a_majority_was_deleted_by_force_is_recovered)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct cluster_outcome outcome;
+	struct cluster_options options = { .wait = WAIT_API, .wait_seconds = 5 };
+	bool api_knows;
+
+	free(begin_round(1));
+	ASSERT_INT(start_planes(2, 2), 0);
+	kill_named("node-2");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_remove_node(&profile, "node-2", true, 0, NULL, &api_knows, &err));
+	ASSERT_INT(cluster_start("test", &options, NULL, &outcome, &why), -EAGAIN);
+	ASSERT_STR(why.text, "node-2 was deleted with --force: 1 of 2 members of etcd is left, and "
+			     "2 are needed");
+	ASSERT(strstr(why.hint, "'manykube node recover'"));
+	ASSERT_INT(recover(), 0);
+	ASSERT_INT(start_all(), 0);
+	assert_world(
+		"bridge:mktest etcd:node-1 front-door kubeconfig member:node-1 running:node-1");
+	assert_profile(FIRST);
+}
+
+/* A member that goes while nothing runs is taken out by the next start. */
+TEST(a_member_that_was_deleted_while_all_were_down_is_taken_out_later)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile after = PROFILE_INIT;
+	bool api_knows;
+
+	free(begin_round(1));
+	ASSERT_INT(three_planes(), 0);
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", false, 0, NULL, &api_knows, &err));
+	ASSERT_INT(profile.lost_members.count, 1);
+	ASSERT_INT(start_all(), 0);
+	ASSERT_OK(profile_load("test", &after, &err));
+	ASSERT_INT(after.lost_members.count, 0);
+	assert_world("bridge:mktest etcd:node-1 etcd:node-2 front-door kubeconfig member:node-1 "
+		     "member:node-2 running:node-1 running:node-2");
+}
+
+TEST(no_way_out_is_suggested_that_is_refused)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	free(begin_round(1));
+	ASSERT_INT(three_planes(), 0);
+	kill_named("node-1");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_add(&names, "node-2");
+	ASSERT_INT(cluster_leave_to_stop(&profile, &names, true, NULL, &why), -EAGAIN);
+	ASSERT(!strstr(why.hint, "--keep-member"));
+}
+
 TEST(many_control_planes_need_force)
 {
 	free(begin_round(1));
