@@ -66,6 +66,10 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 			unsigned drain_seconds, struct observer *observer, bool *ret_api_knows,
 			struct error *err);
 
+/* Close the ports of this host that lead to the node called NAME alone, which was removed for good.
+ */
+int cluster_close_ports(struct profile *profile, const char *name, struct error *err);
+
 /* Whether NODE is the only control plane that there is. */
 bool cluster_is_last_control_plane(const struct profile *profile, const struct node *node);
 

@@ -264,3 +264,30 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 	observe_end(observer, "removing node", name, r == 0);
 	return r;
 }
+
+int cluster_close_ports(struct profile *profile, const char *name, struct error *err)
+{
+	struct strlist left = STRLIST_INIT;
+	bool any = false;
+	const char *word;
+	int r;
+
+	strlist_for_each(word, &profile->ports) {
+		const char *at = strchr(word, '@');
+
+		if (!at || strcmp(at + 1, name) != 0) {
+			strlist_add(&left, word);
+			continue;
+		}
+		any = true;
+		log_warning("--ports=%s led to node '%s', and is closed", word, name);
+	}
+	strlist_release(&profile->ports);
+	profile->ports = left;
+	if (!any)
+		return 0;
+	r = profile_save(profile, err);
+	if (r == 0 && members_tally(profile, NULL).running > 0)
+		r = world->front_door_up(profile, err);
+	return r;
+}

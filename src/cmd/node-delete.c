@@ -53,6 +53,8 @@ static int delete_one(struct command_context *ctx, const char *name, struct erro
 				    &api_knows, err);
 
 	progress_free(take_ptr(progress));
+	if (r == 0)
+		r = cluster_close_ports(ctx->profile, name, err);
 	if (r < 0)
 		return r;
 	if (api_knows)

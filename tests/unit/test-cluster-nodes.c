@@ -442,6 +442,24 @@ static bool is_outdated(const char *name)
 	return profile_find_node(&profile, name)->outdated;
 }
 
+TEST(ports_that_lead_to_a_deleted_node_alone_are_closed)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile after = PROFILE_INIT;
+	cleanup_free char *ports = NULL;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_add(&profile.ports, "18080:30080@node-3");
+	strlist_add(&profile.ports, "18081:30081");
+	strlist_add(&profile.ports, "18082:30082@node-2");
+	ASSERT_OK(cluster_close_ports(&profile, "node-3", &err));
+	ASSERT_OK(profile_load("test", &after, &err));
+	ports = strlist_join(&after.ports, " ");
+	ASSERT_STR(ports, "18081:30081 18082:30082@node-2");
+}
+
 TEST(a_paused_control_plane_keeps_a_node_from_being_changed_at_once)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
