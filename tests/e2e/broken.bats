@@ -131,7 +131,7 @@ in_terminal() {
 	local file=$BATS_TEST_TMPDIR/kubeconfig
 
 	echo 'clusters: [' >"$file"
-	refused 38 "left as it is" env KUBECONFIG="$file" "$MANYKUBE" start --offline
+	refused 38 "was not changed" env KUBECONFIG="$file" "$MANYKUBE" start --offline
 	assert_output_has "$file"
 	assert_equal "$(<"$file")" 'clusters: ['
 	refused 38 "kubeconfig" env KUBECONFIG="$BATS_TEST_TMPDIR" "$MANYKUBE" start --offline
