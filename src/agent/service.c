@@ -262,7 +262,7 @@ static void back_off(struct service *service)
 	set_state(service, STATE_BACKOFF);
 }
 
-static void start(struct service *service)
+static void start_service(struct service *service)
 {
 	char **argv = make_arguments(service->config);
 	pid_t pid = fork();
@@ -319,7 +319,7 @@ int services_advance(void)
 		struct service *service = &services[i];
 
 		if (may_start(service, &watches[i], now))
-			start(service);
+			start_service(service);
 		if ((service->state == STATE_WAITING || service->state == STATE_BACKOFF) &&
 		    service->due_ms > 0 && service->due_ms < soonest)
 			soonest = service->due_ms;

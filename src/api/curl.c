@@ -23,7 +23,7 @@ static const struct {
 };
 
 /* What the dynamic loader complains of, as our error. */
-static int refuse(struct error *err)
+static int refuse_without_curl(struct error *err)
 {
 	const char *why = dlerror();
 
@@ -39,7 +39,7 @@ static int find_functions(void *library, struct curl *ret, struct error *err)
 		void *address = dlsym(library, functions[i].name);
 
 		if (!address)
-			return refuse(err);
+			return refuse_without_curl(err);
 		memcpy((char *)ret + functions[i].offset, &address, sizeof(address));
 	}
 	return 0;
@@ -56,7 +56,7 @@ int curl_load(const struct curl **ret_curl, struct error *err)
 		/* It stays until we end. */
 		library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
 		if (!library)
-			return refuse(err);
+			return refuse_without_curl(err);
 		r = find_functions(library, &curl, err);
 		if (r < 0)
 			return r;

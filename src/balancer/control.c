@@ -124,7 +124,7 @@ static char *find_itself(void)
 }
 
 /* Start a front door with the write end of a pipe as READY. */
-static int spawn(const char *folder, int ready, struct error *err)
+static int spawn_keeper(const char *folder, int ready, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist environment = STRLIST_INIT;
 	cleanup_free char *log = file_of(folder, FRONT_DOOR_LOG);
@@ -150,7 +150,7 @@ static int spawn(const char *folder, int ready, struct error *err)
 }
 
 /* Start a front door and wait for its report: 0 if it is ready, -EBUSY if another one runs. */
-static int start(const char *folder, int64_t deadline_ms, struct error *err)
+static int start_keeper(const char *folder, int64_t deadline_ms, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf report = STRBUF_INIT;
 	cleanup_fd int ready_read = -1;
@@ -164,7 +164,7 @@ static int start(const char *folder, int64_t deadline_ms, struct error *err)
 	ready_write = ends[1];
 	if (fcntl(ready_write, F_SETFD, 0) < 0)
 		return error_sys(err, "cannot make a pipe");
-	r = spawn(folder, ready_write, err);
+	r = spawn_keeper(folder, ready_write, err);
 	if (r < 0)
 		return r;
 	(void)close(take_fd(ready_write));
@@ -199,7 +199,7 @@ int balancer_ensure(const char *folder, struct error *err)
 			continue;
 		}
 		if (pid == 0) {
-			r = start(folder, deadline, err);
+			r = start_keeper(folder, deadline, err);
 			if (r != -EBUSY)
 				return r;
 		}

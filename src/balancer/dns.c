@@ -149,7 +149,7 @@ static int on_no_answer(void *data, struct error *err)
 }
 
 /* Ask the server whose turn it is; whether that could be done. */
-static bool ask(struct question *question)
+static bool ask_server(struct question *question)
 {
 	struct dns *dns = question->dns;
 	const struct endpoint *server = &dns->servers[question->server];
@@ -175,7 +175,7 @@ static int ask_next(struct question *question, arg_unused struct error *err)
 		hang_up(question);
 		question->server = (dns->preferred + question->asked) % dns->server_count;
 		question->asked++;
-		if (ask(question))
+		if (ask_server(question))
 			return 0;
 	}
 	reply_with(question, DNS_SERVER_FAILURE);

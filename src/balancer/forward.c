@@ -84,7 +84,7 @@ static void failed(arg_unused unsigned target, arg_unused void *data)
 {
 }
 
-static struct forward *find(const struct forwards *forwards, const char *listen)
+static struct forward *find_forward(const struct forwards *forwards, const char *listen)
 {
 	for (struct forward *f = forwards->first; f; f = f->next)
 		if (strcmp(f->listen, listen) == 0)
@@ -112,7 +112,7 @@ static int set_targets(struct forward *forward, const struct strlist *to, struct
 static int set_one(struct forwards *forwards, const struct balancer_forward *config,
 		   struct error *err)
 {
-	struct forward *forward = find(forwards, config->listen);
+	struct forward *forward = find_forward(forwards, config->listen);
 
 	if (!forward) {
 		struct proxy_owner owner = { .choose = choose, .failed = failed };

@@ -45,7 +45,7 @@ struct guard *guard_new(struct loop *loop)
 	return guard;
 }
 
-static void forget(struct loop_source **source)
+static void forget_source(struct loop_source **source)
 {
 	if (*source)
 		loop_remove(take_ptr(*source));
@@ -53,8 +53,8 @@ static void forget(struct loop_source **source)
 
 static void stop_listening(struct guard *guard)
 {
-	forget(&guard->listening);
-	forget(&guard->timer);
+	forget_source(&guard->listening);
+	forget_source(&guard->timer);
 	if (guard->news >= 0)
 		(void)close(take_fd(guard->news));
 }
@@ -62,7 +62,7 @@ static void stop_listening(struct guard *guard)
 void guard_free(struct guard *guard)
 {
 	stop_listening(guard);
-	forget(&guard->looking);
+	forget_source(&guard->looking);
 	if (guard->worker.pid > 0)
 		(void)process_wait(&guard->worker, 0, NULL);
 	strlist_release(&guard->ports);
@@ -96,7 +96,7 @@ static int on_looked(int status, void *data, arg_unused struct error *err)
 {
 	struct guard *guard = data;
 
-	forget(&guard->looking);
+	forget_source(&guard->looking);
 	(void)close(guard->worker.pidfd);
 	guard->worker = PROCESS_INIT;
 	guard->failures = status == 0 ? 0 : guard->failures + 1;
@@ -110,7 +110,7 @@ static int look(void *data, arg_unused struct error *err)
 	struct guard *guard = data;
 	pid_t pid;
 
-	forget(&guard->timer);
+	forget_source(&guard->timer);
 	guard->again = false;
 	pid = fork();
 	if (pid == 0) {

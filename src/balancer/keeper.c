@@ -86,7 +86,7 @@ static void write_status(struct front_door *door, json_t *backends)
 		log_debug("%s", text ? err.text : "the status is not text");
 }
 
-static void forget(struct loop_source **source)
+static void forget_source(struct loop_source **source)
 {
 	if (*source)
 		loop_remove(take_ptr(*source));
@@ -94,8 +94,8 @@ static void forget(struct loop_source **source)
 
 static void drop_channel(struct front_door *door)
 {
-	forget(&door->reports);
-	forget(&door->rest);
+	forget_source(&door->reports);
+	forget_source(&door->rest);
 	if (door->channel >= 0)
 		(void)close(take_fd(door->channel));
 }
@@ -114,7 +114,7 @@ static int read_reports(void *data, struct error *err)
 {
 	struct front_door *door = data;
 
-	forget(&door->rest);
+	forget_source(&door->rest);
 	return loop_add_fd(door->loop, door->channel, EPOLLIN, on_report, door, &door->reports,
 			   err);
 }
@@ -146,7 +146,7 @@ static int on_report(int fd, arg_unused uint32_t events, void *data, struct erro
 			answer_starter("ready", NULL);
 		door->open = true;
 	}
-	forget(&door->reports);
+	forget_source(&door->reports);
 	return loop_add_timer(door->loop, report_rest_ms, 0, read_reports, door, &door->rest, err);
 }
 
@@ -174,7 +174,7 @@ static int on_restart(void *data, arg_unused struct error *err)
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	struct front_door *door = data;
 
-	forget(&door->restart);
+	forget_source(&door->restart);
 	if (start_worker(door, &problem) < 0)
 		log_warning("%s", problem.text);
 	return 0;
@@ -193,7 +193,7 @@ static int on_worker_end(int status, void *data, struct error *err)
 {
 	struct front_door *door = data;
 
-	forget(&door->life);
+	forget_source(&door->life);
 	drop_channel(door);
 	(void)close(door->worker.pidfd);
 	door->worker = PROCESS_INIT;
@@ -226,7 +226,7 @@ static int start_worker(struct front_door *door, struct error *err)
 }
 
 /* Take up the configuration as it is now; what can be applied is, the first failure is returned. */
-static int apply(struct front_door *door, struct error *err)
+static int apply_config_file(struct front_door *door, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
@@ -275,7 +275,7 @@ static int on_folder(int fd, arg_unused uint32_t events, void *data, arg_unused 
 	}
 	if (!changed)
 		return 0;
-	if (apply(door, &problem) < 0)
+	if (apply_config_file(door, &problem) < 0)
 		log_debug("%s; going on without it", problem.text);
 	error_clear(&problem);
 	if (door->channel >= 0 && brief_worker(door, false, &problem) < 0)
@@ -312,7 +312,7 @@ static int watch_outside(struct front_door *door, struct error *err)
 	return loop_add_fd(door->loop, door->inotify, EPOLLIN, on_folder, door, &source, err);
 }
 
-static int start(struct front_door *door, struct error *err)
+static int start_doors(struct front_door *door, struct error *err)
 {
 	int r = loop_new(&door->loop, err);
 
@@ -324,7 +324,7 @@ static int start(struct front_door *door, struct error *err)
 	r = watch_outside(door, err);
 	if (r < 0)
 		return r;
-	r = apply(door, err);
+	r = apply_config_file(door, err);
 	return r < 0 ? r : start_worker(door, err);
 }
 
@@ -334,7 +334,7 @@ static int finish_worker(struct front_door *door)
 	int status;
 
 	drop_channel(door);
-	forget(&door->life);
+	forget_source(&door->life);
 	if (door->worker.pid <= 0)
 		return 0;
 	status = process_wait(&door->worker, clock_now_ms() + end_limit_ms, NULL);
@@ -347,7 +347,7 @@ static int finish_worker(struct front_door *door)
 static void front_door_release(struct front_door *door)
 {
 	(void)finish_worker(door);
-	forget(&door->restart);
+	forget_source(&door->restart);
 	if (door->guard)
 		guard_free(door->guard);
 	if (door->sockets)
@@ -378,7 +378,7 @@ int balancer_run(const char *folder, struct error *err)
 		return error_set(err, r, "%s", problem.text);
 	}
 	(void)unlink(status_path);
-	r = start(&door, &problem);
+	r = start_doors(&door, &problem);
 	if (r == 0)
 		r = loop_run(door.loop, &problem);
 	(void)unlink(status_path);

@@ -89,8 +89,8 @@ static int set_timer(struct probe *probe, unsigned delay_ms, struct error *err)
 }
 
 /* The question was answered, or not: tell, and ask again later. */
-static int finish(struct probe *probe, enum probe_finding finding, const char *detail, bool keep,
-		  struct error *err)
+static int finish_probe(struct probe *probe, enum probe_finding finding, const char *detail,
+			bool keep, struct error *err)
 {
 	if (keep)
 		probe->used = true;
@@ -104,13 +104,13 @@ static int finish(struct probe *probe, enum probe_finding finding, const char *d
 
 static int fail(struct probe *probe, const char *detail, struct error *err)
 {
-	return finish(probe, PROBE_SILENT, detail, false, err);
+	return finish_probe(probe, PROBE_SILENT, detail, false, err);
 }
 
 static int fail_to_connect(struct probe *probe, int problem, struct error *err)
 {
-	return finish(probe, problem == ECONNREFUSED ? PROBE_REFUSED : PROBE_SILENT,
-		      strerror(problem), false, err);
+	return finish_probe(probe, problem == ECONNREFUSED ? PROBE_REFUSED : PROBE_SILENT,
+			    strerror(problem), false, err);
 }
 
 /* Take the value of the header NAME from one of the lines between TEXT and END. */
@@ -173,18 +173,18 @@ int probe_parse_answer(const char *text, size_t len, bool *ret_close)
 	return len - (size_t)(end + 4 - text) >= body ? status : 0;
 }
 
-static int judge(struct probe *probe, int status, bool must_close, struct error *err)
+static int judge_status(struct probe *probe, int status, bool must_close, struct error *err)
 {
 	cleanup_free char *detail = xasprintf("HTTP status %d", status);
 
 	/* 401: a cluster without anonymous requests; its API server answers, and says no more. */
 	if (status == 200 || status == 401)
-		return finish(probe, PROBE_READY, status == 200 ? "ready" : detail, !must_close,
-			      err);
-	return finish(probe, PROBE_UNREADY, detail, !must_close, err);
+		return finish_probe(probe, PROBE_READY, status == 200 ? "ready" : detail,
+				    !must_close, err);
+	return finish_probe(probe, PROBE_UNREADY, detail, !must_close, err);
 }
 
-static int begin(struct probe *probe, struct error *err);
+static int begin_probe(struct probe *probe, struct error *err);
 
 /* The connection is gone.  One that was good before is simply replaced. */
 static int lost(struct probe *probe, const char *detail, struct error *err)
@@ -194,7 +194,7 @@ static int lost(struct probe *probe, const char *detail, struct error *err)
 	disconnect(probe);
 	if (again) {
 		probe->phase = PHASE_IDLE;
-		return begin(probe, err);
+		return begin_probe(probe, err);
 	}
 	return fail(probe, detail, err);
 }
@@ -226,11 +226,11 @@ static int read_answer(struct probe *probe, struct error *err)
 		if (status < 0 || probe->answer.len > answer_limit_bytes)
 			return fail(probe, "the answer is not HTTP", err);
 		if (status > 0)
-			return judge(probe, status, must_close, err);
+			return judge_status(probe, status, must_close, err);
 	}
 }
 
-static int ask(struct probe *probe, struct error *err)
+static int send_probe(struct probe *probe, struct error *err)
 {
 	static const char format[] = "GET /readyz HTTP/1.1\r\nHost: %s\r\n"
 				     "User-Agent: manykube-front-door\r\n\r\n";
@@ -251,7 +251,7 @@ static int shake_hands(struct probe *probe, struct error *err)
 	int r = SSL_connect(probe->ssl);
 
 	if (r == 1)
-		return ask(probe, err);
+		return send_probe(probe, err);
 	return wait_or_fail(probe, r, "the TLS handshake failed", err);
 }
 
@@ -279,7 +279,7 @@ static int look_at_idle(struct probe *probe, struct error *err)
 	if (r <= 0 && SSL_get_error(probe->ssl, r) == SSL_ERROR_WANT_READ)
 		return 0;
 	disconnect(probe);
-	return begin(probe, err);
+	return begin_probe(probe, err);
 }
 
 static int on_ready(arg_unused int fd, arg_unused uint32_t events, void *data, struct error *err)
@@ -301,7 +301,7 @@ static int on_ready(arg_unused int fd, arg_unused uint32_t events, void *data, s
 }
 
 /* Ask now, on the connection that is there or a new one. */
-static int begin(struct probe *probe, struct error *err)
+static int begin_probe(struct probe *probe, struct error *err)
 {
 	int r = set_timer(probe, answer_limit_ms, err);
 
@@ -309,7 +309,7 @@ static int begin(struct probe *probe, struct error *err)
 		return r;
 	ERR_clear_error();
 	if (probe->ssl)
-		return ask(probe, err);
+		return send_probe(probe, err);
 	probe->phase = PHASE_CONNECT;
 	r = endpoint_connect(&probe->backend->endpoint, SOCK_STREAM, &probe->fd);
 	if (r < 0)
@@ -323,7 +323,7 @@ static int on_time(void *data, struct error *err)
 	struct probe *probe = data;
 
 	if (probe->phase == PHASE_IDLE)
-		return begin(probe, err);
+		return begin_probe(probe, err);
 	return fail(probe, "no answer in time", err);
 }
 

@@ -83,7 +83,7 @@ struct proxy *proxy_new(const struct door *door, const struct proxy_owner *owner
 }
 
 /* Close FD so that the other end sees a failure, not an orderly end. */
-static void reset(int fd)
+static void reset_connection(int fd)
 {
 	struct linger now = { .l_onoff = 1, .l_linger = 0 };
 
@@ -98,7 +98,7 @@ static void side_close(struct side *side, bool orderly)
 	if (side->fd >= 0 && orderly)
 		(void)close(side->fd);
 	else if (side->fd >= 0)
-		reset(side->fd);
+		reset_connection(side->fd);
 	side->fd = -1;
 	strbuf_release(&side->pending);
 }
@@ -277,7 +277,7 @@ static int on_side(arg_unused int fd, uint32_t events, void *data, struct error 
 }
 
 /* A node that is gone sends no end: find out within half a minute. */
-static void prepare(int fd)
+static void prepare_socket(int fd)
 {
 	int one = 1;
 	int idle_seconds = 15;
@@ -317,7 +317,7 @@ static int on_server_connected(int fd, arg_unused uint32_t events, void *data, s
 	}
 	loop_remove(take_ptr(connection->server.source));
 	loop_remove(take_ptr(connection->timer));
-	prepare(fd);
+	prepare_socket(fd);
 	return settle(connection, err);
 }
 
@@ -420,10 +420,10 @@ static int take_client(struct proxy *proxy, int fd, const struct sockaddr_storag
 	struct origin origin;
 
 	if (!may_enter(proxy, fd, from, &origin)) {
-		reset(fd);
+		reset_connection(fd);
 		return 0;
 	}
-	prepare(fd);
+	prepare_socket(fd);
 	connection = xcalloc(1, sizeof(*connection));
 	*connection = (struct connection){
 		.proxy = proxy,

@@ -129,7 +129,8 @@ static unsigned raise_limit(void)
 }
 
 /* Apply CONFIG; what can be applied is, the first failure is returned. */
-static int apply(struct worker *worker, const struct balancer_config *config, struct error *err)
+static int apply_config(struct worker *worker, const struct balancer_config *config,
+			struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	int result = origins_set(worker->door.origins, config, err);
@@ -157,7 +158,7 @@ static int read_config(struct worker *worker, int fd, struct error *err)
 
 	if (r == 0)
 		r = balancer_config_parse(text.text, text.len, &config, err);
-	return r < 0 ? r : apply(worker, &config, err);
+	return r < 0 ? r : apply_config(worker, &config, err);
 }
 
 static int on_channel(int fd, uint32_t events, void *data, arg_unused struct error *err)
@@ -184,7 +185,7 @@ static int on_channel(int fd, uint32_t events, void *data, arg_unused struct err
 	return 0;
 }
 
-static int prepare(struct worker *worker, unsigned connections, struct error *err)
+static int prepare_worker(struct worker *worker, unsigned connections, struct error *err)
 {
 	static const struct pool_events events = { .changed = send_report,
 						   .lost = backend_lost,
@@ -264,7 +265,7 @@ static _Noreturn void work(int channel, uid_t uid, pid_t keeper)
 		_exit(1);
 	connections = raise_limit();
 	cage_enter(uid, keeper);
-	r = prepare(&worker, connections, &err);
+	r = prepare_worker(&worker, connections, &err);
 	if (r == 0)
 		r = loop_run(worker.door.loop, &err);
 	if (r < 0)

@@ -103,7 +103,7 @@ static bool owns_target(uid_t maker, int fd)
 }
 
 /* below_follow() without the words: -1 with errno, EXDEV for a link to what is another's. */
-static int follow(const char *path, const struct strlist *writable)
+static int follow_path(const char *path, const struct strlist *writable)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
@@ -145,7 +145,7 @@ static int follow(const char *path, const struct strlist *writable)
 
 int below_follow(const char *path, const struct strlist *writable, int *ret_fd, struct error *err)
 {
-	int fd = follow(path, writable);
+	int fd = follow_path(path, writable);
 
 	if (fd < 0 && errno == ELOOP)
 		return error_set(err, -ELOOP,
@@ -196,7 +196,7 @@ int below_read(const char *folder, const char *path, size_t limit, struct strbuf
 
 /* Open the folder NAME of the folder FD; made with just MODE if it is missing, and else left as it
  * is. */
-static int enter(int fd, const char *name, mode_t mode)
+static int enter_directory(int fd, const char *name, mode_t mode)
 {
 	const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	int next;
@@ -230,7 +230,7 @@ int below_make_folder(const char *folder, const char *path, mode_t mode, int *re
 
 		if (!*name)
 			continue;
-		next = enter(fd, name, mode);
+		next = enter_directory(fd, name, mode);
 		if (next < 0)
 			return error_sys(err, "cannot make the folder '%s/%s'", folder, path);
 		(void)close(fd);

@@ -160,3 +160,8 @@ void strbuf_release(struct strbuf *buf)
 		free(buf->text);
 	*buf = STRBUF_INIT;
 }
+
+bool text_is(const char *text, const char *other)
+{
+	return text && strcmp(text, other) == 0;
+}

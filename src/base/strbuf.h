@@ -56,3 +56,6 @@ void strbuf_reset(struct strbuf *buf);
 char *strbuf_take(struct strbuf *buf) must_check;
 
 void strbuf_release(struct strbuf *buf);
+
+/* Whether TEXT is OTHER; NULL is nothing. */
+bool text_is(const char *text, const char *other);

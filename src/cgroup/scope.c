@@ -88,8 +88,8 @@ static bool echoes(int keeper, struct strbuf *answer)
 }
 
 /* Ask systemd once for a scope around a keeper; -EAGAIN if it has none to give, ANSWER is why. */
-static int ask(const char *cluster, const char *name, struct scope *scope, struct strbuf *answer,
-	       struct error *err)
+static int ask_systemd(const char *cluster, const char *name, struct scope *scope,
+		       struct strbuf *answer, struct error *err)
 {
 	cleanup_free char *unit = xasprintf("--unit=manykube-%s.scope", cluster);
 	cleanup_free char *words = xasprintf("--description=Kubernetes cluster '%s' of manykube",
@@ -137,7 +137,7 @@ int scope_open(const char *cluster, const char *name, struct scope *ret_scope, s
 	if (!scope_is_used() || cgroup_has_processes(group))
 		return 0;
 	/* One that has just become empty is still there until systemd notices. */
-	while ((r = ask(cluster, name, &scope, &answer, err)) == -EAGAIN &&
+	while ((r = ask_systemd(cluster, name, &scope, &answer, err)) == -EAGAIN &&
 	       clock_poll(deadline, POLL_MS)) {
 		scope_release(&scope);
 		strbuf_reset(&answer);

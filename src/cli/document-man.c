@@ -40,7 +40,7 @@ static void put_line(FILE *out, const char *text, size_t len)
 	}
 }
 
-static void put(FILE *out, const char *text)
+static void put_escaped(FILE *out, const char *text)
 {
 	put_line(out, text, strlen(text));
 }
@@ -52,14 +52,14 @@ static void put_capitals(FILE *out, const char *text)
 		(void)fputc(toupper((unsigned char)*text), out);
 }
 
-static void begin(FILE *out, const char *name, const char *summary)
+static void begin_man(FILE *out, const char *name, const char *summary)
 {
 	fprintf(out, ".TH ");
 	put_capitals(out, name);
 	fprintf(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n", name, MANYKUBE_VERSION);
-	put(out, name);
+	put_escaped(out, name);
 	fprintf(out, " \\- ");
-	put(out, summary);
+	put_escaped(out, summary);
 	fprintf(out, "\n");
 }
 
@@ -77,7 +77,7 @@ static void section(FILE *out, unsigned level, const char *title)
 		put_capitals(out, title);
 	} else {
 		fprintf(out, ".SS ");
-		put(out, title);
+		put_escaped(out, title);
 	}
 	fprintf(out, "\n");
 	after_title = true;
@@ -86,7 +86,7 @@ static void section(FILE *out, unsigned level, const char *title)
 static void paragraph(FILE *out, const char *text)
 {
 	begin_paragraph(out);
-	put(out, text);
+	put_escaped(out, text);
 	fprintf(out, "\n");
 }
 
@@ -113,14 +113,14 @@ static void item(FILE *out, const char *term, const char *meaning)
 {
 	after_title = false;
 	fprintf(out, ".TP\n\\fB");
-	put(out, term);
+	put_escaped(out, term);
 	fprintf(out, "\\fR\n");
-	put(out, meaning);
+	put_escaped(out, meaning);
 	fprintf(out, "\n");
 }
 
 const struct document_format document_man = {
-	.begin = begin,
+	.begin = begin_man,
 	.section = section,
 	.paragraph = paragraph,
 	.code = code,

@@ -5,7 +5,7 @@
 #include "cli/document.h"
 
 /* Write TEXT with a backslash before each of SPECIAL. */
-static void put(FILE *out, const char *text, const char *special)
+static void put_escaped(FILE *out, const char *text, const char *special)
 {
 	for (; *text; text++) {
 		if (strchr(special, *text))
@@ -14,24 +14,24 @@ static void put(FILE *out, const char *text, const char *special)
 	}
 }
 
-static void begin(FILE *out, const char *name, const char *summary)
+static void begin_markdown(FILE *out, const char *name, const char *summary)
 {
 	fprintf(out, "# %s\n\n<!-- Written by 'make docs'. -->\n\n", name);
-	put(out, summary, "\\<*`");
+	put_escaped(out, summary, "\\<*`");
 	fprintf(out, "\n");
 }
 
 static void section(FILE *out, unsigned level, const char *title)
 {
 	fprintf(out, "\n%s ", level == 1 ? "##" : "###");
-	put(out, title, "\\<*`");
+	put_escaped(out, title, "\\<*`");
 	fprintf(out, "\n");
 }
 
 static void paragraph(FILE *out, const char *text)
 {
 	fprintf(out, "\n");
-	put(out, text, "\\<*`");
+	put_escaped(out, text, "\\<*`");
 	fprintf(out, "\n");
 }
 
@@ -48,14 +48,14 @@ static void begin_items(FILE *out, const char *term, const char *meaning)
 static void item(FILE *out, const char *term, const char *meaning)
 {
 	fprintf(out, "| `");
-	put(out, term, "|");
+	put_escaped(out, term, "|");
 	fprintf(out, "` | ");
-	put(out, meaning, "\\<*`|");
+	put_escaped(out, meaning, "\\<*`|");
 	fprintf(out, " |\n");
 }
 
 const struct document_format document_markdown = {
-	.begin = begin,
+	.begin = begin_markdown,
 	.section = section,
 	.paragraph = paragraph,
 	.code = code,

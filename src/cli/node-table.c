@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "cli/table.h"
 #include "cli/text.h"
 
@@ -22,11 +23,6 @@ enum {
 #define GREEN  "\033[32m"
 #define YELLOW "\033[33m"
 #define RED    "\033[31m"
-
-static bool is(const char *word, const char *other)
-{
-	return strcmp(word, other) == 0;
-}
 
 const char *node_table_role(const struct node *node)
 {
@@ -143,10 +139,10 @@ static const char *paint_state(size_t column, const char *cell)
 {
 	if (column != STATE_COLUMN)
 		return NULL;
-	if (is(cell, "Ready"))
+	if (text_is(cell, "Ready"))
 		return GREEN;
 	/* What somebody wanted, or what will pass. */
-	if (is(cell, "Starting") || is(cell, "Paused") || is(cell, "Unknown") ||
+	if (text_is(cell, "Starting") || text_is(cell, "Paused") || text_is(cell, "Unknown") ||
 	    strncmp(cell, "Ready,", 6) == 0)
 		return YELLOW;
 	return RED;
@@ -220,9 +216,9 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 	for (size_t i = 0; i < nodes->count; i++) {
 		const struct node_status *node = &nodes->nodes[i];
 
-		if (is(detail->nodes[i].state, "Paused"))
+		if (text_is(detail->nodes[i].state, "Paused"))
 			paused = true;
-		else if (is(node->apiserver, "Unknown") && geteuid() != 0)
+		else if (text_is(node->apiserver, "Unknown") && geteuid() != 0)
 			return xstrdup("'sudo manykube status' can ask it");
 		else if (health_of_parts(node) != HEALTH_OK ||
 			 health_of_word(node->kubeconfig) != HEALTH_OK)
@@ -236,7 +232,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 	}
 	if (paused)
 		return xstrdup("'manykube unpause' lets it go on");
-	if (not_ready && profile->cni && is(profile->cni, "none"))
+	if (not_ready && profile->cni && text_is(profile->cni, "none"))
 		return xstrdup(
 			"the cluster was made with --cni=none: nodes become Ready once a CNI "
 			"is installed");
@@ -254,14 +250,14 @@ static char *problem_of(const struct node_status *status, const struct node_deta
 {
 	const char *name = status->node->name;
 
-	if (detail->why && is(detail->state, "Ready"))
+	if (detail->why && text_is(detail->state, "Ready"))
 		return xasprintf("%s: %s", name, detail->why);
 	if (detail->why)
 		return xasprintf("%s is %s: %s", name, detail->state, detail->why);
-	if (is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK &&
+	if (text_is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK &&
 	    kubeconfig_damage)
 		return xasprintf("kubectl can't use this cluster: %s", kubeconfig_damage);
-	if (is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK)
+	if (text_is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK)
 		return xasprintf("kubectl is not set to use this cluster: its kubeconfig is %s",
 				 status->kubeconfig);
 	return NULL;

@@ -111,9 +111,9 @@ static int relay_terminal(int pty, struct error *err)
 	return r < 0 ? r : relay.signal;
 }
 
-static int spawn(const struct node_driver *driver, const struct node_spec *spec, char *const *argv,
-		 const struct process_options *options, struct process *ret_process,
-		 struct error *err)
+static int spawn_on_terminal(const struct node_driver *driver, const struct node_spec *spec,
+			     char *const *argv, const struct process_options *options,
+			     struct process *ret_process, struct error *err)
 {
 	int r = driver->spawn(spec, argv, options, ret_process, err);
 
@@ -145,7 +145,7 @@ static int run_on_pty(const struct node_driver *driver, const struct node_spec *
 	options.stdin_fd = theirs;
 	options.stdout_fd = theirs;
 	options.stderr_fd = theirs;
-	r = spawn(driver, spec, argv, &options, &process, err);
+	r = spawn_on_terminal(driver, spec, argv, &options, &process, err);
 	if (r < 0)
 		return r;
 	(void)close(take_fd(theirs));
@@ -167,6 +167,6 @@ int terminal_run(const struct node_driver *driver, const struct node_spec *spec,
 
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return run_on_pty(driver, spec, argv, err);
-	r = spawn(driver, spec, argv, NULL, &process, err);
+	r = spawn_on_terminal(driver, spec, argv, NULL, &process, err);
 	return r < 0 ? r : process_wait(&process, 0, err);
 }

@@ -115,8 +115,9 @@ static int write_down(const struct applying *applying, struct error *err)
 
 /* Start the nodes called ONLY (NULL: all) after the COUNT nodes ADD were added; with TRUST_RUNNING
  * members that run are not waited for. */
-static int start(const struct applying *applying, const struct node_options *add, size_t count,
-		 struct strlist *only, bool trust_running, struct error *err)
+static int start_for_apply(const struct applying *applying, const struct node_options *add,
+			   size_t count, struct strlist *only, bool trust_running,
+			   struct error *err)
 {
 	const struct cluster_options options = {
 		.add = add,
@@ -165,7 +166,7 @@ static int finish_deletions(const struct applying *applying, struct error *err)
 	return r;
 }
 
-static int bring_up(const struct applying *applying, struct error *err)
+static int bring_all_up(const struct applying *applying, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const struct cluster_file *file = applying->file;
@@ -181,7 +182,8 @@ static int bring_up(const struct applying *applying, struct error *err)
 		else
 			strlist_add(&names, file->nodes[i].name);
 	}
-	return start(applying, missing, count, file->node_count > 0 ? &names : NULL, true, err);
+	return start_for_apply(applying, missing, count, file->node_count > 0 ? &names : NULL, true,
+			       err);
 }
 
 /* What of CHANGE goes and comes, as cluster_change_node() wants it; a taint is known by its effect,
@@ -263,8 +265,8 @@ static int stop(const struct applying *applying, struct profile *profile,
 	return MIN(r, 0);
 }
 
-static int restart(const struct applying *applying, const struct apply_step *step,
-		   struct error *err)
+static int restart_step(const struct applying *applying, const struct apply_step *step,
+			struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
@@ -285,7 +287,7 @@ static int restart(const struct applying *applying, const struct apply_step *ste
 	r = stop(applying, &profile, &only, err);
 	if (r < 0)
 		return r;
-	r = start(applying, NULL, 0, &only, false, err);
+	r = start_for_apply(applying, NULL, 0, &only, false, err);
 	if (r < 0 && err && !err->hint)
 		(void)error_hint(err, r,
 				 "apply the file with what '%s' had before to have it back, or "
@@ -294,18 +296,19 @@ static int restart(const struct applying *applying, const struct apply_step *ste
 	return r;
 }
 
-static int replace(const struct applying *applying, const struct apply_step *step,
-		   struct error *err)
+static int replace_step(const struct applying *applying, const struct apply_step *step,
+			struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
 	int r = remove_node(applying, step->node, err);
 
 	return r < 0 ? r
-		     : start(applying, cluster_file_node(applying->file, step->node), 1, &only,
-			     false, err);
+		     : start_for_apply(applying, cluster_file_node(applying->file, step->node), 1,
+				       &only, false, err);
 }
 
-static int change(const struct applying *applying, const struct apply_step *step, struct error *err)
+static int change_step(const struct applying *applying, const struct apply_step *step,
+		       struct error *err)
 {
 	return step->action == APPLY_CHANGE || step->action == APPLY_RESTART
 		       ? change_at_once(applying, step, err)
@@ -316,14 +319,14 @@ static int disturb(const struct applying *applying, const struct apply_step *ste
 		   struct error *err)
 {
 	if (step->action == APPLY_RESTART && !step->is_down)
-		return restart(applying, step, err);
+		return restart_step(applying, step, err);
 	return 0;
 }
 
 static int make_anew(const struct applying *applying, const struct apply_step *step,
 		     struct error *err)
 {
-	return step->action == APPLY_REPLACE ? replace(applying, step, err) : 0;
+	return step->action == APPLY_REPLACE ? replace_step(applying, step, err) : 0;
 }
 
 static int take_away(const struct applying *applying, const struct apply_step *step,
@@ -339,7 +342,8 @@ int apply_carry_out(const char *name, const struct cluster_file *file,
 		    struct observer *observer, struct error *err)
 {
 	static int (*const rounds[])(const struct applying *, const struct apply_step *,
-				     struct error *) = { change, disturb, make_anew, take_away };
+				     struct error *) = { change_step, disturb, make_anew,
+							 take_away };
 	const struct applying applying = { name, file, plan, options, observer };
 	int r = get_payloads(&applying, err);
 
@@ -348,7 +352,7 @@ int apply_carry_out(const char *name, const struct cluster_file *file,
 	if (r == 0)
 		r = finish_deletions(&applying, err);
 	if (r == 0)
-		r = bring_up(&applying, err);
+		r = bring_all_up(&applying, err);
 	for (size_t round = 0; round < ARRAY_SIZE(rounds); round++)
 		for (size_t i = 0; r == 0 && i < plan->count; i++)
 			r = rounds[round](&applying, &plan->steps[i], err);

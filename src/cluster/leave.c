@@ -107,7 +107,7 @@ int cluster_step_back(struct profile *profile, struct node *node, struct error *
 }
 
 /* What is left on a node that does not run is removed before it joins again. */
-static void reset(const struct profile *profile, struct node *node)
+static void reset_node(const struct profile *profile, struct node *node)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
@@ -151,7 +151,7 @@ int cluster_leave(struct profile *profile, struct node *node, struct observer *o
 	if (r == 0)
 		world->after("remove member");
 	if (r == 0) {
-		reset(profile, node);
+		reset_node(profile, node);
 		forget_static_pods(profile, node);
 	}
 	observe_end(observer, "leaving the control plane", node->name, r == 0);

@@ -60,8 +60,8 @@ static int change_manifest(const struct profile *profile, const struct node *nod
 }
 
 /* Restart etcd of SURVIVOR, ALONE or as before, and wait up to SECONDS for the API. */
-static int restart(const struct profile *profile, const struct node *survivor, bool alone,
-		   unsigned seconds, struct observer *observer, struct error *err)
+static int restart_survivor(const struct profile *profile, const struct node *survivor, bool alone,
+			    unsigned seconds, struct observer *observer, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	struct cluster_options options = { .only = &names,
@@ -200,11 +200,11 @@ int cluster_recover(struct profile *profile, struct node *survivor, unsigned sec
 	if (r < 0)
 		return r;
 	world->after("note recovery");
-	r = restart(profile, survivor, true, seconds, observer, err);
+	r = restart_survivor(profile, survivor, true, seconds, observer, err);
 	if (r == 0)
 		r = check_alone(profile, survivor, err);
 	if (r == 0)
-		r = restart(profile, survivor, false, seconds, observer, err);
+		r = restart_survivor(profile, survivor, false, seconds, observer, err);
 	if (r < 0)
 		return r;
 	free(take_ptr(profile->recovering));

@@ -129,7 +129,8 @@ static int destroy(struct profile *profile, const struct node *node, struct erro
 	return r < 0 ? r : at.driver->destroy(&at.spec, err);
 }
 
-static int take_out(struct profile *profile, struct node *node, bool *api_is_up, struct error *err)
+static int remove_from_cluster(struct profile *profile, struct node *node, bool *api_is_up,
+			       struct error *err)
 {
 	int r = destroy(profile, node, err);
 
@@ -259,7 +260,7 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 		return r;
 	world->after("mark node");
 	observe_begin(observer, "removing node", name);
-	r = take_out(profile, node, &api_is_up, err);
+	r = remove_from_cluster(profile, node, &api_is_up, err);
 	*ret_api_knows = was_member && !api_is_up;
 	observe_end(observer, "removing node", name, r == 0);
 	return r;

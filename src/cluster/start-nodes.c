@@ -183,7 +183,7 @@ static int keep_kubelet_from_stuck_api(const struct start *start, const struct n
 	return node_files_use_own_api(&start->profile, node, err);
 }
 
-static int bring_up(struct start *start, struct node *node, struct error *err)
+static int bring_node_up(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	unsigned renewed = 0;
@@ -235,7 +235,7 @@ int start_node(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r = UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
-					    bring_up(start, node, &why)));
+					    bring_node_up(start, node, &why)));
 
 	if (r < 0 && !start_awaits(start, node)) {
 		log_warning("going on without node '%s': %s", node->name, why.text);

@@ -152,7 +152,7 @@ static int free_leases(struct start *start, struct error *err)
 }
 
 /* What needs the API: all of it at once. */
-static int furnish(struct start *start, struct node *primary, struct error *err)
+static int install_addons(struct start *start, struct node *primary, struct error *err)
 {
 	int r = bootstrap_publish(&start->profile, primary, &start->publish, err);
 
@@ -243,7 +243,7 @@ static int converge(struct start *start, struct error *err)
 		r = make_control_plane(start, primary, err);
 		if (r == 0)
 			r = STEP(start, "setting up the cluster", NULL,
-				 furnish(start, primary, err));
+				 install_addons(start, primary, err));
 	} else {
 		r = start_other_nodes(start, err);
 		if (r == 0)
@@ -265,8 +265,8 @@ static int converge(struct start *start, struct error *err)
 }
 
 /* See that all that was asked for can be had, and get the payloads: nothing is made yet. */
-static int check(struct start *start, const char *name, const struct cluster_options *options,
-		 struct error *err)
+static int check_start(struct start *start, const char *name, const struct cluster_options *options,
+		       struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	bool is_new;
@@ -352,8 +352,8 @@ static int check_majority(const struct start *start, struct error *err)
 }
 
 /* Write the profile, and bring up what it promises to this host: networks and ports. */
-static int prepare(struct start *start, const char *name, const struct cluster_options *options,
-		   struct error *err)
+static int prepare_start(struct start *start, const char *name,
+			 const struct cluster_options *options, struct error *err)
 {
 	cleanup_fd int lock = -1;
 	struct observer *watcher;
@@ -426,9 +426,9 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	int r;
 
 	*ret_outcome = (struct cluster_outcome){ 0 };
-	r = UNTIMED(&start, check(&start, name, options, err));
+	r = UNTIMED(&start, check_start(&start, name, options, err));
 	if (r == 0)
-		r = UNTIMED(&start, prepare(&start, name, options, err));
+		r = UNTIMED(&start, prepare_start(&start, name, options, err));
 	if (r < 0)
 		return r;
 	if (!can_go_on(&start)) {

@@ -40,8 +40,8 @@ struct stopping {
 	int report;
 };
 
-static int begin(const struct profile *profile, const struct node *node, struct stopping *ret,
-		 struct error *err)
+static int begin_stopping(const struct profile *profile, const struct node *node,
+			  struct stopping *ret, struct error *err)
 {
 	int report[2];
 
@@ -70,7 +70,7 @@ static int begin(const struct profile *profile, const struct node *node, struct 
 	return 0;
 }
 
-static int finish(struct stopping *stopping, struct error *err)
+static int finish_stopping(struct stopping *stopping, struct error *err)
 {
 	cleanup_fd int report = stopping->report;
 	char text[1024];
@@ -109,7 +109,7 @@ static int stop_kind(const struct profile *profile, bool control_planes,
 			ran++;
 		}
 		observe_begin(watcher, "stopping node", node->name);
-		r = begin(profile, node, &all[count], err);
+		r = begin_stopping(profile, node, &all[count], err);
 		if (r < 0) {
 			result = r;
 			break;
@@ -117,7 +117,7 @@ static int stop_kind(const struct profile *profile, bool control_planes,
 		all[count++].watcher = watcher;
 	}
 	for (size_t i = 0; i < count; i++) {
-		int r = finish(&all[i], result == 0 ? err : NULL);
+		int r = finish_stopping(&all[i], result == 0 ? err : NULL);
 
 		observe_end(all[i].watcher, "stopping node", all[i].node->name, r == 0);
 		result = result < 0 ? result : r;

@@ -142,7 +142,7 @@ static int64_t deadline_of(const struct upgrade *upgrade)
 }
 
 /* Start the node called NAME (NULL: all), and see what that has made of the profile. */
-static int bring_up(struct upgrade *upgrade, const char *name, struct error *err)
+static int bring_up_upgraded(struct upgrade *upgrade, const char *name, struct error *err)
 {
 	cleanup_with(profile_release) struct profile fresh = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -259,7 +259,7 @@ static int await_kubelet(const struct upgrade *upgrade, const struct node *node,
 }
 
 /* Restart NODE as one of the new version, which it has been prepared for. */
-static int restart(struct upgrade *upgrade, struct node *node, struct error *err)
+static int restart_upgraded(struct upgrade *upgrade, struct node *node, struct error *err)
 {
 	struct profile *profile = upgrade->profile;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -278,7 +278,7 @@ static int restart(struct upgrade *upgrade, struct node *node, struct error *err
 	if (r < 0)
 		return r;
 	world->after("note version");
-	r = bring_up(upgrade, names.items[0], err);
+	r = bring_up_upgraded(upgrade, names.items[0], err);
 	return r < 0 ? r : await_kubelet(upgrade, profile_find_node(profile, names.items[0]), err);
 }
 
@@ -291,7 +291,7 @@ static int upgrade_node(struct upgrade *upgrade, struct node *node, struct error
 	r = STEP_SEEN_BY(upgrade->observer, "preparing the upgrade", node->name,
 			 upgrade_prepare_node(upgrade->profile, node, &upgrade->payload,
 					      deadline_of(upgrade), err));
-	return r < 0 ? r : restart(upgrade, node, err);
+	return r < 0 ? r : restart_upgraded(upgrade, node, err);
 }
 
 /* Upgrade the nodes that are control planes, or those that are not; the primary comes first, since
@@ -371,7 +371,7 @@ static int upgrade_addons(struct upgrade *upgrade, struct error *err)
 				    upgrade->plan.to, deadline_of(upgrade), err);
 }
 
-static int forget(struct upgrade *upgrade, struct error *err)
+static int forget_upgrade(struct upgrade *upgrade, struct error *err)
 {
 	int r;
 
@@ -384,7 +384,7 @@ static int forget(struct upgrade *upgrade, struct error *err)
 
 static int work(struct upgrade *upgrade, struct error *err)
 {
-	int r = bring_up(upgrade, NULL, err);
+	int r = bring_up_upgraded(upgrade, NULL, err);
 
 	if (r == 0)
 		r = load_images(upgrade, err);
@@ -400,7 +400,7 @@ static int work(struct upgrade *upgrade, struct error *err)
 	}
 	if (r == 0)
 		r = upgrade_nodes(upgrade, false, err);
-	return r < 0 ? r : forget(upgrade, err);
+	return r < 0 ? r : forget_upgrade(upgrade, err);
 }
 
 int cluster_upgrade(struct profile *profile, const struct upgrade_options *options,

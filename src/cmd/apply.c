@@ -81,7 +81,7 @@ static int check_sizes(const struct cluster_file *file, struct error *err)
 	return node_check_size(&wanted, err);
 }
 
-static void show(const struct command_context *ctx, bool exists, const struct apply_plan *plan)
+static void show_plan(const struct command_context *ctx, bool exists, const struct apply_plan *plan)
 {
 	const char *source = ctx->file->source;
 	const char *name = ctx->profile_name;
@@ -111,7 +111,7 @@ static void announce_losses(const struct profile *profile, const struct apply_pl
 }
 
 /* Disturb nothing unless the person wants it. */
-static int ask(const struct apply_plan *plan, struct error *err)
+static int ask_before_apply(const struct apply_plan *plan, struct error *err)
 {
 	cleanup_free char *names = apply_disturbed(plan, arg.how.prune);
 
@@ -151,7 +151,7 @@ static int make(struct command_context *ctx, struct error *err)
 		return r;
 	apply_plan_make_new(ctx->file, &plan);
 	if (!ctx->quiet || arg.dry_run)
-		show(ctx, false, &plan);
+		show_plan(ctx, false, &plan);
 	return arg.dry_run ? EXIT_WORK : start_go(ctx, &arg.made, err);
 }
 
@@ -211,7 +211,7 @@ static int run(struct command_context *ctx, struct error *err)
 	apply_look(&profile, ctx->file, &plan);
 	has_work = apply_has_work(&plan, arg.how.prune);
 	if (!ctx->quiet || arg.dry_run || !arg.yes)
-		show(ctx, true, &plan);
+		show_plan(ctx, true, &plan);
 	r = apply_check(&profile, ctx->file, &plan, arg.how.prune, err);
 	if (r < 0)
 		return r;
@@ -220,7 +220,7 @@ static int run(struct command_context *ctx, struct error *err)
 		say_result(ctx, &plan);
 	if (arg.dry_run)
 		return has_work ? EXIT_WORK : 0;
-	r = ask(&plan, err);
+	r = ask_before_apply(&plan, err);
 	return r < 0 ? r : carry_out(ctx, &plan, err);
 }
 

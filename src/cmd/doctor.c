@@ -31,7 +31,7 @@ struct report {
 	bool colour;
 };
 
-static void print(const struct report *report, const struct probe_result *result)
+static void print_result(const struct report *report, const struct probe_result *result)
 {
 	static const struct {
 		const char *sign;
@@ -66,7 +66,7 @@ static int take(const struct probe_result *result, void *data)
 						      "detail", result->text, "remedy",
 						      result->remedy ? result->remedy : ""));
 	else
-		print(report, result);
+		print_result(report, result);
 	return 0;
 }
 

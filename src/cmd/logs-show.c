@@ -88,7 +88,8 @@ static void choose_lines(const struct logs_view *view, const struct source *sour
 	}
 }
 
-static void print(struct sources *all, const struct source *source, const struct strbuf *text)
+static void print_source(struct sources *all, const struct source *source,
+			 const struct strbuf *text)
 {
 	cleanup_with(strbuf_release) struct strbuf chosen = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
@@ -116,7 +117,7 @@ static bool has_reader(void)
 	return poll(&out, 1, 0) == 0 && fflush(stdout) == 0;
 }
 
-static int follow(struct sources *all, struct error *err)
+static int follow_sources(struct sources *all, struct error *err)
 {
 	/* Ctrl-C is how one ends this, nothing that went wrong. */
 	(void)signal(SIGINT, SIG_DFL);
@@ -128,7 +129,7 @@ static int follow(struct sources *all, struct error *err)
 
 			if (r < 0)
 				return r;
-			print(all, &all->items[i], &text);
+			print_source(all, &all->items[i], &text);
 		}
 	}
 	return EXIT_FAILURE;
@@ -173,7 +174,7 @@ int logs_show(const struct profile *profile, const struct logs_view *view, struc
 		r = log_reader_last(&all.items[i].reader,
 				    view->problems ? PROBLEM_LINES : view->length, &text, err);
 		if (r == 0)
-			print(&all, &all.items[i], &text);
+			print_source(&all, &all.items[i], &text);
 	}
-	return r == 0 && view->follow ? follow(&all, err) : r;
+	return r == 0 && view->follow ? follow_sources(&all, err) : r;
 }

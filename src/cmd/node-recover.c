@@ -40,7 +40,8 @@ static char *others_of(const struct profile *profile, const struct node *survivo
 	return strlist_join(&names, ", ");
 }
 
-static int ask(const struct profile *profile, const struct node *survivor, struct error *err)
+static int ask_before_recover(const struct profile *profile, const struct node *survivor,
+			      struct error *err)
 {
 	struct members_tally tally = members_tally(profile, NULL);
 	cleanup_free char *others = others_of(profile, survivor);
@@ -75,7 +76,7 @@ static int run(struct command_context *ctx, struct error *err)
 					&survivor, err);
 
 	if (r == 0)
-		r = ask(ctx->profile, survivor, err);
+		r = ask_before_recover(ctx->profile, survivor, err);
 	if (r < 0)
 		return r;
 	progress = progress_new(ctx->quiet, log_verbosity);

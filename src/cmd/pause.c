@@ -90,8 +90,8 @@ static int change_nodes(const struct profile *profile, const struct strlist *nam
 }
 
 /* The nodes called NAMES; the whole cluster if there are none. */
-static int change(const struct command_context *ctx, const struct strlist *names, bool paused,
-		  struct error *err)
+static int change_paused(const struct command_context *ctx, const struct strlist *names,
+			 bool paused, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
@@ -122,7 +122,7 @@ static int change_named(const struct command_context *ctx, bool paused, struct e
 	if (arg.node)
 		strlist_add(&names, arg.node);
 	strlist_add_all(&names, ctx->argv);
-	return change(ctx, &names, paused, err);
+	return change_paused(ctx, &names, paused, err);
 }
 
 static int run_pause(struct command_context *ctx, struct error *err)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "cli/table.h"
 #include "cli/text.h"
 #include "cmd/command.h"
@@ -65,11 +66,6 @@ static const char *status_of(const struct profile *profile)
 	return health_name(health_of_cluster(&status, busy_with));
 }
 
-static bool is(const char *a, const char *b)
-{
-	return a && strcmp(a, b) == 0;
-}
-
 static const char *mark(bool marked)
 {
 	return marked ? "*" : "";
@@ -108,8 +104,8 @@ static void add_profile(struct table *table, const char *name, const struct acti
 	const char *cells[COLUMNS] = {
 		[PROFILE_COLUMN] = name,
 		[STATUS_COLUMN] = "Damaged",
-		[ACTIVE_COLUMN] = mark(is(active->profile, name)),
-		[CONTEXT_COLUMN] = mark(is(active->context, name)),
+		[ACTIVE_COLUMN] = mark(text_is(active->profile, name)),
+		[CONTEXT_COLUMN] = mark(text_is(active->context, name)),
 	};
 	const struct node *primary;
 
@@ -129,7 +125,7 @@ static void add_profile(struct table *table, const char *name, const struct acti
 	add_cells(table, cells, port);
 }
 
-static json_t *describe(const char *name, const struct active *active, bool *ret_valid)
+static json_t *describe_profile(const char *name, const struct active *active, bool *ret_valid)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
@@ -140,8 +136,8 @@ static json_t *describe(const char *name, const struct active *active, bool *ret
 		return json_pack("{s:s, s:s, s:s}", "Error", err.text, "Name", name, "Status",
 				 "Damaged");
 	text = profile_print(&profile);
-	return json_pack("{s:b, s:b, s:o, s:s, s:s}", "Active", is(active->profile, name),
-			 "ActiveKubeContext", is(active->context, name), "Config",
+	return json_pack("{s:b, s:b, s:o, s:s, s:s}", "Active", text_is(active->profile, name),
+			 "ActiveKubeContext", text_is(active->context, name), "Config",
 			 json_loads(text, 0, NULL), "Name", name, "Status", status_of(&profile));
 }
 
@@ -154,7 +150,7 @@ static void print_json(const struct strlist *names, const struct active *active)
 
 	strlist_for_each(name, names) {
 		bool is_valid;
-		json_t *entry = describe(name, active, &is_valid);
+		json_t *entry = describe_profile(name, active, &is_valid);
 
 		json_array_append_new(is_valid ? valid : invalid, entry);
 	}

@@ -154,8 +154,9 @@ static void undo(const char *name, const struct cluster_outcome *outcome, struct
 		log_warning("cluster '%s' was removed again, as --delete-on-failure asks", name);
 }
 
-static int start(const char *name, const struct start_arguments *arguments,
-		 struct observer *observer, struct cluster_outcome *ret_outcome, struct error *err)
+static int run_start(const char *name, const struct start_arguments *arguments,
+		     struct observer *observer, struct cluster_outcome *ret_outcome,
+		     struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r;
@@ -189,7 +190,7 @@ int start_go(struct command_context *ctx, const struct start_arguments *argument
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
 	struct cluster_outcome outcome;
-	int r = start(ctx->profile_name, arguments, progress_observer(progress), &outcome, err);
+	int r = run_start(ctx->profile_name, arguments, progress_observer(progress), &outcome, err);
 
 	progress_free(take_ptr(progress));
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))

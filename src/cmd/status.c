@@ -77,8 +77,8 @@ static void print_table(const struct status_report *report, const struct cluster
 	status_print_table(report, &shown);
 }
 
-static int print(const struct status_report *report, const struct cluster_status *all,
-		 struct error *err)
+static int print_report(const struct status_report *report, const struct cluster_status *all,
+			struct error *err)
 {
 	if (arg.format)
 		return status_print_template(report, arg.format, err);
@@ -98,7 +98,8 @@ static int print(const struct status_report *report, const struct cluster_status
 }
 
 /* Look once and print it; returns the exit status. */
-static int show(const struct command_context *ctx, struct profile *profile, struct error *err)
+static int show_cluster(const struct command_context *ctx, struct profile *profile,
+			struct error *err)
 {
 	cleanup_with(cluster_status_release) struct cluster_status all = CLUSTER_STATUS_INIT;
 	cleanup_with(activity_release) struct activity activity = ACTIVITY_INIT;
@@ -129,7 +130,7 @@ static int show(const struct command_context *ctx, struct profile *profile, stru
 		/* The exit status is about that node alone. */
 		report.nodes.front_door = NULL;
 	}
-	r = print(&report, &all, err);
+	r = print_report(&report, &all, err);
 	return r < 0 ? r : cluster_status_code(&report.nodes);
 }
 
@@ -156,7 +157,7 @@ static int watch(const struct command_context *ctx, struct error *err)
 			return r;
 		if (redraw)
 			printf("\033[H\033[2J");
-		r = show(ctx, &profile, err);
+		r = show_cluster(ctx, &profile, err);
 		if (r < 0)
 			return r;
 		/* A reader that has gone ends the wait. */
@@ -175,7 +176,7 @@ static int run(struct command_context *ctx, struct error *err)
 	}
 	if (ctx->argc > 0)
 		arg.node = ctx->argv[0];
-	return arg.watch_seconds ? watch(ctx, err) : show(ctx, ctx->profile, err);
+	return arg.watch_seconds ? watch(ctx, err) : show_cluster(ctx, ctx->profile, err);
 }
 
 const struct command cmd_status = {

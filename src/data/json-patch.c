@@ -109,7 +109,7 @@ static int need_value(const struct spot *spot, const char *path, struct error *e
 }
 
 /* Put VALUE, which is taken over, at SPOT of *DOCUMENT; items of a list move up. */
-static void put(json_t **document, const struct spot *spot, json_t *value)
+static void put_at_spot(json_t **document, const struct spot *spot, json_t *value)
 {
 	if (json_is_object(spot->parent)) {
 		(void)json_object_set_new(spot->parent, spot->key, value);
@@ -129,13 +129,13 @@ static void take_away(const struct spot *spot)
 		(void)json_array_remove(spot->parent, spot->index);
 }
 
-static int add(json_t **document, const char *path, json_t *value, struct error *err)
+static int add_at_path(json_t **document, const char *path, json_t *value, struct error *err)
 {
 	cleanup_with(release_spot) struct spot spot = { NULL };
 	int r = find_spot(*document, path, &spot, err);
 
 	if (r == 0)
-		put(document, &spot, value);
+		put_at_spot(document, &spot, value);
 	else
 		json_decref(value);
 	return r;
@@ -156,7 +156,7 @@ static int remove_or_replace(json_t **document, const char *path, const json_t *
 	if (spot.parent)
 		take_away(&spot);
 	if (value)
-		put(document, &spot, json_deep_copy(value));
+		put_at_spot(document, &spot, json_deep_copy(value));
 	return 0;
 }
 
@@ -177,7 +177,8 @@ static int move_or_copy(json_t **document, const char *from, const char *path, b
 	value = json_deep_copy(spot.value);
 	if (moves && strcmp(from, path) != 0)
 		take_away(&spot);
-	return strcmp(from, path) == 0 ? (json_decref(value), 0) : add(document, path, value, err);
+	return strcmp(from, path) == 0 ? (json_decref(value), 0)
+				       : add_at_path(document, path, value, err);
 }
 
 static int test(json_t *document, const char *path, const json_t *value, struct error *err)
@@ -204,7 +205,7 @@ int json_patch_apply_one(json_t **document, const json_t *operation, struct erro
 	const json_t *value = json_object_get(operation, "value");
 
 	if (strcmp(op, "add") == 0)
-		return add(document, path, json_deep_copy(value), err);
+		return add_at_path(document, path, json_deep_copy(value), err);
 	if (strcmp(op, "remove") == 0)
 		return remove_or_replace(document, path, NULL, err);
 	if (strcmp(op, "replace") == 0)

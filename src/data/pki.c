@@ -51,7 +51,7 @@ static bool set_serial(X509 *cert)
 	return ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert), number >> 1) == 1;
 }
 
-static bool add_word(X509_NAME *name, const char *field, const char *value)
+static bool add_name_field(X509_NAME *name, const char *field, const char *value)
 {
 	return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, (const unsigned char *)value,
 					  -1, -1, 0) == 1;
@@ -72,8 +72,8 @@ static bool add_extension(X509 *cert, X509 *issuer, int id, const char *value)
 }
 
 /* Fill in CERT, all but its signature. */
-static bool describe(X509 *cert, X509 *issuer, EVP_PKEY *key, const char *common_name,
-		     const char *organization, unsigned days)
+static bool describe_certificate(X509 *cert, X509 *issuer, EVP_PKEY *key, const char *common_name,
+				 const char *organization, unsigned days)
 {
 	X509_NAME *name = X509_get_subject_name(cert);
 
@@ -81,7 +81,7 @@ static bool describe(X509 *cert, X509 *issuer, EVP_PKEY *key, const char *common
 	return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
 	       X509_gmtime_adj(X509_getm_notBefore(cert), -300) &&
 	       X509_gmtime_adj(X509_getm_notAfter(cert), (long)days * 86400) &&
-	       add_word(name, "O", organization) && add_word(name, "CN", common_name) &&
+	       add_name_field(name, "O", organization) && add_name_field(name, "CN", common_name) &&
 	       X509_set_issuer_name(cert, X509_get_subject_name(issuer)) == 1 &&
 	       X509_set_pubkey(cert, key) == 1 &&
 	       add_extension(cert, issuer, NID_key_usage,
@@ -92,7 +92,7 @@ static bool describe(X509 *cert, X509 *issuer, EVP_PKEY *key, const char *common
 		add_extension(cert, issuer, NID_authority_key_identifier, "keyid"));
 }
 
-static char *print(X509 *cert, EVP_PKEY *key)
+static char *print_pair(X509 *cert, EVP_PKEY *key)
 {
 	cleanup_with(BIO_free_allp) BIO *out = BIO_new(BIO_s_mem());
 	char *data;
@@ -117,10 +117,11 @@ int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char 
 		return fail(err, "read the certificate authority");
 	key = EVP_EC_gen("P-256");
 	cert = X509_new();
-	if (!key || !cert || !describe(cert, issuer, key, common_name, organization, days) ||
+	if (!key || !cert ||
+	    !describe_certificate(cert, issuer, key, common_name, organization, days) ||
 	    X509_sign(cert, issuer_key, EVP_sha256()) == 0)
 		return fail(err, "sign a certificate");
-	*ret_pem = print(cert, key);
+	*ret_pem = print_pair(cert, key);
 	return *ret_pem ? 0 : fail(err, "write a certificate");
 }
 

@@ -24,7 +24,7 @@ int settings_path(char **ret_path, struct error *err)
 	return r;
 }
 
-static struct settings_item *find(const struct settings *settings, const char *key)
+static struct settings_item *find_setting(const struct settings *settings, const char *key)
 {
 	for (size_t i = 0; i < settings->count; i++)
 		if (strcmp(settings->items[i].key, key) == 0)
@@ -119,14 +119,14 @@ int settings_load(struct settings *ret, struct error *err)
 
 const char *settings_get(const struct settings *settings, const char *key)
 {
-	const struct settings_item *setting = find(settings, key);
+	const struct settings_item *setting = find_setting(settings, key);
 
 	return setting ? setting->value : NULL;
 }
 
 void settings_set(struct settings *settings, const char *key, const char *value)
 {
-	struct settings_item *setting = find(settings, key);
+	struct settings_item *setting = find_setting(settings, key);
 	char *copy = xstrdup(value);
 
 	if (setting) {
@@ -140,7 +140,7 @@ void settings_set(struct settings *settings, const char *key, const char *value)
 
 bool settings_unset(struct settings *settings, const char *key)
 {
-	struct settings_item *setting = find(settings, key);
+	struct settings_item *setting = find_setting(settings, key);
 	size_t behind;
 
 	if (!setting)

@@ -37,7 +37,7 @@ struct header {
 
 static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
 
-static int put(struct tar_writer *tar, const void *data, size_t len, struct error *err)
+static int write_block(struct tar_writer *tar, const void *data, size_t len, struct error *err)
 {
 	int r = file_write_all(tar->fd, data, len);
 
@@ -56,7 +56,7 @@ static int put_padding(struct tar_writer *tar, uint64_t size, struct error *err)
 	static const char zeros[BLOCK];
 	size_t rest = (size_t)(size % BLOCK);
 
-	return rest ? put(tar, zeros, BLOCK - rest, err) : 0;
+	return rest ? write_block(tar, zeros, BLOCK - rest, err) : 0;
 }
 
 /* Octal digits filling all but the last byte of FIELD, which stays NUL. */
@@ -128,7 +128,7 @@ static int put_header(struct tar_writer *tar, const char *path, char type, mode_
 	struct header header;
 	int r = make_header(&header, path, type, mode, size, target, err);
 
-	return r < 0 ? r : put(tar, &header, sizeof(header), err);
+	return r < 0 ? r : write_block(tar, &header, sizeof(header), err);
 }
 
 int tar_add_folder(struct tar_writer *tar, const char *path, mode_t mode, struct error *err)
@@ -149,7 +149,7 @@ int tar_add_data(struct tar_writer *tar, const char *path, const void *data, siz
 	int r = put_header(tar, path, '0', mode, len, "", err);
 
 	if (r == 0)
-		r = put(tar, data, len, err);
+		r = write_block(tar, data, len, err);
 	return r < 0 ? r : put_padding(tar, len, err);
 }
 
@@ -169,7 +169,7 @@ static int put_contents(struct tar_writer *tar, int fd, uint64_t size, const cha
 			return error_sys(err, "cannot read '%s'", file);
 		if (len == 0)
 			return error_set(err, -EIO, "'%s' became shorter while it was read", file);
-		r = put(tar, chunk, (size_t)len, err);
+		r = write_block(tar, chunk, (size_t)len, err);
 		if (r < 0)
 			return r;
 		left -= (uint64_t)len;
@@ -201,7 +201,7 @@ int tar_reserve(struct tar_writer *tar, off_t *ret_header, struct error *err)
 	if (at < 0)
 		return error_sys(err, "cannot write the archive");
 	*ret_header = at;
-	return put(tar, nothing, sizeof(nothing), err);
+	return write_block(tar, nothing, sizeof(nothing), err);
 }
 
 int tar_name_reserved(struct tar_writer *tar, off_t at, const char *path, uint64_t size,
@@ -223,5 +223,5 @@ int tar_end(struct tar_writer *tar, struct error *err)
 {
 	static const char zeros[2 * BLOCK];
 
-	return put(tar, zeros, sizeof(zeros), err);
+	return write_block(tar, zeros, sizeof(zeros), err);
 }

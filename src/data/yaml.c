@@ -145,7 +145,7 @@ static int next(struct composer *composer)
 	return yaml_parser_parse(&composer->parser, &composer->event) ? 0 : refuse_syntax(composer);
 }
 
-static int refuse(struct composer *composer, struct yaml_place place, const char *words)
+static int refuse_yaml(struct composer *composer, struct yaml_place place, const char *words)
 {
 	return yaml_wrong(composer->err, composer->name, place, "%s", words);
 }
@@ -153,7 +153,7 @@ static int refuse(struct composer *composer, struct yaml_place place, const char
 static int count_value(struct composer *composer, struct yaml_place place)
 {
 	if (++composer->values > VALUE_LIMIT)
-		return refuse(composer, place, "there are too many values in it");
+		return refuse_yaml(composer, place, "there are too many values in it");
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static int copy_value(struct composer *composer, const struct yaml_value *from,
 		r = copy_value(composer, &from->items[i], place, item);
 	}
 	if (r == 0 && composer->copied > COPIED_LIMIT)
-		r = refuse(composer, place, "aliases stand for too much text");
+		r = refuse_yaml(composer, place, "aliases stand for too much text");
 	return r;
 }
 
@@ -236,8 +236,8 @@ static int check_word(struct composer *composer, const char *allowed)
 
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == 0 || (is_control(text + i) && !strchr(allowed, text[i])))
-			return refuse(composer, place_of_event(composer),
-				      "there is a control character in this word");
+			return refuse_yaml(composer, place_of_event(composer),
+					   "there is a control character in this word");
 	return 0;
 }
 
@@ -268,7 +268,7 @@ static int compose_list(struct composer *composer, struct yaml_value *ret)
 	return r;
 }
 
-static struct yaml_value *find(const struct yaml_value *map, const char *key)
+static struct yaml_value *find_member(const struct yaml_value *map, const char *key)
 {
 	for (size_t i = 0; i < map->count; i++)
 		if (map->items[i].key && strcmp(map->items[i].key, key) == 0)
@@ -285,12 +285,12 @@ static int compose_key(struct composer *composer, struct yaml_value *map,
 	int r;
 
 	if (composer->event.type != YAML_SCALAR_EVENT)
-		return refuse(composer, place, "a key must be a word");
+		return refuse_yaml(composer, place, "a key must be a word");
 	r = check_word(composer, "");
 	if (r < 0)
 		return r;
 	key = (const char *)composer->event.data.scalar.value;
-	before = find(map, key);
+	before = find_member(map, key);
 	if (before)
 		return yaml_wrong(composer->err, composer->name, place,
 				  "'%s' is there twice; the first is in line %u", key,
@@ -308,11 +308,11 @@ static int merge_map(struct composer *composer, const struct yaml_value *from,
 	int r = 0;
 
 	if (from->type != YAML_MAP)
-		return refuse(composer, from->place, "only a mapping can be merged by '<<'");
+		return refuse_yaml(composer, from->place, "only a mapping can be merged by '<<'");
 	for (size_t i = 0; r == 0 && i < from->count; i++) {
 		struct yaml_value *item;
 
-		if (find(map, from->items[i].key))
+		if (find_member(map, from->items[i].key))
 			continue;
 		item = add_item(map);
 		item->key = xstrdup(from->items[i].key);
@@ -325,7 +325,7 @@ static int merge_map(struct composer *composer, const struct yaml_value *from,
 /* What stands at '<<' of MAP, a mapping or a list of them, becomes part of it. */
 static int merge_all(struct composer *composer, struct yaml_value *map)
 {
-	struct yaml_value *merge = find(map, "<<");
+	struct yaml_value *merge = find_member(map, "<<");
 	struct yaml_value from;
 	int r = 0;
 
@@ -398,9 +398,9 @@ static int compose(struct composer *composer, struct yaml_value *ret)
 	if (r < 0)
 		return r;
 	if (tag_of(&composer->event))
-		return refuse(composer, place, "tags, as in !!str, are not understood");
+		return refuse_yaml(composer, place, "tags, as in !!str, are not understood");
 	if (composer->depth == DEPTH_LIMIT)
-		return refuse(composer, place, "it is nested too deeply");
+		return refuse_yaml(composer, place, "it is nested too deeply");
 	composer->depth++;
 	switch (composer->event.type) {
 	case YAML_SCALAR_EVENT:
@@ -437,8 +437,8 @@ static int compose_stream(struct composer *composer, struct yaml_value *ret)
 	for (int i = 0; r == 0 && i < 2; i++)
 		r = next(composer);
 	if (r == 0 && composer->event.type != YAML_STREAM_END_EVENT)
-		return refuse(composer, place_of_event(composer),
-			      "a second document begins here; there can be only one");
+		return refuse_yaml(composer, place_of_event(composer),
+				   "a second document begins here; there can be only one");
 	return r;
 }
 
@@ -475,7 +475,7 @@ int yaml_read(const char *name, const char *text, size_t len, struct yaml_value 
 
 const struct yaml_value *yaml_get(const struct yaml_value *map, const char *key)
 {
-	const struct yaml_value *item = find(map, key);
+	const struct yaml_value *item = find_member(map, key);
 
 	return item && item->type != YAML_NOTHING ? item : NULL;
 }

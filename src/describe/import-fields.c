@@ -122,8 +122,8 @@ static bool is_sound(size_t offset, bool in_list, const char *word, struct error
 	return choices_check(&options, why) == 0;
 }
 
-static void add_word(struct import *import, const struct field *field, const json_t *shown,
-		     const char *word)
+static void add_import_word(struct import *import, const struct field *field, const json_t *shown,
+			    const char *word)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
@@ -169,7 +169,7 @@ static int each_word(const struct field *field, const json_t *value, struct impo
 static int take_words(const struct field *field, const json_t *value, struct import *import,
 		      struct error *err)
 {
-	return each_word(field, value, import, add_word, err);
+	return each_word(field, value, import, add_import_word, err);
 }
 
 /* Docker's lone number is a port of the node, which gets any of the host's. */
@@ -177,7 +177,7 @@ static void add_port(struct import *import, const struct field *field, const jso
 		     const char *word)
 {
 	if (strchr(word, ':'))
-		add_word(import, field, shown, word);
+		add_import_word(import, field, shown, word);
 	else
 		leave_out(import, field->key, shown, "it names no port of this host");
 }
@@ -232,7 +232,7 @@ static int take_gates(const struct field *field, const json_t *value, struct imp
 	strlist_for_each(gate, &gates) {
 		json_auto_t *shown = json_string(gate);
 
-		add_word(import, field, shown, gate);
+		add_import_word(import, field, shown, gate);
 	}
 	return 0;
 }
@@ -261,7 +261,7 @@ static int take_extra(const struct field *field, const json_t *value, struct imp
 		if (strcmp(component, "kubeadm") == 0 && strcmp(key, "pod-network-cidr") == 0)
 			(void)take_string(&pods, json_object_get(item, "Value"), import, err);
 		else
-			add_word(import, field, item, word);
+			add_import_word(import, field, item, word);
 	}
 	return 0;
 }

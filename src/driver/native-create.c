@@ -25,7 +25,7 @@ static bool is_own(arg_unused const char *name, const struct stat *st)
 	return st->st_uid != PAYLOAD_SHARED_UID;
 }
 
-static bool has(int folder, const char *name)
+static bool has_entry(int folder, const char *name)
 {
 	struct stat st;
 
@@ -38,7 +38,7 @@ static int create_images(const struct node_spec *spec, int lib, struct error *er
 	int r;
 
 	/* Also a link: its root has put its images somewhere else. */
-	if (has(lib, "containerd"))
+	if (has_entry(lib, "containerd"))
 		return 0;
 	r = file_remove_tree_at(lib, "containerd.part", err);
 	if (r == 0)

@@ -146,8 +146,8 @@ static int run_confined(const struct node_spec *spec, char *const *argv, int ima
 	return r;
 }
 
-static int check(const struct node_spec *spec, const char *image, int fd, char *how,
-		 struct error *err)
+static int check_image(const struct node_spec *spec, const char *image, int fd, char *how,
+		       struct error *err)
 {
 	/* 1 and 2: there was something wrong, and it was put right. */
 	int r = run_confined(spec, ARGV("e2fsck", how, IMAGE_OF_TOOL), fd, false, 2, err);
@@ -163,13 +163,13 @@ static int grow(const struct node_spec *spec, const char *image, int fd, struct 
 	warn_if_large(spec);
 	r = set_size(image, 0, spec->disk_bytes, err);
 	if (r == 0)
-		r = check(spec, image, fd, (char[]){ "-fp" }, err);
+		r = check_image(spec, image, fd, (char[]){ "-fp" }, err);
 	/* The lock goes with the descriptor: it ends with the program, which may outlive us. */
 	return r < 0 ? r : run_confined(spec, ARGV("resize2fs", IMAGE_OF_TOOL), fd, true, 0, err);
 }
 
 /* See that IMAGE, which is not mounted, is in order and of the right size. */
-static int prepare(const struct node_spec *spec, const char *image, struct error *err)
+static int prepare_image(const struct node_spec *spec, const char *image, struct error *err)
 {
 	cleanup_fd int fd = open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	int r;
@@ -180,7 +180,7 @@ static int prepare(const struct node_spec *spec, const char *image, struct error
 	r = file_lock_fd(fd, image, GROW_MS, err);
 	if (r < 0)
 		return error_prefix(err, r, "cannot use '%s'", image);
-	r = check(spec, image, fd, (char[]){ "-p" }, err);
+	r = check_image(spec, image, fd, (char[]){ "-p" }, err);
 	if (r == 0 && is_small(spec, image))
 		r = grow(spec, image, fd, err);
 	return r;
@@ -200,7 +200,7 @@ static int up(const struct node_spec *spec, struct error *err)
 	if (r == 0 && !file_exists(image))
 		r = make_image(spec, image, err);
 	if (r == 0 && !disk_is_attached(image))
-		r = prepare(spec, image, err);
+		r = prepare_image(spec, image, err);
 	return r < 0 ? r : disk_mount(image, var, false, err);
 }
 

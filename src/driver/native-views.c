@@ -80,7 +80,7 @@ char *native_views_cpuinfo(const char *text, const struct cpus *cpus)
 	return strbuf_take(&out);
 }
 
-static int put(const char *folder, const char *name, const char *text, struct error *err)
+static int put_view(const char *folder, const char *name, const char *text, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/%s", folder, name);
 
@@ -104,9 +104,9 @@ int native_views_write(const char *folder, const struct native_cpus *cpus, uint6
 		return r;
 	if (cpus->ids.count > 0)
 		info = native_views_cpuinfo(host.text, &cpus->ids);
-	r = put(folder, "meminfo", memory, err);
+	r = put_view(folder, "meminfo", memory, err);
 	if (r == 0)
-		r = put(folder, "cpuinfo", info, err);
+		r = put_view(folder, "cpuinfo", info, err);
 	return r;
 }
 
@@ -124,11 +124,11 @@ static int make_processor(const char *folder, unsigned n, bool is_real, struct e
 
 	if (r < 0 || !is_real)
 		return r;
-	r = put(own, "online", "1\n", err);
+	r = put_view(own, "online", "1\n", err);
 	if (r == 0)
-		r = put(topology, "core_id", number, err);
+		r = put_view(topology, "core_id", number, err);
 	if (r == 0)
-		r = put(topology, "physical_package_id", "0\n", err);
+		r = put_view(topology, "physical_package_id", "0\n", err);
 	return r;
 }
 
@@ -148,11 +148,11 @@ static int mount_processors(const char *root, const struct native_cpus *cpus, st
 	    (file_exists(nodes) &&
 	     mount("node", nodes, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=4k") < 0))
 		return error_sys(err, "cannot cover the node's processors");
-	r = put(folder, "online", online, err);
+	r = put_view(folder, "online", online, err);
 	if (r == 0)
-		r = put(folder, "possible", online, err);
+		r = put_view(folder, "possible", online, err);
 	if (r == 0)
-		r = put(folder, "present", online, err);
+		r = put_view(folder, "present", online, err);
 	for (size_t i = 0; r == 0 && i < cpus->ids.count; i++)
 		r = make_processor(folder, cpus->ids.ids[i], i < cpus->real, err);
 	return r;

@@ -26,7 +26,7 @@ static const struct {
 	{ "srv", 0755 }, { "mnt", 0755 }, { "usr", 0755 },  { "usr-work", 0755 },
 };
 
-static bool has(int folder, const char *name)
+static bool has_entry(int folder, const char *name)
 {
 	struct stat st;
 
@@ -38,7 +38,7 @@ static bool is_old(const char *folder)
 {
 	cleanup_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return fd >= 0 && !has(fd, TREE) && has(fd, "etc");
+	return fd >= 0 && !has_entry(fd, TREE) && has_entry(fd, "etc");
 }
 
 char *node_tree_path(const char *folder)
@@ -51,7 +51,7 @@ static int move_old(const char *folder, int fd, int tree, struct error *err)
 {
 	int r;
 
-	if (!has(fd, "etc") && !has(fd, "var") && !has(fd, "usr-work"))
+	if (!has_entry(fd, "etc") && !has_entry(fd, "var") && !has_entry(fd, "usr-work"))
 		return 0;
 	/* What a killed node left mounted on its var would hold it in place.  In run are states of
 	 * services and views of the machine: every start makes them anew. */
@@ -59,9 +59,9 @@ static int move_old(const char *folder, int fd, int tree, struct error *err)
 	if (r == 0)
 		r = file_remove_tree_at(fd, "run", err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(parts); i++) {
-		if (!has(fd, parts[i].name))
+		if (!has_entry(fd, parts[i].name))
 			continue;
-		if (has(tree, parts[i].name))
+		if (has_entry(tree, parts[i].name))
 			log_warning("'%s/%s' is not used: there is '%s/" TREE "/%s'", folder,
 				    parts[i].name, folder, parts[i].name);
 		else if (renameat(fd, parts[i].name, tree, parts[i].name) < 0)

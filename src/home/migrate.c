@@ -26,7 +26,7 @@
 /* Directories in a profile's own: `logs`; more is nothing of ours. */
 #define DEPTH_MOST 4
 
-static int refuse(const char *path, const char *why, struct error *err)
+static int refuse_move(const char *path, const char *why, struct error *err)
 {
 	(void)error_because(err, &reason_host_config, -EPERM,
 			    "the cluster in '%s' can't be moved to root's directories: %s", path,
@@ -47,7 +47,7 @@ static int open_home(const char *path, int *ret_fd, struct error *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_sys(err, "cannot open the directory '%s'", above);
 	if (st.st_uid != path_person_uid())
-		return refuse(path, "the directory above it does not belong to the user", err);
+		return refuse_move(path, "the directory above it does not belong to the user", err);
 	*ret_fd = take_fd(fd);
 	return 0;
 }
@@ -123,10 +123,10 @@ static int take_over(const char *path, const char *moving, struct error *err)
 		return r;
 	cluster = openat(home, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (cluster < 0)
-		return refuse(path, "it is not a directory", err);
+		return refuse_move(path, "it is not a directory", err);
 	why = state_distrust(cluster);
 	if (why)
-		return refuse(path, why, err);
+		return refuse_move(path, why, err);
 	/* Of nodes that were killed. */
 	r = disk_unmount_below(path, err);
 	if (r < 0 || renameat(home, name, AT_FDCWD, moving) == 0)
@@ -197,7 +197,7 @@ static int renew_tree(const char *path, int depth, struct error *err)
 	if (!dir || fchown(fd, 0, 0) < 0 || fchmod(fd, 0755) < 0)
 		return error_sys(err, "cannot make '%s' root's", path);
 	if (depth > DEPTH_MOST)
-		return refuse(path, "there are too many directories in it", err);
+		return refuse_move(path, "there are too many directories in it", err);
 	while ((entry = readdir(dir))) {
 		cleanup_free char *inner = xasprintf("%s/%s", path, entry->d_name);
 		struct stat st;
@@ -258,7 +258,7 @@ static int settle(const char *name, const char *moving, const char *old_path, st
 		return error_sys(err, "cannot open '%s'", moving);
 	/* Again, where nobody can change it any more. */
 	why = state_distrust(fd);
-	r = why ? refuse(moving, why, err) : 0;
+	r = why ? refuse_move(moving, why, err) : 0;
 	if (r == 0)
 		r = rename_parts(name, old_path, err);
 	if (r == 0)
@@ -306,7 +306,7 @@ static bool is_running(const char *name)
 	return false;
 }
 
-static int finish(const char *name, const char *path, const char *moving, struct error *err)
+static int finish_move(const char *name, const char *path, const char *moving, struct error *err)
 {
 	cleanup_free char *above = xstrndup(moving, (size_t)(path_last_name(moving) - moving));
 	struct stat here;
@@ -353,7 +353,7 @@ int migrate_cluster(const char *name, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	return finish(name, path, moving, err);
+	return finish_move(name, path, moving, err);
 }
 
 int migrate_remove(const char *name, const char *folder, struct error *err)

@@ -40,7 +40,7 @@ static bool is_device_of(int fd, const struct stat *st)
 
 /* The device that the file IMAGE is, and its name; -1 if it is none.  While it is open it stays
  * what it is. */
-static int find(const char *image, char **ret_path)
+static int find_loop_device(const char *image, char **ret_path)
 {
 	cleanup_dir DIR *dir = opendir("/sys/block");
 	struct dirent *entry;
@@ -69,7 +69,7 @@ static int find(const char *image, char **ret_path)
 
 bool disk_is_attached(const char *image)
 {
-	cleanup_fd int fd = find(image, NULL);
+	cleanup_fd int fd = find_loop_device(image, NULL);
 
 	return fd >= 0;
 }
@@ -122,7 +122,7 @@ int disk_mount(const char *image, const char *folder, bool read_only, struct err
 	const char *how = read_only ? "noload" : "discard,noinit_itable,errors=remount-ro";
 	unsigned long flags = MS_NOSUID | MS_NODEV | (read_only ? MS_RDONLY : 0);
 	cleanup_free char *device = NULL;
-	cleanup_fd int fd = read_only ? -1 : find(image, &device);
+	cleanup_fd int fd = read_only ? -1 : find_loop_device(image, &device);
 	int r = fd < 0 ? attach(image, read_only, &fd, &device, err) : 0;
 
 	if (r == 0 && mount(device, folder, "ext4", flags, how) < 0)

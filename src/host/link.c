@@ -32,8 +32,8 @@ static void read_link(const struct nlmsghdr *message, void *data)
 }
 
 /* Find the link NAME; -ENODEV if there is none. */
-static int find(struct link_socket *socket, const char *name, struct netlink_link *ret,
-		struct error *err)
+static int find_link(struct link_socket *socket, const char *name, struct netlink_link *ret,
+		     struct error *err)
 {
 	struct netlink_link link = { 0 };
 	int r;
@@ -58,7 +58,7 @@ int link_index(struct link_socket *socket, const char *name, struct error *err)
 	struct netlink_link link;
 	int r;
 
-	r = find(socket, name, &link, err);
+	r = find_link(socket, name, &link, err);
 	return r < 0 ? r : link.index;
 }
 
@@ -115,7 +115,7 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
 		return error_because(err, &reason_network, r, "cannot add bridge '%s': %s", name,
 				     netlink_words(socket, r));
 	if (r == -EEXIST) {
-		r = find(socket, name, &link, err);
+		r = find_link(socket, name, &link, err);
 		if (r < 0)
 			return r;
 		if (!link.is_bridge)
@@ -133,7 +133,7 @@ bool link_is_bridge(const char *name)
 	cleanup_with(link_closep) struct link_socket *socket = NULL;
 	struct netlink_link link;
 
-	return link_open(&socket, NULL) == 0 && find(socket, name, &link, NULL) == 0 &&
+	return link_open(&socket, NULL) == 0 && find_link(socket, name, &link, NULL) == 0 &&
 	       link.is_bridge;
 }
 

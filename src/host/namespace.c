@@ -152,7 +152,7 @@ int namespace_map_opened(int fd, const char *shown, int userns_fd, bool read_onl
 }
 
 /* Enter all namespaces of PID with this process, a child made for that. */
-static int enter(pid_t pid, struct error *err)
+static int enter_namespaces(pid_t pid, struct error *err)
 {
 	cleanup_fd int fd = pidfd_open(pid, 0);
 
@@ -193,7 +193,7 @@ int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, con
 		return error_sys(err, "cannot start a process");
 	if (child.pid == 0) {
 		close_all_but(fds, count);
-		r = enter(pid, NULL);
+		r = enter_namespaces(pid, NULL);
 		/* Changing ids clears it. */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (r == 0)
@@ -287,7 +287,7 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	if (relay_open(options, report, &relay) < 0 ||
 	    (target->cgroup && cgroup_door_open(target->cgroup, target->leaf, &group, NULL) < 0) ||
 	    namespace_new_keyring() < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
-	    enter(target->pid, NULL) < 0)
+	    enter_namespaces(target->pid, NULL) < 0)
 		goto failed;
 	/* Changing ids cleared it. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);

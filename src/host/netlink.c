@@ -34,7 +34,7 @@ int link_open(struct link_socket **ret_socket, struct error *err)
 }
 
 /* Enter the network NETNS_FD; RET_OWN leads back. */
-static int enter(int netns_fd, int *ret_own, struct error *err)
+static int enter_network(int netns_fd, int *ret_own, struct error *err)
 {
 	cleanup_fd int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 
@@ -57,7 +57,7 @@ static void leave(int own)
 int link_open_in(int netns_fd, struct link_socket **ret_socket, struct error *err)
 {
 	cleanup_fd int own = -1;
-	int r = enter(netns_fd, &own, err);
+	int r = enter_network(netns_fd, &own, err);
 
 	if (r < 0)
 		return r;
@@ -91,7 +91,7 @@ int link_try_in(int netns_fd, struct in_addr address, unsigned port, int timeout
 	};
 	cleanup_fd int own = -1;
 	cleanup_fd int fd = -1;
-	int r = enter(netns_fd, &own, err);
+	int r = enter_network(netns_fd, &own, err);
 
 	if (r < 0)
 		return r;

@@ -189,7 +189,7 @@ static int add_to_verdict(const struct probe_result *result, void *data)
 	return 0;
 }
 
-static int judge(struct verdict *verdict, struct error *err)
+static int judge_verdict(struct verdict *verdict, struct error *err)
 {
 	int code = verdict->reason == &reason_host_missing_tool ? -ENOENT : -ENOTSUP;
 	cleanup_free char *texts = NULL;
@@ -214,7 +214,7 @@ int probe_judge(const struct probe_result *results, size_t count, struct error *
 
 	for (size_t i = 0; i < count; i++)
 		(void)add_to_verdict(&results[i], &verdict);
-	return judge(&verdict, err);
+	return judge_verdict(&verdict, err);
 }
 
 int probe_required(bool with_disks, struct error *err)
@@ -222,7 +222,7 @@ int probe_required(bool with_disks, struct error *err)
 	cleanup_with(verdict_release) struct verdict verdict = { 0 };
 
 	(void)each(add_to_verdict, &verdict, PROBE_ONLY_TOLD | (with_disks ? 0 : PROBE_OF_DISKS));
-	return judge(&verdict, err);
+	return judge_verdict(&verdict, err);
 }
 
 void probe_missing_programs(bool (*has)(const char *program, const void *data), const void *data,

@@ -123,7 +123,7 @@ static char *trim_words(const char *words)
 	return xstrndup(begin, len);
 }
 
-static int refuse(const char *name, const char *words, struct error *err)
+static int refuse_argument(const char *name, const char *words, struct error *err)
 {
 	cleanup_free char *trimmed = trim_words(words);
 
@@ -195,7 +195,7 @@ static int check_kubelet(const struct profile *profile, const struct node *node,
 	ask_program(payload, "kubelet", path, arguments,
 		    ARGV("--config=/dev/stdin", "--exit-on-lock-contention"), file, &words);
 	if (words && is_complaint(words))
-		return refuse("kubelet", words, err);
+		return refuse_argument("kubelet", words, err);
 	strlist_add(checked, told);
 	return 0;
 }
@@ -224,7 +224,7 @@ static int check_control_plane(const struct profile *profile, const struct node 
 		ask_program(payload, programs[i].program, NULL, json_object_get(part, "extraArgs"),
 			    ARGV("--version"), "", &words);
 		if (words)
-			return refuse(programs[i].program, words, err);
+			return refuse_argument(programs[i].program, words, err);
 	}
 	return 0;
 }

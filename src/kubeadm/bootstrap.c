@@ -106,7 +106,7 @@ static char *last_words(const char *log)
 }
 
 /* What an end of kubeadm with STATUS means. */
-static int finish(const struct bootstrap *bootstrap, int status, struct error *err)
+static int finish_kubeadm(const struct bootstrap *bootstrap, int status, struct error *err)
 {
 	cleanup_free char *words = NULL;
 
@@ -327,7 +327,7 @@ int bootstrap_await_member(const struct profile *profile, struct bootstrap *join
 		/* The end of kubeadm without that is a failure. */
 		r = process_wait(&join->process, clock_now_ms() + MEMBER_POLL_MS, NULL);
 		if (r != -ETIMEDOUT || clock_now_ms() > deadline_ms)
-			return finish(join, r, err);
+			return finish_kubeadm(join, r, err);
 		/* Another try would be as much in vain. */
 		if (trouble_check_node(profile, join->node, err) < 0)
 			return -ECANCELED;
@@ -367,7 +367,7 @@ int bootstrap_finish(struct bootstrap *bootstrap, int64_t deadline_ms, struct er
 		int status = process_wait(&bootstrap->process, MIN(next_ms, deadline_ms), err);
 
 		if (status != -ETIMEDOUT || next_ms > deadline_ms)
-			return finish(bootstrap, status, err);
+			return finish_kubeadm(bootstrap, status, err);
 		error_clear(err);
 		if (trouble_check_node(bootstrap->profile, bootstrap->node, err) < 0)
 			return -EIO;

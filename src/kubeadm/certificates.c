@@ -121,7 +121,7 @@ unsigned certificates_ending(const struct profile *profile, const struct node *n
 }
 
 /* Note that renewing has begun; to kubeadm of a control plane, the note says how. */
-static int begin(const struct profile *profile, const struct node *node, struct error *err)
+static int begin_renewal(const struct profile *profile, const struct node *node, struct error *err)
 {
 	json_auto_t *cluster = kubeadm_cluster_config(profile, node);
 	cleanup_free char *text = kubeadm_local_config(node, cluster);
@@ -132,7 +132,7 @@ static int begin(const struct profile *profile, const struct node *node, struct 
 int certificates_renew(const struct profile *profile, const struct node *node, unsigned which,
 		       const struct payload *payload, struct error *err)
 {
-	int r = begin(profile, node, err);
+	int r = begin_renewal(profile, node, err);
 
 	if (r == 0)
 		world->after("begin to renew certificates");

@@ -49,7 +49,7 @@ static bool is_below(const char *path, const char *folder)
 
 /* Take what PATH leads to out of OBJECT; whether it was there, or something replaced what it would
  * be in. */
-static bool take_out(json_t *object, const char *path)
+static bool take_out_field(json_t *object, const char *path)
 {
 	cleanup_free char *key = xstrndup(path + 1, strcspn(path + 1, "/"));
 	const char *rest = path + 1 + strlen(key);
@@ -58,7 +58,7 @@ static bool take_out(json_t *object, const char *path)
 	if (!member)
 		return false;
 	if (*rest && json_is_object(member))
-		return take_out(member, rest);
+		return take_out_field(member, rest);
 	(void)json_object_del(object, key);
 	return true;
 }
@@ -70,7 +70,7 @@ void kubeadm_patch_strip(const char *kind, json_t *merge, struct strlist *ret_re
 	/* kubeadm's documents have no names; who wrote one meant nothing by it. */
 	(void)json_object_del(merge, "metadata");
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		if (strcmp(ours[i].kind, kind) == 0 && take_out(merge, ours[i].path))
+		if (strcmp(ours[i].kind, kind) == 0 && take_out_field(merge, ours[i].path))
 			strlist_add(ret_removed, ours[i].path + 1);
 }
 

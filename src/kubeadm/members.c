@@ -16,8 +16,8 @@
 #define SETTLE_POLL_MS 200
 
 /* Ask the first member that answers, but not the one that has the address EXCEPT (may be NULL). */
-static int ask(const struct profile *profile, const char *except, const char *path,
-	       const json_t *body, json_t **ret_answer, struct error *err)
+static int ask_members(const struct profile *profile, const char *except, const char *path,
+		       const json_t *body, json_t **ret_answer, struct error *err)
 {
 	const struct node *node;
 	bool asked = false;
@@ -71,7 +71,7 @@ int members_read(const struct profile *profile, struct members *ret, struct erro
 	json_auto_t *nothing = json_object();
 	json_auto_t *answer = NULL;
 	const json_t *list;
-	int r = ask(profile, NULL, "/v3/cluster/member/list", nothing, &answer, err);
+	int r = ask_members(profile, NULL, "/v3/cluster/member/list", nothing, &answer, err);
 
 	if (r < 0)
 		return error_prefix(err, r, "cannot ask for etcd's members");
@@ -100,14 +100,15 @@ const struct member *members_find(const struct members *members, const struct no
 	return NULL;
 }
 
-static int take_out(const struct profile *profile, const struct member *member, struct error *err)
+static int remove_member(const struct profile *profile, const struct member *member,
+			 struct error *err)
 {
 	json_auto_t *body = json_pack("{s:s}", "ID", member->id);
 	int64_t deadline = clock_now_ms() + SETTLE_SECONDS * 1000;
 	int r;
 
-	while ((r = ask(profile, member->address, "/v3/cluster/member/remove", body, NULL, err)) ==
-		       -EAGAIN &&
+	while ((r = ask_members(profile, member->address, "/v3/cluster/member/remove", body, NULL,
+				err)) == -EAGAIN &&
 	       clock_poll(deadline, SETTLE_POLL_MS))
 		error_clear(err);
 	return r < 0 ? error_prefix(err, r, "cannot take the member at %s out of etcd",
@@ -124,7 +125,7 @@ int members_remove(const struct profile *profile, const struct node *node, struc
 	if (r < 0)
 		return r;
 	member = members_find(&members, node);
-	return member ? take_out(profile, member, err) : 0;
+	return member ? remove_member(profile, member, err) : 0;
 }
 
 int members_remove_named(const struct profile *profile, const char *name, struct error *err)
@@ -134,7 +135,7 @@ int members_remove_named(const struct profile *profile, const char *name, struct
 
 	for (size_t i = 0; r == 0 && i < members.count; i++)
 		if (strcmp(members.items[i].name, name) == 0)
-			r = take_out(profile, &members.items[i], err);
+			r = remove_member(profile, &members.items[i], err);
 	return r;
 }
 

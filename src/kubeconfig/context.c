@@ -37,8 +37,8 @@ static int put_pem(const struct profile *profile, const char *name, const char *
 	return 0;
 }
 
-static int put(const struct profile *profile, const struct kube *admin, enum kubeconfig_flags flags,
-	       struct error *err)
+static int put_context(const struct profile *profile, const struct kube *admin,
+		       enum kubeconfig_flags flags, struct error *err)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_free char *server = context_server(profile);
@@ -79,7 +79,8 @@ int context_check(struct error *err)
 
 int context_put(const struct profile *profile, const struct kube *admin, struct error *err)
 {
-	return put(profile, admin, profile->keep_context ? KUBECONFIG_KEEP_CURRENT : 0, err);
+	return put_context(profile, admin, profile->keep_context ? KUBECONFIG_KEEP_CURRENT : 0,
+			   err);
 }
 
 /* A cluster that was never started to its end has no kubeconfig of its own yet. */
@@ -118,7 +119,7 @@ int context_update(const struct profile *profile, struct error *err)
 	cleanup_with(kube_freep) struct kube *admin = NULL;
 	int r = context_open(profile, &admin, err);
 
-	return r < 0 ? r : put(profile, admin, 0, err);
+	return r < 0 ? r : put_context(profile, admin, 0, err);
 }
 
 int context_choose(const struct profile *profile, struct error *err)

@@ -42,7 +42,7 @@ static void editor_release(struct editor *editor)
 }
 
 /* Keeps edits sorted; those at one place stay in the order of their making. */
-static void replace(struct editor *editor, size_t start, size_t end, char *text)
+static void replace_text(struct editor *editor, size_t start, size_t end, char *text)
 {
 	size_t at = editor->count;
 
@@ -54,7 +54,7 @@ static void replace(struct editor *editor, size_t start, size_t end, char *text)
 }
 
 /* False if edits overlap. */
-static bool apply(const struct editor *editor, struct strbuf *out)
+static bool apply_edits(const struct editor *editor, struct strbuf *out)
 {
 	size_t at = 0;
 
@@ -98,11 +98,11 @@ static size_t trimmed_end(const struct editor *editor, struct span span)
 static void insert_lines(struct editor *editor, size_t at, const char *lines)
 {
 	if (at > 0 && editor->text[at - 1] == '\n') {
-		replace(editor, at, at, xstrdup(lines));
+		replace_text(editor, at, at, xstrdup(lines));
 		return;
 	}
 	at = line_end(editor, at);
-	replace(editor, at, at, xasprintf("\n%.*s", (int)strlen(lines) - 1, lines));
+	replace_text(editor, at, at, xasprintf("\n%.*s", (int)strlen(lines) - 1, lines));
 }
 
 /* NAME as YAML: quoted where it could be taken for a number or a word of YAML's. */
@@ -235,7 +235,7 @@ static void remove_block_item(struct editor *editor, const struct scan_list *lis
 		start--;
 	if (start > 0 && editor->text[start - 1] == '\r')
 		start--;
-	replace(editor, start, end, xstrdup(""));
+	replace_text(editor, start, end, xstrdup(""));
 }
 
 /* Take the item out of a flow sequence, with one comma. */
@@ -245,7 +245,7 @@ static void remove_flow_item(struct editor *editor, const struct scan_list *list
 	size_t after;
 
 	if (index + 1 < list->count) {
-		replace(editor, span.start, list->items[index + 1].span.start, xstrdup(""));
+		replace_text(editor, span.start, list->items[index + 1].span.start, xstrdup(""));
 		return;
 	}
 	after = span.end + strspn(editor->text + span.end, " \t\r\n");
@@ -253,7 +253,7 @@ static void remove_flow_item(struct editor *editor, const struct scan_list *list
 		span.end = after + 1;
 	else if (index > 0 && !is_ours(&list->items[index - 1], list->items[index].name))
 		span.start = list->items[index - 1].span.end;
-	replace(editor, span.start, span.end, xstrdup(""));
+	replace_text(editor, span.start, span.end, xstrdup(""));
 }
 
 static void remove_items(struct editor *editor, const struct scan_list *list, const char *name,
@@ -279,14 +279,15 @@ static void put_item(struct editor *editor, const struct scan_list *list, size_t
 	char *text;
 
 	if (list->style == SCAN_FLOW) {
-		replace(editor, item->span.start, item->span.end, item_text(entry, id, true, 0));
+		replace_text(editor, item->span.start, item->span.end,
+			     item_text(entry, id, true, 0));
 		return;
 	}
 	text = item_text(entry, id, false, (int)list->column);
 	memmove(text, text + list->column, strlen(text + list->column) + 1);
 	text[strlen(text) - 1] = '\0';
-	replace(editor, dash_of(editor, list, index),
-		line_end(editor, trimmed_end(editor, item->span)), text);
+	replace_text(editor, dash_of(editor, list, index),
+		     line_end(editor, trimmed_end(editor, item->span)), text);
 }
 
 /* Add our item behind the others of LIST, which is there. */
@@ -300,12 +301,12 @@ static void add_item(struct editor *editor, const struct scan_list *list,
 	size_t last = list->count ? list->items[list->count - 1].span.end : list->inside;
 
 	if (hollow && !editor->scan->flow) {
-		replace(editor, list->span.start, list->span.end, xstrdup(""));
+		replace_text(editor, list->span.start, list->span.end, xstrdup(""));
 		insert_lines(editor, list->span.end, lines);
 	} else if (list->style == SCAN_EMPTY) {
-		replace(editor, list->span.start, list->span.end, xasprintf(" [%s]", flow));
+		replace_text(editor, list->span.start, list->span.end, xasprintf(" [%s]", flow));
 	} else if (list->style == SCAN_FLOW) {
-		replace(editor, last, last, xasprintf("%s%s", list->count ? ", " : "", flow));
+		replace_text(editor, last, last, xasprintf("%s%s", list->count ? ", " : "", flow));
 	} else {
 		insert_lines(editor, last, lines);
 	}
@@ -342,8 +343,8 @@ static void set_current(struct editor *editor, const char *text)
 	struct span span = scan->current_span;
 
 	span.end = trimmed_end(editor, span);
-	replace(editor, span.start, span.end,
-		xasprintf("%s%s", scan->current_style == SCAN_EMPTY ? " " : "", text));
+	replace_text(editor, span.start, span.end,
+		     xasprintf("%s%s", scan->current_style == SCAN_EMPTY ? " " : "", text));
 }
 
 static void make_current(struct editor *editor, const char *name)
@@ -380,8 +381,8 @@ static void add_keys(struct editor *editor, const struct kubeconfig_entry *entry
 	if (!out.len)
 		return;
 	if (scan->flow)
-		replace(editor, scan->end, scan->end,
-			xstrdup(out.text + (scan->key_count ? 0 : 2)));
+		replace_text(editor, scan->end, scan->end,
+			     xstrdup(out.text + (scan->key_count ? 0 : 2)));
 	else
 		insert_lines(editor, scan->end, out.text);
 }
@@ -402,9 +403,9 @@ static void fill_empty(struct editor *editor, const struct kubeconfig_entry *ent
 	strbuf_addf(&out, "current-context: %s\n",
 		    entry->flags & KUBECONFIG_KEEP_CURRENT ? "\"\"" : name);
 	if (scan->nothing.end > scan->nothing.start)
-		replace(editor, scan->nothing.start, scan->nothing.end, xstrdup(""));
+		replace_text(editor, scan->nothing.start, scan->nothing.end, xstrdup(""));
 	if (editor->len == 0)
-		replace(editor, 0, 0, strbuf_take(&out));
+		replace_text(editor, 0, 0, strbuf_take(&out));
 	else
 		insert_lines(editor, editor->len, out.text);
 }
@@ -487,12 +488,12 @@ static bool is_right(const struct scan *before, const struct strbuf *text, const
 }
 
 /* Apply the edits and add the result to OUT, if it is what it should be. */
-static int finish(const struct editor *editor, const char *name,
-		  const struct kubeconfig_entry *entry, struct strbuf *out, struct error *err)
+static int finish_edit(const struct editor *editor, const char *name,
+		       const struct kubeconfig_entry *entry, struct strbuf *out, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	if (!apply(editor, &text) || !is_right(editor->scan, &text, name, entry))
+	if (!apply_edits(editor, &text) || !is_right(editor->scan, &text, name, entry))
 		return error_set(err, -EBADMSG,
 				 "1:1: '%s' can't be changed here without changing the rest", name);
 	strbuf_add_mem(out, text.text, text.len);
@@ -513,14 +514,14 @@ int kubeconfig_merge_text(const char *text, size_t len, const struct kubeconfig_
 	editor.text = copy; /* ended by NUL, which YAML can't have inside */
 	if (scan.empty) {
 		fill_empty(&editor, entry);
-		return finish(&editor, entry->name, entry, out, err);
+		return finish_edit(&editor, entry->name, entry, out, err);
 	}
 	for (size_t i = 0; i < KUBECONFIG_LISTS; i++)
 		merge_list(&editor, entry, i);
 	if (scan.current_style != SCAN_MISSING && !(entry->flags & KUBECONFIG_KEEP_CURRENT))
 		make_current(&editor, entry->name);
 	add_keys(&editor, entry);
-	return finish(&editor, entry->name, entry, out, err);
+	return finish_edit(&editor, entry->name, entry, out, err);
 }
 
 int kubeconfig_remove_text(const char *text, size_t len, const char *name, struct strbuf *out,
@@ -539,5 +540,5 @@ int kubeconfig_remove_text(const char *text, size_t len, const char *name, struc
 		remove_items(&editor, &scan.lists[i], name, false);
 	if (scan.current_style == SCAN_SCALAR && strcmp(scan.current, name) == 0)
 		set_current(&editor, "\"\"");
-	return finish(&editor, name, NULL, out, err);
+	return finish_edit(&editor, name, NULL, out, err);
 }

@@ -57,7 +57,7 @@ static size_t byte_of(struct scanner *scanner, const yaml_mark_t *mark)
 	return at;
 }
 
-static int refuse(struct scanner *scanner, const yaml_mark_t *mark, const char *what)
+static int refuse_kubeconfig(struct scanner *scanner, const yaml_mark_t *mark, const char *what)
 {
 	return error_set(scanner->err, -EBADMSG, "%zu:%zu: %s", mark->line + 1, mark->column + 1,
 			 what);
@@ -71,8 +71,8 @@ static int next(struct scanner *scanner, yaml_event_t *event)
 	if (!yaml_parser_parse(&scanner->parser, event)) {
 		const yaml_parser_t *parser = &scanner->parser;
 
-		return refuse(scanner, &parser->problem_mark,
-			      parser->problem ? parser->problem : "this is no YAML");
+		return refuse_kubeconfig(scanner, &parser->problem_mark,
+					 parser->problem ? parser->problem : "this is no YAML");
 	}
 	scanner->has_alias |= event->type == YAML_ALIAS_EVENT;
 
@@ -220,7 +220,7 @@ static int read_list(struct scanner *scanner, yaml_event_t *event, struct scan_l
 		return 0;
 	}
 	if (event->type != YAML_SEQUENCE_START_EVENT)
-		return refuse(scanner, &event->start_mark, "this is not a list");
+		return refuse_kubeconfig(scanner, &event->start_mark, "this is not a list");
 	list->style = event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE ? SCAN_FLOW
 										   : SCAN_BLOCK;
 	list->column = (unsigned)event->start_mark.column;
@@ -235,7 +235,8 @@ static int read_list(struct scanner *scanner, yaml_event_t *event, struct scan_l
 static int read_current(struct scanner *scanner, yaml_event_t *event, struct scan *scan)
 {
 	if (event->type != YAML_SCALAR_EVENT)
-		return refuse(scanner, &event->start_mark, "this is not a context's name");
+		return refuse_kubeconfig(scanner, &event->start_mark,
+					 "this is not a context's name");
 	scan->current_style = is_null(event) ? SCAN_EMPTY : SCAN_SCALAR;
 	scan->current_span.start = byte_of(scanner, &event->start_mark);
 	scan->current_span.end = byte_of(scanner, &event->end_mark);
@@ -248,15 +249,16 @@ static int read_member(struct scanner *scanner, yaml_event_t *value, const char 
 {
 	if (strcmp(key, "current-context") == 0) {
 		if (scan->current_style != SCAN_MISSING)
-			return refuse(scanner, &value->start_mark,
-				      "'current-context' is here twice");
+			return refuse_kubeconfig(scanner, &value->start_mark,
+						 "'current-context' is here twice");
 		return read_current(scanner, value, scan);
 	}
 	for (size_t i = 0; i < KUBECONFIG_LISTS; i++) {
 		if (strcmp(key, kubeconfig_keys[i]) != 0)
 			continue;
 		if (scan->lists[i].style != SCAN_MISSING)
-			return refuse(scanner, &value->start_mark, "this list is here twice");
+			return refuse_kubeconfig(scanner, &value->start_mark,
+						 "this list is here twice");
 		return read_list(scanner, value, &scan->lists[i]);
 	}
 	return skip(scanner, value);
@@ -281,7 +283,7 @@ static int read_root(struct scanner *scanner, yaml_event_t *event, struct scan *
 		return 0;
 	}
 	if (event->type != YAML_MAPPING_START_EVENT)
-		return refuse(scanner, &event->start_mark, "this is not a kubeconfig");
+		return refuse_kubeconfig(scanner, &event->start_mark, "this is not a kubeconfig");
 	scan->flow = event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
 	scan->column = (unsigned)event->start_mark.column;
 	scan->inside = byte_of(scanner, &event->end_mark);
@@ -317,7 +319,7 @@ static int read_stream(struct scanner *scanner, yaml_event_t *event, struct scan
 	if (r < 0)
 		return r;
 	if (event->type != YAML_STREAM_END_EVENT)
-		return refuse(scanner, &event->start_mark, "this is a second document");
+		return refuse_kubeconfig(scanner, &event->start_mark, "this is a second document");
 	scan->aliased = scanner->has_alias;
 	return 0;
 }

@@ -56,7 +56,7 @@ static char *folder_of(const char *path)
 }
 
 /* What PATH links to, so that the link stays; also where a dangling link points. */
-static char *follow(const char *path)
+static char *follow_links(const char *path)
 {
 	char *real = realpath(path, NULL);
 	cleanup_free char *folder = NULL;
@@ -136,12 +136,12 @@ static int explain_access(const char *path, int code, struct error *err)
 }
 
 /* Merge ENTRY, or without one remove NAME; whether that changed something. */
-static int change(const char *path, const char *name, const struct kubeconfig_entry *entry,
-		  struct error *err)
+static int change_kubeconfig(const char *path, const char *name,
+			     const struct kubeconfig_entry *entry, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf before = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf after = STRBUF_INIT;
-	cleanup_free char *real = follow(path);
+	cleanup_free char *real = follow_links(path);
 	cleanup_fd int lock = -1;
 	int r;
 
@@ -186,7 +186,7 @@ int kubeconfig_check(const char *path, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(scan_release) struct scan scan = SCAN_INIT;
-	cleanup_free char *real = follow(path);
+	cleanup_free char *real = follow_links(path);
 	int r = file_check_replaceable(real, err);
 
 	if (r == 0)
@@ -201,12 +201,12 @@ int kubeconfig_check(const char *path, struct error *err)
 
 int kubeconfig_merge(const char *path, const struct kubeconfig_entry *entry, struct error *err)
 {
-	return change(path, entry->name, entry, err);
+	return change_kubeconfig(path, entry->name, entry, err);
 }
 
 int kubeconfig_remove(const char *path, const char *name, struct error *err)
 {
-	int r = change(path, name, NULL, err);
+	int r = change_kubeconfig(path, name, NULL, err);
 
 	return r < 0 ? r : 0;
 }

@@ -17,7 +17,7 @@
 /* What the names of nodes follow in the failure of a wait: see cluster/wait.c. */
 #define WAITED_FOR "waiting for nodes: "
 
-static void replace(char **to, const json_t *text)
+static void replace_text_member(char **to, const json_t *text)
 {
 	free(*to);
 	*to = json_is_string(text) ? xstrdup(json_string_value(text)) : NULL;
@@ -32,11 +32,11 @@ static void take_event(const char *line, struct activity *ret)
 	if (!type)
 		return;
 	if (strcmp(type, "io.manykube.step") == 0) {
-		replace(&ret->step, json_object_get(data, "name"));
-		replace(&ret->step_detail, json_object_get(data, "message"));
-		replace(&ret->failure, NULL);
+		replace_text_member(&ret->step, json_object_get(data, "name"));
+		replace_text_member(&ret->step_detail, json_object_get(data, "message"));
+		replace_text_member(&ret->failure, NULL);
 	} else if (strcmp(type, "io.manykube.error") == 0) {
-		replace(&ret->failure, json_object_get(data, "message"));
+		replace_text_member(&ret->failure, json_object_get(data, "message"));
 	}
 }
 
@@ -61,8 +61,8 @@ void activity_read(const struct profile *profile, struct activity *ret)
 		activity_parse(text.text, ret);
 	/* The last step of what has ended well is of no interest. */
 	if (!ret->busy_with && !ret->failure) {
-		replace(&ret->step, NULL);
-		replace(&ret->step_detail, NULL);
+		replace_text_member(&ret->step, NULL);
+		replace_text_member(&ret->step_detail, NULL);
 	}
 }
 
@@ -87,10 +87,10 @@ void activity_settle(struct activity *activity, const struct cluster_status *sta
 	strlist_for_each(name, &names)
 		if (is_still_sick(status, name + strspn(name, " ")))
 			return;
-	replace(&activity->failure, NULL);
+	replace_text_member(&activity->failure, NULL);
 	if (!activity->busy_with) {
-		replace(&activity->step, NULL);
-		replace(&activity->step_detail, NULL);
+		replace_text_member(&activity->step, NULL);
+		replace_text_member(&activity->step_detail, NULL);
 	}
 }
 

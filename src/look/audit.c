@@ -245,7 +245,7 @@ void audit_end(struct audit *audit, int exit_code)
 		(void)append(audit);
 }
 
-static struct audit *find(struct audit_list *list, const char *id)
+static struct audit *find_audit(struct audit_list *list, const char *id)
 {
 	/* The end of a command is rarely far from its beginning. */
 	for (size_t i = list->count; i-- > 0;)
@@ -264,7 +264,7 @@ static void take_line(struct audit_list *list, const char *line, size_t len)
 
 	if (!id || !json_string_value(json_object_get(data, "command")))
 		return;
-	audit = find(list, id);
+	audit = find_audit(list, id);
 	if (!audit) {
 		list->items = xrealloc(list->items, list->count + 1, sizeof(*list->items));
 		audit = &list->items[list->count++];

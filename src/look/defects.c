@@ -7,14 +7,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "look/health.h"
 
 #define POLL_MS 200
-
-static bool is(const char *word, const char *other)
-{
-	return word && strcmp(word, other) == 0;
-}
 
 /* How to relieve a node of the first of its pressures. */
 static char *relief_of(const struct profile *profile, const struct node_status *status)
@@ -37,8 +33,8 @@ static char *relief_of(const struct profile *profile, const struct node_status *
 /* With --cni=none, the network between pods is the user's to install. */
 static bool lacks_only_network(const struct profile *profile, const struct node_status *status)
 {
-	return is(profile->cni, "none") && health_of_parts(status) == HEALTH_OK &&
-	       is(status->readiness, "NotReady") && status->why &&
+	return text_is(profile->cni, "none") && health_of_parts(status) == HEALTH_OK &&
+	       text_is(status->readiness, "NotReady") && status->why &&
 	       strstr(status->why, "NetworkPluginNotReady");
 }
 
@@ -53,10 +49,10 @@ static char *defect_of(const struct profile *profile, const struct node_status *
 		return xasprintf("the deletion of node '%s' was interrupted: delete it again to "
 				 "finish that",
 				 name);
-	if (is(status->readiness, "Paused"))
+	if (text_is(status->readiness, "Paused"))
 		return xasprintf("node '%s' is paused: 'manykube unpause -n %s' lets it go on",
 				 name, name);
-	if (!is(status->host, "Running"))
+	if (!text_is(status->host, "Running"))
 		return xasprintf("node '%s' does not run: 'manykube node start %s' brings it up",
 				 name, name);
 	if (status->pressure) {
@@ -79,7 +75,7 @@ void defects_list(const struct profile *profile, const struct cluster_status *st
 		defect = defect_of(profile, node);
 		strlist_add(ret, defect);
 	}
-	if (is(status->front_door, "Stopped"))
+	if (text_is(status->front_door, "Stopped"))
 		strlist_addf(ret,
 			     "nothing answers at https://127.0.0.1:%u, where kubectl asks: "
 			     "'manykube logs --service=front-door' may tell more",
@@ -97,11 +93,11 @@ static bool is_well(const struct cluster_status *status)
 static bool all_answer(const struct cluster_status *status)
 {
 	for (size_t i = 0; i < status->count; i++)
-		if (is(status->nodes[i].host, "Running") &&
-		    (is(status->nodes[i].readiness, "Unknown") ||
+		if (text_is(status->nodes[i].host, "Running") &&
+		    (text_is(status->nodes[i].readiness, "Unknown") ||
 		     health_of_parts(&status->nodes[i]) != HEALTH_OK))
 			return false;
-	return !is(status->front_door, "Stopped");
+	return !text_is(status->front_door, "Stopped");
 }
 
 bool defects_find(const struct profile *profile, unsigned seconds, struct strlist *ret)

@@ -19,12 +19,7 @@
 	"/api/v1/pods?resourceVersion=0&includeObject=None" \
 	"&fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 
-static bool is(const char *word, const char *other)
-{
-	return word && strcmp(word, other) == 0;
-}
-
-static const json_t *get(const json_t *object, const char *outer, const char *inner)
+static const json_t *get_member(const json_t *object, const char *outer, const char *inner)
 {
 	return json_object_get(json_object_get(object, outer), inner);
 }
@@ -39,13 +34,14 @@ static int count_pods(const json_t *table, const char *name)
 	int count = 0;
 
 	while (at < json_array_size(columns) &&
-	       !is(json_string_value(json_object_get(json_array_get(columns, at), "name")), "Node"))
+	       !text_is(json_string_value(json_object_get(json_array_get(columns, at), "name")),
+			"Node"))
 		at++;
 	if (at == json_array_size(columns))
 		return -1;
 	json_array_foreach(json_object_get(table, "rows"), i, row) {
-		count += is(json_string_value(json_array_get(json_object_get(row, "cells"), at)),
-			    name);
+		count += text_is(
+			json_string_value(json_array_get(json_object_get(row, "cells"), at)), name);
 	}
 	return count;
 }
@@ -64,15 +60,16 @@ static void read_node(const struct node_status *status, const json_t *nodes, con
 {
 	const struct node *node = status->node;
 	const json_t *object = kube_find_object(nodes, node->name);
-	const char *created = json_string_value(get(object, "metadata", "creationTimestamp"));
+	const char *created = json_string_value(
+		get_member(object, "metadata", "creationTimestamp"));
 	const char *version = json_string_value(
-		json_object_get(get(object, "status", "nodeInfo"), "kubeletVersion"));
+		json_object_get(get_member(object, "status", "nodeInfo"), "kubeletVersion"));
 
 	if (!version)
 		version = node->kubernetes_version;
 	*ret = (struct node_detail){
-		.state = is(status->readiness, "Nonexistent") ? "Absent" : status->readiness,
-		.cordoned = json_is_true(get(object, "spec", "unschedulable")),
+		.state = text_is(status->readiness, "Nonexistent") ? "Absent" : status->readiness,
+		.cordoned = json_is_true(get_member(object, "spec", "unschedulable")),
 		.why = status->why ? xstrdup(status->why) : NULL,
 		.version = version ? shown(version) : NULL,
 		.pods = pods ? count_pods(pods, node->name) : -1,
@@ -100,7 +97,7 @@ static struct kube *open_any(const struct profile *profile, const struct cluster
 	for (size_t i = 0; i < status->count; i++) {
 		cleanup_free char *server = NULL;
 
-		if (!is(status->nodes[i].apiserver, "Running"))
+		if (!text_is(status->nodes[i].apiserver, "Running"))
 			continue;
 		if (kube_open(path, &kube, NULL) < 0)
 			return NULL;

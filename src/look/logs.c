@@ -54,7 +54,7 @@ void cluster_logs_show(const struct profile *profile)
 	}
 }
 
-static void add(struct log_list *list, const char *node, size_t service, char *path)
+static void add_log(struct log_list *list, const char *node, size_t service, char *path)
 {
 	list->items = xrealloc(list->items, list->count + 1, sizeof(*list->items));
 	list->items[list->count++] = (struct log_source){
@@ -71,7 +71,7 @@ void cluster_logs_add_shared(struct log_list *list, arg_unused const struct prof
 {
 	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
 		if (services[i].place == PLACE_CLUSTER)
-			add(list, NULL, i, xstrdup(services[i].path));
+			add_log(list, NULL, i, xstrdup(services[i].path));
 }
 
 /* The directory of a pod that was changed last among those whose names begin with PREFIX. */
@@ -150,7 +150,7 @@ void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
 		else if (services[i].place == PLACE_POD && node->control_plane && is_known)
 			path = static_pod_log(&at, services[i].path);
 		if (path)
-			add(list, node->name, i, path);
+			add_log(list, node->name, i, path);
 	}
 }
 

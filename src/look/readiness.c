@@ -13,11 +13,6 @@
 
 #define WORDS_MOST 1000
 
-static bool is(const char *word, const char *other)
-{
-	return word && strcmp(word, other) == 0;
-}
-
 bool readiness_is_being_brought_up(const char *busy_with)
 {
 	return busy_with && (strstr(busy_with, "start") || strstr(busy_with, " add") ||
@@ -41,7 +36,7 @@ static const json_t *find_condition(const json_t *object, const char *type)
 	size_t i;
 
 	json_array_foreach(list, i, condition) {
-		if (is(json_string_value(json_object_get(condition, "type")), type))
+		if (text_is(json_string_value(json_object_get(condition, "type")), type))
 			return condition;
 	}
 	return NULL;
@@ -70,7 +65,7 @@ static void read_pressure(const json_t *object, struct node_status *status)
 		const json_t *condition = find_condition(object, types[i]);
 		const char *message = message_of(condition);
 
-		if (!is(json_string_value(json_object_get(condition, "status")), "True"))
+		if (!text_is(json_string_value(json_object_get(condition, "status")), "True"))
 			continue;
 		strlist_add(&found, types[i]);
 		if (!status->why) {
@@ -91,13 +86,13 @@ static void read_running_node(struct node_status *status, const json_t *list, bo
 	bool ready = object && kube_node_is_ready(object);
 
 	status->readiness = ready ? "Ready" : starting ? "Starting" : "NotReady";
-	if (is(status->kubelet, "Paused")) {
+	if (text_is(status->kubelet, "Paused")) {
 		status->readiness = "Paused";
 		status->why = xstrdup("all of its processes are frozen");
-	} else if (!is(status->kubelet, "Running")) {
+	} else if (!text_is(status->kubelet, "Running")) {
 		status->readiness = starting ? "Starting" : "NotReady";
 		status->why = xstrdup("its kubelet does not run");
-	} else if (is(status->apiserver, "Stopped")) {
+	} else if (text_is(status->apiserver, "Stopped")) {
 		status->why = xstrdup("its API server does not answer");
 	} else if (!list && cannot_ask) {
 		status->readiness = "Unknown";
@@ -110,13 +105,13 @@ static void read_running_node(struct node_status *status, const json_t *list, bo
 	} else if (!ready) {
 		status->why = not_ready_reason(object);
 	}
-	if (ready && is(status->kubelet, "Running"))
+	if (ready && text_is(status->kubelet, "Running"))
 		read_pressure(object, status);
 }
 
 static void read_absent_node(struct node_status *status, bool starting)
 {
-	bool stopped = is(status->host, "Stopped");
+	bool stopped = text_is(status->host, "Stopped");
 
 	status->readiness = starting ? "Starting" : status->host;
 	if (!starting)
@@ -132,7 +127,7 @@ void readiness_read(struct cluster_status *status, const json_t *list, const cha
 
 		free(take_ptr(node->pressure));
 		free(take_ptr(node->why));
-		if (is(node->host, "Running"))
+		if (text_is(node->host, "Running"))
 			read_running_node(node, list, starting, status->cannot_ask);
 		else
 			read_absent_node(node, starting);
@@ -142,5 +137,5 @@ void readiness_read(struct cluster_status *status, const json_t *list, const cha
 bool readiness_is_well(const struct node_status *status)
 {
 	return !status->pressure &&
-	       (is(status->readiness, "Ready") || is(status->readiness, "Starting"));
+	       (text_is(status->readiness, "Ready") || text_is(status->readiness, "Starting"));
 }

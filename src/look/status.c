@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/strbuf.h"
 #include "driver/agent-state.h"
 #include "kubeconfig/context.h"
 #include "kubeconfig/kubeconfig.h"
@@ -53,11 +54,6 @@ const char *cluster_status_api(const struct profile *profile, const struct node 
 	return kube_is_ok(kube, "/readyz", timeout_ms) ? "Running" : "Stopped";
 }
 
-static bool is(const char *word, const char *other)
-{
-	return strcmp(word, other) == 0;
-}
-
 /* Ask the API at SERVER for its nodes. */
 static int list_nodes(const struct profile *profile, const char *server, int64_t deadline_ms,
 		      json_t **ret_list)
@@ -80,7 +76,7 @@ static int64_t ask_directly(const struct profile *profile, struct cluster_status
 		int64_t deadline_ms = MAX(status->deadline_ms, began_ms + SHORTEST_MS);
 		cleanup_free char *server = NULL;
 
-		if (!is(status->nodes[i].apiserver, "Running"))
+		if (!text_is(status->nodes[i].apiserver, "Running"))
 			continue;
 		server = xasprintf("https://%s:%d", status->nodes[i].node->address,
 				   API_SERVER_PORT);
@@ -93,7 +89,7 @@ static int64_t ask_directly(const struct profile *profile, struct cluster_status
 static bool any_api_runs(const struct cluster_status *status)
 {
 	for (size_t i = 0; i < status->count; i++)
-		if (is(status->nodes[i].apiserver, "Running"))
+		if (text_is(status->nodes[i].apiserver, "Running"))
 			return true;
 	return false;
 }
@@ -207,8 +203,8 @@ static char *why_not_mend(const struct cluster_status *status)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	for (size_t i = 0; i < status->count; i++)
-		if (is(status->nodes[i].kubeconfig, "Misconfigured") ||
-		    is(status->nodes[i].kubeconfig, "Nonexistent"))
+		if (text_is(status->nodes[i].kubeconfig, "Misconfigured") ||
+		    text_is(status->nodes[i].kubeconfig, "Nonexistent"))
 			return context_check(&why) < 0 ? xstrdup(why.text) : NULL;
 	return NULL;
 }
@@ -262,24 +258,24 @@ void cluster_status_release(struct cluster_status *status)
 /* Whether the parts of NODE that Kubernetes needs run. */
 static bool parts_run(const struct node_status *node)
 {
-	return is(node->kubelet, "Running") &&
-	       (is(node->apiserver, "Running") || is(node->apiserver, "Irrelevant"));
+	return text_is(node->kubelet, "Running") &&
+	       (text_is(node->apiserver, "Running") || text_is(node->apiserver, "Irrelevant"));
 }
 
 int cluster_status_code(const struct cluster_status *status)
 {
-	int code = status->front_door && is(status->front_door, "Stopped") ? 2 : 0;
-	bool is_misled = status->kubeconfig && !is(status->kubeconfig, "Configured");
+	int code = status->front_door && text_is(status->front_door, "Stopped") ? 2 : 0;
+	bool is_misled = status->kubeconfig && !text_is(status->kubeconfig, "Configured");
 	bool unasked = false;
 
 	for (size_t i = 0; i < status->count; i++) {
 		const struct node_status *node = &status->nodes[i];
 
-		if (!is(node->host, "Running"))
+		if (!text_is(node->host, "Running"))
 			code |= 1;
 		if (!parts_run(node))
 			code |= 2;
-		else if (is(node->readiness, "Unknown"))
+		else if (text_is(node->readiness, "Unknown"))
 			unasked = true;
 		else if (!readiness_is_well(node))
 			code |= 8;

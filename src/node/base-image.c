@@ -45,7 +45,7 @@ static bool is_folder(const char *path)
 }
 
 /* Whether it has PATH, in a folder following links as the node would. */
-static bool has(const struct base *base, const char *path)
+static bool base_has(const struct base *base, const char *path)
 {
 	cleanup_free char *found = NULL;
 	cleanup_fd int fd = -1;
@@ -60,7 +60,7 @@ static bool has_program(const char *program, const void *data)
 	for (size_t i = 0; i < ARRAY_SIZE(program_folders); i++) {
 		cleanup_free char *path = xasprintf("%s/%s", program_folders[i], program);
 
-		if (has(data, path))
+		if (base_has(data, path))
 			return true;
 	}
 	return false;
@@ -107,7 +107,7 @@ static bool is_for_other_machine(const struct base *base)
 }
 
 /* See that BASE, called PATH, is what a node can run on. */
-static int check(const struct base *base, const char *path, struct error *err)
+static int check_base(const struct base *base, const char *path, struct error *err)
 {
 	static const char *const merged[] = { "bin", "sbin", "lib", "lib64" };
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -207,7 +207,7 @@ int base_check(const char *path, struct error *err)
 	else
 		r = list_tar(path, &base.names, err);
 	if (r == 0)
-		r = check(&base, path, err);
+		r = check_base(&base, path, err);
 	if (r == 0 && base.folder && geteuid() == 0)
 		r = probe_idmap(path, err);
 	if (r < 0)
@@ -284,7 +284,7 @@ static int make(const struct profile *profile, const struct node *node, const ch
 		r = same ? file_link_tree(same, part, NULL, err)
 			 : unpack(node->base_image, part, err);
 	if (r == 0)
-		r = check(&base, node->base_image, err);
+		r = check_base(&base, node->base_image, err);
 	if (r < 0) {
 		(void)file_remove_tree(part, NULL);
 		return r;
@@ -305,7 +305,7 @@ int base_make(const struct profile *profile, const struct node *node, struct err
 
 	if (!folder)
 		return 0;
-	r = file_exists(folder) ? check(&base, node->base_image, err)
+	r = file_exists(folder) ? check_base(&base, node->base_image, err)
 				: make(profile, node, folder, err);
 	return r < 0 ? error_prefix(err, r, "the base of node '%s'", node->name) : 0;
 }

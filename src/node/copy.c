@@ -48,14 +48,14 @@ static void on_signal(arg_unused int signal)
 }
 
 /* "node-2:/tmp/x", or just the path on the host. */
-static char *show(const struct cluster_node *node, const char *path)
+static char *show_place(const struct cluster_node *node, const char *path)
 {
 	return node ? xasprintf("%s:%s", node->spec.name, path) : xstrdup(path);
 }
 
 static int missing(const struct copy_end *at, const char *path, const char *why, struct error *err)
 {
-	cleanup_free char *shown = show(at->node, path);
+	cleanup_free char *shown = show_place(at->node, path);
 
 	return error_because(err, at->node ? &reason_node_path : &reason_host_path, -ENOENT,
 			     "'%s' %s", shown, why);
@@ -63,7 +63,7 @@ static int missing(const struct copy_end *at, const char *path, const char *why,
 
 static int unfit(const struct copy_end *at, const char *path, const char *why, struct error *err)
 {
-	cleanup_free char *shown = show(at->node, path);
+	cleanup_free char *shown = show_place(at->node, path);
 
 	return error_because(err, &reason_copy, -EINVAL, "'%s' %s", shown, why);
 }
@@ -446,7 +446,7 @@ static int transfer(const struct copy_end *from, const char *source, const struc
 {
 	cleanup_free char *folder = folder_of(source);
 	cleanup_free char *name = last_name(source);
-	cleanup_free char *shown = show(to->node, target);
+	cleanup_free char *shown = show_place(to->node, target);
 	const struct copy_end packed = { from->node, folder };
 	int r = to->node ? transfer_to_node(&packed, name, to->node, target, kind, there, err)
 			 : transfer_to_host(&packed, name, target, kind, there, err);
@@ -465,7 +465,7 @@ static int find_target_as_user(const struct copy_end *to, const char *source, en
 }
 
 /* What holds for all that is run from now on. */
-static void prepare(void)
+static void prepare_unpacking(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 
@@ -486,7 +486,7 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 	int kind;
 	int r;
 
-	prepare();
+	prepare_unpacking();
 	kind = kind_at(from->node, source, err);
 	if (kind < 0)
 		return kind;

@@ -42,7 +42,7 @@ int own_images_check(const char *path, struct error *err)
 }
 
 /* "SIZE TIME PATH" of the archive as it is now, for the caller to free; NULL if it is gone. */
-static char *describe(const char *path)
+static char *describe_archive(const char *path)
 {
 	struct stat st;
 
@@ -96,7 +96,7 @@ int own_images_load(const struct profile *profile, const struct node *node,
 	(void)file_read(list, LIST_MAX_BYTES, &text, NULL);
 	strlist_split(&loaded, text.text, '\n');
 	strlist_for_each(path, &profile->images) {
-		cleanup_free char *now = describe(path);
+		cleanup_free char *now = describe_archive(path);
 
 		if (!now && !has_some_of(&loaded, path))
 			log_warning("'%s' is gone, so node '%s' does not get its images", path,

@@ -167,7 +167,7 @@ static unsigned count_permille(const struct build *build)
 }
 
 /* Read what go prints, keep it in the log, and tell how far it is. */
-static int follow(struct build *build, int fd, struct error *err)
+static int follow_build(struct build *build, int fd, struct error *err)
 {
 	cleanup_fd int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	cleanup_file FILE *in = copy < 0 ? NULL : fdopen(copy, "r");
@@ -214,7 +214,7 @@ static int run_go(struct build *build, char *const *argv, const char *what, stru
 	if (r < 0)
 		return r;
 	(void)close(take_fd(to));
-	r = follow(build, from, err);
+	r = follow_build(build, from, err);
 	if (r < 0)
 		return r;
 	r = process_wait(&process, 0, err);

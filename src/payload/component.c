@@ -186,8 +186,8 @@ const struct release *release_find(const char *version)
 }
 
 /* What stands for the word of LEN bytes at WORD, added to OUT; false if there is no such word. */
-static bool add_word(struct strbuf *out, const char *word, size_t len, const char *version,
-		     const char *arch, const char *program)
+static bool add_template_word(struct strbuf *out, const char *word, size_t len, const char *version,
+			      const char *arch, const char *program)
 {
 	const char *number = version + 1;
 	const char *rest = strchr(number, '.');
@@ -222,7 +222,7 @@ char *component_expand(const char *template, const char *version, const char *ar
 			strbuf_add_char(&out, *p);
 			continue;
 		}
-		if (!add_word(&out, p + 1, len, version, arch, program))
+		if (!add_template_word(&out, p + 1, len, version, arch, program))
 			assert(!"a template has an unknown word");
 		p += len + 1;
 	}

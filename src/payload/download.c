@@ -186,7 +186,8 @@ static int explain(struct transfer *transfer, CURLcode result, struct error *err
 }
 
 /* Judge one try; R and ERR are set for VERDICT_FAILED. */
-static enum verdict judge(struct transfer *transfer, CURLcode result, int *r, struct error *err)
+static enum verdict judge_transfer(struct transfer *transfer, CURLcode result, int *r,
+				   struct error *err)
 {
 	if (result == CURLE_OK && transfer->status != 416)
 		return VERDICT_DONE;
@@ -255,7 +256,7 @@ static int run(struct transfer *transfer, const char *partial, struct error *err
 		before = transfer->got;
 		error_clear(err);
 		result = try_once(transfer);
-		verdict = judge(transfer, result, &r, err);
+		verdict = judge_transfer(transfer, result, &r, err);
 		if (verdict == VERDICT_DONE)
 			return 0;
 		if (verdict == VERDICT_FAILED)

@@ -111,7 +111,7 @@ int payload_images(const struct payload *payload, struct strlist *ret_names,
 	return 0;
 }
 
-static json_t *describe(struct work *work)
+static json_t *describe_payload(struct work *work)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
@@ -181,10 +181,10 @@ static int put_in_place(struct work *work, const char *folder, struct error *err
 }
 
 /* Everything is there: describe it, and give it its name once it is on disk. */
-static int finish(struct work *work, const char *folder, struct error *err)
+static int finish_payload(struct work *work, const char *folder, struct error *err)
 {
 	cleanup_free char *path = work_path(work, "payload.json");
-	json_auto_t *json = describe(work);
+	json_auto_t *json = describe_payload(work);
 	cleanup_free char *dumped = json_dumps(json, JSON_INDENT(2));
 	cleanup_free char *text = xasprintf("%s\n", dumped ? dumped : "");
 	cleanup_fd int fd = open(work->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -282,7 +282,7 @@ static int make_payload(struct work *work, const char *folder, struct error *err
 		r = work_make_images(work, err);
 	if (r == 0)
 		r = work_make_store(work, err);
-	return r < 0 ? r : finish(work, folder, err);
+	return r < 0 ? r : finish_payload(work, folder, err);
 }
 
 static int take_lock(const char *version, struct observer *observer, int *ret_fd, struct error *err)

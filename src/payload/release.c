@@ -79,7 +79,7 @@ static char *origin_of(const char *url)
 }
 
 /* Remember a host that can't be reached: its other files need not be tried. */
-static int judge(struct work *work, const char *url, int r, struct error *err)
+static int judge_download(struct work *work, const char *url, int r, struct error *err)
 {
 	cleanup_free char *origin = origin_of(url);
 
@@ -111,7 +111,7 @@ static int fetch_checksum(struct work *work, const char *url, const char *file,
 		return r;
 	r = download_text(&download, &text, err);
 	if (r < 0)
-		return judge(work, url, r, err);
+		return judge_download(work, url, r, err);
 	r = checksum_find(text.text, text.len, file, ret_hex, err);
 	return r < 0 ? error_prefix(err, r, "'%s'", url) : 0;
 }
@@ -153,7 +153,7 @@ static int fetch_file(struct topic *topic, const char *url, const char *wanted, 
 	work_tell(work, topic->id, 1000 * topic->at / topic->count, "%s", topic->name);
 	r = download_file(&download, path, &resumed, err);
 	if (r < 0)
-		return judge(work, url, r, err);
+		return judge_download(work, url, r, err);
 	r = verify(path, url, wanted, err);
 	if (r != -EBADMSG || !resumed)
 		return r;
@@ -161,7 +161,7 @@ static int fetch_file(struct topic *topic, const char *url, const char *wanted, 
 	log_debug("'%s' was resumed and came out wrong; getting all of it", url);
 	error_clear(err);
 	r = download_file(&download, path, NULL, err);
-	return r < 0 ? judge(work, url, r, err) : verify(path, url, wanted, err);
+	return r < 0 ? judge_download(work, url, r, err) : verify(path, url, wanted, err);
 }
 
 /* Get the file of TOPIC to work/download/; RET_PATH is for the caller to free. */

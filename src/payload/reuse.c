@@ -15,7 +15,7 @@
 #include "payload/work.h"
 
 /* The object of LIST that has VALUE as its KEY, or NULL. */
-static const json_t *find(const json_t *list, const char *key, const char *value)
+static const json_t *find_by_key(const json_t *list, const char *key, const char *value)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *object = json_array_get(list, i);
@@ -31,7 +31,8 @@ static const json_t *find(const json_t *list, const char *key, const char *value
  * way that we may go; else NULL. */
 static const char *origin_of(const struct work *work, enum component_id id, const json_t *json)
 {
-	const json_t *part = find(json_object_get(json, "components"), "name", components[id].name);
+	const json_t *part = find_by_key(json_object_get(json, "components"), "name",
+					 components[id].name);
 	const char *version = json_string_value(json_object_get(part, "version"));
 	const char *from = json_string_value(json_object_get(part, "from"));
 	const char *arch = json_string_value(json_object_get(json, "arch"));
@@ -72,7 +73,8 @@ static bool take_images(const struct work *work, enum component_id id, const cha
 
 	work_list_archives(work, id, &archives);
 	strlist_for_each(archive, &archives) {
-		const json_t *image = find(json_object_get(json, "images"), "archive", archive);
+		const json_t *image = find_by_key(json_object_get(json, "images"), "archive",
+						  archive);
 		const char *image_id = json_string_value(json_object_get(image, "id"));
 		cleanup_free char *stamp = work_path(work, "work/images/%s", archive);
 

@@ -28,7 +28,7 @@ static bool is_about(const char *word, const char *key, const char *ends)
 }
 
 /* Take out what is about KEY; EFFECT (may be NULL) must be at the end. */
-static void take_out(struct strlist *list, const char *key, const char *effect)
+static void remove_words_about(struct strlist *list, const char *key, const char *effect)
 {
 	struct strlist left = STRLIST_INIT;
 	const char *word;
@@ -55,7 +55,7 @@ int labels_change(struct strlist *kept, const struct strlist *changes, struct er
 
 		if (r < 0)
 			return error_prefix(err, r, "--label");
-		take_out(kept, label.key, NULL);
+		remove_words_about(kept, label.key, NULL);
 		if (!gone)
 			strlist_add(kept, word);
 	}
@@ -75,11 +75,11 @@ int labels_change_taints(struct strlist *kept, const struct strlist *changes, st
 		if (gone && !strchr(gone, ':')) {
 			r = spec_parse_label(gone, &label, err);
 			if (r == 0)
-				take_out(kept, label.key, NULL);
+				remove_words_about(kept, label.key, NULL);
 		} else {
 			r = spec_parse_taint(gone ? gone : word, &taint, err);
 			if (r == 0)
-				take_out(kept, taint.label.key, taint.effect);
+				remove_words_about(kept, taint.label.key, taint.effect);
 			if (r == 0 && !gone)
 				strlist_add(kept, word);
 		}
