@@ -191,9 +191,9 @@ static int read_measure(struct file_reader *reader, const struct setting *field,
 }
 
 /* Check WORD, which is taken over, and add it to LIST. */
-static int add_checked_word(struct file_reader *reader, const struct setting *field,
-			    enum setting_place place, const struct yaml_value *value, char *word,
-			    struct strlist *list)
+static int add_value(struct file_reader *reader, const struct setting *field,
+		     enum setting_place place, const struct yaml_value *value, char *word,
+		     struct strlist *list)
 {
 	cleanup_free char *owned = word;
 	int r = check_word(reader, field, place, value, owned);
@@ -229,11 +229,10 @@ static int read_words(struct file_reader *reader, const struct setting *field,
 			return file_wrong(reader, item->place,
 					  "'%s' must be a list of words; %s is in it",
 					  file_field_key(field), yaml_type_words(item));
-		r = add_checked_word(reader, field, place, item,
-				     field->type == SETTING_PATHS
-					     ? absolute_mount(reader, item->text)
-					     : xstrdup(item->text),
-				     list);
+		r = add_value(reader, field, place, item,
+			      field->type == SETTING_PATHS ? absolute_mount(reader, item->text)
+							   : xstrdup(item->text),
+			      list);
 		if (r < 0)
 			return r;
 	}
@@ -267,8 +266,8 @@ static int read_pairs(struct file_reader *reader, const struct setting *field,
 
 		if (item->type == YAML_NOTHING && field->type == SETTING_PAIRS &&
 		    place == SETTING_OF_NODE && field->change) {
-			r = add_checked_word(reader, field, place, item,
-					     xasprintf("%s-", item->key), list);
+			r = add_value(reader, field, place, item, xasprintf("%s-", item->key),
+				      list);
 		} else if ((item->type != YAML_WORD && field->type != SETTING_EXTRA) ||
 			   item->type == YAML_NOTHING) {
 			r = file_wrong(reader, item->place,
@@ -279,7 +278,7 @@ static int read_pairs(struct file_reader *reader, const struct setting *field,
 				       "'%s' of '%s' must be true or false, not '%s'", item->key,
 				       file_field_key(field), item->text);
 		} else {
-			r = add_checked_word(
+			r = add_value(
 				reader, field, place, item,
 				field->type == SETTING_GATES
 					? xasprintf("%s=%s", item->key, truth ? "true" : "false")
@@ -324,9 +323,8 @@ static int read_mirrors(struct file_reader *reader, const struct setting *field,
 
 		for (size_t i = 0; r == 0 && i < count; i++)
 			r = urls[i].type == YAML_WORD
-				    ? add_checked_word(reader, field, SETTING_OF_CLUSTER, &urls[i],
-						       xasprintf("%s=%s", item->key, urls[i].text),
-						       list)
+				    ? add_value(reader, field, SETTING_OF_CLUSTER, &urls[i],
+						xasprintf("%s=%s", item->key, urls[i].text), list)
 				    : wrong_type(reader, field, &urls[i]);
 	}
 	return r;
@@ -345,9 +343,8 @@ static int read_patches(struct file_reader *reader, const struct setting *field,
 		json_auto_t *json = yaml_to_json(item);
 
 		if (r == 0)
-			r = add_checked_word(reader, field, place, item,
-					     json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY),
-					     list);
+			r = add_value(reader, field, place, item,
+				      json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY), list);
 	}
 	return r;
 }
