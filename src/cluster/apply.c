@@ -1,5 +1,5 @@
 /*
- * Making a cluster what a file says it is.
+ * Changing a cluster to match a file.
  *
  * How it works:
  *

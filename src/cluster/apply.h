@@ -1,5 +1,5 @@
 /*
- * Making a cluster what a file says it is.
+ * Changing a cluster to match a file.
  *
  * The plan is made anew from what there is each time, and every step is written down before it is
  * done: whatever interrupts it, doing it again goes on.  The caller holds the profile's lock.

@@ -38,8 +38,8 @@ int cluster_start(const char *name, const struct cluster_options *options,
 int cluster_stop_nodes(const struct profile *profile, const struct strlist *names,
 		       struct observer *observer, struct error *err);
 
-/* The same with all of them, the front door and the network; kubectl is untold of the cluster
- * unless KEEP_CONTEXT. */
+/* The same with all of them, the front door and the network; the cluster's entries are removed
+ * from the kubeconfig unless KEEP_CONTEXT. */
 int cluster_stop(const struct profile *profile, bool keep_context, struct observer *observer,
 		 struct error *err);
 
@@ -102,8 +102,8 @@ int cluster_recover(struct profile *profile, struct node *survivor, unsigned sec
 /* Have the API forget the node called NAME; succeeds if it does not know it. */
 int cluster_forget_node(const struct profile *profile, const char *name, struct error *err);
 
-/* Untell the person's kubectl of the cluster NAME; a kubeconfig that can't be read is no reason to
- * keep a cluster, so that is only a warning. */
+/* Remove the cluster NAME from the user's kubeconfig; a kubeconfig that can't be read is no reason
+ * to keep a cluster, so that is only a warning. */
 void cluster_forget_context(const char *name);
 
 /* Remove the cluster NAME and everything that was made for it, also half made or with a damaged

@@ -1,4 +1,4 @@
-/* `apply`: make a cluster what a file says it is. */
+/* `apply`: change a cluster to match a file. */
 
 #include "cluster/apply.h"
 
@@ -227,7 +227,7 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_apply = {
 	.name = "apply",
 	.elsewhere = "update|sync|reconcile",
-	.summary = "make a cluster what a file says it is",
+	.summary = "change a cluster to match a file",
 	.description =
 		"Compares the cluster with the file that describes it, prints what is to be done, "
 		"and does it: nodes are added, started, changed; after a question (or with --yes) "

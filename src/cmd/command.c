@@ -65,7 +65,7 @@ static int check_operands(const struct command *command, const char *path,
 	else if (command->flags & COMMAND_PASSES_REST || operands->count <= command->max_operands)
 		return 0;
 	else
-		error_because(err, &reason_usage, -EINVAL, "'%s' has no use for '%s'", path,
+		error_because(err, &reason_usage, -EINVAL, "'%s': unexpected argument '%s'", path,
 			      operands->items[command->max_operands]);
 	return error_hint(err, -EINVAL, "see '%s --help'", path);
 }

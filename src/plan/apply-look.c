@@ -1,4 +1,4 @@
-/* Making a cluster what a file says it is: what there is, and whether all of it can be done. */
+/* Changing a cluster to match a file: what there is, and whether all of it can be done. */
 
 #include "plan/apply-look.h"
 

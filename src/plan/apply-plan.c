@@ -1,4 +1,4 @@
-/* What has to be done to make a cluster what a file says it is. */
+/* What has to be done to change a cluster to match a file. */
 
 #include "plan/apply-plan.h"
 

@@ -1,5 +1,5 @@
 /*
- * What has to be done to make a cluster what a file says it is.
+ * What has to be done to change a cluster to match a file.
  *
  * Only compared: nothing here is done.  What the file does not say is as usual, but for the
  * cluster's version and what would be found free: these stay as they are.

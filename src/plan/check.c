@@ -29,12 +29,11 @@ static void warn_of_promises(unsigned cpus, uint64_t memory_bytes)
 	long long host_bytes = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 
 	if (host_cpus > 0 && cpus > (unsigned)host_cpus)
-		log_warning(
-			"Kubernetes will count with %u CPUs of a node, but this host has %ld for "
-			"all of them",
-			cpus, host_cpus);
+		log_warning("Kubernetes will see %u CPUs on a node, but this host has %ld for "
+			    "all of them",
+			    cpus, host_cpus);
 	if (host_bytes > 0 && memory_bytes > (uint64_t)host_bytes)
-		log_warning("Kubernetes will count with %llu GiB of memory of a node, but this "
+		log_warning("Kubernetes will see %llu GiB of memory on a node, but this "
 			    "host has %lld for all of them",
 			    (unsigned long long)(memory_bytes >> 30), host_bytes >> 30);
 }

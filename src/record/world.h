@@ -79,7 +79,7 @@ struct world {
 	int (*import_images)(const struct profile *profile, const struct node *node,
 			     const struct payload *payload, struct error *err);
 
-	/* Tell and untell the person's kubectl of the cluster. */
+	/* Add the cluster to the user's kubeconfig, or remove it. */
 	int (*kubeconfig_add)(const struct profile *profile, struct error *err);
 	int (*kubeconfig_remove)(const char *name, struct error *err);
 

@@ -73,7 +73,7 @@ is_gone() {
 }
 
 @test "pods go where there is room, and who fits nowhere waits and says why" {
-	grep -q "will count with 64 CPUs" "$BATS_FILE_TMPDIR/warning"
+	grep -q "will see 64 CPUs" "$BATS_FILE_TMPDIR/warning"
 	pod fast 'cpu: 33'
 	pod wide 'memory: 500Gi'
 	assert_runs_on fast big

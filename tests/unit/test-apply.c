@@ -1,4 +1,4 @@
-/* Making a cluster what a file says it is, in a fake world: whole, and ended after every single
+/* Changing a cluster to match a file, in a fake world: whole, and ended after every single
  * step.
  */
 

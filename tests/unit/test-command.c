@@ -239,7 +239,7 @@ TEST(suggests_the_nearest_command_but_no_hidden_one)
 TEST(counts_the_operands)
 {
 	ASSERT_INT(RUN("plain", "a", "b"), -EINVAL);
-	ASSERT_STR(why.text, "'manykube plain' has no use for 'b'");
+	ASSERT_STR(why.text, "'manykube plain': unexpected argument 'b'");
 	ASSERT_STR(why.hint, "see 'manykube plain --help'");
 }
 
