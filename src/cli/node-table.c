@@ -226,7 +226,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 			return xstrdup(activity->failure
 					       ? "'manykube logs --problems' may tell more; "
 						 "'manykube start' tries again"
-					       : "'manykube start' mends it");
+					       : "'manykube start' repairs it");
 		else if (!not_ready && detail->nodes[i].why)
 			not_ready = node->node;
 	}

@@ -243,7 +243,7 @@ char *quorum_words(const struct quorum *quorum)
 		strbuf_addf(&text, ", %u%s may fail", may_fail,
 			    quorum->healthy == total ? "" : " more");
 	else if (total > 1)
-		strbuf_add(&text, ", none may fail");
+		strbuf_add(&text, ", tolerates no failure");
 	add_others(&text, quorum);
 	return advice_complete(text.text);
 }

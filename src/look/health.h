@@ -67,6 +67,6 @@ unsigned quorum_total(const struct quorum *quorum);
 /* How many more may fail. */
 unsigned quorum_may_fail(const struct quorum *quorum);
 
-/* "2 of 3 healthy, none may fail; 1 is stopped", or what to do where there is no majority; for the
- * caller to free. */
+/* "2 of 3 healthy, tolerates no failure; 1 is stopped", or what to do where there is no majority;
+ * for the caller to free. */
 char *quorum_words(const struct quorum *quorum) must_check;

@@ -47,7 +47,7 @@ int cluster_open_front_door(const struct profile *profile, struct error *err)
 	if (dead && geteuid() != 0) {
 		error_because(err, &reason_api_not_running, -EPERM,
 			      "nothing listens at the API address of cluster '%s'", profile->name);
-		return error_hint(err, -EPERM, "'sudo manykube start' mends it");
+		return error_hint(err, -EPERM, "'sudo manykube start' repairs it");
 	}
 	return cluster_run_front_door(profile, err);
 }

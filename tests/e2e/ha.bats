@@ -80,7 +80,7 @@ stop_and_look() {
 		stop_and_look "$node"
 		assert_equal "$(health)" Degraded
 		run -3 manykube status
-		assert_output_has "control planes: 2 of 3 healthy, none may fail; 1 is stopped"
+		assert_output_has "control planes: 2 of 3 healthy, tolerates no failure; 1 is stopped"
 		kubectl get nodes >/dev/null
 		[[ " $(members) " != *" $node "* ]] || fail "$node is a member still: $(members)"
 		assert_equal "$(profile_get ".nodes[] | select(.name == \"$node\") | .phase")" planned
@@ -103,7 +103,7 @@ stop_and_look() {
 	run manykube node stop node-1
 	assert_status 100
 	run manykube status
-	assert_output_has "control planes: 2 of 3 healthy, none may fail"
+	assert_output_has "control planes: 2 of 3 healthy, tolerates no failure"
 	manykube node start node-3
 	within 30 is_happy
 	end_writing "stopped with its member" planned

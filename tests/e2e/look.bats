@@ -339,7 +339,7 @@ is_shut() {
 	assert_status 3
 	assert_output_has "e2e-look: Degraded, 2 nodes"
 	assert_output_has "node-2 is Stopped: it does not run"
-	assert_output_has "'manykube start -p e2e-look' mends it"
+	assert_output_has "'manykube start -p e2e-look' repairs it"
 	run -0 manykube status -n node-1
 }
 

@@ -112,10 +112,10 @@ TEST(the_arithmetic_of_a_majority_is_told)
 	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third), WELL(worker) };
 
 	assert_quorum(nodes, 1, "1 of 1 healthy");
-	assert_quorum(nodes, 2, "2 of 2 healthy, none may fail");
+	assert_quorum(nodes, 2, "2 of 2 healthy, tolerates no failure");
 	assert_quorum(nodes, 4, "3 of 3 healthy, 1 may fail");
 	end_node(&nodes[1], "Stopped");
-	assert_quorum(nodes, 4, "2 of 3 healthy, none may fail");
+	assert_quorum(nodes, 4, "2 of 3 healthy, tolerates no failure");
 	assert_quorum(nodes, 2, "1 of 2 healthy, and 2 are needed: 'manykube start'");
 	end_node(&nodes[0], "Stopped");
 	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube start'");
@@ -143,14 +143,14 @@ TEST(a_control_plane_that_has_left_etcd_is_counted_as_stopped)
 	end_node(&nodes[1], "Stopped");
 	end_node(&nodes[2], "Stopped");
 	second.phase = third.phase = NODE_PLANNED;
-	assert_quorum(nodes, 3, "1 of 3 healthy, none may fail; 2 are stopped");
+	assert_quorum(nodes, 3, "1 of 3 healthy, tolerates no failure; 2 are stopped");
 	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 3 }, NULL), 204);
 	quorum = health_quorum(&(struct cluster_status){ nodes, 3 }, NULL);
 	ASSERT_INT(quorum.members, 1);
 	ASSERT_INT(quorum_total(&quorum), 3);
 	nodes[2].host = "Running";
 	assert_quorum_during("manykube node start", nodes, 3,
-			     "1 of 3 healthy, none may fail; 1 is stopped, 1 is joining");
+			     "1 of 3 healthy, tolerates no failure; 1 is stopped, 1 is joining");
 	nodes[0].apiserver = "Stopped";
 	assert_quorum(nodes, 3, "0 of 3 healthy, and 1 are needed: 'manykube start'");
 	second.phase = third.phase = NODE_JOINED;
@@ -162,20 +162,20 @@ TEST(a_control_plane_that_leaves_is_not_said_to_join)
 
 	third.phase = NODE_PLANNED;
 	assert_quorum_during("manykube node stop", nodes, 3,
-			     "2 of 3 healthy, none may fail; 1 is leaving");
+			     "2 of 3 healthy, tolerates no failure; 1 is leaving");
 	assert_quorum_during("manykube node delete", nodes, 3,
-			     "2 of 3 healthy, none may fail; 1 is leaving");
+			     "2 of 3 healthy, tolerates no failure; 1 is leaving");
 	assert_quorum_during("manykube node add", nodes, 3,
-			     "2 of 3 healthy, none may fail; 1 is joining");
+			     "2 of 3 healthy, tolerates no failure; 1 is joining");
 	/* Whoever had it join or leave was interrupted, or does both. */
-	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is not in etcd");
+	assert_quorum(nodes, 3, "2 of 3 healthy, tolerates no failure; 1 is not in etcd");
 	assert_quorum_during("manykube apply", nodes, 3,
-			     "2 of 3 healthy, none may fail; 1 is not in etcd");
+			     "2 of 3 healthy, tolerates no failure; 1 is not in etcd");
 	/* Its deletion can only be finished. */
 	third.phase = NODE_LEAVING;
-	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is leaving");
+	assert_quorum(nodes, 3, "2 of 3 healthy, tolerates no failure; 1 is leaving");
 	end_node(&nodes[2], "Stopped");
-	assert_quorum(nodes, 3, "2 of 3 healthy, none may fail; 1 is leaving");
+	assert_quorum(nodes, 3, "2 of 3 healthy, tolerates no failure; 1 is leaving");
 	third.phase = NODE_JOINED;
 }
 

@@ -210,8 +210,8 @@ TEST(problems_come_with_what_to_do)
 			 "\n"
 			 "node-2 is Stopped: it does not\n"
 			 "  run\n"
-			 "'manykube start -p dev' mends\n"
-			 "it\n"
+			 "'manykube start -p dev'\n"
+			 "repairs it\n"
 			 "\n"
 			 "node-2 is Stopped: it does not\n"
 			 "  run\n"
@@ -220,7 +220,7 @@ TEST(problems_come_with_what_to_do)
 	free(text);
 }
 
-TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_mended)
+TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_repaired)
 {
 	struct profile profile = { .name = (char *)"dev", .node_count = 1, .api_port = 16443 };
 	struct activity quiet = ACTIVITY_INIT;
@@ -235,7 +235,7 @@ TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_mended)
 	ASSERT_INT(fclose(out), 0);
 	ASSERT(strstr(text, "kubectl can't use this cluster: /k:1:2: odd\n"));
 	ASSERT(strstr(text, "correct or remove that kubeconfig"));
-	ASSERT(!strstr(text, "mends"));
+	ASSERT(!strstr(text, "repairs"));
 	free(text);
 }
 
