@@ -15,11 +15,16 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cluster/start.h"
+#include "driver/agent-state.h"
 #include "node/cluster-node.h"
 
 /* A busy host's kubelet may take seconds. */
 #define ANSWER_MS  8000
 #define RESTART_MS 20000
+
+/* The agent puts a try off for 10 s at most. */
+#define NEXT_TRY_MS      12000
+#define NEXT_TRY_POLL_MS 50
 
 static const struct service {
 	const char *name;
@@ -47,6 +52,30 @@ static int ask_service(const struct cluster_node *at, const struct service *serv
 	return r;
 }
 
+/* How often the kubelet of a node has failed that does not run now; 0 if it runs. */
+static unsigned kubelet_failures(const struct cluster_node *at)
+{
+	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (at->driver->files->read_state(&at->spec, &text, NULL) < 0)
+		return 0;
+	agent_state_parse(text.text, &state);
+	return agent_state_failures(&state, "kubelet");
+}
+
+/* Wait until the agent has tried the kubelet again, which it puts off longer each time: failures
+ * from before may be of what the user has put right since. */
+static void await_next_try(const struct cluster_node *at)
+{
+	int64_t deadline = clock_now_ms() + NEXT_TRY_MS;
+	unsigned failures = kubelet_failures(at);
+
+	while (failures > 0 && kubelet_failures(at) == failures &&
+	       clock_poll(deadline, NEXT_TRY_POLL_MS))
+		;
+}
+
 /* What the API says of NODE is from before its kubelet was started. */
 static void expect_news(struct start *start, const struct node *node)
 {
@@ -63,8 +92,10 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 
 		r = ask_service(at, &services[i]);
 		/* The agent is about to start it; a kubelet tells of its node when it starts. */
-		if (r < 0 && r != -ETIMEDOUT && strcmp(services[i].name, "kubelet") == 0)
+		if (r < 0 && r != -ETIMEDOUT && strcmp(services[i].name, "kubelet") == 0) {
+			await_next_try(at);
 			expect_news(start, node);
+		}
 		if (r != -ETIMEDOUT)
 			continue;
 		/* And what needs it: a kubelet tells of its node at once when it starts, and else
