@@ -23,6 +23,9 @@
 #define API_PATIENCE_MS 15000
 #define API_POLL_MS     200
 
+/* For an API without etcd's majority, which says nothing until its own time is over. */
+#define API_DOUBT_MS 3000
+
 /*
  * The pods of a node that is gone are, too.  Kubernetes finds out by itself and then makes others
  * for them, but that takes it a minute; so this only hurries it, and may fail.
@@ -76,7 +79,7 @@ static bool insist(bool (*attempt)(const struct profile *, const char *),
 {
 	struct members_tally tally = members_tally(profile, NULL);
 	bool is_promising = tally.running > 0 && tally.running >= members_majority(tally.count);
-	int64_t deadline = clock_now_ms() + API_PATIENCE_MS;
+	int64_t deadline = clock_now_ms() + (is_promising ? API_PATIENCE_MS : API_DOUBT_MS);
 	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline);
 
 	while (!attempt(profile, name))
