@@ -256,7 +256,7 @@ stop_registry() {
 	run -0 --separate-stderr manykube start -p e2e-undo --dry-run --nodes=3 --offline --cpus=1 --memory=2g \
 		--disk-size=20g --driver=none
 	assert_output_has "would be made; 1 CPU, 2.0Gi of memory, a disk of 20Gi"
-	[[ $stderr == *"--driver is ignored"* ]] || fail "$stderr"
+	[[ $stderr == *"--driver=none is ignored"* ]] || fail "$stderr"
 	assert_output_has "node-3"
 	run manykube status -p e2e-undo
 	assert_status 85
