@@ -71,7 +71,7 @@ static int count_anew(const struct profile *profile, const struct node *node, st
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *before = last_report(profile, node);
 	int64_t deadline_ms = clock_now_ms() + COUNT_MS;
-	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline_ms);
+	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline_ms);
 	int r;
 
 	strlist_add(&names, "kubelet");

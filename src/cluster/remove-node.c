@@ -80,7 +80,7 @@ static bool insist(bool (*attempt)(const struct profile *, const char *),
 	struct members_tally tally = members_tally(profile, NULL);
 	bool is_promising = tally.running > 0 && tally.running >= members_majority(tally.count);
 	int64_t deadline = clock_now_ms() + (is_promising ? API_PATIENCE_MS : API_DOUBT_MS);
-	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline);
+	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline);
 
 	while (!attempt(profile, name))
 		if (!is_promising || !clock_poll(deadline, API_POLL_MS))

@@ -87,8 +87,7 @@ static int check_members(const struct profile *profile, struct error *err)
 	find_lost_members(profile, &loss);
 	left = loss.members - (unsigned)loss.lost.count;
 	all = loss.members + (unsigned)profile->lost_members.count;
-	if (profile->lost_members.count > 0 && loss.lost.count == 0 &&
-	    left < members_majority(all))
+	if (profile->lost_members.count > 0 && loss.lost.count == 0 && left < members_majority(all))
 		return refuse_without_majority(profile, left, all, err);
 	if (loss.lost.count == 0 || left >= members_majority(loss.members))
 		return 0;

@@ -421,7 +421,8 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		.controllers = BOOTSTRAP_INIT,
 		.addons = BOOTSTRAP_INIT,
 	};
-	cleanup_with(world_restore) const int64_t *before_ms = world_until(&start.deadline);
+	cleanup_with(world_restore)
+		arg_unused const int64_t *before_ms = world_until(&start.deadline);
 	struct cluster_restart restart;
 	int r;
 

@@ -237,7 +237,7 @@ static int await_kubelet(const struct upgrade *upgrade, const struct node *node,
 {
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
 	int64_t deadline = deadline_of(upgrade);
-	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline);
+	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline);
 
 	if (node->kubelet_binary)
 		return 0;
@@ -334,7 +334,7 @@ static int await_api_servers(const struct upgrade *upgrade, struct error *err)
 {
 	cleanup_free char *end = xasprintf(":%s", upgrade->plan.to);
 	int64_t deadline = deadline_of(upgrade);
-	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline);
+	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline);
 
 	for (;;) {
 		json_auto_t *pods = NULL;

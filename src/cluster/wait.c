@@ -276,7 +276,7 @@ int cluster_wait(const struct profile *profile, unsigned what,
 	static const enum cluster_wait order[] = { WAIT_API, WAIT_NODES, WAIT_READY,
 						   WAIT_DEFAULT_SA, WAIT_SYSTEM_PODS };
 	int64_t deadline = clock_now_ms() + (int64_t)seconds * 1000;
-	cleanup_with(world_restore) const int64_t *before_ms = world_until(&deadline);
+	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline);
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		int r;

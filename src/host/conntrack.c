@@ -71,8 +71,8 @@ static bool is_wanted(const struct search *search, const struct nlattr *address)
 /* Whether TUPLE has an address that is looked for. */
 static bool tuple_matches(const struct search *search, const struct nlattr *tuple)
 {
-	const struct nlattr *part;
-	const struct nlattr *address;
+	struct nlattr *part;
+	struct nlattr *address;
 
 	mnl_attr_for_each_nested(part, tuple)
 	{
@@ -91,7 +91,7 @@ static int note_connection(const struct nlmsghdr *message, void *data)
 	struct search *search = data;
 	const struct nlattr *original = NULL;
 	const struct nlattr *zone = NULL;
-	const struct nlattr *attr;
+	struct nlattr *attr;
 	bool matches = false;
 
 	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg))

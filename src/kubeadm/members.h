@@ -44,8 +44,8 @@ int members_pass_lead(const struct profile *profile, const struct node *node,
 /* How many of COUNT members are a majority. */
 unsigned members_majority(unsigned count);
 
-/* How many members PROFILE has, those of deleted control planes that etcd still counts included, and
- * how many of them run or are paused, those called EXCEPT (may be NULL) aside. */
+/* How many members PROFILE has, those of deleted control planes that etcd still counts included,
+ * and how many of them run or are paused, those called EXCEPT (may be NULL) aside. */
 struct members_tally {
 	unsigned count;
 	unsigned running; /* without those that are paused */
