@@ -308,7 +308,7 @@ is_shut() {
 	assert_status 4
 	assert_output_has "$KUBECONFIG:2:1: "
 	assert_output_has "correct or remove that kubeconfig"
-	[[ $output != *mends* ]] || fail "a start is said to mend it"
+	[[ $output != *repairs* ]] || fail "a start is said to repair it"
 	run manykube start
 	assert_status 38
 	assert_output_has "the file was not changed"
