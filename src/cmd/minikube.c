@@ -1,6 +1,7 @@
 /* The words of minikube that do not exist here, and what to use instead. */
 
 #include "cmd/minikube.h"
+#include "record/setting-check.h"
 
 #include <stddef.h>
 
@@ -80,7 +81,7 @@ const struct opt minikube_global_options[] = {
 	OPT_END,
 };
 
-#define NO_DRIVER "nodes are made of namespaces of this host and need no driver: leave it out"
+#define NO_DRIVER SETTING_NO_DRIVER
 #define NO_VM     "nodes are no virtual machines"
 #define BOUND     "--mount binds files of this host; there is no 9p between"
 #define AS_IT_IS "there is no substitute: --mount shows files as this host has them"

@@ -220,7 +220,6 @@ int setting_check_driver(const char *name, struct error *err)
 {
 	/* minikube's own name for nodes that are no machines of their own. */
 	if (strcmp(name, "none") == 0)
-		log_warning("--driver=none is ignored: nodes are made of namespaces of this host "
-			    "and need no driver: leave it out");
+		log_warning("--driver=none is ignored: " SETTING_NO_DRIVER);
 	return setting_is_open_driver(name) ? 0 : node_driver_check(name, err);
 }

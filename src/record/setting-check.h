@@ -40,6 +40,10 @@ int setting_check_version(const char *word, struct error *err);
 /* -ERANGE if a node can't live with a disk of so many bytes; 0 is none. */
 int setting_check_disk(uint64_t bytes, struct error *err);
 
+/* Why minikube's drivers are not needed. */
+#define SETTING_NO_DRIVER \
+	"nodes are made of namespaces of this host and need no driver: leave it out"
+
 /* Whether --driver=NAME leaves the choice to us: auto, or what minikube calls the lack of one. */
 bool setting_is_open_driver(const char *name);
 

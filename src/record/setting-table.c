@@ -209,7 +209,7 @@ const struct setting setting_table[] = {
 	  .start_help = "what makes the nodes; auto unless given",
 	  .node_help = "what makes the node, or auto; as the cluster's nodes unless given",
 	  .check = node_driver_check, .check_option = setting_check_driver, .config = SETTING_CONFIG_NONE,
-	  .instead = "nodes are made of namespaces of this host and need no driver: leave it out",
+	  .instead = SETTING_NO_DRIVER,
 	  EACH("driver", driver) },
 	{ "extraConfig", SETTING_EXTRA, OF_NODE, "extra-config", NULL, "{kubelet: {v: 4}}",
 	  "arguments of the node's kubelet", .operand = "kubelet.KEY=VALUE", .node_help = "an argument of the node's kubelet",
