@@ -29,11 +29,21 @@ static char *file_of(const char *folder, const char *name)
 	return xasprintf("%s/%s", folder, name);
 }
 
+/* A process that was killed gives up its memory, and with it its program, before its locks. */
+static bool is_ending(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/exe", (int)pid);
+	char program[1];
+
+	return readlink(path, program, sizeof(program)) < 0 && errno == ENOENT;
+}
+
 pid_t balancer_pid(const char *folder)
 {
 	cleanup_free char *lock = file_of(folder, FRONT_DOOR_LOCK);
+	pid_t pid = file_lock_holder(lock);
 
-	return file_lock_holder(lock);
+	return pid > 0 && is_ending(pid) ? 0 : pid;
 }
 
 pid_t balancer_worker_pid(const char *folder)

@@ -640,6 +640,27 @@ TEST(ensuring_and_stopping_again_changes_nothing)
 	ASSERT_OK(balancer_stop(test_folder(), &err));
 }
 
+TEST(one_that_is_ending_does_not_count_though_it_still_has_the_lock)
+{
+	cleanup_free char *path = xasprintf("%s/front-door.lock", test_folder());
+	cleanup_free char *note = NULL;
+	cleanup_fd int lock = -1;
+	siginfo_t end;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	/* It stays a zombie, which has as little memory as one that is about to let go. */
+	ASSERT(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) == 0);
+	ASSERT_OK(file_lock(path, "front-door", &lock, &err));
+	ASSERT_INT(balancer_pid(test_folder()), getpid());
+	note = xasprintf("%d front-door\n", (int)pid);
+	ASSERT(ftruncate(lock, 0) == 0);
+	ASSERT(pwrite(lock, note, strlen(note), 0) > 0);
+	ASSERT_INT(balancer_pid(test_folder()), 0);
+	ASSERT(waitpid(pid, NULL, 0) == pid);
+}
+
 TEST(it_ends_with_its_folder)
 {
 	int status;
