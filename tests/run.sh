@@ -75,31 +75,31 @@ run() {
 	seconds=$((SECONDS - start))
 }
 
-# "NAME PROTOCOL COMMAND..." of each test of the suite $2 of the build folder $1.
+# "NAME PROTOCOL COMMAND..." of each test of the suite $2 of the build directory $1.
 list_tests() {
 	meson introspect --tests "$1" | jq -r --arg suite "manykube:$2" '.[] |
 		select(.suite | index($suite)) |
 		[.name, .protocol] + (.env | to_entries | map("\(.key)=\(.value)")) + .cmd | join(" ")'
 }
 
-# The tests of the build folder $1 in the suites $3..., in groups that begin with $2.
+# The tests of the build directory $1 in the suites $3..., in groups that begin with $2.
 run_meson() {
-	local folder=$1 prefix=$2 suite name protocol command log
+	local dir=$1 prefix=$2 suite name protocol command log
 
 	shift 2
-	mkdir -p "$logs/$folder"
+	mkdir -p "$logs/$dir"
 	for suite; do
 		while read -r name protocol command; do
 			wanted "$prefix$suite/$name" || continue
-			log=$logs/$folder/$name.log
+			log=$logs/$dir/$name.log
 			# shellcheck disable=SC2086 # words: variables, programs and flags of ours
-			run "$log" timeout 300 env -C "$folder" $command
+			run "$log" timeout 300 env -C "$dir" $command
 			if [ "$protocol" = tap ]; then
 				count_tap "$prefix$suite/$name" "$log"
 			else
 				count_one "$prefix$suite/$name" "$log"
 			fi
-		done < <(list_tests "$folder" "$suite")
+		done < <(list_tests "$dir" "$suite")
 	done
 }
 

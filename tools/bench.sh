@@ -106,10 +106,10 @@ remove_others() {
 
 # Kill everything of a cluster as a power cut would, and start it again.
 measure_restart() {
-	local folder=$MANYKUBE_HOME/profiles/$1
+	local dir=$MANYKUBE_HOME/profiles/$1
 
-	cut -d' ' -f1 "$folder"/nodes/*/pid | xargs kill -KILL
-	kill -KILL "$(jq .pid "$folder/front-door.status.json")"
+	cut -d' ' -f1 "$dir"/nodes/*/pid | xargs kill -KILL
+	kill -KILL "$(jq .pid "$dir/front-door.status.json")"
 	"$measure" again "$1" "$manykube" start -v -p "$1" --offline
 }
 

@@ -35,12 +35,12 @@ def main():
     modules = dict(re.findall(r"\t\[(COMPONENT_\w+)\] = \{.*?\.module = \"([^\"]+)\"", source, re.S))
     lines = set()
     for component, version in re.findall(r"\[(COMPONENT_\w+)\] = \"(v[^\"]+)\"", source):
-        folder = download(modules[component], version, lines)
+        dir = download(modules[component], version, lines)
         if component == "COMPONENT_ETCD":
             for name in ETCD:
                 download(f"go.etcd.io/etcd/{name}/v3", version, lines)
         if component == "COMPONENT_KUBERNETES":
-            text = open(f"{folder}/go.mod", encoding="utf-8").read()
+            text = open(f"{dir}/go.mod", encoding="utf-8").read()
             for name in re.findall(r"^\s*(\S+) => \./staging/", text, re.M):
                 if not UNUSED.search(name):
                     download(name, "v0." + version.split(".", 1)[1], lines)

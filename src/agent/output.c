@@ -25,16 +25,16 @@ static void open_file(struct output *output)
 	output->size = fstat(output->file, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static void make_folder_of(const char *path)
+static void make_dir_of(const char *path)
 {
-	struct text folder = { 0 };
+	struct text dir = { 0 };
 	char *slash;
 
-	text_add(&folder, path, NULL);
-	slash = strrchr(folder.buf, '/');
-	if (slash && slash != folder.buf) {
+	text_add(&dir, path, NULL);
+	slash = strrchr(dir.buf, '/');
+	if (slash && slash != dir.buf) {
 		*slash = '\0';
-		(void)mkdir(folder.buf, 0755);
+		(void)mkdir(dir.buf, 0755);
 	}
 }
 
@@ -45,7 +45,7 @@ void output_open(struct output *output, const char *path)
 	*output = (struct output){ .path = path, .read_fd = -1, .write_fd = -1, .file = -1 };
 	if (!path)
 		return;
-	make_folder_of(path);
+	make_dir_of(path);
 	if (pipe2(ends, O_CLOEXEC) < 0) {
 		say("cannot make a pipe: ", strerror(errno), NULL);
 		return;

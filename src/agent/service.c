@@ -146,16 +146,16 @@ static void set_state(struct service *service, enum state state)
 
 void services_open(const struct agent_config *config, const char *state_file, int state_fd)
 {
-	struct text folder = { 0 };
+	struct text dir = { 0 };
 	char *slash;
 
 	state_path = state_file;
 	host_page = map_for_host(state_fd);
-	text_add(&folder, state_file, NULL);
-	slash = strrchr(folder.buf, '/');
-	if (slash && slash != folder.buf) {
+	text_add(&dir, state_file, NULL);
+	slash = strrchr(dir.buf, '/');
+	if (slash && slash != dir.buf) {
 		*slash = '\0';
-		(void)mkdir(folder.buf, 0755);
+		(void)mkdir(dir.buf, 0755);
 	}
 	inotify = watch_open();
 	count = config->count;

@@ -3,7 +3,7 @@
  *
  * A file counts once nobody writes it any more.  When its writing ends while we watch, the
  * kernel says so (IN_CLOSE_WRITE, IN_MOVED_TO).  A file that we come upon, because it was there
- * first or its folder just appeared, may be half written: a read lease is refused as long as
+ * first or its directory just appeared, may be half written: a read lease is refused as long as
  * somebody has it open for writing, and then IN_CLOSE_WRITE is still to come.
  */
 
@@ -39,8 +39,8 @@ static bool is_complete(const char *path)
 	return complete;
 }
 
-/* Watch the file's folder or the nearest one above that exists. */
-static void watch_folder(struct watch *watch)
+/* Watch the file's directory or the nearest one above that exists. */
+static void watch_dir(struct watch *watch)
 {
 	struct text path = { 0 };
 	struct text below;
@@ -51,28 +51,27 @@ static void watch_folder(struct watch *watch)
 	do {
 		below = path;
 		slash = strrchr(path.buf, '/');
-		/* The folder of "/a" is "/". */
+		/* The directory of "/a" is "/". */
 		slash[slash == path.buf] = '\0';
-		watch->folder = inotify_add_watch(inotify, path.buf,
-						  IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO |
-							  IN_DELETE_SELF | IN_MOVE_SELF |
-							  IN_ONLYDIR);
-		if (watch->folder >= 0 || errno != ENOENT)
+		watch->dir = inotify_add_watch(inotify, path.buf,
+					       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO |
+						       IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+		if (watch->dir >= 0 || errno != ENOENT)
 			break;
 		missing = true;
 	} while (slash != path.buf);
-	if (watch->folder < 0)
+	if (watch->dir < 0)
 		say("cannot watch ", path.buf, ": ", strerror(errno), NULL);
-	/* The folder below may have come between the two calls: no event would tell. */
+	/* The directory below may have come between the two calls: no event would tell. */
 	else if (missing && access(below.buf, F_OK) == 0)
-		watch_folder(watch);
+		watch_dir(watch);
 }
 
 void watch_look(struct watch *watch)
 {
 	if (!watch->path || watch->there)
 		return;
-	watch_folder(watch);
+	watch_dir(watch);
 	watch->there = is_complete(watch->path);
 }
 
@@ -83,7 +82,7 @@ static void take_event(const struct inotify_event *event, struct watch *watches,
 	for (unsigned i = 0; i < count; i++) {
 		const char *slash = watches[i].path ? strrchr(watches[i].path, '/') : NULL;
 
-		if (slash && watches[i].folder == event->wd && strcmp(slash + 1, event->name) == 0)
+		if (slash && watches[i].dir == event->wd && strcmp(slash + 1, event->name) == 0)
 			watches[i].there = access(watches[i].path, F_OK) == 0;
 	}
 }

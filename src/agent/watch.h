@@ -1,5 +1,5 @@
-/* Files that services wait for: seen by inotify once they are complete, in folders that need not
- * exist yet. */
+/* Files that services wait for: seen by inotify once they are complete, in directories that need
+ * not exist yet. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 struct watch {
 	const char *path;
 	bool there; /* found complete; set to false to wait for it anew, then call watch_look() */
-	int folder; /* the inotify watch, of the file's folder or the nearest one above */
+	int dir;    /* the inotify watch, of the file's directory or the nearest one above */
 };
 
 /* The descriptor to poll, or -1. */

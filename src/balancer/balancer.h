@@ -9,7 +9,7 @@
  * at once when the cluster is offline.  It passes on the host's ports that nodes were given.  The
  * keeper keeps the cluster's rules among those of the host's firewalls.
  *
- * FOLDER is the profile's.  In it: front-door.json (written by balancer_configure(), read
+ * DIR is the profile's.  In it: front-door.json (written by balancer_configure(), read
  * again by the running keeper whenever it is replaced), front-door.lock (held by the
  * keeper; names its pid), front-door.status.json (written by the keeper once the worker listens
  * and when a control plane's health changes: {"pid": N, "worker": N, "revision": N, "backends":
@@ -79,36 +79,36 @@ int balancer_config_parse(const char *text, size_t len, struct balancer_config *
 			  struct error *err);
 void balancer_config_release(struct balancer_config *config);
 
-/* Write FOLDER's configuration; a running front door takes it up by itself. */
-int balancer_configure(const char *folder, const struct balancer_config *config, struct error *err);
+/* Write DIR's configuration; a running front door takes it up by itself. */
+int balancer_configure(const char *dir, const struct balancer_config *config, struct error *err);
 
 /*
- * Start the front door of FOLDER unless it runs; returns once it listens.  One that an earlier
+ * Start the front door of DIR unless it runs; returns once it listens.  One that an earlier
  * program runs is replaced.  What keeps it from starting, such as an address in use, is in ERR. The
- * program is our own, called with `front-door FOLDER`; tests name another one by MANYKUBE_SELF.
+ * program is our own, called with `front-door DIR`; tests name another one by MANYKUBE_SELF.
  */
-int balancer_ensure(const char *folder, struct error *err);
+int balancer_ensure(const char *dir, struct error *err);
 
 /* Its keeper's pid, or 0 if it does not run. */
-pid_t balancer_pid(const char *folder);
+pid_t balancer_pid(const char *dir);
 
 /* Its worker's pid, or 0 if there is none right now. */
-pid_t balancer_worker_pid(const char *folder);
+pid_t balancer_worker_pid(const char *dir);
 
 /* Whether it leads new connections to the backend called NAME. */
-bool balancer_leads_to(const char *folder, const char *name);
+bool balancer_leads_to(const char *dir, const char *name);
 
 /*
  * Whether it runs, but one of its processes is stopped or deadlocked: 1 if within some seconds it
  * has not taken up its configuration once more, 0 if it has or does not run.  Only its own user and
  * root can ask that.
  */
-int balancer_hangs(const char *folder, struct error *err);
+int balancer_hangs(const char *dir, struct error *err);
 
 /* Stop it, and kill it if it hangs: returns when both of its processes have ended.  Succeeds if it
  * does not run. */
-int balancer_stop(const char *folder, struct error *err);
+int balancer_stop(const char *dir, struct error *err);
 
-/* The keeper itself: runs until SIGTERM or until FOLDER is deleted.  The hidden command
- * `front-door FOLDER` calls it. */
-int balancer_run(const char *folder, struct error *err);
+/* The keeper itself: runs until SIGTERM or until DIR is deleted.  The hidden command
+ * `front-door DIR` calls it. */
+int balancer_run(const char *dir, struct error *err);

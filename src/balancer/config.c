@@ -1,4 +1,4 @@
-/* The front door's configuration, kept as JSON in the profile's folder. */
+/* The front door's configuration, kept as JSON in the profile's directory. */
 
 #include <jansson.h>
 #include <string.h>
@@ -326,9 +326,9 @@ char *balancer_config_print(const struct balancer_config *config)
 	return text ? text : xstrdup("{}");
 }
 
-int balancer_configure(const char *folder, const struct balancer_config *config, struct error *err)
+int balancer_configure(const char *dir, const struct balancer_config *config, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
+	cleanup_free char *path = xasprintf("%s/%s", dir, FRONT_DOOR_CONFIG);
 	cleanup_free char *text = NULL;
 	json_auto_t *root = config_to_json(config);
 
@@ -343,9 +343,9 @@ int balancer_configure(const char *folder, const struct balancer_config *config,
 	return file_replace(path, text, strlen(text), 0644, err);
 }
 
-int front_door_read_config(const char *folder, struct balancer_config *ret, struct error *err)
+int front_door_read_config(const char *dir, struct balancer_config *ret, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/%s", folder, FRONT_DOOR_CONFIG);
+	cleanup_free char *path = xasprintf("%s/%s", dir, FRONT_DOOR_CONFIG);
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	int r = file_read(path, 1 << 20, &text, err);
 

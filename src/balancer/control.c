@@ -24,9 +24,9 @@ static const int answer_limit_ms = 8000;
 static const unsigned poll_ms = 5;
 static const off_t log_most_bytes = 5 << 20;
 
-static char *file_of(const char *folder, const char *name)
+static char *file_of(const char *dir, const char *name)
 {
-	return xasprintf("%s/%s", folder, name);
+	return xasprintf("%s/%s", dir, name);
 }
 
 /* A process that was killed gives up its memory, and with it its program, before its locks. */
@@ -38,26 +38,26 @@ static bool is_ending(pid_t pid)
 	return readlink(path, program, sizeof(program)) < 0 && errno == ENOENT;
 }
 
-pid_t balancer_pid(const char *folder)
+pid_t balancer_pid(const char *dir)
 {
-	cleanup_free char *lock = file_of(folder, FRONT_DOOR_LOCK);
+	cleanup_free char *lock = file_of(dir, FRONT_DOOR_LOCK);
 	pid_t pid = file_lock_holder(lock);
 
 	return pid > 0 && is_ending(pid) ? 0 : pid;
 }
 
-pid_t balancer_worker_pid(const char *folder)
+pid_t balancer_worker_pid(const char *dir)
 {
-	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
 	json_auto_t *status = json_load_file(path, 0, NULL);
 	json_int_t pid = json_integer_value(json_object_get(status, "worker"));
 
-	return pid > 0 && pid <= INT_MAX && balancer_pid(folder) > 0 ? (pid_t)pid : 0;
+	return pid > 0 && pid <= INT_MAX && balancer_pid(dir) > 0 ? (pid_t)pid : 0;
 }
 
-bool balancer_leads_to(const char *folder, const char *name)
+bool balancer_leads_to(const char *dir, const char *name)
 {
-	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
 	json_auto_t *status = json_load_file(path, 0, NULL);
 	const json_t *backends = json_object_get(status, "backends");
 
@@ -73,9 +73,9 @@ bool balancer_leads_to(const char *folder, const char *name)
 
 /* Whether PID, which holds the lock, listens: the status file is then its own.  Of an earlier
  * program, *RET_OUTDATED is set. */
-static bool is_ready(const char *folder, pid_t pid, bool *ret_outdated)
+static bool is_ready(const char *dir, pid_t pid, bool *ret_outdated)
 {
-	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
 	json_auto_t *status = json_load_file(path, 0, NULL);
 
 	*ret_outdated = json_integer_value(json_object_get(status, "revision")) <
@@ -134,11 +134,11 @@ static char *find_itself(void)
 }
 
 /* Start a front door with the write end of a pipe as READY. */
-static int spawn_keeper(const char *folder, int ready, struct error *err)
+static int spawn_keeper(const char *dir, int ready, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist environment = STRLIST_INIT;
-	cleanup_free char *log = file_of(folder, FRONT_DOOR_LOG);
-	cleanup_free char *folder_copy = xstrdup(folder);
+	cleanup_free char *log = file_of(dir, FRONT_DOOR_LOG);
+	cleanup_free char *dir_copy = xstrdup(dir);
 	struct process_options options = { .output = log, .no_stdin = true, .new_session = true };
 	struct process process = PROCESS_INIT;
 	cleanup_free char *program = find_itself();
@@ -146,12 +146,12 @@ static int spawn_keeper(const char *folder, int ready, struct error *err)
 
 	rotate_log(log);
 	/* A process for days must not keep the file system busy that the person is in. */
-	if (folder[0] == '/')
-		options.folder = "/";
+	if (dir[0] == '/')
+		options.dir = "/";
 	strlist_add_all(&environment, environ);
 	strlist_addf(&environment, FRONT_DOOR_READY_FD "=%d", ready);
 	options.environment = environment.items;
-	r = process_spawn(ARGV(program, (char[]){ "front-door" }, folder_copy), &options, &process,
+	r = process_spawn(ARGV(program, (char[]){ "front-door" }, dir_copy), &options, &process,
 			  err);
 	/* It is on its own now; init reaps it, or we do when we end. */
 	if (r == 0)
@@ -160,7 +160,7 @@ static int spawn_keeper(const char *folder, int ready, struct error *err)
 }
 
 /* Start a front door and wait for its report: 0 if it is ready, -EBUSY if another one runs. */
-static int start_keeper(const char *folder, int64_t deadline_ms, struct error *err)
+static int start_keeper(const char *dir, int64_t deadline_ms, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf report = STRBUF_INIT;
 	cleanup_fd int ready_read = -1;
@@ -174,7 +174,7 @@ static int start_keeper(const char *folder, int64_t deadline_ms, struct error *e
 	ready_write = ends[1];
 	if (fcntl(ready_write, F_SETFD, 0) < 0)
 		return error_sys(err, "cannot make a pipe");
-	r = spawn_keeper(folder, ready_write, err);
+	r = spawn_keeper(dir, ready_write, err);
 	if (r < 0)
 		return r;
 	(void)close(take_fd(ready_write));
@@ -188,28 +188,28 @@ static int start_keeper(const char *folder, int64_t deadline_ms, struct error *e
 	if (strncmp(report.text, "error ", 6) == 0)
 		return error_because(err, &reason_network, -EIO, "the front door: %s",
 				     report.text + 6);
-	return error_set(err, -EIO, "the front door did not start; '%s/%s' may say why", folder,
+	return error_set(err, -EIO, "the front door did not start; '%s/%s' may say why", dir,
 			 FRONT_DOOR_LOG);
 }
 
-int balancer_ensure(const char *folder, struct error *err)
+int balancer_ensure(const char *dir, struct error *err)
 {
 	int64_t deadline = clock_now_ms() + start_limit_ms;
 
 	do {
-		pid_t pid = balancer_pid(folder);
+		pid_t pid = balancer_pid(dir);
 		bool outdated;
 		int r;
 
-		if (pid > 0 && is_ready(folder, pid, &outdated)) {
+		if (pid > 0 && is_ready(dir, pid, &outdated)) {
 			/* Another user's serves as well, as long as that one does not replace it.
 			 */
-			if (!outdated || balancer_stop(folder, NULL) < 0)
+			if (!outdated || balancer_stop(dir, NULL) < 0)
 				return 0;
 			continue;
 		}
 		if (pid == 0) {
-			r = start_keeper(folder, deadline, err);
+			r = start_keeper(dir, deadline, err);
 			if (r != -EBUSY)
 				return r;
 		}
@@ -225,9 +225,9 @@ struct status_mark {
 	struct timespec written;
 };
 
-static struct status_mark mark_status(const char *folder)
+static struct status_mark mark_status(const char *dir)
 {
-	cleanup_free char *path = file_of(folder, FRONT_DOOR_STATUS);
+	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
 	struct stat st;
 
 	return stat(path, &st) == 0 ? (struct status_mark){ st.st_ino, st.st_mtim }
@@ -241,9 +241,9 @@ static bool is_same_status(const struct status_mark *a, const struct status_mark
 }
 
 /* Have the keeper read its configuration again: it looks at who has closed that file. */
-static int remind_keeper(const char *folder, struct error *err)
+static int remind_keeper(const char *dir, struct error *err)
 {
-	cleanup_free char *path = file_of(folder, FRONT_DOOR_CONFIG);
+	cleanup_free char *path = file_of(dir, FRONT_DOOR_CONFIG);
 	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	return fd < 0 ? error_sys(err, "cannot open '%s'", path) : 0;
@@ -253,22 +253,22 @@ static int remind_keeper(const char *folder, struct error *err)
  * The keeper hands its configuration to the worker also if nothing in it has changed, the worker
  * answers with a report, and the keeper makes a status file of that.  So both have to be well.
  */
-int balancer_hangs(const char *folder, struct error *err)
+int balancer_hangs(const char *dir, struct error *err)
 {
 	int64_t deadline_ms = clock_now_ms() + answer_limit_ms;
-	struct status_mark before = mark_status(folder);
-	pid_t keeper = balancer_pid(folder);
+	struct status_mark before = mark_status(dir);
+	pid_t keeper = balancer_pid(dir);
 	int r;
 
 	if (keeper == 0)
 		return 0;
-	r = remind_keeper(folder, err);
+	r = remind_keeper(dir, err);
 	if (r < 0)
 		return r;
 	do {
-		struct status_mark now = mark_status(folder);
+		struct status_mark now = mark_status(dir);
 
-		if (!is_same_status(&now, &before) || balancer_pid(folder) != keeper)
+		if (!is_same_status(&now, &before) || balancer_pid(dir) != keeper)
 			return 0;
 		clock_rest_ms(poll_ms);
 	} while (clock_left_ms(deadline_ms) > 0);
@@ -286,9 +286,9 @@ static bool has_parent(pid_t pid, pid_t parent)
 
 /* A descriptor of the worker of KEEPER, which is held by a descriptor already; -1 if there is none.
  */
-static int open_worker(const char *folder, pid_t keeper)
+static int open_worker(const char *dir, pid_t keeper)
 {
-	pid_t pid = balancer_worker_pid(folder);
+	pid_t pid = balancer_worker_pid(dir);
 	cleanup_fd int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
 
 	/* The status may be old, and its pid somebody else's. */
@@ -303,9 +303,9 @@ static bool ends_in_time(int pidfd)
 	return pidfd < 0 || poll(&end, 1, stop_limit_ms) > 0;
 }
 
-int balancer_stop(const char *folder, struct error *err)
+int balancer_stop(const char *dir, struct error *err)
 {
-	pid_t pid = balancer_pid(folder);
+	pid_t pid = balancer_pid(dir);
 	cleanup_fd int pidfd = -1;
 	cleanup_fd int worker = -1;
 
@@ -313,9 +313,9 @@ int balancer_stop(const char *folder, struct error *err)
 		return 0;
 	pidfd = pidfd_open(pid, 0);
 	/* The pid could have got a new owner before we held it: ask the lock again. */
-	if (pidfd < 0 || balancer_pid(folder) != pid)
+	if (pidfd < 0 || balancer_pid(dir) != pid)
 		return 0;
-	worker = open_worker(folder, pid);
+	worker = open_worker(dir, pid);
 	if (pidfd_send_signal(pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)
 		return error_sys(err, "cannot stop the front door, process %d", (int)pid);
 	if (!ends_in_time(pidfd))

@@ -1,4 +1,5 @@
-/* The front door's files in the profile's folder, shared by the process and those who control it.
+/* The front door's files in the profile's directory, shared by the process and those who control
+ * it.
  */
 #pragma once
 
@@ -17,4 +18,4 @@
  * file. 1 had none, and did all as root. */
 #define FRONT_DOOR_REVISION 3
 
-int front_door_read_config(const char *folder, struct balancer_config *ret, struct error *err);
+int front_door_read_config(const char *dir, struct balancer_config *ret, struct error *err);

@@ -1,7 +1,7 @@
 /*
  * The front door's keeper: the part that has privileges, and talks to nobody but its worker.
  *
- * It holds the lock, watches the folder, opens the sockets that the configuration asks for and
+ * It holds the lock, watches the directory, opens the sockets that the configuration asks for and
  * hands both to a worker (worker.h), which does all the rest without privileges.  Of what the
  * worker says it makes the status file.  A worker that ends is replaced: who connects meanwhile
  * waits in the sockets, which stay open here.  Beside that it keeps the cluster's rules among the
@@ -39,7 +39,7 @@ static const int64_t long_life_ms = 60 * 1000;
 static const int64_t end_limit_ms = 1000;
 
 struct front_door {
-	const char *folder;
+	const char *dir;
 	struct loop *loop;
 	struct guard *guard;
 	struct sockets *sockets;
@@ -75,7 +75,7 @@ static void answer_starter(const char *word, const char *text)
 static void write_status(struct front_door *door, json_t *backends)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *path = xasprintf("%s/%s", door->folder, FRONT_DOOR_STATUS);
+	cleanup_free char *path = xasprintf("%s/%s", door->dir, FRONT_DOOR_STATUS);
 	cleanup_free char *text = NULL;
 	json_auto_t *root = json_pack("{s:i, s:i, s:i, s:o}", "pid", (int)getpid(), "worker",
 				      (int)door->worker.pid, "revision", FRONT_DOOR_REVISION,
@@ -208,7 +208,7 @@ static int on_worker_end(int status, void *data, struct error *err)
 
 static int start_worker(struct front_door *door, struct error *err)
 {
-	int r = worker_start(cage_uid(door->folder), &door->worker, &door->channel, err);
+	int r = worker_start(cage_uid(door->dir), &door->worker, &door->channel, err);
 
 	if (r < 0)
 		return restart_later(door, NULL) < 0 ? r : 0;
@@ -231,7 +231,7 @@ static int apply_config_file(struct front_door *door, struct error *err)
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	struct balancer_config config = BALANCER_CONFIG_INIT;
-	int result = front_door_read_config(door->folder, &config, err);
+	int result = front_door_read_config(door->dir, &config, err);
 
 	if (result < 0)
 		return result;
@@ -251,7 +251,7 @@ static bool is_about(const struct inotify_event *event, const char *name)
 	return event->len > 0 && strcmp(event->name, name) == 0;
 }
 
-static int on_folder(int fd, arg_unused uint32_t events, void *data, arg_unused struct error *err)
+static int on_dir(int fd, arg_unused uint32_t events, void *data, arg_unused struct error *err)
 {
 	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
@@ -266,7 +266,7 @@ static int on_folder(int fd, arg_unused uint32_t events, void *data, arg_unused 
 			if (is_about(event, FRONT_DOOR_CONFIG) && !(event->mask & IN_DELETE))
 				changed = true;
 			/* The profile was deleted: nobody could find and stop us any more.  Not
-			 * every file system tells of the folder itself. */
+			 * every file system tells of the directory itself. */
 			if ((event->mask & (IN_DELETE_SELF | IN_IGNORED)) ||
 			    (is_about(event, FRONT_DOOR_LOCK) && (event->mask & IN_DELETE)))
 				loop_stop(door->loop);
@@ -305,11 +305,11 @@ static int watch_outside(struct front_door *door, struct error *err)
 	if (r < 0)
 		return r;
 	door->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (door->inotify < 0 || inotify_add_watch(door->inotify, door->folder,
+	if (door->inotify < 0 || inotify_add_watch(door->inotify, door->dir,
 						   IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE |
 							   IN_DELETE_SELF | IN_ONLYDIR) < 0)
-		return error_sys(err, "cannot watch '%s'", door->folder);
-	return loop_add_fd(door->loop, door->inotify, EPOLLIN, on_folder, door, &source, err);
+		return error_sys(err, "cannot watch '%s'", door->dir);
+	return loop_add_fd(door->loop, door->inotify, EPOLLIN, on_dir, door, &source, err);
 }
 
 static int start_doors(struct front_door *door, struct error *err)
@@ -359,14 +359,14 @@ static void front_door_release(struct front_door *door)
 	balancer_config_release(&door->config);
 }
 
-int balancer_run(const char *folder, struct error *err)
+int balancer_run(const char *dir, struct error *err)
 {
 	cleanup_with(front_door_release) struct front_door door = {
-		.folder = folder, .inotify = -1, .channel = -1, .worker = PROCESS_INIT
+		.dir = dir, .inotify = -1, .channel = -1, .worker = PROCESS_INIT
 	};
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
-	cleanup_free char *lock_path = xasprintf("%s/%s", folder, FRONT_DOOR_LOCK);
-	cleanup_free char *status_path = xasprintf("%s/%s", folder, FRONT_DOOR_STATUS);
+	cleanup_free char *lock_path = xasprintf("%s/%s", dir, FRONT_DOOR_LOCK);
+	cleanup_free char *status_path = xasprintf("%s/%s", dir, FRONT_DOOR_STATUS);
 	cleanup_fd int lock = -1;
 	int r;
 

@@ -1,4 +1,4 @@
-/* Files in a folder that somebody else may write to. */
+/* Files in a directory that somebody else may write to. */
 
 #include "base/below.h"
 
@@ -15,27 +15,26 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-static int open_from(const char *folder, const char *path, struct open_how *how)
+static int open_from(const char *dir, const char *path, struct open_how *how)
 {
-	cleanup_fd int top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int top = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	return top < 0 ? -1 : (int)syscall(SYS_openat2, top, path, how, sizeof(*how));
 }
 
-int below_find(const char *folder, const char *path, int *ret_fd, char **ret_path,
-	       struct error *err)
+int below_find(const char *dir, const char *path, int *ret_fd, char **ret_path, struct error *err)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT,
 	};
-	cleanup_fd int fd = open_from(folder, path, &how);
+	cleanup_fd int fd = open_from(dir, path, &how);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, "cannot find '%s' in '%s'", path, folder);
+		return error_sys(err, "cannot find '%s' in '%s'", path, dir);
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, -EINVAL, "'%s' in '%s' is not a file", path, folder);
+		return error_set(err, -EINVAL, "'%s' in '%s' is not a file", path, dir);
 	*ret_path = xasprintf("/proc/self/fd/%d", fd);
 	*ret_fd = take_fd(fd);
 	return 0;
@@ -162,40 +161,40 @@ int below_follow(const char *path, const struct strlist *writable, int *ret_fd, 
 	return 0;
 }
 
-int below_open(const char *folder, const char *path, int flags, int *ret_fd, struct error *err)
+int below_open(const char *dir, const char *path, int flags, int *ret_fd, struct error *err)
 {
 	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
 	struct open_how how = {
 		.flags = (unsigned)(O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
-	cleanup_fd int fd = open_from(folder, path, &how);
+	cleanup_fd int fd = open_from(dir, path, &how);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_sys(err, "cannot open '%s/%s'", folder, path);
+		return error_sys(err, "cannot open '%s/%s'", dir, path);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return error_set(err, -EINVAL, "'%s/%s' is not a file", folder, path);
+		return error_set(err, -EINVAL, "'%s/%s' is not a file", dir, path);
 	*ret_fd = take_fd(fd);
 	return 0;
 }
 
-int below_list(const char *folder, const char *path, struct strlist *ret, struct error *err)
+int below_list(const char *dir, const char *path, struct strlist *ret, struct error *err)
 {
-	return below_list_most(folder, path, SIZE_MAX, ret, err);
+	return below_list_most(dir, path, SIZE_MAX, ret, err);
 }
 
-int below_read(const char *folder, const char *path, size_t limit, struct strbuf *buf,
+int below_read(const char *dir, const char *path, size_t limit, struct strbuf *buf,
 	       struct error *err)
 {
 	cleanup_fd int fd = -1;
-	int r = below_open(folder, path, 0, &fd, err);
+	int r = below_open(dir, path, 0, &fd, err);
 
 	return r < 0 ? r : file_read_fd(fd, limit, buf, err);
 }
 
-/* Open the folder NAME of the folder FD; made with just MODE if it is missing, and else left as it
- * is. */
+/* Open the directory NAME of the directory FD; made with just MODE if it is missing, and else left
+ * as it is. */
 static int enter_directory(int fd, const char *name, mode_t mode)
 {
 	const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -215,15 +214,14 @@ static int enter_directory(int fd, const char *name, mode_t mode)
 	return next;
 }
 
-int below_make_folder(const char *folder, const char *path, mode_t mode, int *ret_fd,
-		      struct error *err)
+int below_make_dir(const char *dir, const char *path, mode_t mode, int *ret_fd, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const char *name;
 
 	if (fd < 0)
-		return error_sys(err, "cannot open '%s'", folder);
+		return error_sys(err, "cannot open '%s'", dir);
 	strlist_split(&names, path, '/');
 	strlist_for_each(name, &names) {
 		int next;
@@ -232,7 +230,7 @@ int below_make_folder(const char *folder, const char *path, mode_t mode, int *re
 			continue;
 		next = enter_directory(fd, name, mode);
 		if (next < 0)
-			return error_sys(err, "cannot make the folder '%s/%s'", folder, path);
+			return error_sys(err, "cannot make the directory '%s/%s'", dir, path);
 		(void)close(fd);
 		fd = next;
 	}
@@ -241,44 +239,44 @@ int below_make_folder(const char *folder, const char *path, mode_t mode, int *re
 	return 0;
 }
 
-int below_open_parent(const char *folder, const char *path, int *ret_fd, const char **ret_name,
+int below_open_parent(const char *dir, const char *path, int *ret_fd, const char **ret_name,
 		      struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	cleanup_free char *parent = xstrndup(path, slash ? (size_t)(slash - path) : 0);
 
 	*ret_name = slash ? slash + 1 : path;
-	return below_make_folder(folder, parent, 0755, ret_fd, err);
+	return below_make_dir(dir, parent, 0755, ret_fd, err);
 }
 
-int below_put(const char *folder, const char *path, const void *data, size_t len, mode_t mode,
+int below_put(const char *dir, const char *path, const void *data, size_t len, mode_t mode,
 	      struct error *err)
 {
-	cleanup_free char *shown = xasprintf("%s/%s", folder, path);
+	cleanup_free char *shown = xasprintf("%s/%s", dir, path);
 	cleanup_fd int fd = -1;
 	const char *name;
-	int r = below_open_parent(folder, path, &fd, &name, err);
+	int r = below_open_parent(dir, path, &fd, &name, err);
 
 	return r < 0 ? r : file_put_at(fd, name, shown, data, len, mode, false, err);
 }
 
-int below_list_most(const char *folder, const char *path, size_t most, struct strlist *ret,
+int below_list_most(const char *dir, const char *path, size_t most, struct strlist *ret,
 		    struct error *err)
 {
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *stream = NULL;
 	struct dirent *entry;
 	size_t count = 0;
 	int fd = -1;
-	int r = below_open(folder, path, O_DIRECTORY, &fd, err);
+	int r = below_open(dir, path, O_DIRECTORY, &fd, err);
 
 	if (r < 0)
 		return r;
-	dir = fdopendir(fd);
-	if (!dir) {
+	stream = fdopendir(fd);
+	if (!stream) {
 		(void)close(fd);
-		return error_sys(err, "cannot list '%s/%s'", folder, path);
+		return error_sys(err, "cannot list '%s/%s'", dir, path);
 	}
-	while (count <= most && (entry = readdir(dir)))
+	while (count <= most && (entry = readdir(stream)))
 		if (entry->d_name[0] != '.' && count++ < most)
 			strlist_add(ret, entry->d_name);
 	strlist_sort(ret);

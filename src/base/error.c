@@ -27,11 +27,11 @@ const struct reason reason_host_missing_tool = { "HOST_MISSING_TOOL", 35, NULL,
 const struct reason reason_host_unsupported = { "HOST_UNSUPPORTED", 36, NULL,
 	"the kernel, or something else of this machine, lacks what nodes need" };
 const struct reason reason_host_config = { "HOST_CONFIG", 38, NULL,
-	"the state folder, a profile, the settings or the kubeconfig is damaged or out of reach" };
+	"the state directory, a profile, the settings or the kubeconfig is damaged or out of reach" };
 const struct reason reason_resources = { "RSRC_INSUFFICIENT", 23, NULL,
 	"too little memory or too few processors" };
 const struct reason reason_storage = { "RSRC_INSUFFICIENT_STORAGE", 26,
-	"make room, or set MANYKUBE_HOME to a folder on a larger disk",
+	"make room, or set MANYKUBE_HOME to a directory on a larger disk",
 	"the disk is full or nearly so" };
 const struct reason reason_network = { "IF_ERROR", 70, NULL,
 	"the cluster's network can't be made: bridge, addresses, routes, nftables" };
@@ -61,9 +61,9 @@ const struct reason reason_command_refused = { "GUEST_COMMAND_REFUSED", 126, NUL
 const struct reason reason_command_missing = { "GUEST_COMMAND", 127, NULL,
 	"the node has no such program as 'manykube ssh' is to run there, as in a shell" };
 const struct reason reason_node_path = { "GUEST_PATH_MISSING", 85, NULL,
-	"a file or folder is not on the node" };
+	"a file or directory is not on the node" };
 const struct reason reason_host_path = { "HOST_PATH_MISSING", 35, NULL,
-	"a file or folder is not on this machine" };
+	"a file or directory is not on this machine" };
 const struct reason reason_control_plane = { "K8S_ERROR", 100, NULL,
 	"the control plane can't be made, or refused something" };
 const struct reason reason_api_not_running = { "K8S_APISERVER_STOPPED", 103, "'manykube start' brings it up",

@@ -35,10 +35,11 @@ extern const struct reason reason_busy;              /* 11: another command work
 extern const struct reason reason_not_root;          /* 37 */
 extern const struct reason reason_host_missing_tool; /* 35 */
 extern const struct reason reason_host_unsupported;  /* 36 */
-extern const struct reason reason_host_config; /* 38: state folder, profile or kubeconfig damaged */
-extern const struct reason reason_resources;   /* 23 */
-extern const struct reason reason_storage;     /* 26 */
-extern const struct reason reason_network;     /* 70: bridge, addresses, nftables */
+extern const struct reason
+	reason_host_config; /* 38: state directory, profile or kubeconfig damaged */
+extern const struct reason reason_resources;           /* 23 */
+extern const struct reason reason_storage;             /* 26 */
+extern const struct reason reason_network;             /* 70: bridge, addresses, nftables */
 extern const struct reason reason_subnet_taken;        /* 71 */
 extern const struct reason reason_port_taken;          /* 71 */
 extern const struct reason reason_download;            /* 40 */

@@ -1,4 +1,4 @@
-/* Whole files, folders and locks. */
+/* Whole files, directories and locks. */
 
 #include "base/file.h"
 
@@ -67,15 +67,14 @@ int file_write_all(int fd, const void *data, size_t len)
 }
 
 /* The rename is only durable once the directory itself is on disk. */
-static int sync_folder_of(const char *path, struct error *err)
+static int sync_dir_of(const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
-	cleanup_free char *folder = slash ? xstrndup(path, (size_t)(slash - path) + 1)
-					  : xstrdup(".");
-	cleanup_fd int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *dir = slash ? xstrndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
+	cleanup_fd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || fsync(fd) < 0)
-		return error_sys(err, "cannot sync the folder of '%s'", path);
+		return error_sys(err, "cannot sync the directory of '%s'", path);
 	return 0;
 }
 
@@ -83,7 +82,7 @@ int file_check_replaceable(const char *path, struct error *err)
 {
 	struct stat st;
 
-	/* Folders are refused by rename(). */
+	/* Directories are refused by rename(). */
 	if (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
 		return 0;
 	return error_set(err, -EINVAL, "'%s' is not a file", path);
@@ -91,18 +90,18 @@ int file_check_replaceable(const char *path, struct error *err)
 
 /* A file NAME that was not there before: what is there, also a link or a pipe, is not written to.
  */
-static int create_anew(int folder, const char *name, mode_t mode)
+static int create_anew(int dir, const char *name, mode_t mode)
 {
-	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
+	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
 		return -1;
-	return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	return openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-int file_put_at(int folder, const char *name, const char *shown, const void *data, size_t len,
+int file_put_at(int dir, const char *name, const char *shown, const void *data, size_t len,
 		mode_t mode, bool durable, struct error *err)
 {
 	cleanup_free char *temp = xasprintf("%s.new", name);
-	cleanup_fd int fd = create_anew(folder, temp, mode);
+	cleanup_fd int fd = create_anew(dir, temp, mode);
 	int r;
 
 	if (fd < 0)
@@ -118,14 +117,14 @@ int file_put_at(int folder, const char *name, const char *shown, const void *dat
 		r = error_sys(err, "cannot write '%s.new'", shown);
 		goto discard;
 	}
-	if (renameat(folder, temp, folder, name) < 0) {
+	if (renameat(dir, temp, dir, name) < 0) {
 		r = error_sys(err, "cannot replace '%s'", shown);
 		goto discard;
 	}
 	return 0;
 
 discard:
-	(void)unlinkat(folder, temp, 0);
+	(void)unlinkat(dir, temp, 0);
 	return r;
 }
 
@@ -135,7 +134,7 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode, st
 
 	if (r == 0)
 		r = file_put_at(AT_FDCWD, path, path, data, len, mode, true, err);
-	return r < 0 ? r : sync_folder_of(path, err);
+	return r < 0 ? r : sync_dir_of(path, err);
 }
 
 int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err)
@@ -173,12 +172,12 @@ static int copy_bytes(int in, int out)
 	}
 }
 
-/* Copy what IN has into the file NAME of FOLDER, made anew, with MODE and, unless it is NULL, the
+/* Copy what IN has into the file NAME of DIR, made anew, with MODE and, unless it is NULL, the
  * owner of ST. */
-static int copy_into(int in, int folder, const char *name, mode_t mode, const struct stat *owner,
+static int copy_into(int in, int dir, const char *name, mode_t mode, const struct stat *owner,
 		     struct error *err)
 {
-	cleanup_fd int out = create_anew(folder, name, mode & 0777);
+	cleanup_fd int out = create_anew(dir, name, mode & 0777);
 	int r;
 
 	if (out < 0)
@@ -221,11 +220,11 @@ int file_make_dirs(const char *path, mode_t mode, struct error *err)
 			continue;
 		*p = '\0';
 		if (mkdir(copy, mode) < 0 && errno != EEXIST && errno != EROFS)
-			return error_sys(err, "cannot make the folder '%s'", copy);
+			return error_sys(err, "cannot make the directory '%s'", copy);
 		*p = '/';
 	}
 	if (mkdir(copy, mode) < 0 && errno != EEXIST)
-		return error_sys(err, "cannot make the folder '%s'", path);
+		return error_sys(err, "cannot make the directory '%s'", path);
 	return 0;
 }
 
@@ -247,7 +246,7 @@ static int copy_link(int from, int to, const char *name, struct error *err)
 	return 0;
 }
 
-/* The entry NAME of the folder FROM likewise in the folder TO. */
+/* The entry NAME of the directory FROM likewise in the directory TO. */
 static int link_entry(int from, int to, const char *name, file_choice *copy_it, struct error *err)
 {
 	cleanup_fd int in = -1;
@@ -278,23 +277,24 @@ int file_link_tree_at(int from_parent, const char *from, int to_parent, const ch
 {
 	const int how = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 	cleanup_fd int target = -1;
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *stream = NULL;
 	struct dirent *entry;
 	struct stat st;
 	int fd = openat(from_parent, from, how);
 	int r = 0;
 
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir || fstat(fd, &st) < 0)
+	stream = fd < 0 ? NULL : fdopendir(fd);
+	if (!stream || fstat(fd, &st) < 0)
 		return error_sys(err, "cannot open '%s'", from);
 	if (mkdirat(to_parent, to, 0700) < 0 && errno != EEXIST)
-		return error_sys(err, "cannot make the folder '%s'", to);
+		return error_sys(err, "cannot make the directory '%s'", to);
 	target = openat(to_parent, to, how | O_NOFOLLOW);
-	/* Sticky folders and those that are closed to others must stay so, whatever the umask. */
+	/* Sticky directories and those that are closed to others must stay so, whatever the umask.
+	 */
 	if (target < 0 || fchown(target, st.st_uid, st.st_gid) < 0 ||
 	    fchmod(target, st.st_mode & 07777) < 0)
 		return error_sys(err, "cannot set the mode of '%s'", to);
-	while (r == 0 && (entry = readdir(dir)))
+	while (r == 0 && (entry = readdir(stream)))
 		if (!is_dots(entry->d_name))
 			r = link_entry(fd, target, entry->d_name, copy_it, err);
 	return r < 0 ? error_prefix(err, r, "'%s'", to) : 0;
@@ -307,7 +307,7 @@ int file_link_tree(const char *from, const char *to, file_choice *copy_it, struc
 
 static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned level)
 {
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *stream = NULL;
 	struct dirent *entry;
 	struct stat st;
 	uint64_t total;
@@ -324,12 +324,12 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned l
 		     : -1;
 	if (fd < 0)
 		return total;
-	dir = fdopendir(fd);
-	if (!dir) {
+	stream = fdopendir(fd);
+	if (!stream) {
 		(void)close(fd);
 		return total;
 	}
-	while ((entry = readdir(dir)))
+	while ((entry = readdir(stream)))
 		if (!is_dots(entry->d_name))
 			total += tree_bytes(fd, entry->d_name, linked, level + 1);
 	return total;

@@ -1,4 +1,4 @@
-/* Whole files, folders and locks. */
+/* Whole files, directories and locks. */
 #pragma once
 
 #include <sys/stat.h>
@@ -29,11 +29,11 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode, st
 int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err);
 
 /*
- * Likewise NAME in the opened FOLDER, which errors call SHOWN; with DURABLE the file's contents,
+ * Likewise NAME in the opened DIR, which errors call SHOWN; with DURABLE the file's contents,
  * not its name, are on the disk afterwards.  Whatever has this name, or NAME.new, is replaced and
- * never written to or followed, so FOLDER may be one that somebody else writes to.
+ * never written to or followed, so DIR may be one that somebody else writes to.
  */
-int file_put_at(int folder, const char *name, const char *shown, const void *data, size_t len,
+int file_put_at(int dir, const char *name, const char *shown, const void *data, size_t len,
 		mode_t mode, bool durable, struct error *err);
 
 /* Write TEXT into the existing file PATH in one write() call, as the kernel's control files want
@@ -46,7 +46,7 @@ int file_copy(const char *from, const char *to, struct error *err);
 
 bool file_exists(const char *path);
 
-/* Make the folder PATH and those above it; succeeds if it is there. */
+/* Make the directory PATH and those above it; succeeds if it is there. */
 int file_make_dirs(const char *path, mode_t mode, struct error *err);
 
 /*
@@ -56,8 +56,8 @@ int file_make_dirs(const char *path, mode_t mode, struct error *err);
  */
 int file_remove_tree(const char *path, struct error *err);
 
-/* Likewise NAME in the opened FOLDER. */
-int file_remove_tree_at(int folder, const char *name, struct error *err);
+/* Likewise NAME in the opened DIR. */
+int file_remove_tree_at(int dir, const char *name, struct error *err);
 
 /* Whether to copy the file NAME with the status ST instead of linking it. */
 typedef bool file_choice(const char *name, const struct stat *st);
@@ -66,11 +66,11 @@ typedef bool file_choice(const char *name, const struct stat *st);
  * Make TO a copy of the tree FROM in which every file is a hard link to the original,
  * except those for which COPY_IT (may be NULL) says true: they are copied.
  * Falls back to copying where links can't be made.  Copies have the owners of the originals.
- * TO may be there already; -ENOTDIR or -ELOOP for something else than a folder.
+ * TO may be there already; -ENOTDIR or -ELOOP for something else than a directory.
  */
 int file_link_tree(const char *from, const char *to, file_choice *copy_it, struct error *err);
 
-/* Likewise in opened folders; links in TO lead nowhere. */
+/* Likewise in opened directories; links in TO lead nowhere. */
 int file_link_tree_at(int from_parent, const char *from, int to_parent, const char *to,
 		      file_choice *copy_it, struct error *err);
 

@@ -24,18 +24,17 @@
 
 char *process_find(const char *program)
 {
-	cleanup_with(strlist_release) struct strlist folders = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist dirs = STRLIST_INIT;
 	const char *path = getenv("PATH");
-	const char *folder;
+	const char *dir;
 
 	if (strchr(program, '/'))
 		return access(program, X_OK) == 0 ? xstrdup(program) : NULL;
-	strlist_split(&folders, path ? path : "", ':');
+	strlist_split(&dirs, path ? path : "", ':');
 	/* What nodes need is in sbin, which an ordinary person's PATH may lack. */
-	strlist_split(&folders, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		      ':');
-	strlist_for_each(folder, &folders) {
-		char *candidate = xasprintf("%s/%s", folder, program);
+	strlist_split(&dirs, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ':');
+	strlist_for_each(dir, &dirs) {
+		char *candidate = xasprintf("%s/%s", dir, program);
 
 		if (access(candidate, X_OK) == 0)
 			return candidate;
@@ -96,8 +95,8 @@ static _Noreturn void become(const char *program, char *const *argv,
 	    (options->stdout_fd > 0 && dup2(options->stdout_fd, STDOUT_FILENO) < 0) ||
 	    (options->stderr_fd > 0 && dup2(options->stderr_fd, STDERR_FILENO) < 0) ||
 	    (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) ||
-	    (options->folder && chdir(options->folder) < 0) ||
-	    (options->only_folder && write_only_here() < 0) ||
+	    (options->dir && chdir(options->dir) < 0) ||
+	    (options->only_dir && write_only_here() < 0) ||
 	    (options->user && user_become(options->user) < 0))
 		goto failed;
 	if (options->confined_uid > 0 && drop_rights(options->confined_uid) < 0)

@@ -23,10 +23,11 @@ struct process {
 
 #define PROCESS_INIT ((struct process){ .pid = -1, .pidfd = -1 })
 
-/* How to start a child; zero means: our own standard input, output, error, folder and environment.
+/* How to start a child; zero means: our own standard input, output, error, directory and
+ * environment.
  */
 struct process_options {
-	const char *folder;
+	const char *dir;
 	const char *output;       /* append stdout and stderr to this file */
 	int stdin_fd;             /* > 0: the child's standard input */
 	int stdout_fd;            /* > 0: the child's standard output */
@@ -36,7 +37,7 @@ struct process_options {
 	bool dies_with_us;        /* killed when we end, however we end */
 	char *const *environment; /* NULL: ours */
 	const struct user *user;  /* NULL: run as who we are, else as this user */
-	bool only_folder;         /* it can change nothing outside of `folder`; needs root */
+	bool only_dir;            /* it can change nothing outside of `directory`; needs root */
 	/*
 	 * > 0: a program that reads what is not to be trusted.  It has this uid and gid and no
 	 * other rights, can't gain any by set-user-ID programs, has no network, an empty

@@ -62,15 +62,15 @@ static int move_to_top(struct removal *removal, int parent, const char *name)
 
 static int remove_below(struct removal *removal, int parent, const char *name, unsigned level);
 
-static int empty_directory(struct removal *removal, DIR *dir, unsigned level)
+static int empty_directory(struct removal *removal, DIR *stream, unsigned level)
 {
 	struct dirent *entry;
 	int r;
 
-	while ((entry = readdir(dir))) {
+	while ((entry = readdir(stream))) {
 		if (is_dots(entry->d_name))
 			continue;
-		r = remove_below(removal, dirfd(dir), entry->d_name, level + 1);
+		r = remove_below(removal, dirfd(stream), entry->d_name, level + 1);
 		if (r < 0)
 			return r;
 	}
@@ -80,7 +80,7 @@ static int empty_directory(struct removal *removal, DIR *dir, unsigned level)
 /* Remove NAME in PARENT, or move it to the top. */
 static int remove_below(struct removal *removal, int parent, const char *name, unsigned level)
 {
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *stream = NULL;
 	int r;
 
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
@@ -93,9 +93,9 @@ static int remove_below(struct removal *removal, int parent, const char *name, u
 		return errno == ENOTEMPTY || errno == EEXIST ? move_to_top(removal, parent, name)
 							     : -errno;
 	}
-	r = open_directory(parent, name, &dir);
+	r = open_directory(parent, name, &stream);
 	if (r == 0)
-		r = empty_directory(removal, dir, level);
+		r = empty_directory(removal, stream, level);
 	if (r < 0)
 		return r == -EXDEV ? -EBUSY : r;
 	if (unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
@@ -105,7 +105,7 @@ static int remove_below(struct removal *removal, int parent, const char *name, u
 
 static int remove_tree(int parent, const char *name)
 {
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *stream = NULL;
 	struct removal removal = { 0 };
 	unsigned long before;
 	int fd;
@@ -118,8 +118,8 @@ static int remove_tree(int parent, const char *name)
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
+	stream = fdopendir(fd);
+	if (!stream) {
 		(void)close(fd);
 		return -ENOMEM;
 	}
@@ -127,17 +127,17 @@ static int remove_tree(int parent, const char *name)
 	/* Each round that moves something leaves less. */
 	do {
 		before = removal.moves;
-		rewinddir(dir);
-		r = empty_directory(&removal, dir, 0);
+		rewinddir(stream);
+		r = empty_directory(&removal, stream, 0);
 	} while (r == 0 && removal.moves > before);
 	if (r == 0 && unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		r = -errno;
 	return r;
 }
 
-int file_remove_tree_at(int folder, const char *name, struct error *err)
+int file_remove_tree_at(int dir, const char *name, struct error *err)
 {
-	int r = remove_tree(folder, name);
+	int r = remove_tree(dir, name);
 
 	if (r < 0) {
 		errno = -r;

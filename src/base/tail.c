@@ -29,12 +29,12 @@ static int read_up_to(struct tail *tail, const char *path, off_t end, struct str
 	return 0;
 }
 
-int tail_end(const char *folder, const char *path, size_t most, struct tail *tail,
-	     struct strbuf *out, struct error *err)
+int tail_end(const char *dir, const char *path, size_t most, struct tail *tail, struct strbuf *out,
+	     struct error *err)
 {
 	struct stat st;
 	int fd = -1;
-	int r = below_open(folder, path, 0, &fd, err);
+	int r = below_open(dir, path, 0, &fd, err);
 
 	if (r < 0)
 		return r;
@@ -46,8 +46,8 @@ int tail_end(const char *folder, const char *path, size_t most, struct tail *tai
 	return read_up_to(tail, path, st.st_size, out, err);
 }
 
-int tail_more(const char *folder, const char *path, size_t most, struct tail *tail,
-	      struct strbuf *out, struct error *err)
+int tail_more(const char *dir, const char *path, size_t most, struct tail *tail, struct strbuf *out,
+	      struct error *err)
 {
 	cleanup_fd int fd = -1;
 	struct stat now;
@@ -61,7 +61,7 @@ int tail_more(const char *folder, const char *path, size_t most, struct tail *ta
 	r = read_up_to(tail, path, MIN(now.st_size, tail->offset + (off_t)most), out, err);
 	if (r < 0)
 		return r;
-	if (below_open(folder, path, 0, &fd, NULL) == 0 && fstat(fd, &named) == 0 &&
+	if (below_open(dir, path, 0, &fd, NULL) == 0 && fstat(fd, &named) == 0 &&
 	    (named.st_ino != now.st_ino || named.st_dev != now.st_dev)) {
 		tail_release(tail);
 		tail->fd = take_fd(fd);

@@ -14,15 +14,15 @@ struct tail {
 
 #define TAIL_INIT ((struct tail){ .fd = -1 })
 
-/* Open the file PATH in FOLDER as below_open() does, in place of what TAIL had opened, and add its
+/* Open the file PATH in DIR as below_open() does, in place of what TAIL had opened, and add its
  * end, at most MOST bytes, to OUT. */
-int tail_end(const char *folder, const char *path, size_t most, struct tail *tail,
-	     struct strbuf *out, struct error *err);
+int tail_end(const char *dir, const char *path, size_t most, struct tail *tail, struct strbuf *out,
+	     struct error *err);
 
 /* Add what came since, at most MOST bytes, to OUT, also if the file was rotated; nothing is no
  * error. */
-int tail_more(const char *folder, const char *path, size_t most, struct tail *tail,
-	      struct strbuf *out, struct error *err);
+int tail_more(const char *dir, const char *path, size_t most, struct tail *tail, struct strbuf *out,
+	      struct error *err);
 
 void tail_release(struct tail *tail);
 

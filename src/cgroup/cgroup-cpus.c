@@ -90,8 +90,8 @@ static int narrow_group(int group, void *data)
 	return 0;
 }
 
-/* Have all groups from FOLDER on run on CPUS; WIDER has these and all that any of them has now. */
-static int pin_tree(const char *folder, const char *cpus, const char *wider)
+/* Have all groups from DIR on run on CPUS; WIDER has these and all that any of them has now. */
+static int pin_tree(const char *dir, const char *cpus, const char *wider)
 {
 	int64_t deadline = clock_now_ms() + PIN_MS;
 
@@ -100,7 +100,7 @@ static int pin_tree(const char *folder, const char *cpus, const char *wider)
 		cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .enter = widen_group,
 									      .visit = narrow_group,
 									      .data = &pinning };
-		int r = cgroup_walk(&walk, folder);
+		int r = cgroup_walk(&walk, dir);
 
 		r = r < 0 ? r : pinning.problem;
 		if (r == 0 || !clock_poll(deadline, CGROUP_POLL_MS))
@@ -114,7 +114,7 @@ int cgroup_pin(const char *path, const struct cpus *cpus, struct error *err)
 	cleanup_with(cpus_release) struct cpus above = CPUS_INIT;
 	cleanup_free char *wider = NULL;
 	cleanup_free char *list = cpus_print(cpus);
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	const struct cgroup_hierarchy *hierarchy;
 	int r = cgroup_find_hierarchies(&h, err);
 
@@ -123,16 +123,16 @@ int cgroup_pin(const char *path, const struct cpus *cpus, struct error *err)
 	hierarchy = find_cpusets(&h, path);
 	if (!hierarchy)
 		return 0;
-	folder = xasprintf("%s/%s", hierarchy->mount, path);
+	dir = xasprintf("%s/%s", hierarchy->mount, path);
 	read_above(hierarchy, path, &above);
 	wider = cpus_print(&above);
 	/* Some kernels refuse to take away the set of a group that has processes. */
 	if (hierarchy->v2) {
-		cleanup_free char *file = xasprintf("%s/cpuset.cpus", folder);
+		cleanup_free char *file = xasprintf("%s/cpuset.cpus", dir);
 
 		return file_poke(file, cpus->count > 0 ? list : wider, err);
 	}
-	r = pin_tree(folder, cpus->count > 0 ? list : wider, wider);
+	r = pin_tree(dir, cpus->count > 0 ? list : wider, wider);
 	errno = -r;
-	return r < 0 ? error_sys(err, "cannot choose the CPUs of '%s'", folder) : 0;
+	return r < 0 ? error_sys(err, "cannot choose the CPUs of '%s'", dir) : 0;
 }

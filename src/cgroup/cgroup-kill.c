@@ -69,13 +69,13 @@ static int signal_group(int group, void *data)
 	return 0;
 }
 
-/* Signal all processes in the group FOLDER and below; RET_FOUND says how many. */
-static int signal_all(const char *folder, int signal, unsigned *ret_found)
+/* Signal all processes in the group DIR and below; RET_FOUND says how many. */
+static int signal_all(const char *dir, int signal, unsigned *ret_found)
 {
 	struct kill_work work = { .signal = signal };
 	cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = signal_group,
 								      .data = &work };
-	int r = cgroup_walk(&walk, folder);
+	int r = cgroup_walk(&walk, dir);
 
 	*ret_found = work.found;
 	return r;
@@ -84,14 +84,14 @@ static int signal_all(const char *folder, int signal, unsigned *ret_found)
 bool cgroup_has_processes(const char *path)
 {
 	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	unsigned found;
 
 	if (cgroup_find_hierarchies(&h, NULL) < 0)
 		return false;
-	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
+	dir = xasprintf("%s/%s", tracking(&h)->mount, path);
 	/* A walk that was disturbed was disturbed by somebody. */
-	return signal_all(folder, 0, &found) < 0 || found > 0;
+	return signal_all(dir, 0, &found) < 0 || found > 0;
 }
 
 unsigned cgroup_signal_program(const char *path, const char *name, int signal)
@@ -100,12 +100,12 @@ unsigned cgroup_signal_program(const char *path, const char *name, int signal)
 	struct kill_work work = { .name = name, .signal = signal };
 	cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = signal_group,
 								      .data = &work };
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
 	if (cgroup_find_hierarchies(&h, NULL) < 0)
 		return 0;
-	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
-	(void)cgroup_walk(&walk, folder);
+	dir = xasprintf("%s/%s", tracking(&h)->mount, path);
+	(void)cgroup_walk(&walk, dir);
 	return work.found;
 }
 
@@ -124,10 +124,10 @@ static void thaw_all(const struct cgroup_hierarchies *h, const char *path)
 {
 	for (size_t i = 0; i < h->count; i++) {
 		cleanup_with(cgroup_walk_release) struct cgroup_walk walk = { .visit = thaw_group };
-		cleanup_free char *folder = xasprintf("%s/%s", h->all[i].mount, path);
+		cleanup_free char *dir = xasprintf("%s/%s", h->all[i].mount, path);
 
 		if (cgroup_has_controller(&h->all[i], "freezer"))
-			(void)cgroup_walk(&walk, folder);
+			(void)cgroup_walk(&walk, dir);
 	}
 }
 
@@ -151,13 +151,13 @@ int cgroup_kill(const char *path, struct error *err)
 {
 	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
 	int64_t deadline = clock_now_ms() + 10000;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	int r = cgroup_find_hierarchies(&h, err);
 
 	if (r < 0)
 		return r;
-	folder = xasprintf("%s/%s", tracking(&h)->mount, path);
-	if (!file_exists(folder))
+	dir = xasprintf("%s/%s", tracking(&h)->mount, path);
+	if (!file_exists(dir))
 		return 0;
 	for (unsigned round = 0;; round++) {
 		unsigned found;
@@ -167,7 +167,7 @@ int cgroup_kill(const char *path, struct error *err)
 			poke_all(&h, path, "pids.max", "0");
 			poke_all(&h, path, "freezer.state", "FROZEN");
 		}
-		r = signal_all(folder, SIGKILL, &found);
+		r = signal_all(dir, SIGKILL, &found);
 		thaw_all(&h, path);
 		/* The first round may have looked while one process took another's place. */
 		if (r == 0 && found == 0 && round > 0)
@@ -187,12 +187,12 @@ int cgroup_remove(const char *path, struct error *err)
 	for (size_t i = 0; r == 0 && i < h.count; i++) {
 		cleanup_with(
 			cgroup_walk_release) struct cgroup_walk walk = { .remove_until = deadline };
-		cleanup_free char *folder = xasprintf("%s/%s", h.all[i].mount, path);
+		cleanup_free char *dir = xasprintf("%s/%s", h.all[i].mount, path);
 
-		r = cgroup_walk(&walk, folder);
+		r = cgroup_walk(&walk, dir);
 		if (r < 0) {
 			errno = -r;
-			return error_sys(err, "cannot remove the control group '%s'", folder);
+			return error_sys(err, "cannot remove the control group '%s'", dir);
 		}
 	}
 	return r;

@@ -26,15 +26,15 @@
 #include "cgroup/cgroup-find.h"
 
 /* A new cpuset has no cpus, and nothing can run in it, until it is given its parent's. */
-static void fill_cpuset(const char *parent, const char *folder)
+static void fill_cpuset(const char *parent, const char *dir)
 {
 	static const char *const files[] = { "cpuset.cpus", "cpuset.mems" };
-	cleanup_free char *clone = xasprintf("%s/cgroup.clone_children", folder);
+	cleanup_free char *clone = xasprintf("%s/cgroup.clone_children", dir);
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		cleanup_with(strbuf_release) struct strbuf value = STRBUF_INIT;
 		cleanup_free char *from = xasprintf("%s/%s", parent, files[i]);
-		cleanup_free char *to = xasprintf("%s/%s", folder, files[i]);
+		cleanup_free char *to = xasprintf("%s/%s", dir, files[i]);
 
 		if (file_read(from, 65536, &value, NULL) == 0)
 			(void)file_poke(to, value.text, NULL);
@@ -42,30 +42,30 @@ static void fill_cpuset(const char *parent, const char *folder)
 	(void)file_poke(clone, "1", NULL);
 }
 
-/* Whether processes are in the v2 group FOLDER itself; in the root they may be. */
-static bool is_inhabited(const char *folder)
+/* Whether processes are in the v2 group DIR itself; in the root they may be. */
+static bool is_inhabited(const char *dir)
 {
 	cleanup_with(strbuf_release) struct strbuf pids = STRBUF_INIT;
-	cleanup_free char *type = xasprintf("%s/cgroup.type", folder);
-	cleanup_free char *procs = xasprintf("%s/cgroup.procs", folder);
+	cleanup_free char *type = xasprintf("%s/cgroup.type", dir);
+	cleanup_free char *procs = xasprintf("%s/cgroup.procs", dir);
 
 	return file_exists(type) && file_read(procs, 1 << 20, &pids, NULL) == 0 && pids.len > 0;
 }
 
 /*
- * Make controllers usable in the groups below FOLDER; those that can't be are left out.  With
- * processes in FOLDER the kernel would take some of them and have the groups below hold threads
+ * Make controllers usable in the groups below DIR; those that can't be are left out.  With
+ * processes in DIR the kernel would take some of them and have the groups below hold threads
  * only.
  */
-static void enable_controllers(const char *folder)
+static void enable_controllers(const char *dir)
 {
 	cleanup_with(strbuf_release) struct strbuf have = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *from = xasprintf("%s/cgroup.controllers", folder);
-	cleanup_free char *to = xasprintf("%s/cgroup.subtree_control", folder);
+	cleanup_free char *from = xasprintf("%s/cgroup.controllers", dir);
+	cleanup_free char *to = xasprintf("%s/cgroup.subtree_control", dir);
 	const char *name;
 
-	if (is_inhabited(folder) || file_read(from, 4096, &have, NULL) < 0)
+	if (is_inhabited(dir) || file_read(from, 4096, &have, NULL) < 0)
 		return;
 	strbuf_trim_end(&have);
 	strlist_split(&names, have.text, ' ');
@@ -79,20 +79,20 @@ static void enable_controllers(const char *folder)
 static int create_in(const struct cgroup_hierarchy *hierarchy, const char *path, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
-	cleanup_free char *folder = xstrdup(hierarchy->mount);
+	cleanup_free char *dir = xstrdup(hierarchy->mount);
 	const char *part;
 
 	strlist_split(&parts, path, '/');
 	strlist_for_each(part, &parts) {
-		cleanup_free char *parent = take_ptr(folder);
+		cleanup_free char *parent = take_ptr(dir);
 
 		if (hierarchy->v2)
 			enable_controllers(parent);
-		folder = xasprintf("%s/%s", parent, part);
-		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-			return error_sys(err, "cannot make the control group '%s'", folder);
+		dir = xasprintf("%s/%s", parent, part);
+		if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+			return error_sys(err, "cannot make the control group '%s'", dir);
 		if (cgroup_has_controller(hierarchy, "cpuset"))
-			fill_cpuset(parent, folder);
+			fill_cpuset(parent, dir);
 	}
 	return 0;
 }
@@ -375,13 +375,13 @@ void cgroup_remove_if_empty(const char *path)
 	if (cgroup_find_hierarchies(&h, NULL) < 0)
 		return;
 	for (size_t i = 0; i < h.count; i++) {
-		cleanup_free char *folder = xasprintf("%s/%s", h.all[i].mount, path);
+		cleanup_free char *dir = xasprintf("%s/%s", h.all[i].mount, path);
 
-		(void)rmdir(folder);
+		(void)rmdir(dir);
 	}
 }
 
-int cgroup_mount(const char *folder, struct error *err)
+int cgroup_mount(const char *dir, struct error *err)
 {
 	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
 	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
@@ -390,12 +390,12 @@ int cgroup_mount(const char *folder, struct error *err)
 	if (r < 0)
 		return r;
 	if (!h.has_v1) {
-		if (mount("cgroup", folder, "cgroup2", flags, NULL) < 0)
+		if (mount("cgroup", dir, "cgroup2", flags, NULL) < 0)
 			return error_sys(err, "cannot mount the node's cgroup hierarchy");
 		return 0;
 	}
-	if (mount("cgroup", folder, "tmpfs", flags, "mode=755,size=64k,nr_inodes=1k") < 0)
-		return error_sys(err, "cannot mount a folder for the node's cgroups");
+	if (mount("cgroup", dir, "tmpfs", flags, "mode=755,size=64k,nr_inodes=1k") < 0)
+		return error_sys(err, "cannot mount a directory for the node's cgroups");
 	for (size_t i = 0; i < h.count; i++) {
 		cleanup_free char *target = NULL;
 
@@ -403,9 +403,9 @@ int cgroup_mount(const char *folder, struct error *err)
 		 * for a v2 host. */
 		if (h.all[i].v2)
 			continue;
-		target = xasprintf("%s%s", folder, strrchr(h.all[i].mount, '/'));
+		target = xasprintf("%s%s", dir, strrchr(h.all[i].mount, '/'));
 		if (mkdir(target, 0755) < 0 && errno != EEXIST)
-			return error_sys(err, "cannot make the folder '%s'", target);
+			return error_sys(err, "cannot make the directory '%s'", target);
 		if (mount("cgroup", target, "cgroup", flags, h.all[i].options) < 0)
 			return error_sys(err, "cannot mount the node's cgroup controllers '%s'",
 					 h.all[i].options);

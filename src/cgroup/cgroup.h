@@ -93,7 +93,7 @@ int cgroup_remove(const char *path, struct error *err);
 void cgroup_remove_if_empty(const char *path);
 
 /*
- * Mount the hierarchies at FOLDER (an existing folder, usually sys/fs/cgroup) as the
+ * Mount the hierarchies at DIR (an existing directory, usually sys/fs/cgroup) as the
  * caller's cgroup namespace sees them.
  */
-int cgroup_mount(const char *folder, struct error *err);
+int cgroup_mount(const char *dir, struct error *err);

@@ -184,12 +184,12 @@ int scope_adopt(const char *cluster, const char *name, const char *leaf, pid_t p
 int scope_destroy(const char *cluster, struct error *err)
 {
 	cleanup_free char *group = scope_group(cluster);
-	cleanup_free char *folder = xasprintf(CGROUP_ROOT "/%s", group);
+	cleanup_free char *dir = xasprintf(CGROUP_ROOT "/%s", group);
 	int64_t deadline = clock_now_ms() + VANISH_MS;
 	int r = cgroup_kill(group, err);
 
 	/* systemd removes it with the unit, and both are to be gone. */
-	while (r == 0 && scope_is_used() && file_exists(folder) && clock_poll(deadline, POLL_MS))
+	while (r == 0 && scope_is_used() && file_exists(dir) && clock_poll(deadline, POLL_MS))
 		;
 	if (r == 0)
 		r = cgroup_remove(group, err);

@@ -104,10 +104,10 @@ bool events_on_stdout(void)
 	return events.to_stdout;
 }
 
-void events_record(const char *folder)
+void events_record(const char *dir)
 {
 	free(events.record);
-	events.record = xasprintf("%s/logs/events.json", folder);
+	events.record = xasprintf("%s/logs/events.json", dir);
 	if (events.record_fd >= 0)
 		(void)close(events.record_fd);
 	events.record_fd = -1;

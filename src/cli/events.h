@@ -25,9 +25,9 @@ bool events_asked_for(const char *output, char *const *argv);
 /* The command "start" or "node add" speaks from now on, in events on stdout if TO_STDOUT. */
 void events_begin(const char *command, bool to_stdout);
 
-/* Keep the events in FOLDER/logs/events.json too: begun anew with the first step that finds the
- * folder. */
-void events_record(const char *folder);
+/* Keep the events in DIR/logs/events.json too: begun anew with the first step that finds the
+ * directory. */
+void events_record(const char *dir);
 
 /* Whether stdout has the events, so that nothing else may be said. */
 bool events_on_stdout(void);

@@ -42,9 +42,9 @@ static int guess_profile(const char *name, struct profile *ret, struct error *er
 	int r;
 
 	ret->name = xstrdup(name);
-	r = profile_folder(name, &ret->folder, err);
+	r = profile_dir(name, &ret->dir, err);
 	if (r == 0)
-		ret->bridge = profile_bridge_name(ret->folder);
+		ret->bridge = profile_bridge_name(ret->dir);
 	return r;
 }
 
@@ -95,9 +95,9 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 		r = destroy_shared(&profile, err);
 	/* Of nodes whose record can't be read. */
 	if (r == 0)
-		r = disk_unmount_below(profile.folder, err);
+		r = disk_unmount_below(profile.dir, err);
 	/* The record goes last: until then, delete can be repeated. */
 	if (r == 0)
-		r = migrate_remove(name, profile.folder, err);
+		r = migrate_remove(name, profile.dir, err);
 	return r;
 }

@@ -50,12 +50,12 @@ static int refuse_without_data(const struct profile *profile, const struct loss 
 		(void)error_because(err, &reason_control_plane, -ENOENT,
 				    "the directory '%s/nodes/%s' is gone, and with it the data of "
 				    "cluster '%s': node '%s' was its only control plane",
-				    profile->folder, names, profile->name, names);
+				    profile->dir, names, profile->name, names);
 	else
 		(void)error_because(err, &reason_control_plane, -ENOENT,
 				    "the directories of all control planes (%s) in '%s/nodes' are "
 				    "gone, and with them the data of cluster '%s'",
-				    names, profile->folder, profile->name);
+				    names, profile->dir, profile->name);
 	return error_hint(
 		err, -ENOENT,
 		"nothing was changed; put back what was there from a backup, and run "
@@ -97,7 +97,7 @@ static int check_members(const struct profile *profile, struct error *err)
 	(void)error_because(err, &reason_control_plane, -EAGAIN,
 			    "the directories of control planes (%s) in '%s/nodes' are gone: %u of "
 			    "%u members of etcd are left, and %u are needed",
-			    names, profile->folder, left, loss.members,
+			    names, profile->dir, left, loss.members,
 			    members_majority(loss.members));
 	return members_hint_lost(-EAGAIN, err);
 }

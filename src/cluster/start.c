@@ -279,7 +279,7 @@ static int check_start(struct start *start, const char *name, const struct clust
 
 static int open_log(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *logs = xasprintf("%s/logs", profile->folder);
+	cleanup_free char *logs = xasprintf("%s/logs", profile->dir);
 	cleanup_free char *log = xasprintf("%s/last-start.log", logs);
 	int r = file_make_dirs(logs, 0755, err);
 
@@ -306,7 +306,7 @@ static void open_moved(const char *nodes, const char *name)
  */
 static int close_to_others(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *nodes = xasprintf("%s/nodes", profile->folder);
+	cleanup_free char *nodes = xasprintf("%s/nodes", profile->dir);
 	const struct node *node;
 	int r = file_make_dirs(nodes, 0700, err);
 

@@ -84,7 +84,7 @@ static int open_front_door(const struct profile *profile, const struct strlist *
 	r = front_door_config(profile, without, resolv.text, &config, err);
 	if (r < 0)
 		return r;
-	r = balancer_configure(profile->folder, &config, err);
+	r = balancer_configure(profile->dir, &config, err);
 	if (r == 0)
 		r = cluster_run_front_door(profile, err);
 	return r < 0 ? error_prefix(err, r, "cannot open the front door") : 0;
@@ -98,7 +98,7 @@ static int front_door_up(const struct profile *profile, struct error *err)
 static bool front_door_hangs(const struct profile *profile)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	int r = balancer_hangs(profile->folder, &why);
+	int r = balancer_hangs(profile->dir, &why);
 
 	if (r < 0)
 		log_debug("cannot tell whether the front door hangs: %s", why.text);
@@ -110,7 +110,7 @@ static bool leads_to_any(const struct profile *profile, const struct strlist *na
 	const char *name;
 
 	strlist_for_each(name, names)
-		if (balancer_leads_to(profile->folder, name))
+		if (balancer_leads_to(profile->dir, name))
 			return true;
 	return false;
 }
@@ -130,26 +130,26 @@ static int front_door_without(const struct profile *profile, const struct strlis
 
 static int front_door_down(const struct profile *profile, struct error *err)
 {
-	return balancer_stop(profile->folder, err);
+	return balancer_stop(profile->dir, err);
 }
 
 /* One client for the cluster that this process works on: connections are kept. */
 static struct kube *client;
-static char *client_folder;
+static char *client_dir;
 
 static int get_client(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
+	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->dir);
 	int r;
 
-	if (client && strcmp(client_folder, profile->folder) == 0)
+	if (client && strcmp(client_dir, profile->dir) == 0)
 		return 0;
 	if (client)
 		kube_free(take_ptr(client));
-	free(take_ptr(client_folder));
+	free(take_ptr(client_dir));
 	r = kube_open(path, &client, err);
 	if (r == 0)
-		client_folder = xstrdup(profile->folder);
+		client_dir = xstrdup(profile->dir);
 	return r;
 }
 
@@ -268,7 +268,7 @@ static bool admin_is_ready(const struct profile *profile)
 /* The administrator's certificate, as kubeadm made it on the primary, for both kubeconfigs. */
 static int kubeconfig_add(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->folder);
+	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->dir);
 	cleanup_free char *server = context_server(profile);
 	cleanup_with(kube_freep) struct kube *admin = NULL;
 	const struct node *primary = profile_primary(profile);
@@ -303,8 +303,8 @@ static int renew(const struct profile *profile, const struct node *node,
 		 const struct payload *payload, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
-	cleanup_free char *log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
+	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->dir);
+	cleanup_free char *log = xasprintf("%s/logs/kubeadm-%s.log", profile->dir, node->name);
 	struct process_options options = { .no_stdin = true, .output = log };
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
 	int r = cluster_node_open(profile, node, &at, err);

@@ -1,4 +1,4 @@
-/* `cp`: copy files and folders to, from and between nodes. */
+/* `cp`: copy files and directories to, from and between nodes. */
 
 #include <string.h>
 
@@ -78,11 +78,11 @@ const struct command cmd_cp = {
 	.name = "cp",
 	.elsewhere = "copy",
 	.operands = "[NODE:]SOURCE [NODE:]TARGET",
-	.summary = "copy a file or folder to, from or between nodes",
+	.summary = "copy a file or directory to, from or between nodes",
 	.description =
-		"Copies as 'cp -r' does: into TARGET if that is a folder, else to that name. A path without "
+		"Copies as 'cp -r' does: into TARGET if that is a directory, else to that name. A path without "
 		"NODE is on this host; if neither has one, TARGET is on the primary. Paths on nodes begin "
-		"with '/'. Links in folders stay links and modes stay; the owner is root on nodes, and you "
+		"with '/'. Links in directories stay links and modes stay; the owner is root on nodes, and you "
 		"on this host, where it is written with your rights also under sudo. A file has its name "
 		"only once it is complete.",
 	.examples = "manykube cp app.yaml /root/app.yaml\n"

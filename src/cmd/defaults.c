@@ -45,9 +45,9 @@ bool defaults_must_name(const char *profile_name)
 
 static bool cluster_exists(const char *name)
 {
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
-	return profile_folder(name, &folder, NULL) == 0 && file_exists(folder);
+	return profile_dir(name, &dir, NULL) == 0 && file_exists(dir);
 }
 
 static const char *look_up(const struct opt *opt, const void *data)

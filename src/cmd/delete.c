@@ -34,9 +34,9 @@ static const struct opt options[] = {
 
 static bool is_there(const char *name)
 {
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
-	return profile_folder(name, &folder, NULL) == 0 && file_exists(folder);
+	return profile_dir(name, &dir, NULL) == 0 && file_exists(dir);
 }
 
 static void forget_active(const char *name)
@@ -113,7 +113,7 @@ static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	bool quiet = ctx->quiet && !events_on_stdout();
-	int r = profile_list_folders(&names, err);
+	int r = profile_list_dirs(&names, err);
 
 	if (r == 0 && arg.purge)
 		r = check_purge(&names, ctx->profile_name, err);

@@ -162,7 +162,7 @@ const struct command cmd_doctor = {
 		"Changes nothing. Every line begins with ok, ! (works, but not as well as it could, or "
 		"could not be tried out) or X (nodes can't run without it). The exit status is 0 if "
 		"a start can work; else that of the first thing missing: 35 a program, 36 the kernel, "
-		"38 the folder of clusters, 23 memory, 26 disk.",
+		"38 the directory of clusters, 23 memory, 26 disk.",
 	.examples = "manykube doctor\n"
 		    "manykube doctor -o json\n",
 	.options = options,

@@ -1,4 +1,4 @@
-/* `front-door FOLDER`: the balancer's process; started by manykube itself. */
+/* `front-door DIR`: the balancer's process; started by manykube itself. */
 
 #include "balancer/balancer.h"
 #include "cmd/command.h"
@@ -10,8 +10,8 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_front_door = {
 	.name = "front-door",
-	.operands = "FOLDER",
-	.summary = "balance the API of the cluster in FOLDER",
+	.operands = "DIR",
+	.summary = "balance the API of the cluster in DIR",
 	.min_operands = 1,
 	.max_operands = 1,
 	.flags = COMMAND_HIDDEN | COMMAND_NO_SETTINGS,

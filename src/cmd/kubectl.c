@@ -33,7 +33,7 @@ static int find_kubectl(const struct profile *profile, char **ret_path, struct e
 	}
 	if (r < 0)
 		return r;
-	*ret_path = xasprintf("%s/bin/kubectl", payload.folder);
+	*ret_path = xasprintf("%s/bin/kubectl", payload.dir);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static int settle_rights(const char *kubeconfig, struct error *err)
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
-	cleanup_free char *kubeconfig = xasprintf("%s/kubeconfig", ctx->profile->folder);
+	cleanup_free char *kubeconfig = xasprintf("%s/kubeconfig", ctx->profile->dir);
 	cleanup_free char *kubectl = NULL;
 	cleanup_with(kube_freep) struct kube *admin = NULL;
 	int r;

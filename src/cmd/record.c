@@ -99,7 +99,7 @@ static void explain_disk(struct error *err, int code)
 		(void)error_reason(err, code, &reason_host_config);
 		(void)error_hint(err, code,
 				 "see that '%s' can be written to, or set MANYKUBE_HOME to a "
-				 "folder that can",
+				 "directory that can",
 				 state);
 	}
 }

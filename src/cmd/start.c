@@ -89,10 +89,10 @@ static void report(const char *name, const struct cluster_outcome *outcome)
 /* Programs may follow a start by its events, or look at them afterwards. */
 static void record_events(const char *name)
 {
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
-	if (profile_folder(name, &folder, NULL) == 0)
-		events_record(folder);
+	if (profile_dir(name, &dir, NULL) == 0)
+		events_record(dir);
 }
 
 static int check_counts(struct start_arguments *arguments, struct error *err)
@@ -128,12 +128,12 @@ static int check_counts(struct start_arguments *arguments, struct error *err)
 static int check_name(const char *name, struct error *err)
 {
 	const struct command *const *sub = cmd_profile.subcommands;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
 	while (*sub && strcmp((*sub)->name, name) != 0)
 		sub++;
-	if ((!*sub && strcmp(name, "help") != 0) || profile_folder(name, &folder, NULL) < 0 ||
-	    file_exists(folder))
+	if ((!*sub && strcmp(name, "help") != 0) || profile_dir(name, &dir, NULL) < 0 ||
+	    file_exists(dir))
 		return 0;
 	error_because(err, &reason_usage, -EINVAL,
 		      "'%s' can't name a cluster: 'manykube profile %s' means something else", name,

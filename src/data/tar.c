@@ -131,7 +131,7 @@ static int put_header(struct tar_writer *tar, const char *path, char type, mode_
 	return r < 0 ? r : write_block(tar, &header, sizeof(header), err);
 }
 
-int tar_add_folder(struct tar_writer *tar, const char *path, mode_t mode, struct error *err)
+int tar_add_dir(struct tar_writer *tar, const char *path, mode_t mode, struct error *err)
 {
 	cleanup_free char *with_slash = xasprintf("%s/", path);
 

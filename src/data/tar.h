@@ -17,7 +17,7 @@ struct tar_writer {
 	uint64_t bytes;        /* written so far */
 };
 
-int tar_add_folder(struct tar_writer *tar, const char *path, mode_t mode, struct error *err);
+int tar_add_dir(struct tar_writer *tar, const char *path, mode_t mode, struct error *err);
 int tar_add_link(struct tar_writer *tar, const char *path, const char *target, struct error *err);
 int tar_add_data(struct tar_writer *tar, const char *path, const void *data, size_t len,
 		 mode_t mode, struct error *err);

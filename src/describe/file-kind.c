@@ -564,8 +564,8 @@ int file_read_kind(struct file_reader *reader, const struct yaml_value *root)
 	reader->file->foreign = true;
 	/* So does kind. */
 	if (here) {
-		free(reader->file->folder);
-		reader->file->folder = here;
+		free(reader->file->dir);
+		reader->file->dir = here;
 	}
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(parts); i++)
 		if (yaml_get(root, parts[i].key))

@@ -69,7 +69,7 @@ char *file_absolute_path(const struct file_reader *reader, const char *path)
 		return xstrdup(path);
 	while (strncmp(path, "./", 2) == 0)
 		path += 2;
-	whole = xasprintf("%s/%s", reader->file->folder, path);
+	whole = xasprintf("%s/%s", reader->file->dir, path);
 	/* What is not there can't be simplified; that it is not there is said later. */
 	real = realpath(whole, NULL);
 	return real ? real : take_ptr(whole);

@@ -25,7 +25,7 @@ const char *file_keep(struct file_reader *reader, char *text);
 int file_read_own(struct file_reader *reader, const struct yaml_value *root);
 int file_read_kind(struct file_reader *reader, const struct yaml_value *root);
 
-/* PATH of this host, taken to begin in the file's folder, for the caller to free. */
+/* PATH of this host, taken to begin in the file's directory, for the caller to free. */
 char *file_absolute_path(const struct file_reader *reader, const char *path) must_check;
 
 /* Add a node without settings, which is described at PLACE, and return it; earlier pointers to

@@ -123,16 +123,17 @@ static void name_nodes(struct file_reader *reader)
 		}
 }
 
-/* The folder that SOURCE is in; what comes in is as good as a file in the folder we are in. */
-static char *folder_of(const char *source)
+/* The directory that SOURCE is in; what comes in is as good as a file in the directory we are in.
+ */
+static char *dir_of(const char *source)
 {
 	const char *slash = strrchr(source, '/');
 	cleanup_free char *here = getcwd(NULL, 0);
-	cleanup_free char *folder = slash ? xstrndup(source, (size_t)(slash - source)) : NULL;
+	cleanup_free char *dir = slash ? xstrndup(source, (size_t)(slash - source)) : NULL;
 
 	if (source[0] == '/')
-		return xstrdup(*folder ? folder : "/");
-	return xasprintf("%s%s%s", here ? here : "", folder ? "/" : "", folder ? folder : "");
+		return xstrdup(*dir ? dir : "/");
+	return xasprintf("%s%s%s", here ? here : "", dir ? "/" : "", dir ? dir : "");
 }
 
 /* The name is needed first: nodes may be called after it. */
@@ -156,7 +157,7 @@ int cluster_file_parse(const char *source, const char *text, size_t len,
 {
 	cleanup_with(cluster_file_release) struct cluster_file file = {
 		.source = xstrdup(source),
-		.folder = folder_of(source),
+		.dir = dir_of(source),
 	};
 	struct file_reader reader = { &file, before->has_version, err };
 	int r = yaml_read(source, text, len, &file.root, err);
@@ -291,6 +292,6 @@ void cluster_file_release(struct cluster_file *file)
 	yaml_value_release(&file->root);
 	free(file->name);
 	free(file->source);
-	free(file->folder);
+	free(file->dir);
 	*file = CLUSTER_FILE_INIT;
 }

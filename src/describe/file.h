@@ -18,7 +18,7 @@
 
 struct cluster_file {
 	char *source;           /* what the file is called, for words about it */
-	char *folder;           /* where its relative paths begin */
+	char *dir;              /* where its relative paths begin */
 	struct yaml_value root; /* what texts point into, */
 	struct strlist texts;   /* as they do into these */
 	char *name;             /* of the cluster */

@@ -207,7 +207,7 @@ static int take_mounts(const struct field *field, const json_t *value, struct im
 	return each_word(field, value, import, add_mount, err);
 }
 
-/* It always names a folder; 'Mount', where there is such a key, tells whether it was wanted. */
+/* It always names a directory; 'Mount', where there is such a key, tells whether it was wanted. */
 static int take_mount(const struct field *field, const json_t *value, struct import *import,
 		      struct error *err)
 {

@@ -62,7 +62,7 @@ static char *group_of(const struct node_spec *spec)
 
 static char *below(const struct node_spec *spec, const char *name)
 {
-	return xasprintf("%s/%s", spec->folder, name);
+	return xasprintf("%s/%s", spec->dir, name);
 }
 
 /* PID and start time of the agent as recorded; 0 if there is no record. */
@@ -114,7 +114,7 @@ static int find_agent(char **ret_path, struct error *err)
 		return error_hint(
 			err, error_reason(err, r, &reason_host_missing_tool),
 			"keep it beside the program, install both with 'make install', or "
-			"name its folder in MANYKUBE_LIBEXEC");
+			"name its directory in MANYKUBE_LIBEXEC");
 	}
 	*ret_path = take_ptr(agent);
 	return 0;
@@ -426,7 +426,7 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 	if (r == 0)
 		r = link_delete(host, link, err);
 	if (r == 0)
-		r = disk_unmount_below(spec->folder, err);
+		r = disk_unmount_below(spec->dir, err);
 	(void)unlink(path);
 	return r < 0 ? error_prefix(err, r, "cannot stop node '%s'", spec->name) : 0;
 }
@@ -451,7 +451,7 @@ static int destroy(const struct node_spec *spec, struct error *err)
 
 	native_disk_abandon(spec);
 	r = stop(spec, 0, err);
-	return r < 0 ? r : file_remove_tree(spec->folder, err);
+	return r < 0 ? r : file_remove_tree(spec->dir, err);
 }
 
 static int destroy_cluster(const char *cluster, struct error *err)
@@ -465,7 +465,7 @@ static enum node_state query(const struct node_spec *spec)
 {
 	if (running_pid(spec))
 		return NODE_RUNNING;
-	return file_exists(spec->folder) ? NODE_STOPPED : NODE_ABSENT;
+	return file_exists(spec->dir) ? NODE_STOPPED : NODE_ABSENT;
 }
 
 static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
@@ -476,8 +476,7 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 	*ret_usage = (struct node_usage){ .memory_bytes = cgroup_memory_bytes(group),
 					  .disk_bytes = native_disk_used(spec),
 					  .paused = cgroup_is_frozen(group),
-					  .stopping = pid &&
-						      native_is_stopping(spec->folder, pid) };
+					  .stopping = pid && native_is_stopping(spec->dir, pid) };
 }
 
 /* The pid of a node in which a program can run; one that is frozen would never begin. */

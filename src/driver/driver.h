@@ -23,7 +23,7 @@ enum node_state {
 	NODE_RUNNING,
 };
 
-/* A folder or file of the host that the node has, too. */
+/* A directory or file of the host that the node has, too. */
 struct node_mount {
 	char *host;
 	char *node; /* made if missing */
@@ -35,9 +35,10 @@ struct node_spec {
 	const char *cluster;
 	const char *profile; /* what people call the cluster */
 	const char *name;
-	const char *folder; /* the driver's directory for it on the host, which destroy() removes */
-	const char *payload; /* folder of the payload that it runs */
-	const char *base;   /* folder of the root file system whose /usr it has; NULL: the host's */
+	const char *dir; /* the driver's directory for it on the host, which destroy() removes */
+	const char *payload; /* directory of the payload that it runs */
+	const char
+		*base; /* directory of the root file system whose /usr it has; NULL: the host's */
 	const char *bridge; /* the driver connects the node to it; links are called BRIDGE.SLOT */
 	struct in_addr address;
 	unsigned prefix;
@@ -72,7 +73,8 @@ struct node_driver {
 	/* Tell FN of everything that this host should have for such nodes, as probe_each() does. */
 	int (*check_host)(probe_fn fn, void *data);
 
-	/* Make what the node keeps: its folder, /var with the payload's images, an empty /etc. */
+	/* Make what the node keeps: its directory, /var with the payload's images, an empty /etc.
+	 */
 	int (*create)(const struct node_spec *spec, struct error *err);
 
 	/* Bring it up unless it runs; returns when its PID 1 does. */

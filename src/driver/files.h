@@ -95,7 +95,7 @@ struct node_files {
 	/*
 	 * Run ARGV, a program of this host, on the node's files: FLAG ("--rootfs=") and a directory
 	 * that has its etc and var become the first argument.  The program can write nowhere else,
-	 * and ends with the caller.  OPTIONS' folder is not used.
+	 * and ends with the caller.  OPTIONS' directory is not used.
 	 */
 	int (*spawn)(const struct node_spec *spec, const char *flag, char *const *argv,
 		     const struct process_options *options, struct process *ret_process,

@@ -25,11 +25,11 @@ static bool is_own(arg_unused const char *name, const struct stat *st)
 	return st->st_uid != PAYLOAD_SHARED_UID;
 }
 
-static bool has_entry(int folder, const char *name)
+static bool has_entry(int dir, const char *name)
 {
 	struct stat st;
 
-	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static int create_images(const struct node_spec *spec, int lib, struct error *err)
@@ -57,7 +57,7 @@ static int make_missing(const struct node_spec *spec, const char *tree, const ch
 			mode_t mode, int *ret_fd, struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	int r = below_make_folder(tree, path, mode, ret_fd, &why);
+	int r = below_make_dir(tree, path, mode, ret_fd, &why);
 
 	if (r == -ENOTDIR || r == -ELOOP) {
 		log_debug("/%s of node '%s' is not a directory: it is left as it is", path,
@@ -72,20 +72,20 @@ static int fill_tree(const struct node_spec *spec, struct error *err)
 	static const struct {
 		const char *path;
 		mode_t mode;
-	} folders[] = {
+	} dirs[] = {
 		{ "var/lib/kubelet", 0750 }, { "var/lib/etcd", 0700 },       { "var/log", 0755 },
 		{ "var/log/pods", 0755 },    { "var/log/containers", 0755 }, { "var/tmp", 01777 },
 		{ "var/cache", 0755 },
 	};
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_fd int var = -1;
 	cleanup_fd int lib = -1;
-	int r = below_make_folder(tree, "var", 0755, &var, err);
+	int r = below_make_dir(tree, "var", 0755, &var, err);
 
 	if (r == 0)
 		r = make_missing(spec, tree, "var/lib", 0755, &lib, err);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++)
-		r = make_missing(spec, tree, folders[i].path, folders[i].mode, NULL, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(dirs); i++)
+		r = make_missing(spec, tree, dirs[i].path, dirs[i].mode, NULL, err);
 	if (r == 0 && symlinkat("/run", var, "run") < 0 && errno != EEXIST)
 		r = error_sys(err, "cannot make the link '/var/run' of node '%s'", spec->name);
 	return r < 0 || lib < 0 ? r : create_images(spec, lib, err);
@@ -98,7 +98,7 @@ int native_create(const struct node_spec *spec, struct error *err)
 	/* It has all of it, and its root may be changing it just now. */
 	if (node_driver_native.query(spec) == NODE_RUNNING)
 		return native_disk_up(spec, err);
-	r = node_tree_make(spec->folder, err);
+	r = node_tree_make(spec->dir, err);
 	if (r == 0)
 		r = native_disk_up(spec, err);
 	return r < 0 ? r : fill_tree(spec, err);

@@ -1,4 +1,4 @@
-/* What a native node keeps while it does not run: its folders, and its share of the images. */
+/* What a native node keeps while it does not run: its directories, and its share of the images. */
 #pragma once
 
 #include "driver/driver.h"

@@ -41,13 +41,13 @@
 
 static char *below(const struct node_spec *spec, const char *name)
 {
-	return xasprintf("%s/%s", spec->folder, name);
+	return xasprintf("%s/%s", spec->dir, name);
 }
 
 /* Where the disk is mounted.  The name is the host's own, see driver/tree.h. */
 static char *mount_place(const struct node_spec *spec)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 
 	return xasprintf("%s/var", tree);
 }
@@ -76,8 +76,7 @@ static void warn_if_large(const struct node_spec *spec)
 {
 	struct statvfs st;
 
-	if (statvfs(spec->folder, &st) == 0 &&
-	    (uint64_t)st.f_bavail * st.f_frsize < spec->disk_bytes)
+	if (statvfs(spec->dir, &st) == 0 && (uint64_t)st.f_bavail * st.f_frsize < spec->disk_bytes)
 		log_warning(
 			"the disk of node '%s' may grow to %llu MiB, and this host has %llu MiB "
 			"free: what goes beyond that is lost",
@@ -195,7 +194,7 @@ static int up(const struct node_spec *spec, struct error *err)
 	if (r == 0 && disk_is_mounted(var)) {
 		if (!is_small(spec, image) || node_driver_native.query(spec) == NODE_RUNNING)
 			return 0;
-		r = disk_unmount_below(spec->folder, err);
+		r = disk_unmount_below(spec->dir, err);
 	}
 	if (r == 0 && !file_exists(image))
 		r = make_image(spec, image, err);

@@ -1,6 +1,6 @@
 /*
  * The disk of a native node that was given a size of its own: ext4 in the file disk.img of its
- * folder, mounted on the var of its tree.
+ * directory, mounted on the var of its tree.
  *
  * It is mounted for the host as well, who looks for logs there; a node that does not run, and was
  * stopped in order, has nothing mounted.

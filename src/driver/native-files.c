@@ -31,13 +31,13 @@ static const char *in_tree(const char *path)
 
 static int read_agent_state(const struct node_spec *spec, struct strbuf *ret, struct error *err)
 {
-	return node_tree_read_state(spec->folder, ret, err);
+	return node_tree_read_state(spec->dir, ret, err);
 }
 
 static int look_at_file(const struct node_spec *spec, const char *path, struct node_file_info *ret,
 			struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_fd int fd = -1;
 	struct stat st;
 	int r = below_open(tree, in_tree(path), 0, &fd, err);
@@ -55,7 +55,7 @@ static int look_at_file(const struct node_spec *spec, const char *path, struct n
 static int list_directory(const struct node_spec *spec, const char *path, size_t most,
 			  struct strlist *ret, struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 
 	return below_list_most(tree, in_tree(path), most, ret, err);
 }
@@ -63,7 +63,7 @@ static int list_directory(const struct node_spec *spec, const char *path, size_t
 static int read_file(const struct node_spec *spec, const char *path, unsigned flags, size_t limit,
 		     struct strbuf *ret, struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_free char *found = NULL;
 	cleanup_fd int fd = -1;
 	int r;
@@ -77,7 +77,7 @@ static int read_file(const struct node_spec *spec, const char *path, unsigned fl
 static int read_end(const struct node_spec *spec, const char *path, size_t most, struct tail *tail,
 		    struct strbuf *ret, struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 
 	return tail_end(tree, in_tree(path), most, tail, ret, err);
 }
@@ -85,7 +85,7 @@ static int read_end(const struct node_spec *spec, const char *path, size_t most,
 static int read_more(const struct node_spec *spec, const char *path, size_t most, struct tail *tail,
 		     struct strbuf *ret, struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 
 	return tail_more(tree, in_tree(path), most, tail, ret, err);
 }
@@ -93,7 +93,7 @@ static int read_more(const struct node_spec *spec, const char *path, size_t most
 static int put_file(const struct node_spec *spec, const char *path, const void *data, size_t len,
 		    mode_t mode, struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 
 	return below_put(tree, in_tree(path), data, len, mode, err);
 }
@@ -101,7 +101,7 @@ static int put_file(const struct node_spec *spec, const char *path, const void *
 static int make_link(const struct node_spec *spec, const char *target, const char *path,
 		     struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_fd int parent = -1;
 	const char *name;
 	int r = below_open_parent(tree, in_tree(path), &parent, &name, err);
@@ -114,9 +114,9 @@ static int make_link(const struct node_spec *spec, const char *target, const cha
 static int make_directory(const struct node_spec *spec, const char *path, mode_t mode,
 			  struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 
-	return below_make_folder(tree, in_tree(path), mode, NULL, err);
+	return below_make_dir(tree, in_tree(path), mode, NULL, err);
 }
 
 /* Open the directory that PATH is in, unless it is missing; RET_NAME is PATH's last part. */
@@ -134,7 +134,7 @@ static int open_present_parent(const char *tree, const char *path, int *ret_fd,
 static int rename_file(const struct node_spec *spec, const char *from, const char *to,
 		       struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_fd int from_fd = -1;
 	cleanup_fd int to_fd = -1;
 	const char *from_name;
@@ -150,7 +150,7 @@ static int rename_file(const struct node_spec *spec, const char *from, const cha
 
 static int remove_file(const struct node_spec *spec, const char *path, struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_fd int parent = -1;
 	const char *name;
@@ -172,12 +172,12 @@ static int spawn_on_files(const struct node_spec *spec, const char *flag, char *
 			  const struct process_options *options, struct process *ret_process,
 			  struct error *err)
 {
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	struct process_options here = *options;
 
-	here.folder = tree;
-	here.only_folder = true;
+	here.dir = tree;
+	here.only_dir = true;
 	here.dies_with_us = true;
 	strlist_add(&all, argv[0]);
 	strlist_addf(&all, "%s%s", flag, tree);

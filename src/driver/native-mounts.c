@@ -84,12 +84,12 @@ void native_mounts_release(struct native_mounts *mounts)
 	*mounts = NATIVE_MOUNTS_INIT;
 }
 
-/* An empty file or folder PATH, as the mount on it will be. */
-static int make_place(const char *path, bool is_folder, struct error *err)
+/* An empty file or directory PATH, as the mount on it will be. */
+static int make_place(const char *path, bool is_dir, struct error *err)
 {
 	cleanup_fd int fd = -1;
 
-	if (is_folder)
+	if (is_dir)
 		return file_make_dirs(path, 0755, err);
 	/* Where nothing can be written there may be a file all the same. */
 	if (file_exists(path))
@@ -98,24 +98,25 @@ static int make_place(const char *path, bool is_folder, struct error *err)
 	return fd < 0 ? error_sys(err, "cannot make '%s'", path) : 0;
 }
 
-/* Whether PATH below FD is a folder; FD itself if it is "". */
-static bool is_folder(int fd, const char *path)
+/* Whether PATH below FD is a directory; FD itself if it is "". */
+static bool is_dir(int fd, const char *path)
 {
 	struct stat st;
 
 	return fstatat(fd, path, &st, AT_EMPTY_PATH) == 0 && S_ISDIR(st.st_mode);
 }
 
-int native_mounts_stage(const struct native_mounts *mounts, const char *folder, struct error *err)
+int native_mounts_stage(const struct native_mounts *mounts, const char *dir, struct error *err)
 {
-	int r = file_make_dirs(folder, 0755, err);
+	int r = file_make_dirs(dir, 0755, err);
 
 	for (size_t i = 0; r == 0 && i < mounts->count; i++) {
-		cleanup_free char *path = xasprintf("%s/%zu", folder, i);
+		cleanup_free char *path = xasprintf("%s/%zu", dir, i);
 
-		/* By its path it may not be found any more: the stage covers a folder of the host.
+		/* By its path it may not be found any more: the stage covers a directory of the
+		 * host.
 		 */
-		r = make_place(path, is_folder(mounts->trees[i], ""), err);
+		r = make_place(path, is_dir(mounts->trees[i], ""), err);
 		if (r == 0 &&
 		    move_mount(mounts->trees[i], "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 			r = error_sys(err, "cannot attach '%s'", mounts->specs[i].host);
@@ -123,10 +124,10 @@ int native_mounts_stage(const struct native_mounts *mounts, const char *folder, 
 	return r;
 }
 
-int native_mounts_pick_up(const struct native_mounts *mounts, const char *folder, struct error *err)
+int native_mounts_pick_up(const struct native_mounts *mounts, const char *dir, struct error *err)
 {
 	for (size_t i = 0; i < mounts->count; i++) {
-		cleanup_free char *path = xasprintf("%s/%zu", folder, i);
+		cleanup_free char *path = xasprintf("%s/%zu", dir, i);
 		int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 
 		if (fd < 0)
@@ -148,45 +149,45 @@ static int open_place(const char *path, int flags)
 	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
-/* Open the last part NAME of PATH, whose parent is opened as FOLDER, made if it is missing. */
-static int make_part(int folder, const char *path, const char *name, bool is_folder)
+/* Open the last part NAME of PATH, whose parent is opened as DIR, made if it is missing. */
+static int make_part(int dir, const char *path, const char *name, bool is_dir)
 {
-	int flags = is_folder ? O_DIRECTORY : 0;
+	int flags = is_dir ? O_DIRECTORY : 0;
 	int fd = open_place(path, flags);
 
 	if (fd >= 0 || errno != ENOENT)
 		return fd;
-	if (is_folder)
-		return mkdirat(folder, name, 0755) < 0
+	if (is_dir)
+		return mkdirat(dir, name, 0755) < 0
 			       ? -1
-			       : openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
-	return openat(folder, name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+			       : openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
+	return openat(dir, name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 }
 
 /* Open the place PATH of a mount, made if it is missing, and the directories above it. */
-static int open_mount_point(const char *path, bool is_folder)
+static int open_mount_point(const char *path, bool is_dir)
 {
 	cleanup_free char *copy = xstrdup(path);
-	cleanup_fd int folder = open_place("/", O_DIRECTORY);
+	cleanup_fd int dir = open_place("/", O_DIRECTORY);
 	char *name = copy + 1;
 	char *slash;
 
-	while (folder >= 0 && (slash = strchr(name, '/'))) {
+	while (dir >= 0 && (slash = strchr(name, '/'))) {
 		int next;
 
 		*slash = '\0';
-		next = make_part(folder, copy, name, true);
+		next = make_part(dir, copy, name, true);
 		*slash = '/';
-		(void)close(folder);
-		folder = next;
+		(void)close(dir);
+		dir = next;
 		name = slash + 1;
 	}
-	return folder < 0 ? -1 : make_part(folder, copy, name, is_folder);
+	return dir < 0 ? -1 : make_part(dir, copy, name, is_dir);
 }
 
 static int place_one(const struct node_mount *spec, int tree, struct error *err)
 {
-	cleanup_fd int place = open_mount_point(spec->node, is_folder(tree, ""));
+	cleanup_fd int place = open_mount_point(spec->node, is_dir(tree, ""));
 	int r = 0;
 
 	if (place < 0)

@@ -21,13 +21,12 @@ int native_mounts_open(const struct node_spec *spec, int userns_fd, uid_t uid_ba
 		       struct native_mounts *ret, struct error *err);
 void native_mounts_release(struct native_mounts *mounts);
 
-/* Attach them as FOLDER/0, FOLDER/1, … in a process that is still the host's root. */
-int native_mounts_stage(const struct native_mounts *mounts, const char *folder, struct error *err);
+/* Attach them as DIR/0, DIR/1, … in a process that is still the host's root. */
+int native_mounts_stage(const struct native_mounts *mounts, const char *dir, struct error *err);
 
-/* Take up what was staged, now at FOLDER, in a process that is the node's root: instead of what
+/* Take up what was staged, now at DIR, in a process that is the node's root: instead of what
  * the host has opened, TREES then has what the kernel has locked for the node. */
-int native_mounts_pick_up(const struct native_mounts *mounts, const char *folder,
-			  struct error *err);
+int native_mounts_pick_up(const struct native_mounts *mounts, const char *dir, struct error *err);
 
 /*
  * Put it to its places, in a process whose root is the node's and which can see nothing else. Links

@@ -62,9 +62,9 @@ int native_trees_open(const struct node_spec *spec, const char *agent, int usern
 {
 	cleanup_free char *bin = xasprintf("%s/bin", spec->payload);
 	cleanup_free char *cni = xasprintf("%s/cni", spec->payload);
-	cleanup_free char *tree = node_tree_path(spec->folder);
+	cleanup_free char *tree = node_tree_path(spec->dir);
 	cleanup_free char *var = xasprintf("%s/var", tree);
-	cleanup_free char *views = xasprintf("%s/views", spec->folder);
+	cleanup_free char *views = xasprintf("%s/views", spec->dir);
 	int r = open_usr(spec, userns_fd, ret, err);
 
 	if (r == 0)
@@ -97,16 +97,16 @@ void native_trees_release(struct native_trees *trees)
 	native_mounts_release(&trees->mounts);
 }
 
-static int make_folder(const char *path, mode_t mode, struct error *err)
+static int make_dir(const char *path, mode_t mode, struct error *err)
 {
 	if (mkdir(path, mode) < 0 && errno != EEXIST)
-		return error_sys(err, "cannot make the node's folder '%s'", path);
+		return error_sys(err, "cannot make the node's directory '%s'", path);
 	return 0;
 }
 
-static int make_folders(struct error *err)
+static int make_dirs(struct error *err)
 {
-	static const char *const folders[] = {
+	static const char *const dirs[] = {
 		"usr",  "etc",     "var",         "run",   "tmp",          "root",
 		"home", "mnt",     "dev",         "proc",  "sys",          "srv",
 		"opt",  "opt/cni", "opt/cni/bin", ".host", "opt/manykube", "opt/manykube/bin",
@@ -114,11 +114,11 @@ static int make_folders(struct error *err)
 	static const char *const links[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(dirs); i++) {
 		char path[64];
 
-		(void)snprintf(path, sizeof(path), ROOT "/%s", folders[i]);
-		r = make_folder(path, 0755, err);
+		(void)snprintf(path, sizeof(path), ROOT "/%s", dirs[i]);
+		r = make_dir(path, 0755, err);
 	}
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(links); i++) {
 		char path[64];
@@ -206,7 +206,7 @@ static int mount_devices(struct error *err)
 	/* No fuse: a process that waits for a file system of its own cannot be killed. */
 	static const char *const devices[] = { "null",    "zero", "full",   "random",
 					       "urandom", "tty",  "net/tun" };
-	static const char *const folders[] = { "net", "pts", "shm", "mqueue" };
+	static const char *const dirs[] = { "net", "pts", "shm", "mqueue" };
 	static const char *const links[][2] = {
 		{ "pts/ptmx", "ptmx" },          { "/proc/self/fd", "fd" },
 		{ "/proc/self/fd/0", "stdin" },  { "/proc/self/fd/1", "stdout" },
@@ -215,11 +215,11 @@ static int mount_devices(struct error *err)
 	int r = mount_one("dev", ROOT "/dev", "tmpfs", MS_NOSUID, "mode=755,size=1m,nr_inodes=4k",
 			  err);
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++) {
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(dirs); i++) {
 		char path[64];
 
-		(void)snprintf(path, sizeof(path), ROOT "/dev/%s", folders[i]);
-		r = make_folder(path, 0755, err);
+		(void)snprintf(path, sizeof(path), ROOT "/dev/%s", dirs[i]);
+		r = make_dir(path, 0755, err);
 	}
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(devices); i++)
 		r = mount_device(devices[i], err);
@@ -249,10 +249,10 @@ static int mount_devices(struct error *err)
 static int mount_clean(struct error *err)
 {
 	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-	int r = make_folder(ROOT "/opt/manykube/proc", 0755, err);
+	int r = make_dir(ROOT "/opt/manykube/proc", 0755, err);
 
 	if (r == 0)
-		r = make_folder(ROOT "/opt/manykube/sys", 0755, err);
+		r = make_dir(ROOT "/opt/manykube/sys", 0755, err);
 	if (r == 0)
 		r = mount_one("proc", ROOT "/opt/manykube/proc", "proc", flags, NULL, err);
 	if (r == 0)
@@ -338,7 +338,7 @@ int native_stage(const struct native_trees *trees, struct error *err)
 		r = attach(trees->agent, STAGE "/agent", true, err);
 	if (r == 0)
 		r = native_mounts_stage(&trees->mounts, STAGE "/mounts", err);
-	return r < 0 ? r : make_folder(ROOT, 0755, err);
+	return r < 0 ? r : make_dir(ROOT, 0755, err);
 }
 
 int native_build_root(const char *hostname, const struct native_cpus *cpus, uint64_t memory_bytes,
@@ -353,7 +353,7 @@ int native_build_root(const char *hostname, const struct native_cpus *cpus, uint
 		return error_sys(err, "cannot make the node's mounts its own");
 	if (mount("root", ROOT, "tmpfs", 0, "mode=755,size=16m,nr_inodes=16k") < 0)
 		return error_sys(err, "cannot mount the node's root");
-	r = make_folders(err);
+	r = make_dirs(err);
 	if (r == 0)
 		r = mount_trees(err);
 	if (r == 0)

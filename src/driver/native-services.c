@@ -90,14 +90,14 @@ static bool has_pending_term(pid_t pid)
 }
 
 /* The agent may not have come to say so yet. */
-bool native_is_stopping(const char *folder, pid_t pid)
+bool native_is_stopping(const char *dir, pid_t pid)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 
 	if (has_pending_term(pid))
 		return true;
-	if (node_tree_read_state(folder, &text, NULL) == 0)
+	if (node_tree_read_state(dir, &text, NULL) == 0)
 		agent_state_parse(text.text, &state);
 	return agent_state_is_stopping(&state);
 }

@@ -6,5 +6,5 @@
 /* The operation `ask` of a driver, for the node whose agent is PID. */
 int native_ask(pid_t pid, const char *place, const char *words, int timeout_ms, struct error *err);
 
-/* Whether the node with the directory FOLDER, whose agent is PID, was told to shut down. */
-bool native_is_stopping(const char *folder, pid_t pid);
+/* Whether the node with the directory DIR, whose agent is PID, was told to shut down. */
+bool native_is_stopping(const char *dir, pid_t pid);

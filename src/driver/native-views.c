@@ -80,9 +80,9 @@ char *native_views_cpuinfo(const char *text, const struct cpus *cpus)
 	return strbuf_take(&out);
 }
 
-static int put_view(const char *folder, const char *name, const char *text, struct error *err)
+static int put_view(const char *dir, const char *name, const char *text, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/%s", folder, name);
+	cleanup_free char *path = xasprintf("%s/%s", dir, name);
 
 	if (text)
 		return file_put(path, text, strlen(text), 0444, err);
@@ -90,13 +90,13 @@ static int put_view(const char *folder, const char *name, const char *text, stru
 	return 0;
 }
 
-int native_views_write(const char *folder, const struct native_cpus *cpus, uint64_t memory_bytes,
+int native_views_write(const char *dir, const struct native_cpus *cpus, uint64_t memory_bytes,
 		       struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf host = STRBUF_INIT;
 	cleanup_free char *memory = memory_bytes ? meminfo(memory_bytes) : NULL;
 	cleanup_free char *info = NULL;
-	int r = file_make_dirs(folder, 0755, err);
+	int r = file_make_dirs(dir, 0755, err);
 
 	if (r == 0 && cpus->ids.count > 0)
 		r = file_read("/proc/cpuinfo", 16 << 20, &host, err);
@@ -104,20 +104,20 @@ int native_views_write(const char *folder, const struct native_cpus *cpus, uint6
 		return r;
 	if (cpus->ids.count > 0)
 		info = native_views_cpuinfo(host.text, &cpus->ids);
-	r = put_view(folder, "meminfo", memory, err);
+	r = put_view(dir, "meminfo", memory, err);
 	if (r == 0)
-		r = put_view(folder, "cpuinfo", info, err);
+		r = put_view(dir, "cpuinfo", info, err);
 	return r;
 }
 
 /*
- * The folder of processor N below FOLDER, as far as programs look into it to count.  One that the
+ * The directory of processor N below DIR, as far as programs look into it to count.  One that the
  * host does not have, which IS_REAL tells, is empty: the kubelet counts it, but does not put it
  * into a cpuset, which would refuse it.
  */
-static int make_processor(const char *folder, unsigned n, bool is_real, struct error *err)
+static int make_processor(const char *dir, unsigned n, bool is_real, struct error *err)
 {
-	cleanup_free char *own = xasprintf("%s/cpu%u", folder, n);
+	cleanup_free char *own = xasprintf("%s/cpu%u", dir, n);
 	cleanup_free char *topology = xasprintf("%s/topology", own);
 	cleanup_free char *number = xasprintf("%u\n", n);
 	int r = file_make_dirs(is_real ? topology : own, 0755, err);
@@ -134,27 +134,27 @@ static int make_processor(const char *folder, unsigned n, bool is_real, struct e
 
 /*
  * The kubelet counts the processors in the memory nodes of /sys, or in /sys/devices/system/cpu
- * where there are no memory nodes: so take those away and lay out a folder of our own.
+ * where there are no memory nodes: so take those away and lay out a directory of our own.
  */
 static int mount_processors(const char *root, const struct native_cpus *cpus, struct error *err)
 {
-	cleanup_free char *folder = xasprintf("%s/sys/devices/system/cpu", root);
+	cleanup_free char *dir = xasprintf("%s/sys/devices/system/cpu", root);
 	cleanup_free char *nodes = xasprintf("%s/sys/devices/system/node", root);
 	cleanup_free char *list = cpus_print(&(struct cpus){ cpus->ids.ids, cpus->real });
 	cleanup_free char *online = xasprintf("%s\n", list);
 	int r;
 
-	if (mount("cpu", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m") < 0 ||
+	if (mount("cpu", dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m") < 0 ||
 	    (file_exists(nodes) &&
 	     mount("node", nodes, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=4k") < 0))
 		return error_sys(err, "cannot cover the node's processors");
-	r = put_view(folder, "online", online, err);
+	r = put_view(dir, "online", online, err);
 	if (r == 0)
-		r = put_view(folder, "possible", online, err);
+		r = put_view(dir, "possible", online, err);
 	if (r == 0)
-		r = put_view(folder, "present", online, err);
+		r = put_view(dir, "present", online, err);
 	for (size_t i = 0; r == 0 && i < cpus->ids.count; i++)
-		r = make_processor(folder, cpus->ids.ids[i], i < cpus->real, err);
+		r = make_processor(dir, cpus->ids.ids[i], i < cpus->real, err);
 	return r;
 }
 
@@ -179,13 +179,12 @@ struct cover {
 /* In the node's own namespaces: lay these views and processors over what is there. */
 static int cover_anew(const void *arg)
 {
-	static const char *const folders[] = { "/sys/devices/system/cpu",
-					       "/sys/devices/system/node" };
+	static const char *const dirs[] = { "/sys/devices/system/cpu", "/sys/devices/system/node" };
 	const struct cover *cover = arg;
 
 	/* What is not covered yet is refused, which is all right. */
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
-		(void)umount2(folders[i], MNT_DETACH);
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+		(void)umount2(dirs[i], MNT_DETACH);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
 		(void)umount2(views[i].over, MNT_DETACH);
 		if (cover->trees[i] >= 0 && move_mount(cover->trees[i], "", AT_FDCWD, views[i].over,
@@ -195,7 +194,7 @@ static int cover_anew(const void *arg)
 	return cover->cpus->ids.count > 0 ? mount_processors("", cover->cpus, NULL) : 0;
 }
 
-int native_views_renew(const char *folder, pid_t pid, const struct native_cpus *cpus,
+int native_views_renew(const char *dir, pid_t pid, const struct native_cpus *cpus,
 		       uint64_t memory_bytes, struct error *err)
 {
 	cleanup_free char *user = xasprintf("/proc/%d/ns/user", (int)pid);
@@ -205,9 +204,9 @@ int native_views_renew(const char *folder, pid_t pid, const struct native_cpus *
 
 	if (userns < 0)
 		return error_sys(err, "cannot open '%s'", user);
-	r = native_views_write(folder, cpus, memory_bytes, err);
+	r = native_views_write(dir, cpus, memory_bytes, err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(views); i++) {
-		cleanup_free char *source = xasprintf("%s/%s", folder, views[i].name);
+		cleanup_free char *source = xasprintf("%s/%s", dir, views[i].name);
 
 		if (file_exists(source))
 			r = namespace_map_tree(source, userns, true, &cover.trees[i], err);

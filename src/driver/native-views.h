@@ -11,12 +11,12 @@
 #include "driver/native-cpus.h"
 
 /*
- * Write into FOLDER, made if missing, the files meminfo and cpuinfo that stand for the kernel's, as
+ * Write into DIR, made if missing, the files meminfo and cpuinfo that stand for the kernel's, as
  * far as there are CPUS, or MEMORY_BYTES is not 0, and remove those that are not needed.  It is a
  * directory of the host that the node can't write to: these files are mounted into the node by
  * their names.
  */
-int native_views_write(const char *folder, const struct native_cpus *cpus, uint64_t memory_bytes,
+int native_views_write(const char *dir, const struct native_cpus *cpus, uint64_t memory_bytes,
 		       struct error *err);
 
 /* In the node: put the files in FROM over those of the /proc below ROOT, and CPUS into its /sys, if
@@ -25,10 +25,10 @@ int native_views_mount(const char *from, const char *root, const struct native_c
 		       struct error *err);
 
 /*
- * The same for a node that runs, whose first process is PID: write the files into FOLDER, and put
+ * The same for a node that runs, whose first process is PID: write the files into DIR, and put
  * them in the place of those it has.  Programs that run already may have read the old ones.
  */
-int native_views_renew(const char *folder, pid_t pid, const struct native_cpus *cpus,
+int native_views_renew(const char *dir, pid_t pid, const struct native_cpus *cpus,
 		       uint64_t memory_bytes, struct error *err);
 
 /* TEXT, a /proc/cpuinfo, with just the processors CPUS, for the caller to free. */

@@ -26,28 +26,28 @@ static const struct {
 	{ "srv", 0755 }, { "mnt", 0755 }, { "usr", 0755 },  { "usr-work", 0755 },
 };
 
-static bool has_entry(int folder, const char *name)
+static bool has_entry(int dir, const char *name)
 {
 	struct stat st;
 
-	return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* Whether the directories are still where earlier versions had them, all of them. */
-static bool is_old(const char *folder)
+static bool is_old(const char *dir)
 {
-	cleanup_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	return fd >= 0 && !has_entry(fd, TREE) && has_entry(fd, "etc");
 }
 
-char *node_tree_path(const char *folder)
+char *node_tree_path(const char *dir)
 {
-	return is_old(folder) ? xstrdup(folder) : xasprintf("%s/" TREE, folder);
+	return is_old(dir) ? xstrdup(dir) : xasprintf("%s/" TREE, dir);
 }
 
-/* Move what FOLDER, opened as FD, has of an earlier version into TREE. */
-static int move_old(const char *folder, int fd, int tree, struct error *err)
+/* Move what DIR, opened as FD, has of an earlier version into TREE. */
+static int move_old(const char *dir, int fd, int tree, struct error *err)
 {
 	int r;
 
@@ -55,40 +55,40 @@ static int move_old(const char *folder, int fd, int tree, struct error *err)
 		return 0;
 	/* What a killed node left mounted on its var would hold it in place.  In run are states of
 	 * services and views of the machine: every start makes them anew. */
-	r = disk_unmount_below(folder, err);
+	r = disk_unmount_below(dir, err);
 	if (r == 0)
 		r = file_remove_tree_at(fd, "run", err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(parts); i++) {
 		if (!has_entry(fd, parts[i].name))
 			continue;
 		if (has_entry(tree, parts[i].name))
-			log_warning("'%s/%s' is not used: there is '%s/" TREE "/%s'", folder,
-				    parts[i].name, folder, parts[i].name);
+			log_warning("'%s/%s' is not used: there is '%s/" TREE "/%s'", dir,
+				    parts[i].name, dir, parts[i].name);
 		else if (renameat(fd, parts[i].name, tree, parts[i].name) < 0)
-			r = error_sys(err, "cannot move '%s/%s' to '%s/" TREE "'", folder,
-				      parts[i].name, folder);
+			r = error_sys(err, "cannot move '%s/%s' to '%s/" TREE "'", dir,
+				      parts[i].name, dir);
 	}
 	return r;
 }
 
-int node_tree_make(const char *folder, struct error *err)
+int node_tree_make(const char *dir, struct error *err)
 {
 	cleanup_fd int fd = -1;
 	cleanup_fd int tree = -1;
-	int r = file_make_dirs(folder, 0755, err);
+	int r = file_make_dirs(dir, 0755, err);
 
 	if (r < 0)
 		return r;
-	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return error_sys(err, "cannot open '%s'", folder);
-	r = below_make_folder(folder, TREE, 0700, &tree, err);
+		return error_sys(err, "cannot open '%s'", dir);
+	r = below_make_dir(dir, TREE, 0700, &tree, err);
 	if (r == 0)
-		r = move_old(folder, fd, tree, err);
+		r = move_old(dir, fd, tree, err);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(parts); i++) {
 		cleanup_free char *path = xasprintf(TREE "/%s", parts[i].name);
 
-		r = below_make_folder(folder, path, parts[i].mode, NULL, err);
+		r = below_make_dir(dir, path, parts[i].mode, NULL, err);
 	}
 	return r;
 }
@@ -96,17 +96,17 @@ int node_tree_make(const char *folder, struct error *err)
 /* How often a state is read that changes all the time. */
 #define READS_MOST 20
 
-int node_tree_read_state(const char *folder, struct strbuf *ret, struct error *err)
+int node_tree_read_state(const char *dir, struct strbuf *ret, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/state", folder);
+	cleanup_free char *path = xasprintf("%s/state", dir);
 	/* An agent of an earlier version has it inside the node. */
-	bool is_inside = is_old(folder) && !file_exists(path);
+	bool is_inside = is_old(dir) && !file_exists(path);
 
 	/* The agent writes while we read: what is found twice, and begins, is whole. */
 	for (int attempt = 0; attempt < READS_MOST; attempt++) {
 		cleanup_with(strbuf_release) struct strbuf again = STRBUF_INIT;
-		int r = below_read(folder, is_inside ? "run/state" : "state", NODE_STATE_LIMIT,
-				   &again, err);
+		int r = below_read(dir, is_inside ? "run/state" : "state", NODE_STATE_LIMIT, &again,
+				   err);
 
 		if (r < 0)
 			return r;

@@ -22,16 +22,16 @@
 /* How long the text is that the agent may keep in a node's file "state". */
 #define NODE_STATE_LIMIT 65536
 
-/* The tree of the node whose directory is FOLDER, for the caller to free; it need not exist. */
-char *node_tree_path(const char *folder) must_check;
+/* The tree of the node whose directory is DIR, for the caller to free; it need not exist. */
+char *node_tree_path(const char *dir) must_check;
 
 /*
- * Make the tree of the node whose directory is FOLDER, with empty directories, moving those of an
+ * Make the tree of the node whose directory is DIR, with empty directories, moving those of an
  * earlier version into it.  The node does not run.  May be interrupted and repeated at any point.
  */
-int node_tree_make(const char *folder, struct error *err);
+int node_tree_make(const char *dir, struct error *err);
 
-/* What the agent of the node whose directory is FOLDER last said of its services; see
+/* What the agent of the node whose directory is DIR last said of its services; see
  * driver/agent-state.h.  The node's root can make it say anything, but not more than
  * NODE_STATE_LIMIT. */
-int node_tree_read_state(const char *folder, struct strbuf *ret, struct error *err);
+int node_tree_read_state(const char *dir, struct strbuf *ret, struct error *err);

@@ -14,7 +14,7 @@
 #include "base/process.h"
 #include "base/strbuf.h"
 
-#define UNIT_FOLDER "/etc/systemd/system"
+#define UNIT_DIR "/etc/systemd/system"
 
 static char *unit_of(const struct profile *profile)
 {
@@ -25,7 +25,7 @@ static char *file_of(const struct profile *profile)
 {
 	cleanup_free char *unit = unit_of(profile);
 
-	return xasprintf(UNIT_FOLDER "/%s", unit);
+	return xasprintf(UNIT_DIR "/%s", unit);
 }
 
 /* What has a meaning in a unit's text would need to be escaped in several ways; nobody has it. */

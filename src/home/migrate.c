@@ -171,12 +171,12 @@ static int renew_file(int fd, const char *directory, const char *name, struct er
 static int renew_nodes(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (!dir || fchown(fd, 0, 0) < 0 || fchmod(fd, 0700) < 0)
+	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0700) < 0)
 		return error_sys(err, "cannot make '%s' root's", path);
-	while ((entry = readdir(dir))) {
+	while ((entry = readdir(stream))) {
 		cleanup_fd int node = openat(fd, entry->d_name,
 					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -190,15 +190,15 @@ static int renew_nodes(const char *path, struct error *err)
 static int renew_tree(const char *path, int depth, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	/* From here on nobody else can change what is in it. */
-	if (!dir || fchown(fd, 0, 0) < 0 || fchmod(fd, 0755) < 0)
+	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0755) < 0)
 		return error_sys(err, "cannot make '%s' root's", path);
 	if (depth > DEPTH_MOST)
 		return refuse_move(path, "there are too many directories in it", err);
-	while ((entry = readdir(dir))) {
+	while ((entry = readdir(stream))) {
 		cleanup_free char *inner = xasprintf("%s/%s", path, entry->d_name);
 		struct stat st;
 		int r;
@@ -298,7 +298,7 @@ static bool is_running(const char *name)
 
 	if (profile_load(name, &profile, NULL) < 0)
 		return false;
-	if (balancer_pid(profile.folder) > 0)
+	if (balancer_pid(profile.dir) > 0)
 		return true;
 	profile_for_each_node(node, &profile)
 		if (cluster_node_state(&profile, node) == NODE_RUNNING)
@@ -335,10 +335,10 @@ int migrate_cluster(const char *name, struct error *err)
 	cleanup_free char *path = NULL;
 	cleanup_free char *moving = NULL;
 	cleanup_free char *above = NULL;
-	cleanup_free char *folder = NULL;
-	int r = profile_folder(name, &folder, err);
+	cleanup_free char *dir = NULL;
+	int r = profile_dir(name, &dir, err);
 
-	if (r < 0 || !found || strcmp(found, folder) != 0)
+	if (r < 0 || !found || strcmp(found, dir) != 0)
 		return r;
 	path = old_home_recorded(name);
 	moving = old_home_moving(name);
@@ -356,15 +356,15 @@ int migrate_cluster(const char *name, struct error *err)
 	return finish_move(name, path, moving, err);
 }
 
-int migrate_remove(const char *name, const char *folder, struct error *err)
+int migrate_remove(const char *name, const char *dir, struct error *err)
 {
 	cleanup_free char *found = old_home_find(name);
 	cleanup_free char *moving = old_home_moving(name);
 	cleanup_free char *path = NULL;
 	int r;
 
-	if (!found || strcmp(found, folder) != 0)
-		return file_remove_tree(folder, err);
+	if (!found || strcmp(found, dir) != 0)
+		return file_remove_tree(dir, err);
 	path = old_home_recorded(name);
 	r = file_remove_tree(moving, err);
 	if (r == 0 && path && file_exists(path))

@@ -14,5 +14,5 @@
  */
 int migrate_cluster(const char *name, struct error *err);
 
-/* Remove FOLDER, the directory of the cluster NAME, from wherever it is. */
-int migrate_remove(const char *name, const char *folder, struct error *err);
+/* Remove DIR, the directory of the cluster NAME, from wherever it is. */
+int migrate_remove(const char *name, const char *dir, struct error *err);

@@ -67,13 +67,13 @@ static bool is_known(const char *name)
 	return false;
 }
 
-/* The first in FOLDER that IS_OURS denies, for the caller to free; NULL if there is none. */
-static char *find_foreign(const char *folder, name_fn is_ours)
+/* The first in DIR that IS_OURS denies, for the caller to free; NULL if there is none. */
+static char *find_foreign(const char *dir, name_fn is_ours)
 {
-	cleanup_dir DIR *dir = opendir(folder);
+	cleanup_dir DIR *stream = opendir(dir);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)))
+	while (stream && (entry = readdir(stream)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
 		    !is_ours(entry->d_name))
 			return xstrdup(entry->d_name);
@@ -95,7 +95,7 @@ static int remove_known(const char *path, const char *shown, name_fn is_ours, st
 	return 0;
 }
 
-/* Whether both are the same folder. */
+/* Whether both are the same directory. */
 static bool is_same(const char *a, const char *b)
 {
 	struct stat one, two;
@@ -179,10 +179,10 @@ static int purge_user(struct error *err)
 /* Whether a user other than ours has a cluster. */
 static bool others_have_clusters(const char *own)
 {
-	cleanup_dir DIR *dir = opendir(MANYKUBE_STATE_DIR);
+	cleanup_dir DIR *stream = opendir(MANYKUBE_STATE_DIR);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while (stream && (entry = readdir(stream))) {
 		cleanup_free char *state = xasprintf(MANYKUBE_STATE_DIR "/%s", entry->d_name);
 		cleanup_free char *profiles = xasprintf("%s/profiles", state);
 		cleanup_free char *found = NULL;

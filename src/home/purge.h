@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 
-/* -EINVAL with reason_usage if the state folder can't be ours alone: the root, somebody's home. */
+/* -EINVAL with reason_usage if the state directory can't be ours alone: the root, somebody's home.
+ */
 int purge_check(struct error *err);
 
 /* Remove it; whatever is not there is no error. */

@@ -42,13 +42,13 @@ static bool is_device_of(int fd, const struct stat *st)
  * what it is. */
 static int find_loop_device(const char *image, char **ret_path)
 {
-	cleanup_dir DIR *dir = opendir("/sys/block");
+	cleanup_dir DIR *stream = opendir("/sys/block");
 	struct dirent *entry;
 	struct stat st;
 
-	if (!dir || stat(image, &st) < 0)
+	if (!stream || stat(image, &st) < 0)
 		return -1;
-	while ((entry = readdir(dir))) {
+	while ((entry = readdir(stream))) {
 		cleanup_free char *bound = xasprintf("/sys/block/%s/loop/backing_file",
 						     entry->d_name);
 		cleanup_free char *path = xasprintf("/dev/%s", entry->d_name);
@@ -116,7 +116,7 @@ static int attach(const char *image, bool read_only, int *ret_fd, char **ret_pat
 	return error_set(err, -EBUSY, "there is no free loop device for '%s'", image);
 }
 
-int disk_mount(const char *image, const char *folder, bool read_only, struct error *err)
+int disk_mount(const char *image, const char *dir, bool read_only, struct error *err)
 {
 	/* What is not there need not be kept; tables that were never used need not be zeroed. */
 	const char *how = read_only ? "noload" : "discard,noinit_itable,errors=remount-ro";
@@ -125,16 +125,16 @@ int disk_mount(const char *image, const char *folder, bool read_only, struct err
 	cleanup_fd int fd = read_only ? -1 : find_loop_device(image, &device);
 	int r = fd < 0 ? attach(image, read_only, &fd, &device, err) : 0;
 
-	if (r == 0 && mount(device, folder, "ext4", flags, how) < 0)
-		r = error_sys(err, "cannot mount '%s' on '%s'", image, folder);
+	if (r == 0 && mount(device, dir, "ext4", flags, how) < 0)
+		r = error_sys(err, "cannot mount '%s' on '%s'", image, dir);
 	return r;
 }
 
-bool disk_is_mounted(const char *folder)
+bool disk_is_mounted(const char *dir)
 {
 	struct statx st;
 
-	return statx(AT_FDCWD, folder, AT_SYMLINK_NOFOLLOW, 0, &st) == 0 &&
+	return statx(AT_FDCWD, dir, AT_SYMLINK_NOFOLLOW, 0, &st) == 0 &&
 	       st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
@@ -169,55 +169,55 @@ static char *mount_point(const char *line)
 	return path;
 }
 
-static bool is_below(const char *path, const char *folder)
+static bool is_below(const char *path, const char *dir)
 {
-	size_t len = strlen(folder);
+	size_t len = strlen(dir);
 
-	return strncmp(path, folder, len) == 0 && path[len] == '/';
+	return strncmp(path, dir, len) == 0 && path[len] == '/';
 }
 
-/* Whether a file below FOLDER is a disk. */
-static bool is_any_attached(const char *folder)
+/* Whether a file below DIR is a disk. */
+static bool is_any_attached(const char *dir)
 {
-	cleanup_dir DIR *dir = opendir("/sys/block");
+	cleanup_dir DIR *stream = opendir("/sys/block");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while (stream && (entry = readdir(stream))) {
 		cleanup_with(strbuf_release) struct strbuf image = STRBUF_INIT;
 		cleanup_free char *path = xasprintf("/sys/block/%s/loop/backing_file",
 						    entry->d_name);
 
-		if (file_read(path, PATH_MAX, &image, NULL) == 0 && is_below(image.text, folder))
+		if (file_read(path, PATH_MAX, &image, NULL) == 0 && is_below(image.text, dir))
 			return true;
 	}
 	return false;
 }
 
-/* Unmount what is mounted on PATH in FOLDER.  The names on the way may be somebody else's to
+/* Unmount what is mounted on PATH in DIR.  The names on the way may be somebody else's to
  * change: links are not followed, and so nothing is unmounted outside. */
-static int unmount_at(const char *folder, const char *path, struct error *err)
+static int unmount_at(const char *dir, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	cleanup_free char *parent = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup(".");
 	cleanup_free char *opened = NULL;
 	cleanup_fd int fd = -1;
-	int r = below_open(folder, parent, O_DIRECTORY, &fd, err);
+	int r = below_open(dir, parent, O_DIRECTORY, &fd, err);
 
 	if (r < 0)
 		return r;
 	opened = xasprintf("/proc/self/fd/%d/%s", fd, slash ? slash + 1 : path);
 	if (umount2(opened, UMOUNT_NOFOLLOW) < 0 &&
 	    umount2(opened, UMOUNT_NOFOLLOW | MNT_DETACH) < 0)
-		return error_sys(err, "cannot unmount '%s/%s'", folder, path);
+		return error_sys(err, "cannot unmount '%s/%s'", dir, path);
 	return 0;
 }
 
-int disk_unmount_below(const char *folder, struct error *err)
+int disk_unmount_below(const char *dir, struct error *err)
 {
 	int64_t deadline = clock_now_ms() + RELEASE_MS;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	cleanup_free char *real = realpath(folder, NULL);
+	cleanup_free char *real = realpath(dir, NULL);
 	int r;
 
 	if (!real)

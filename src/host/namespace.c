@@ -114,8 +114,8 @@ int namespace_new_mapped_user(uid_t uid_base, const char *uid_map, const char *g
 	return r;
 }
 
-/* Map PATH below the directory FOLDER, or with "" FOLDER itself; errors call it SHOWN. */
-static int map_at(int folder, const char *path, const char *shown, int userns_fd, bool read_only,
+/* Map PATH below the directory DIR, or with "" DIR itself; errors call it SHOWN. */
+static int map_at(int dir, const char *path, const char *shown, int userns_fd, bool read_only,
 		  int *ret_fd, struct error *err)
 {
 	struct mount_attr attr = {
@@ -123,7 +123,7 @@ static int map_at(int folder, const char *path, const char *shown, int userns_fd
 		.userns_fd = (unsigned)userns_fd,
 		.propagation = MS_PRIVATE,
 	};
-	cleanup_fd int fd = open_tree(folder, path,
+	cleanup_fd int fd = open_tree(dir, path,
 				      OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 
 	if (fd < 0)
@@ -255,7 +255,7 @@ static _Noreturn void run_program(char *const *argv, const struct process_option
 
 	forget_origin();
 	if (cgroup_door_pass(group) < 0 || relay_become(relay) < 0 ||
-	    chdir(options->folder ? options->folder : "/") < 0)
+	    chdir(options->dir ? options->dir : "/") < 0)
 		goto failed;
 	/* A terminal as input becomes the session's own, so that Ctrl-C reaches the program. */
 	if (options->new_session && isatty(STDIN_FILENO))

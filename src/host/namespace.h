@@ -1,5 +1,5 @@
 /*
- * Namespaces: user namespaces that own a node, folders seen through their id mapping,
+ * Namespaces: user namespaces that own a node, directories seen through their id mapping,
  * and running programs inside.
  *
  * A node's root is not the host's root: inside the user namespace uid 0 is a high,
@@ -27,7 +27,7 @@ int namespace_new_mapped_user(uid_t uid_base, const char *uid_map, const char *g
 			      struct error *err);
 
 /*
- * A detached mount of PATH (folder or file) as the user namespace USERNS_FD sees it:
+ * A detached mount of PATH (directory or file) as the user namespace USERNS_FD sees it:
  * what belongs to root on disk belongs to the node's root.  For namespace code to attach.
  */
 int namespace_map_tree(const char *path, int userns_fd, bool read_only, int *ret_fd,
@@ -45,7 +45,7 @@ struct namespace_target {
 };
 
 /*
- * Start ARGV in TARGET with its stdin, stdout and stderr as OPTIONS say (folder too); the
+ * Start ARGV in TARGET with its stdin, stdout and stderr as OPTIONS say (directory too); the
  * environment is OPTIONS' or a minimal one.  It always has a session and a session keyring of its
  * own; with new_session, a terminal as stdin becomes that session's.  Of our descriptors it gets
  * only what host/relay.h calls harmless, pipes instead of others; of its output, a log in OPTIONS

@@ -67,5 +67,5 @@ enum probe_state probe_check_root(const struct probe *probe, struct strbuf *text
 /* The number in the file PATH. */
 int probe_read_number(const char *path, unsigned long long *ret, struct error *err);
 
-/* The state folder, or the nearest one above it that is there, for the caller to free. */
-int probe_state_folder(char **ret_path, struct error *err);
+/* The state directory, or the nearest one above it that is there, for the caller to free. */
+int probe_state_dir(char **ret_path, struct error *err);

@@ -92,8 +92,7 @@ enum probe_state probe_check_idmap(const struct probe *probe arg_unused, struct 
 		return PROBE_UNTRIED;
 	}
 	/* Without these, others say what is wrong. */
-	if (probe_state_folder(&path, NULL) < 0 ||
-	    namespace_new_user(TRIAL_UID, &userns, NULL) < 0) {
+	if (probe_state_dir(&path, NULL) < 0 || namespace_new_user(TRIAL_UID, &userns, NULL) < 0) {
 		strbuf_add(text, "could not be tried out");
 		return PROBE_WARNING;
 	}
@@ -141,7 +140,7 @@ enum probe_state probe_check_usr_merge(const struct probe *probe arg_unused, str
 	ssize_t len = readlink("/bin", target, sizeof(target));
 
 	if (len < 0) {
-		strbuf_add(text, "'/bin' is a folder of its own, not one of '/usr'");
+		strbuf_add(text, "'/bin' is a directory of its own, not one of '/usr'");
 		return PROBE_MISSING;
 	}
 	strbuf_addf(text, "'/bin' is '%.*s'", (int)len, target);

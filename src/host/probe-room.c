@@ -77,7 +77,7 @@ static uint64_t free_memory(void)
 	return probe_available_memory(info.text);
 }
 
-int probe_state_folder(char **ret_path, struct error *err)
+int probe_state_dir(char **ret_path, struct error *err)
 {
 	cleanup_free char *path = NULL;
 	int r = path_state(&path, err);
@@ -95,7 +95,7 @@ static int free_disk(char **ret_path, uint64_t *ret_bytes, struct error *err)
 {
 	cleanup_free char *path = NULL;
 	struct statvfs st;
-	int r = probe_state_folder(&path, err);
+	int r = probe_state_dir(&path, err);
 
 	if (r < 0)
 		return r;
@@ -176,7 +176,7 @@ enum probe_state probe_check_home(const struct probe *probe arg_unused, struct s
 	cleanup_free char *wanted = NULL;
 	cleanup_free char *path = NULL;
 
-	if (path_state(&wanted, &why) < 0 || probe_state_folder(&path, &why) < 0) {
+	if (path_state(&wanted, &why) < 0 || probe_state_dir(&path, &why) < 0) {
 		strbuf_add(text, why.text);
 		return PROBE_MISSING;
 	}

@@ -49,7 +49,7 @@ int probe_required(bool with_disks, struct error *err);
 void probe_missing_programs(bool (*has)(const char *program, const void *data), const void *data,
 			    struct strlist *names, struct strlist *packages);
 
-/* As root, try whether nodes can have the folder PATH with their own view of owners. */
+/* As root, try whether nodes can have the directory PATH with their own view of owners. */
 int probe_idmap(const char *path, struct error *err);
 
 /* What nodes take at least. */

@@ -19,7 +19,7 @@
 #define TYPE_LAYER    "application/vnd.oci.image.layer.v1.tar"
 
 enum entry_kind {
-	ENTRY_FOLDER,
+	ENTRY_DIR,
 	ENTRY_FILE,
 	ENTRY_TEXT,
 	ENTRY_LINK,
@@ -57,7 +57,7 @@ static void add_entry(struct oci_image *image, enum entry_kind kind, const char 
 		cleanup_free char *above = xstrndup(path, (size_t)(p - path));
 
 		if (!has_entry(image, above))
-			add_entry(image, ENTRY_FOLDER, above, "", 0755);
+			add_entry(image, ENTRY_DIR, above, "", 0755);
 	}
 	image->entries = xrealloc(image->entries, image->entry_count + 1, sizeof(*image->entries));
 	image->entries[image->entry_count++] = (struct oci_entry){
@@ -68,9 +68,9 @@ static void add_entry(struct oci_image *image, enum entry_kind kind, const char 
 	};
 }
 
-void oci_image_add_folder(struct oci_image *image, const char *path, mode_t mode)
+void oci_image_add_dir(struct oci_image *image, const char *path, mode_t mode)
 {
-	add_entry(image, ENTRY_FOLDER, path, "", mode);
+	add_entry(image, ENTRY_DIR, path, "", mode);
 }
 
 void oci_image_add_file(struct oci_image *image, const char *path, const char *host_file,
@@ -105,8 +105,8 @@ void oci_image_release(struct oci_image *image)
 static int add_to_layer(struct tar_writer *layer, const struct oci_entry *entry, struct error *err)
 {
 	switch (entry->kind) {
-	case ENTRY_FOLDER:
-		return tar_add_folder(layer, entry->path, entry->mode, err);
+	case ENTRY_DIR:
+		return tar_add_dir(layer, entry->path, entry->mode, err);
 	case ENTRY_FILE:
 		return tar_add_file(layer, entry->path, entry->source, entry->mode, err);
 	case ENTRY_TEXT:

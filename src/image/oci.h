@@ -1,7 +1,7 @@
 /*
  * Writing container images: OCI image layouts in one archive, with one layer each.
  *
- * An image is a list of what is in it; the folders above each entry come by themselves.
+ * An image is a list of what is in it; the directories above each entry come by themselves.
  * The same contents always give the same archive, hence the same digests.
  */
 #pragma once
@@ -28,7 +28,7 @@ struct oci_image {
 #define OCI_IMAGE_INIT ((struct oci_image){ NULL })
 
 /* Paths in the image may begin with a slash.  Adding one that is there already does nothing. */
-void oci_image_add_folder(struct oci_image *image, const char *path, mode_t mode);
+void oci_image_add_dir(struct oci_image *image, const char *path, mode_t mode);
 void oci_image_add_file(struct oci_image *image, const char *path, const char *host_file,
 			mode_t mode);
 void oci_image_add_text(struct oci_image *image, const char *path, const char *text, mode_t mode);

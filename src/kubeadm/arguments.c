@@ -52,7 +52,7 @@ static int run_program(int fd, char *const *argv, const char *input, char **ret_
 	const struct process_options options = { .stdin_fd = in,
 						 .stdout_fd = out,
 						 .stderr_fd = out,
-						 .folder = "/",
+						 .dir = "/",
 						 .dies_with_us = true,
 						 .confined_uid = CHECK_UID };
 	int r;

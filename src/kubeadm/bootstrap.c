@@ -70,7 +70,7 @@ static int run_reading(const struct profile *profile, struct node *node, char *c
 		return error_sys(err, "cannot open '%s'", input);
 	bootstrap.profile = profile;
 	bootstrap.node = node;
-	bootstrap.log = xasprintf("%s/logs/kubeadm-%s.log", profile->folder, node->name);
+	bootstrap.log = xasprintf("%s/logs/kubeadm-%s.log", profile->dir, node->name);
 	options.output = bootstrap.log;
 	r = at.driver->spawn(&at.spec, argv, &options, &bootstrap.process, err);
 	if (r < 0)
@@ -193,7 +193,7 @@ int bootstrap_addons(const struct profile *profile, struct node *node, struct bo
 			   ret, err);
 }
 
-/* A file of the primary's pki folder. */
+/* A file of the primary's pki directory. */
 static int read_pki(const struct profile *profile, const char *name, struct strbuf *ret,
 		    struct error *err)
 {
@@ -254,7 +254,7 @@ static int write_identity(const struct profile *profile, const struct node *node
 
 /*
  * What all control planes have in common: their authorities and the key that service accounts are
- * signed with.  They go from one node's folder to the other's, readable to nobody else.
+ * signed with.  They go from one node's directory to the other's, readable to nobody else.
  */
 static int copy_authorities(const struct profile *profile, const struct node *node,
 			    struct error *err)

@@ -40,11 +40,11 @@ bool kubeadm_patch_reaches(const char *kind, bool is_primary)
 	return (strcmp(kind, "JoinConfiguration") == 0) != is_primary;
 }
 
-static bool is_below(const char *path, const char *folder)
+static bool is_below(const char *path, const char *dir)
 {
-	size_t len = strlen(folder);
+	size_t len = strlen(dir);
 
-	return strncmp(path, folder, len) == 0 && (!path[len] || path[len] == '/');
+	return strncmp(path, dir, len) == 0 && (!path[len] || path[len] == '/');
 }
 
 /* Take what PATH leads to out of OBJECT; whether it was there, or something replaced what it would

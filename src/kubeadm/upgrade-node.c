@@ -18,19 +18,19 @@
 #define BELOW    "etc/kubernetes"
 #define NEW_ONES "upgraded"
 
-/* The folder with changes of static pods that NODE was told of by its own configuration, "" if
+/* The directory with changes of static pods that NODE was told of by its own configuration, "" if
  * there is none; for the caller to free. */
 static char *patches_of(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	json_auto_t *first = NULL;
-	const char *folder;
+	const char *dir;
 
 	/* The first of its documents is the one about the node. */
 	if (node_read(profile, node, "manykube/kubeadm.yaml", &text, NULL) == 0)
 		first = json_loadb(text.text, text.len, JSON_DISABLE_EOF_CHECK, NULL);
-	folder = json_string_value(json_object_get(json_object_get(first, "patches"), "directory"));
-	return xasprintf("%s%s", folder ? "--patches=" : "", folder ? folder : "");
+	dir = json_string_value(json_object_get(json_object_get(first, "patches"), "directory"));
+	return xasprintf("%s%s", dir ? "--patches=" : "", dir ? dir : "");
 }
 
 /* The cluster as kubeadm knows it, changes by people among it, but of VERSION. */
@@ -55,7 +55,7 @@ int upgrade_prepare_node(const struct profile *profile, struct node *node,
 #include "upgrade-node.sh.inc"
 		;
 	cleanup_with(bootstrap_release) struct bootstrap work = BOOTSTRAP_INIT;
-	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->folder);
+	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->dir);
 	cleanup_free char *patches = patches_of(profile, node);
 	char *role = node->primary ? "primary" : node->control_plane ? "control-plane" : "worker";
 	int r = node->control_plane ? write_config(profile, node, payload->version, err) : 0;

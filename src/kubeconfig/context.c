@@ -22,7 +22,7 @@ char *context_server(const struct profile *profile)
 static int put_pem(const struct profile *profile, const char *name, const char *pem,
 		   char **ret_path, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/%s", profile->folder, name);
+	cleanup_free char *path = xasprintf("%s/%s", profile->dir, name);
 	cleanup_with(strbuf_release) struct strbuf old = STRBUF_INIT;
 	int r = file_read(path, PEM_LIMIT, &old, NULL);
 
@@ -93,7 +93,7 @@ static bool was_started(const struct profile *profile)
 
 int context_open(const struct profile *profile, struct kube **ret_admin, struct error *err)
 {
-	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->folder);
+	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->dir);
 	int r = kube_open(own, ret_admin, err);
 
 	if (r == 0)

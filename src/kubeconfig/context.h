@@ -21,7 +21,7 @@ int context_check(struct error *err);
 /*
  * Put PROFILE's context, with the address of now and ADMIN's certificates, into the person's
  * kubeconfig, as its flags say.  Certificates that are not embedded are files of the profile's
- * folder: ca.crt, client.crt, client.key.  Returns whether the kubeconfig had to be changed.
+ * directory: ca.crt, client.crt, client.key.  Returns whether the kubeconfig had to be changed.
  */
 int context_put(const struct profile *profile, const struct kube *admin, struct error *err);
 

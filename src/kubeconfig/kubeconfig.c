@@ -46,7 +46,7 @@ int kubeconfig_path(char **ret_path, struct error *err)
 	return r;
 }
 
-static char *folder_of(const char *path)
+static char *dir_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -59,7 +59,7 @@ static char *folder_of(const char *path)
 static char *follow_links(const char *path)
 {
 	char *real = realpath(path, NULL);
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	cleanup_free char *target = NULL;
 	ssize_t len;
 
@@ -72,26 +72,27 @@ static char *follow_links(const char *path)
 	target[len] = '\0';
 	if (target[0] == '/')
 		return take_ptr(target);
-	folder = folder_of(path);
-	return xasprintf("%s/%s", folder, target);
+	dir = dir_of(path);
+	return xasprintf("%s/%s", dir, target);
 }
 
-/* Make the folder of PATH if it is missing, and hold it: so that two of us don't edit at once. */
-static int lock_folder(const char *path, int *ret_fd, struct error *err)
+/* Make the directory of PATH if it is missing, and hold it: so that two of us don't edit at once.
+ */
+static int lock_dir(const char *path, int *ret_fd, struct error *err)
 {
-	cleanup_free char *folder = folder_of(path);
+	cleanup_free char *dir = dir_of(path);
 	cleanup_fd int fd = -1;
 	int r;
 
-	if (!file_exists(folder)) {
-		r = file_make_dirs(folder, 0700, err);
+	if (!file_exists(dir)) {
+		r = file_make_dirs(dir, 0700, err);
 		if (r < 0)
 			return r;
 	}
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return error_sys(err, "cannot open the folder '%s'", folder);
-	r = file_lock_fd(fd, folder, FILE_LOCK_MS, err);
+		return error_sys(err, "cannot open the directory '%s'", dir);
+	r = file_lock_fd(fd, dir, FILE_LOCK_MS, err);
 	if (r < 0)
 		return error_prefix(err, r, "cannot change '%s'", path);
 	*ret_fd = take_fd(fd);
@@ -147,7 +148,7 @@ static int change_kubeconfig(const char *path, const char *name,
 
 	if (!entry && !file_exists(real))
 		return 0;
-	r = lock_folder(real, &lock, err);
+	r = lock_dir(real, &lock, err);
 	if (r == 0 && entry)
 		r = file_check_replaceable(real, err);
 	if (r < 0)
@@ -169,16 +170,16 @@ static int change_kubeconfig(const char *path, const char *name,
 	return r < 0 ? explain_access(path, r, err) : 1;
 }
 
-/* See that a file can be put beside PATH, or where its folder will be made. */
-static int check_folder(const char *path, struct error *err)
+/* See that a file can be put beside PATH, or where its directory will be made. */
+static int check_dir(const char *path, struct error *err)
 {
-	cleanup_free char *folder = folder_of(path);
+	cleanup_free char *dir = dir_of(path);
 
-	while (!file_exists(folder) && strchr(folder + 1, '/'))
-		*strrchr(folder, '/') = '\0';
+	while (!file_exists(dir) && strchr(dir + 1, '/'))
+		*strrchr(dir, '/') = '\0';
 	/* AT_EACCESS: as whom files see us, not as who started us. */
-	return faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0
-		       ? error_sys(err, "cannot write to '%s'", folder)
+	return faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) < 0
+		       ? error_sys(err, "cannot write to '%s'", dir)
 		       : 0;
 }
 
@@ -190,7 +191,7 @@ int kubeconfig_check(const char *path, struct error *err)
 	int r = file_check_replaceable(real, err);
 
 	if (r == 0)
-		r = check_folder(real, err);
+		r = check_dir(real, err);
 	if (r == 0 && file_exists(real))
 		r = file_read(real, KUBECONFIG_LIMIT, &text, err);
 	if (r < 0)

@@ -53,7 +53,7 @@ void activity_parse(const char *text, struct activity *ret)
 void activity_read(const struct profile *profile, struct activity *ret)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/logs/events.json", profile->folder);
+	cleanup_free char *path = xasprintf("%s/logs/events.json", profile->dir);
 
 	*ret = ACTIVITY_INIT;
 	ret->busy_with = profile_lock_holder(profile->name);

@@ -41,7 +41,7 @@
 struct bundle {
 	const struct profile *profile;
 	struct tar_writer tar;
-	char *top;              /* the folder that all of it is in */
+	char *top;              /* the directory that all of it is in */
 	struct strbuf left_out; /* what could not be had, a line each */
 	struct strlist values;  /* of nodes' variables, which are hidden wherever they are */
 	uint64_t node_left;     /* how many bytes may still be taken of a node */
@@ -76,7 +76,7 @@ static int add_text(struct bundle *bundle, const char *name, const char *text, s
 /* Where files of the bundle come from: a node, or a directory of the host. */
 struct origin {
 	const struct cluster_node *at; /* NULL: the directory */
-	const char *folder;
+	const char *dir;
 	const char *shown; /* what stands before their paths in the bundle */
 };
 
@@ -88,7 +88,7 @@ static int read_end(const struct origin *from, const char *path, size_t most, st
 	const char *line;
 	int r = from->at ? from->at->driver->files->read_end(&from->at->spec, path, most, &tail,
 							     out, err)
-			 : tail_end(from->folder, path, most, &tail, out, err);
+			 : tail_end(from->dir, path, most, &tail, out, err);
 
 	line = r == 0 && out->len == most ? memchr(out->text, '\n', out->len) : NULL;
 	if (line)
@@ -101,7 +101,7 @@ static void list_names(const struct origin *from, const char *path, struct strli
 	if (from->at)
 		(void)from->at->driver->files->list(&from->at->spec, path, NODE_FILES, ret, NULL);
 	else
-		(void)below_list_most(from->folder, path, NODE_FILES, ret, NULL);
+		(void)below_list_most(from->dir, path, NODE_FILES, ret, NULL);
 }
 
 /* Add the file PATH, at most its last MOST bytes; none is no loss. */
@@ -230,7 +230,7 @@ static int add_node(struct bundle *bundle, const struct node *node, struct error
 		leave_out(bundle, own, why.text);
 		return 0;
 	}
-	from.folder = at.folder;
+	from.dir = at.dir;
 	r = add_all(bundle, &from, at.driver->files->host_logs, err);
 	from = (struct origin){ .at = &at, .shown = inside };
 	if (r == 0)
@@ -356,7 +356,7 @@ static void add_mounts(struct bundle *bundle, struct strbuf *out)
 	(void)file_read("/proc/self/mountinfo", 16 << 20, &mounts, NULL);
 	strlist_split(&lines, mounts.text, '\n');
 	strlist_for_each(line, &lines)
-		if (strstr(line, bundle->profile->folder) || strstr(line, "manykube"))
+		if (strstr(line, bundle->profile->dir) || strstr(line, "manykube"))
 			strbuf_addf(out, "%s\n", line);
 }
 
@@ -398,13 +398,13 @@ static int add_audit(struct bundle *bundle, struct error *err)
 	if (r < 0)
 		return r;
 	logs = xasprintf("%s/logs", state);
-	return add_file(bundle, &(struct origin){ .folder = logs, .shown = "" }, "audit.json",
+	return add_file(bundle, &(struct origin){ .dir = logs, .shown = "" }, "audit.json",
 			LOG_BYTES, err);
 }
 
 static int fill(struct bundle *bundle, struct error *err)
 {
-	const struct origin own = { .folder = bundle->profile->folder, .shown = "" };
+	const struct origin own = { .dir = bundle->profile->dir, .shown = "" };
 	int r = add_version(bundle, err);
 
 	if (r == 0)
@@ -497,11 +497,11 @@ static int check_name(const char *path, struct error *err)
 	return error_hint(err, -EINVAL, "choose such a name: an archive of many files is written");
 }
 
-/* A file in FOLDER that has no name yet, so that nothing is left of it when we are killed; where
+/* A file in DIR that has no name yet, so that nothing is left of it when we are killed; where
  * that can't be had, it is TEMP. */
-static int open_unnamed(const char *folder, const char *temp, bool *ret_named)
+static int open_unnamed(const char *dir, const char *temp, bool *ret_named)
 {
-	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 
 	*ret_named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
 	return *ret_named ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : fd;
@@ -525,7 +525,7 @@ static void target_release(struct target *target)
 
 static int create_target(struct target *target, struct error *err)
 {
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	const char *slash;
 	struct stat st;
 	int r = check_name(target->path, err);
@@ -541,8 +541,8 @@ static int create_target(struct target *target, struct error *err)
 		target->real = xstrdup(target->path);
 	target->temp = xasprintf("%s.%d", target->real, (int)getpid());
 	slash = strrchr(target->real, '/');
-	folder = slash ? xstrndup(target->real, (size_t)(slash - target->real) + 1) : xstrdup(".");
-	target->fd = open_unnamed(folder, target->temp, &target->named);
+	dir = slash ? xstrndup(target->real, (size_t)(slash - target->real) + 1) : xstrdup(".");
+	target->fd = open_unnamed(dir, target->temp, &target->named);
 	if (target->fd >= 0)
 		return 0;
 	r = error_sys(err, "cannot create '%s'", target->path);

@@ -2,7 +2,7 @@
  * Everything that helps to find out what went wrong with a cluster, in one archive.
  *
  * Logs, configurations, what Kubernetes and the host say.  Private keys, tokens and passwords are
- * replaced by the word REDACTED, and nothing is taken from folders of keys.
+ * replaced by the word REDACTED, and nothing is taken from directories of keys.
  */
 #pragma once
 

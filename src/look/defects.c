@@ -27,7 +27,7 @@ static char *relief_of(const struct profile *profile, const struct node_status *
 		return xasprintf("remove images or files from its disk, or let that grow with "
 				 "'manykube node set %s --disk-size=SIZE'",
 				 node->name);
-	return xasprintf("free space on the file system of '%s', which it shares", profile->folder);
+	return xasprintf("free space on the file system of '%s', which it shares", profile->dir);
 }
 
 /* With --cni=none, the network between pods is the user's to install. */

@@ -91,7 +91,7 @@ void cluster_detail_read(const struct cluster_status *status, const json_t *pods
 /* A client for an API server that has just answered; NULL if none has. */
 static struct kube *open_any(const struct profile *profile, const struct cluster_status *status)
 {
-	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->folder);
+	cleanup_free char *path = xasprintf("%s/kubeconfig", profile->dir);
 	struct kube *kube = NULL;
 
 	for (size_t i = 0; i < status->count; i++) {

@@ -17,7 +17,7 @@ static int read_end(struct log_reader *reader, size_t most, struct strbuf *out, 
 	if (reader->at.driver)
 		return reader->at.driver->files->read_end(&reader->at.spec, reader->path, most,
 							  &reader->tail, out, err);
-	return tail_end(reader->folder, reader->path, most, &reader->tail, out, err);
+	return tail_end(reader->dir, reader->path, most, &reader->tail, out, err);
 }
 
 int log_reader_open(const struct profile *profile, const struct log_source *log,
@@ -28,7 +28,7 @@ int log_reader_open(const struct profile *profile, const struct log_source *log,
 	struct node *node;
 	int r = 0;
 
-	reader.folder = xstrdup(profile->folder);
+	reader.dir = xstrdup(profile->dir);
 	reader.path = xstrdup(log->path);
 	if (log->in_node)
 		r = profile_need_node(profile, log->node, &node, err);
@@ -66,13 +66,13 @@ int log_reader_more(struct log_reader *reader, struct strbuf *out, struct error 
 	if (reader->at.driver)
 		return reader->at.driver->files->read_more(&reader->at.spec, reader->path, MOST,
 							   &reader->tail, out, err);
-	return tail_more(reader->folder, reader->path, MOST, &reader->tail, out, err);
+	return tail_more(reader->dir, reader->path, MOST, &reader->tail, out, err);
 }
 
 void log_reader_release(struct log_reader *reader)
 {
 	cluster_node_release(&reader->at);
-	free(reader->folder);
+	free(reader->dir);
 	free(reader->path);
 	tail_release(&reader->tail);
 	*reader = LOG_READER_INIT;

@@ -7,7 +7,7 @@
 
 struct log_reader {
 	struct cluster_node at; /* the node that has it; without a driver if it is the host's */
-	char *folder;           /* of the host, if it is the host's */
+	char *dir;              /* of the host, if it is the host's */
 	char *path;
 	struct tail tail;
 };

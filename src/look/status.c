@@ -177,7 +177,7 @@ static int look_at(const struct profile *profile, const struct node *node, const
 /* Without this, nodes that one may not see would look as if there were none. */
 static int check_may_look(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *nodes = xasprintf("%s/nodes", profile->folder);
+	cleanup_free char *nodes = xasprintf("%s/nodes", profile->dir);
 
 	if (access(nodes, X_OK) == 0 || errno != EACCES)
 		return 0;

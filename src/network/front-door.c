@@ -10,13 +10,13 @@
 int cluster_run_front_door(const struct profile *profile, struct error *err)
 {
 	pid_t worker;
-	int r = balancer_ensure(profile->folder, err);
+	int r = balancer_ensure(profile->dir, err);
 
 	if (r == 0)
 		r = scope_adopt(profile->bridge, profile->name, "front-door",
-				balancer_pid(profile->folder), err);
+				balancer_pid(profile->dir), err);
 	/* One that ended meanwhile is followed by one that begins where its keeper is. */
-	worker = balancer_worker_pid(profile->folder);
+	worker = balancer_worker_pid(profile->dir);
 	if (r == 0 && worker > 0)
 		(void)scope_adopt(profile->bridge, profile->name, "front-door", worker, NULL);
 	return r;
@@ -34,7 +34,7 @@ static bool has_running_control_plane(const struct profile *profile)
 
 int cluster_open_front_door(const struct profile *profile, struct error *err)
 {
-	bool dead = balancer_pid(profile->folder) == 0;
+	bool dead = balancer_pid(profile->dir) == 0;
 
 	/* The front door may live on beside workers: kubectl would only repeat itself there. */
 	if (!has_running_control_plane(profile)) {

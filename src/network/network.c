@@ -266,7 +266,7 @@ int network_plan(struct profile *profile, const char *wanted, struct error *err)
 	int r;
 
 	if (!profile->bridge)
-		profile->bridge = profile_bridge_name(profile->folder);
+		profile->bridge = profile_bridge_name(profile->dir);
 	used.own_bridge = profile->bridge;
 	r = find_used(profile, &used, err);
 	if (r == 0 && !profile->subnet)

@@ -18,17 +18,17 @@
 #include "node/node-files.h"
 
 /* Where a node looks for programs, the shortest way last. */
-static const char *const program_folders[] = { "usr/local/sbin", "usr/local/bin", "usr/sbin",
-					       "usr/bin" };
+static const char *const program_dirs[] = { "usr/local/sbin", "usr/local/bin", "usr/sbin",
+					    "usr/bin" };
 
 /* What nodes have of their own, or never look at. */
 #define NOT_UNPACKED                                                                              \
 	"boot", "dev", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", \
 		"var"
 
-/* What is looked at: a folder, or the names in a tar. */
+/* What is looked at: a directory, or the names in a tar. */
 struct base {
-	const char *folder;
+	const char *dir;
 	struct strlist names;
 };
 
@@ -37,28 +37,28 @@ static void release_base(struct base *base)
 	strlist_release(&base->names);
 }
 
-static bool is_folder(const char *path)
+static bool is_dir(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Whether it has PATH, in a folder following links as the node would. */
+/* Whether it has PATH, in a directory following links as the node would. */
 static bool base_has(const struct base *base, const char *path)
 {
 	cleanup_free char *found = NULL;
 	cleanup_fd int fd = -1;
 
-	if (!base->folder)
+	if (!base->dir)
 		return strlist_has(&base->names, path);
-	return below_find(base->folder, path, &fd, &found, NULL) == 0;
+	return below_find(base->dir, path, &fd, &found, NULL) == 0;
 }
 
 static bool has_program(const char *program, const void *data)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(program_folders); i++) {
-		cleanup_free char *path = xasprintf("%s/%s", program_folders[i], program);
+	for (size_t i = 0; i < ARRAY_SIZE(program_dirs); i++) {
+		cleanup_free char *path = xasprintf("%s/%s", program_dirs[i], program);
 
 		if (base_has(data, path))
 			return true;
@@ -66,15 +66,15 @@ static bool has_program(const char *program, const void *data)
 	return false;
 }
 
-/* Whether NAME, a top folder, is one of its own and not a link into usr. */
-static bool is_own_folder(const struct base *base, const char *name)
+/* Whether NAME, a top directory, is one of its own and not a link into usr. */
+static bool is_own_dir(const struct base *base, const char *name)
 {
-	cleanup_free char *path = xasprintf("%s/%s", base->folder ? base->folder : "", name);
+	cleanup_free char *path = xasprintf("%s/%s", base->dir ? base->dir : "", name);
 	size_t len = strlen(name);
 	const char *other;
 	struct stat st;
 
-	if (base->folder)
+	if (base->dir)
 		return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 	strlist_for_each(other, &base->names)
 		if (strncmp(other, name, len) == 0 && other[len] == '/' && other[len + 1])
@@ -100,7 +100,7 @@ static bool is_for_other_machine(const struct base *base)
 	cleanup_fd int fd = -1;
 	unsigned machine;
 
-	if (!base->folder || below_find(base->folder, "usr/bin/sh", &fd, &shell, NULL) < 0)
+	if (!base->dir || below_find(base->dir, "usr/bin/sh", &fd, &shell, NULL) < 0)
 		return false;
 	machine = machine_of(shell);
 	return machine && machine != machine_of("/proc/self/exe");
@@ -115,15 +115,15 @@ static int check_base(const struct base *base, const char *path, struct error *e
 	cleanup_free char *all_names = NULL;
 	cleanup_free char *all_packages = NULL;
 
-	if (!is_own_folder(base, "usr")) {
+	if (!is_own_dir(base, "usr")) {
 		(void)error_because(err, &reason_usage, -EINVAL,
-				    "'%s' is no root file system: it has no folder 'usr'", path);
+				    "'%s' is no root file system: it has no directory 'usr'", path);
 		return error_hint(err, -EINVAL,
-				  "debootstrap makes such a folder, 'docker export' such a tar; "
+				  "debootstrap makes such a directory, 'docker export' such a tar; "
 				  "'docker save' does not");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(merged); i++)
-		if (is_own_folder(base, merged[i]))
+		if (is_own_dir(base, merged[i]))
 			return error_because(err, &reason_usage, -EINVAL,
 					     "'%s' can't be a node's: its '/%s' must be a link to "
 					     "'usr/%s', as today's distributions have it",
@@ -201,14 +201,14 @@ int base_check(const char *path, struct error *err)
 		return error_because(err, &reason_usage, -EINVAL, "this host has no '%s'", path);
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is neither a folder nor a tar", path);
+				     "'%s' is neither a directory nor a tar", path);
 	if (S_ISDIR(st.st_mode))
-		base.folder = path;
+		base.dir = path;
 	else
 		r = list_tar(path, &base.names, err);
 	if (r == 0)
 		r = check_base(&base, path, err);
-	if (r == 0 && base.folder && geteuid() == 0)
+	if (r == 0 && base.dir && geteuid() == 0)
 		r = probe_idmap(path, err);
 	if (r < 0)
 		return r;
@@ -219,37 +219,37 @@ int base_check(const char *path, struct error *err)
 
 static char *unpacked(const struct profile *profile, const struct node *node)
 {
-	return xasprintf("%s/nodes/%s/base", profile->folder, node->name);
+	return xasprintf("%s/nodes/%s/base", profile->dir, node->name);
 }
 
-char *base_folder(const struct profile *profile, const struct node *node)
+char *base_dir(const struct profile *profile, const struct node *node)
 {
 	if (!node->base_image)
 		return NULL;
-	return is_folder(node->base_image) ? xstrdup(node->base_image) : unpacked(profile, node);
+	return is_dir(node->base_image) ? xstrdup(node->base_image) : unpacked(profile, node);
 }
 
 /* The tree of another node that was unpacked from the tar as it is now, for the caller to free, or
- * NULL.  Its folder has the tar's time. */
+ * NULL.  Its directory has the tar's time. */
 static char *find_same(const struct profile *profile, const struct node *node,
 		       const struct stat *tar)
 {
 	const struct node *other;
 
 	profile_for_each_node(other, profile) {
-		cleanup_free char *folder = unpacked(profile, other);
+		cleanup_free char *dir = unpacked(profile, other);
 		struct stat st;
 
 		if (other != node && other->base_image &&
-		    strcmp(other->base_image, node->base_image) == 0 && stat(folder, &st) == 0 &&
+		    strcmp(other->base_image, node->base_image) == 0 && stat(dir, &st) == 0 &&
 		    st.st_mtim.tv_sec == tar->st_mtim.tv_sec &&
 		    st.st_mtim.tv_nsec == tar->st_mtim.tv_nsec)
-			return take_ptr(folder);
+			return take_ptr(dir);
 	}
 	return NULL;
 }
 
-static int unpack(const char *path, const char *folder, struct error *err)
+static int unpack(const char *path, const char *dir, struct error *err)
 {
 	static const char *const without[] = { NOT_UNPACKED };
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
@@ -260,17 +260,17 @@ static int unpack(const char *path, const char *folder, struct error *err)
 		strlist_addf(&argv, "--exclude=%s", without[i]);
 		strlist_addf(&argv, "--exclude=./%s", without[i]);
 	}
-	strlist_addf(&argv, "--directory=%s", folder);
+	strlist_addf(&argv, "--directory=%s", dir);
 	strlist_addf(&argv, "--file=%s", path);
 	return run_tar(argv.items, path, NULL, err);
 }
 
-static int make(const struct profile *profile, const struct node *node, const char *folder,
+static int make(const struct profile *profile, const struct node *node, const char *dir,
 		struct error *err)
 {
-	cleanup_free char *part = xasprintf("%s.part", folder);
+	cleanup_free char *part = xasprintf("%s.part", dir);
 	cleanup_free char *same = NULL;
-	const struct base base = { .folder = part };
+	const struct base base = { .dir = part };
 	struct stat st;
 	int r;
 
@@ -292,20 +292,20 @@ static int make(const struct profile *profile, const struct node *node, const ch
 	/* Programs in it that make root of others are for the node only. */
 	if (chmod(part, 0700) < 0 ||
 	    utimensat(AT_FDCWD, part, (struct timespec[]){ st.st_mtim, st.st_mtim }, 0) < 0 ||
-	    rename(part, folder) < 0)
-		return error_sys(err, "cannot make '%s'", folder);
+	    rename(part, dir) < 0)
+		return error_sys(err, "cannot make '%s'", dir);
 	return 0;
 }
 
 int base_make(const struct profile *profile, const struct node *node, struct error *err)
 {
-	cleanup_free char *folder = base_folder(profile, node);
-	const struct base base = { .folder = folder };
+	cleanup_free char *dir = base_dir(profile, node);
+	const struct base base = { .dir = dir };
 	int r;
 
-	if (!folder)
+	if (!dir)
 		return 0;
-	r = file_exists(folder) ? check_base(&base, node->base_image, err)
-				: make(profile, node, folder, err);
+	r = file_exists(dir) ? check_base(&base, node->base_image, err)
+			     : make(profile, node, dir, err);
 	return r < 0 ? error_prefix(err, r, "the base of node '%s'", node->name) : 0;
 }

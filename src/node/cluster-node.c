@@ -96,14 +96,14 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 				     "node '%s' has the address %s, which is not one of '%s'",
 				     node->name, node->address, profile->subnet);
 	ret->driver = driver;
-	ret->folder = node_folder(profile, node);
-	ret->base = base_folder(profile, node);
+	ret->dir = node_dir(profile, node);
+	ret->base = base_dir(profile, node);
 	ret->payload = xasprintf("%s/%s", cache, profile->kubernetes_version);
 	ret->spec = (struct node_spec){
 		.cluster = profile->bridge,
 		.profile = profile->name,
 		.name = node->name,
-		.folder = ret->folder,
+		.dir = ret->dir,
 		.payload = ret->payload,
 		.base = ret->base,
 		.bridge = profile->bridge,
@@ -162,7 +162,7 @@ bool cluster_node_is_at_work(const struct cluster_node *node)
 
 void cluster_node_release(struct cluster_node *node)
 {
-	free(node->folder);
+	free(node->dir);
 	free(node->payload);
 	free(node->base);
 	for (size_t i = 0; i < node->spec.mount_count; i++)

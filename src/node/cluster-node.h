@@ -8,7 +8,7 @@
 struct cluster_node {
 	const struct node_driver *driver;
 	struct node_spec spec;
-	char *folder; /* what spec points into */
+	char *dir; /* what spec points into */
 	char *payload;
 	char *base;
 	struct node_mount *mounts;

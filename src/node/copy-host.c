@@ -25,7 +25,7 @@ int copy_host_kind(const char *path, struct error *err)
 		return errno == ENOENT || errno == ENOTDIR
 			       ? COPY_MISSING
 			       : error_sys(err, "cannot look at '%s'", path);
-	return S_ISDIR(st.st_mode) ? COPY_FOLDER : S_ISREG(st.st_mode) ? COPY_FILE : COPY_OTHER;
+	return S_ISDIR(st.st_mode) ? COPY_DIR : S_ISREG(st.st_mode) ? COPY_FILE : COPY_OTHER;
 }
 
 /* Make a directory that only we can enter, and open it. */
@@ -40,11 +40,11 @@ static int make_scratch(struct copy_host *host, struct error *err)
 			return error_sys(err, "cannot get a random number");
 		free(host->name);
 		host->name = xasprintf(".manykube-cp.%08x", number);
-		r = mkdirat(host->folder, host->name, 0700);
+		r = mkdirat(host->dir, host->name, 0700);
 	} while (r < 0 && errno == EEXIST);
 	if (r < 0)
 		return error_sys(err, "cannot create a directory");
-	host->scratch = openat(host->folder, host->name,
+	host->scratch = openat(host->dir, host->name,
 			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	/* Somebody else who may write here could have replaced it meanwhile. */
 	if (host->scratch < 0 || fstat(host->scratch, &st) < 0)
@@ -54,7 +54,7 @@ static int make_scratch(struct copy_host *host, struct error *err)
 	return 0;
 }
 
-int copy_host_open(const char *folder, struct copy_host *ret, struct error *err)
+int copy_host_open(const char *dir, struct copy_host *ret, struct error *err)
 {
 	cleanup_with(copy_host_release) struct copy_host host = COPY_HOST_INIT;
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
@@ -63,8 +63,8 @@ int copy_host_open(const char *folder, struct copy_host *ret, struct error *err)
 	if (r < 0)
 		return r;
 	user_find(&host.user);
-	host.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	r = host.folder < 0 ? error_sys(err, "cannot open '%s'", folder) : make_scratch(&host, err);
+	host.dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = host.dir < 0 ? error_sys(err, "cannot open '%s'", dir) : make_scratch(&host, err);
 	user_leave(&rights);
 	if (r < 0)
 		(void)error_reason(err, r, &reason_copy);
@@ -76,21 +76,21 @@ int copy_host_open(const char *folder, struct copy_host *ret, struct error *err)
 	if (r < 0)
 		return r;
 	host.scratch_path = xasprintf("/proc/self/fd/%d", host.scratch);
-	host.folder_path = xasprintf("/proc/self/fd/%d", host.folder);
+	host.dir_path = xasprintf("/proc/self/fd/%d", host.dir);
 	*ret = host;
 	host = COPY_HOST_INIT;
 	return 0;
 }
 
-static int list_names(int folder, struct strlist *ret, struct error *err)
+static int list_names(int dir, struct strlist *ret, struct error *err)
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_dir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	if (!dir)
+	if (!stream)
 		return error_sys(err, "cannot list what was copied");
-	while ((entry = readdir(dir)))
+	while ((entry = readdir(stream)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			strlist_add(ret, entry->d_name);
 	return 0;
@@ -160,10 +160,10 @@ static int merge(int from, int to, unsigned depth, struct error *err)
 /* Remove pipes, sockets and devices, wherever they are. */
 static int keep_usual_files(const struct copy_host *host, struct error *err)
 {
-	struct process_options options = { .folder = host->scratch_path,
+	struct process_options options = { .dir = host->scratch_path,
 					   .no_stdin = true,
 					   .user = &host->user,
-					   .only_folder = geteuid() == 0 };
+					   .only_dir = geteuid() == 0 };
 	int r = process_run(ARGV("find", ".", "!", "-type", "f", "!", "-type", "d", "!", "-type",
 				 "l", "-delete"),
 			    &options, err);
@@ -178,15 +178,15 @@ static int place(const struct copy_host *host, const char *name, enum copy_kind 
 	struct stat st;
 
 	if (fstatat(host->scratch, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !(kind == COPY_FOLDER ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode)))
+	    !(kind == COPY_DIR ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode)))
 		return error_because(err, &reason_copy, -EBADMSG,
 				     "the source became something else meanwhile");
 	if (target)
-		return move_entry(host->scratch, name, &st, host->folder, target, err);
+		return move_entry(host->scratch, name, &st, host->dir, target, err);
 	fresh = open_fresh(host->scratch, name, &st);
 	if (fresh < 0)
 		return error_sys(err, "cannot open '%s'", name);
-	return merge(fresh, host->folder, 0, err);
+	return merge(fresh, host->dir, 0, err);
 }
 
 int copy_host_place(const struct copy_host *host, const char *name, enum copy_kind kind,
@@ -205,16 +205,16 @@ int copy_host_place(const struct copy_host *host, const char *name, enum copy_ki
 
 static void remove_scratch(const struct copy_host *host)
 {
-	struct process_options options = { .folder = host->folder_path,
+	struct process_options options = { .dir = host->dir_path,
 					   .no_stdin = true,
 					   .user = &host->user };
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	int r = user_enter(&rights, NULL);
 
 	if (r == 0)
-		r = unlinkat(host->folder, host->name, AT_REMOVEDIR);
+		r = unlinkat(host->dir, host->name, AT_REMOVEDIR);
 	user_leave(&rights);
-	if (r == 0 || !options.folder)
+	if (r == 0 || !options.dir)
 		return;
 	/* A directory that can't be written to can't be emptied, either. */
 	(void)process_run(ARGV("chmod", "-R", "u+rwX", "--", host->name), &options, NULL);
@@ -226,10 +226,10 @@ void copy_host_release(struct copy_host *host)
 	if (host->scratch >= 0)
 		remove_scratch(host);
 	cleanup_fd_(&host->scratch);
-	cleanup_fd_(&host->folder);
+	cleanup_fd_(&host->dir);
 	free(host->name);
 	free(host->scratch_path);
-	free(host->folder_path);
+	free(host->dir_path);
 	user_release(&host->user);
 	*host = COPY_HOST_INIT;
 }

@@ -15,7 +15,7 @@
 enum copy_kind {
 	COPY_MISSING,
 	COPY_FILE,
-	COPY_FOLDER,
+	COPY_DIR,
 	COPY_OTHER,
 };
 
@@ -24,17 +24,17 @@ int copy_host_kind(const char *path, struct error *err);
 
 struct copy_host {
 	struct user user;
-	int folder;         /* in which the copy gets its name */
+	int dir;            /* in which the copy gets its name */
 	int scratch;        /* the fresh directory in it */
 	char *name;         /* of the scratch directory */
 	char *scratch_path; /* of it as a descriptor, for programs to begin in */
-	char *folder_path;  /* likewise */
+	char *dir_path;     /* likewise */
 };
 
-#define COPY_HOST_INIT ((struct copy_host){ .folder = -1, .scratch = -1 })
+#define COPY_HOST_INIT ((struct copy_host){ .dir = -1, .scratch = -1 })
 
-/* Make the scratch directory in FOLDER. */
-int copy_host_open(const char *folder, struct copy_host *ret, struct error *err);
+/* Make the scratch directory in DIR. */
+int copy_host_open(const char *dir, struct copy_host *ret, struct error *err);
 
 /*
  * Give what was unpacked as NAME, which must be a KIND, the name TARGET in the directory; add the

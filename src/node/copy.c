@@ -164,7 +164,7 @@ static int kind_at(const struct cluster_node *node, const char *path, struct err
 	static const struct {
 		char *test;
 		enum copy_kind kind;
-	} tests[] = { { "-d", COPY_FOLDER }, { "-f", COPY_FILE }, { "-e", COPY_OTHER } };
+	} tests[] = { { "-d", COPY_DIR }, { "-f", COPY_FILE }, { "-e", COPY_OTHER } };
 
 	if (!node)
 		return copy_host_kind(path, err);
@@ -199,7 +199,7 @@ struct unpacking {
 	const struct cluster_node *node;
 	const char *path;             /* on the node */
 	const struct copy_host *host; /* its scratch directory, where NODE is NULL */
-	bool add_to_folders;          /* they are there already, and stay as they are */
+	bool add_to_dirs;             /* they are there already, and stay as they are */
 };
 
 static int spawn_unpack(const struct unpacking *to, int archive, int said, struct process *ret,
@@ -207,12 +207,12 @@ static int spawn_unpack(const struct unpacking *to, int archive, int said, struc
 {
 	cleanup_free char *target = xasprintf("--directory=%s", to->node ? to->path : ".");
 	struct process_options options = { .stdin_fd = archive, .stderr_fd = said };
-	bool add = to->add_to_folders;
+	bool add = to->add_to_dirs;
 
 	if (!to->node) {
-		options.folder = to->host->scratch_path;
+		options.dir = to->host->scratch_path;
 		options.user = &to->host->user;
-		options.only_folder = geteuid() == 0;
+		options.only_dir = geteuid() == 0;
 	}
 	/* On the host nothing may come out of a node that gives rights. */
 	return spawn_at(to->node,
@@ -286,7 +286,7 @@ static char *last_name(const char *path)
 	return take_ptr(name);
 }
 
-static char *folder_of(const char *path)
+static char *dir_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -295,13 +295,13 @@ static char *folder_of(const char *path)
 	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
 }
 
-static int missing_folder(const struct copy_end *at, const char *folder, struct error *err)
+static int missing_dir(const struct copy_end *at, const char *dir, struct error *err)
 {
-	missing(at, folder, "is not a folder", err);
+	missing(at, dir, "is not a directory", err);
 	if (at->node)
 		return error_hint(err, -ENOENT,
 				  "make it with 'manykube ssh %s -- mkdir --parents %s'",
-				  at->node->spec.name, folder);
+				  at->node->spec.name, dir);
 	return error_hint(err, -ENOENT, "make it first");
 }
 
@@ -311,26 +311,26 @@ static int find_target(const struct copy_end *to, const char *source, enum copy_
 {
 	cleanup_free char *path = xstrdup(to->path);
 	cleanup_free char *name = last_name(source);
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	int there = kind_at(to->node, path, err);
 
-	if (there == COPY_FOLDER && *name) {
+	if (there == COPY_DIR && *name) {
 		free(path);
 		path = xasprintf("%s/%s", to->path, name);
 		there = kind_at(to->node, path, err);
-	} else if (there == COPY_MISSING && path[strlen(path) - 1] == '/' && kind != COPY_FOLDER) {
-		return missing_folder(to, path, err);
+	} else if (there == COPY_MISSING && path[strlen(path) - 1] == '/' && kind != COPY_DIR) {
+		return missing_dir(to, path, err);
 	}
 	if (there < 0)
 		return there;
 	while (strlen(path) > 1 && path[strlen(path) - 1] == '/')
 		path[strlen(path) - 1] = '\0';
 	if (there == COPY_OTHER)
-		return unfit(to, path, "is neither a file nor a folder", err);
+		return unfit(to, path, "is neither a file nor a directory", err);
 	if (there != COPY_MISSING && there != (int)kind)
 		return unfit(to, path,
-			     there == COPY_FOLDER ? "is a folder, the source is a file"
-						  : "is a file, the source is a folder",
+			     there == COPY_DIR ? "is a directory, the source is a file"
+					       : "is a file, the source is a directory",
 			     err);
 	if (there != COPY_MISSING) {
 		int r = real_path(to->node, &path, err);
@@ -338,25 +338,25 @@ static int find_target(const struct copy_end *to, const char *source, enum copy_
 		if (r < 0)
 			return r;
 	}
-	folder = folder_of(path);
+	dir = dir_of(path);
 	if (there == COPY_MISSING) {
-		int r = kind_at(to->node, folder, err);
+		int r = kind_at(to->node, dir, err);
 
 		if (r < 0)
 			return r;
-		if (r != COPY_FOLDER)
-			return missing_folder(to, folder, err);
+		if (r != COPY_DIR)
+			return missing_dir(to, dir, err);
 	}
 	*ret_path = take_ptr(path);
 	*ret_there = (enum copy_kind)there;
 	return 0;
 }
 
-/* SOURCE, a real path, is the folder TARGET is in, or TARGET itself. */
+/* SOURCE, a real path, is the directory TARGET is in, or TARGET itself. */
 static int check_apart(const struct copy_end *to, const char *source, const char *target,
 		       enum copy_kind there, struct error *err)
 {
-	cleanup_free char *real = there == COPY_MISSING ? folder_of(target) : xstrdup(target);
+	cleanup_free char *real = there == COPY_MISSING ? dir_of(target) : xstrdup(target);
 	size_t len = strlen(source);
 	int r = real_path(to->node, &real, err);
 
@@ -379,10 +379,9 @@ static int check_fresh(const struct cluster_node *node, char *fresh, char *targe
 #include "check-fresh.sh.inc"
 		;
 
-	return do_at(
-		node,
-		ARGV("sh", "-ec", script, "sh", fresh, target, kind == COPY_FOLDER ? "-d" : "-f"),
-		NULL, err);
+	return do_at(node,
+		     ARGV("sh", "-ec", script, "sh", fresh, target, kind == COPY_DIR ? "-d" : "-f"),
+		     NULL, err);
 }
 
 /* Give what is in the new directory SCRATCH of NODE its name. */
@@ -391,9 +390,9 @@ static int put_in_place(const struct cluster_node *node, const char *scratch, co
 {
 	cleanup_free char *fresh = xasprintf("%s/%s", scratch, name);
 	const struct copy_end from = { node, fresh };
-	const struct unpacking to = { .node = node, .path = target, .add_to_folders = true };
+	const struct unpacking to = { .node = node, .path = target, .add_to_dirs = true };
 
-	if (there == COPY_FOLDER)
+	if (there == COPY_DIR)
 		return pipe_tar(&from, ".", &to, err);
 	return do_at(node, ARGV("mv", "--force", "--no-target-directory", "--", fresh, target),
 		     NULL, err);
@@ -404,7 +403,7 @@ static int transfer_to_node(const struct copy_end *from, const char *name,
 			    const struct cluster_node *node, char *target, enum copy_kind kind,
 			    enum copy_kind there, struct error *err)
 {
-	cleanup_free char *beside = folder_of(target);
+	cleanup_free char *beside = dir_of(target);
 	cleanup_free char *pattern = xasprintf("%s/.manykube-cp.XXXXXX", beside);
 	cleanup_free char *scratch = NULL;
 	cleanup_free char *fresh = NULL;
@@ -429,25 +428,25 @@ static int transfer_to_host(const struct copy_end *from, const char *name, const
 			    enum copy_kind kind, enum copy_kind there, struct error *err)
 {
 	cleanup_with(copy_host_release) struct copy_host host = COPY_HOST_INIT;
-	cleanup_free char *folder = there == COPY_FOLDER ? xstrdup(target) : folder_of(target);
+	cleanup_free char *dir = there == COPY_DIR ? xstrdup(target) : dir_of(target);
 	cleanup_free char *last = last_name(target);
 	const struct unpacking unpacked = { .host = &host };
-	int r = copy_host_open(folder, &host, err);
+	int r = copy_host_open(dir, &host, err);
 
 	if (r == 0)
 		r = pipe_tar(from, name, &unpacked, err);
 	if (r == 0)
-		r = copy_host_place(&host, name, kind, there == COPY_FOLDER ? NULL : last, err);
+		r = copy_host_place(&host, name, kind, there == COPY_DIR ? NULL : last, err);
 	return r;
 }
 
 static int transfer(const struct copy_end *from, const char *source, const struct copy_end *to,
 		    char *target, enum copy_kind kind, enum copy_kind there, struct error *err)
 {
-	cleanup_free char *folder = folder_of(source);
+	cleanup_free char *dir = dir_of(source);
 	cleanup_free char *name = last_name(source);
 	cleanup_free char *shown = show_place(to->node, target);
-	const struct copy_end packed = { from->node, folder };
+	const struct copy_end packed = { from->node, dir };
 	int r = to->node ? transfer_to_node(&packed, name, to->node, target, kind, there, err)
 			 : transfer_to_host(&packed, name, target, kind, there, err);
 
@@ -493,7 +492,7 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 	if (kind == COPY_MISSING)
 		return missing(from, source, "does not exist", err);
 	if (kind == COPY_OTHER)
-		return unfit(from, source, "is neither a file nor a folder", err);
+		return unfit(from, source, "is neither a file nor a directory", err);
 	r = find_target_as_user(to, source, (enum copy_kind)kind, &target, &there, err);
 	if (r == 0)
 		r = real_path(from->node, &source, err);

@@ -1,4 +1,4 @@
-/* Copying files and folders between this host and nodes, or between nodes. */
+/* Copying files and directories between this host and nodes, or between nodes. */
 #pragma once
 
 #include "node/cluster-node.h"

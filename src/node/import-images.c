@@ -64,7 +64,7 @@ int images_import(const struct profile *profile, const struct node *node,
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
-	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->folder, node->name);
+	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->dir, node->name);
 	int r = payload_images(payload, &names, &archives, err);
 
 	if (r == 0)

@@ -23,9 +23,9 @@
 /* Of a base: its certificates and the loader's cache are the largest. */
 #define BASE_FILE_BYTES (64 << 20)
 
-char *node_folder(const struct profile *profile, const struct node *node)
+char *node_dir(const struct profile *profile, const struct node *node)
 {
-	return xasprintf("%s/nodes/%s", profile->folder, node->name);
+	return xasprintf("%s/nodes/%s", profile->dir, node->name);
 }
 
 /* PATH as in the node, for the caller to free. */
@@ -118,15 +118,15 @@ static int put(const struct profile *profile, const struct node *node, const cha
 	return node_put(profile, node, path, text, 0644, err);
 }
 
-static int make_folders(const struct profile *profile, const struct node *node, struct error *err)
+static int make_dirs(const struct profile *profile, const struct node *node, struct error *err)
 {
 	/* Without kubernetes/manifests a worker's kubelet complains every second. */
-	static const char *const folders[] = { "manykube", "containerd", "cni/net.d",
-					       "alternatives", "kubernetes/manifests" };
+	static const char *const dirs[] = { "manykube", "containerd", "cni/net.d", "alternatives",
+					    "kubernetes/manifests" };
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(folders); i++)
-		r = node_make_directory(profile, node, folders[i], 0755, err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(dirs); i++)
+		r = node_make_directory(profile, node, dirs[i], 0755, err);
 	return r;
 }
 
@@ -363,9 +363,9 @@ int node_files_use_own_api(const struct profile *profile, const struct node *nod
 int node_files_write(const struct profile *profile, const struct node *node,
 		     const struct payload *payload, struct error *err)
 {
-	cleanup_free char *folder = base_folder(profile, node);
-	const char *base = folder ? folder : "";
-	int r = make_folders(profile, node, err);
+	cleanup_free char *dir = base_dir(profile, node);
+	const char *base = dir ? dir : "";
+	int r = make_dirs(profile, node, err);
 
 	if (r == 0)
 		r = base_make(profile, node, err);

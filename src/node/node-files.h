@@ -16,7 +16,7 @@
 
 /* The directory of NODE in PROFILE's, which has the host's own files about it and goes with it, for
  * the caller to free. */
-char *node_folder(const struct profile *profile, const struct node *node) must_check;
+char *node_dir(const struct profile *profile, const struct node *node) must_check;
 
 /*
  * A file of NODE, which may be running or stopped, through its driver: see driver/files.h for what

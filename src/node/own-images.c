@@ -74,7 +74,7 @@ static int load(const struct profile *profile, const struct node *node, const ch
 #include "load-images.sh.inc"
 		;
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->folder, node->name);
+	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->dir, node->name);
 	int r = cluster_node_open(profile, node, &at, err);
 
 	return r < 0 ? r : images_feed(&at, ARGV("sh", "-c", script), path, log, err);
@@ -84,8 +84,8 @@ int own_images_load(const struct profile *profile, const struct node *node,
 		    struct observer *observer, struct error *err)
 {
 	/* In a directory that goes with the node. */
-	cleanup_free char *folder = node_folder(profile, node);
-	cleanup_free char *list = xasprintf("%s/images", folder);
+	cleanup_free char *dir = node_dir(profile, node);
+	cleanup_free char *list = xasprintf("%s/images", dir);
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist loaded = STRLIST_INIT;
 	const char *path;
@@ -106,7 +106,7 @@ int own_images_load(const struct profile *profile, const struct node *node,
 		observe_begin(observer, step, node->name);
 		r = load(profile, node, path, err);
 		if (r == 0)
-			r = file_make_dirs(folder, 0755, err);
+			r = file_make_dirs(dir, 0755, err);
 		if (r == 0) {
 			strbuf_addf(&text, "%s\n", now);
 			r = file_put(list, text.text, text.len, 0644, err);

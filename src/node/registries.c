@@ -11,7 +11,7 @@
 #include "record/spec.h"
 
 /* How a file of ours begins; others are left alone. */
-#define FOLDER     "/etc/containerd/certs.d"
+#define DIR        "/etc/containerd/certs.d"
 #define MOST_NAMES 1000
 #define OURS       "# Written by manykube at every start.\n"
 
@@ -76,16 +76,16 @@ static int remove_old(const struct cluster_node *at, const struct strlist *names
 	const char *name;
 	int r = 0;
 
-	(void)files->list(&at->spec, FOLDER, MOST_NAMES, &there, NULL);
+	(void)files->list(&at->spec, DIR, MOST_NAMES, &there, NULL);
 	strlist_for_each(name, &there) {
 		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);
+		cleanup_free char *file = xasprintf(DIR "/%s/hosts.toml", name);
 
 		if (r < 0 || strlist_has(names, name) ||
 		    files->read(&at->spec, file, 0, 65536, &text, NULL) < 0 ||
 		    strncmp(text.text, OURS, strlen(OURS)) != 0)
 			continue;
-		/* Without it the folder says nothing. */
+		/* Without it the directory says nothing. */
 		r = files->remove(&at->spec, file, err);
 	}
 	return r;
@@ -102,7 +102,7 @@ int registries_write(const struct profile *profile, const struct node *node, str
 	if (r == 0)
 		r = remove_old(&at, &names, err);
 	strlist_for_each(name, &names) {
-		cleanup_free char *file = xasprintf(FOLDER "/%s/hosts.toml", name);
+		cleanup_free char *file = xasprintf(DIR "/%s/hosts.toml", name);
 		cleanup_free char *text = registries_text(profile, name);
 
 		if (r == 0)

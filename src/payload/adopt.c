@@ -17,7 +17,7 @@
 #include "base/path.h"
 #include "payload/payload.h"
 
-char *payload_old_folder(const char *version)
+char *payload_old_dir(const char *version)
 {
 	const char *cache = getenv("MANYKUBE_CACHE");
 	cleanup_free char *user = NULL;
@@ -37,15 +37,15 @@ static bool is_safe(const struct stat *st)
 char *payload_find_foreign(int fd)
 {
 	int inner = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_dir DIR *dir = inner < 0 ? NULL : fdopendir(inner);
+	cleanup_dir DIR *stream = inner < 0 ? NULL : fdopendir(inner);
 	struct dirent *entry;
 	struct stat st;
 
-	if (!dir || fstat(inner, &st) < 0 || !is_safe(&st))
+	if (!stream || fstat(inner, &st) < 0 || !is_safe(&st))
 		return xstrdup(".");
 	if (!(st.st_mode & 011))
 		return NULL;
-	while ((entry = readdir(dir))) {
+	while ((entry = readdir(stream))) {
 		cleanup_free char *found = NULL;
 		cleanup_fd int below = -1;
 
@@ -143,7 +143,7 @@ int payload_make_cache(struct error *err)
 bool payload_adopt(const char *version)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *old = payload_old_folder(version);
+	cleanup_free char *old = payload_old_dir(version);
 	cleanup_free char *cache = NULL;
 	cleanup_free char *target = NULL;
 	static bool told;

@@ -12,7 +12,7 @@
 
 /* The directory of VERSION in the user's home, whether it is there or not, for the caller to free;
  * NULL if such payloads are none of ours. */
-char *payload_old_folder(const char *version) must_check;
+char *payload_old_dir(const char *version) must_check;
 
 /* As root: move VERSION from the user's home to the cache, and leave a link.  Whether it did; why
  * not is told, unless there is none. */

@@ -39,7 +39,7 @@ struct build {
 	const char *version;
 	char *home;   /* NULL: the user has none */
 	char *root;   /* what is ours to write in */
-	char *folder; /* where go runs */
+	char *dir;    /* where go runs */
 	char *output; /* where the programs go */
 	unsigned packages;
 	struct strlist environment;
@@ -56,7 +56,7 @@ static void build_release(struct build *build)
 {
 	free(build->home);
 	free(build->root);
-	free(build->folder);
+	free(build->dir);
 	free(build->output);
 	strlist_release(&build->environment);
 }
@@ -77,13 +77,13 @@ static void add_inherited(struct strlist *environment)
 
 static int set_environment(struct build *build, struct error *err)
 {
-	static const char *const folders[] = { "tmp", "cache", "mod" };
+	static const char *const dirs[] = { "tmp", "cache", "mod" };
 	const char *path = getenv("PATH");
 	struct strlist *to = &build->environment;
 
-	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		cleanup_free char *folder = xasprintf("%s/%s", build->root, folders[i]);
-		int r = file_make_dirs(folder, 0755, err);
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		cleanup_free char *dir = xasprintf("%s/%s", build->root, dirs[i]);
+		int r = file_make_dirs(dir, 0755, err);
 
 		if (r < 0)
 			return r;
@@ -194,7 +194,7 @@ static int run_go(struct build *build, char *const *argv, const char *what, stru
 {
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
 	struct process_options options = {
-		.folder = build->folder,
+		.dir = build->dir,
 		.no_stdin = true,
 		.dies_with_us = true,
 		.environment = build->environment.items,
@@ -221,19 +221,18 @@ static int run_go(struct build *build, char *const *argv, const char *what, stru
 	return r > 0 ? failed(build, what, r, err) : r;
 }
 
-/* Fetch MODULE, which has to be the pinned one; RET_FOLDER, where it is in Go's module cache, is
+/* Fetch MODULE, which has to be the pinned one; RET_DIR, where it is in Go's module cache, is
  * for the caller to free. */
-static int fetch_module(struct build *build, const char *module, char **ret_folder,
-			struct error *err)
+static int fetch_module(struct build *build, const char *module, char **ret_dir, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf answer = STRBUF_INIT;
 	cleanup_free char *wanted = xasprintf("%s@%s", module, build->version);
 	json_auto_t *json = NULL;
-	const char *folder = NULL;
+	const char *dir = NULL;
 	const char *sum = "";
 	const char *problem = "go gave no answer";
 	struct process_options options = {
-		.folder = build->folder,
+		.dir = build->dir,
 		.no_stdin = true,
 		.dies_with_us = true,
 		.environment = build->environment.items,
@@ -246,8 +245,8 @@ static int fetch_module(struct build *build, const char *module, char **ret_fold
 	if (r < 0)
 		return r;
 	json = json_loadb(answer.text, answer.len, 0, NULL);
-	(void)json_unpack(json, "{s?s, s?s, s?s}", "Dir", &folder, "Sum", &sum, "Error", &problem);
-	if (r != 0 || !folder)
+	(void)json_unpack(json, "{s?s, s?s, s?s}", "Dir", &dir, "Sum", &sum, "Error", &problem);
+	if (r != 0 || !dir)
 		return error_because(err, &reason_download, -EIO,
 				     "cannot fetch the source of %s %s: %s", build->component->name,
 				     build->version, problem);
@@ -259,19 +258,19 @@ static int fetch_module(struct build *build, const char *module, char **ret_fold
 		(void)file_remove_tree(cache, NULL);
 		return r;
 	}
-	*ret_folder = xstrdup(folder);
+	*ret_dir = xstrdup(dir);
 	return 0;
 }
 
-/* Compare what go is there with what the go.mod in FOLDER asks for. */
-static int check_go(struct build *build, const char *folder, struct error *err)
+/* Compare what go is there with what the go.mod in DIR asks for. */
+static int check_go(struct build *build, const char *dir, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf have = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf gomod = STRBUF_INIT;
 	struct process_options options = { .environment = build->environment.items,
 					   .no_stdin = true,
 					   .dies_with_us = true };
-	cleanup_free char *path = xasprintf("%s/go.mod", folder);
+	cleanup_free char *path = xasprintf("%s/go.mod", dir);
 	cleanup_free char *wanted = NULL;
 	int r = file_read(path, GOMOD_LIMIT, &gomod, err);
 
@@ -299,8 +298,8 @@ static int wrap_kubernetes(struct build *build, const char *source, struct error
 	cleanup_with(strbuf_release) struct strbuf ours = STRBUF_INIT;
 	cleanup_free char *their_mod = xasprintf("%s/go.mod", source);
 	cleanup_free char *their_sums = xasprintf("%s/go.sum", source);
-	cleanup_free char *mod = xasprintf("%s/go.mod", build->folder);
-	cleanup_free char *sum = xasprintf("%s/go.sum", build->folder);
+	cleanup_free char *mod = xasprintf("%s/go.mod", build->dir);
+	cleanup_free char *sum = xasprintf("%s/go.sum", build->dir);
 	int r = file_read(their_mod, GOMOD_LIMIT, &theirs, err);
 
 	if (r == 0)
@@ -320,7 +319,7 @@ static int wrap_kubernetes(struct build *build, const char *source, struct error
 static int wrap_sums(struct build *build, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf sums = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/go.sum", build->folder);
+	cleanup_free char *path = xasprintf("%s/go.sum", build->dir);
 
 	for (const struct program *program = build->component->programs; program->name; program++) {
 		cleanup_free char *source = NULL;
@@ -342,7 +341,7 @@ static int wrap_sums(struct build *build, struct error *err)
 static int wrap_packages(struct build *build, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
-	cleanup_free char *mod = xasprintf("%s/go.mod", build->folder);
+	cleanup_free char *mod = xasprintf("%s/go.mod", build->dir);
 	cleanup_free char *text = xasprintf("module manykube.internal/payload\n\ngo %s\n",
 					    build->component->go_version);
 	int r = wrap_sums(build, err);
@@ -410,8 +409,8 @@ static int build_component(struct build *build, struct error *err)
 		return r;
 	switch (build->component->style) {
 	case BUILD_IN_MODULE:
-		free(build->folder);
-		build->folder = take_ptr(source);
+		free(build->dir);
+		build->dir = take_ptr(source);
 		break;
 	case BUILD_KUBERNETES:
 		r = wrap_kubernetes(build, source, err);
@@ -419,7 +418,7 @@ static int build_component(struct build *build, struct error *err)
 	case BUILD_WRAPPED:
 		r = wrap_packages(build, err);
 		if (r == 0)
-			r = check_go(build, build->folder, err);
+			r = check_go(build, build->dir, err);
 		break;
 	}
 	if (r == 0)
@@ -450,13 +449,13 @@ static int build_apart(struct work *work, enum component_id id, struct error *er
 				  geteuid(), component->name);
 		return error_hint(err, r, "install Go where every user can run it: /usr/local/go");
 	}
-	build.folder = xasprintf("%s/src/%s", build.root, component->name);
+	build.dir = xasprintf("%s/src/%s", build.root, component->name);
 	build.output = xasprintf("%s/get/%s", build.root, component->name);
-	r = file_remove_tree(build.folder, err);
+	r = file_remove_tree(build.dir, err);
 	if (r == 0)
 		r = file_remove_tree(build.output, err);
 	if (r == 0)
-		r = file_make_dirs(build.folder, 0755, err);
+		r = file_make_dirs(build.dir, 0755, err);
 	if (r == 0)
 		r = file_make_dirs(build.output, 0755, err);
 	if (r == 0)

@@ -11,7 +11,8 @@
 
 #define DIGITS (SHA256_HEX_SIZE - 1)
 
-/* The file's name behind the digest: without "*", which marks binary mode, and without folders. */
+/* The file's name behind the digest: without "*", which marks binary mode, and without directories.
+ */
 static const char *name_in(char *line)
 {
 	char *name = line + DIGITS;

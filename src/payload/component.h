@@ -32,12 +32,12 @@ enum program_use {
 struct program {
 	const char *name;
 	enum program_use use;
-	const char *package;  /* Go package, or its folder below the module */
+	const char *package;  /* Go package, or its directory below the module */
 	const char *built_as; /* the name that go gives it; NULL: `name` */
 };
 
 enum build_style {
-	BUILD_IN_MODULE,  /* in the module's own folder, with its own locked dependencies */
+	BUILD_IN_MODULE,  /* in the module's own directory, with its own locked dependencies */
 	BUILD_KUBERNETES, /* in a module of ours with Kubernetes' go.mod, its staging replaced */
 	BUILD_WRAPPED,    /* in a module of ours that requires the packages' modules */
 };
@@ -49,7 +49,7 @@ struct component {
 	/* The release: one file for each program, or an archive if `inside` is given. */
 	const char *url; /* NULL: there is none */
 	const char *checksum_url;
-	const char *inside; /* the programs' folder in the archive */
+	const char *inside; /* the programs' directory in the archive */
 
 	/* The source. */
 	enum build_style style;

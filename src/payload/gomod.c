@@ -52,7 +52,7 @@ int gomod_compare_versions(const char *a, const char *b)
 	return 0;
 }
 
-/* Add the line of LEN bytes at LINE with a staging folder replaced by that module's release. */
+/* Add the line of LEN bytes at LINE with a staging directory replaced by that module's release. */
 static void add_line(struct strbuf *out, const char *line, size_t len, const char *rest)
 {
 	const char *staging = memmem(line, len, STAGING, strlen(STAGING));

@@ -12,7 +12,7 @@ int gomod_compare_versions(const char *a, const char *b);
 
 /*
  * Add to OUT a go.mod of our own that builds k8s.io/kubernetes at VERSION (v1.36.3) with the
- * very requirements of its own GOMOD.  Its staging modules, folders that a module's archive
+ * very requirements of its own GOMOD.  Its staging modules, directories that a module's archive
  * leaves out, are taken at their releases (v0.36.3).
  */
 void gomod_wrap_kubernetes(const char *gomod, const char *version, struct strbuf *out);

@@ -19,7 +19,7 @@ struct recipe {
 	const char *name; /* with {words} of the component's version */
 	enum component_id component;
 	const char *programs; /* separated by blanks */
-	const char *folder;   /* where they are in the image */
+	const char *dir;      /* where they are in the image */
 	const char *entrypoint;
 };
 
@@ -149,7 +149,7 @@ static int write_image(struct work *work, struct oci_image *image, const char *n
 	image->name = name;
 	image->arch = work->arch;
 	strlist_add(&image->environment, SEARCH_PATH);
-	oci_image_add_folder(image, "/tmp", 01777);
+	oci_image_add_dir(image, "/tmp", 01777);
 	work_tell_all(work, "writing image %s", name);
 	r = oci_image_write(image, archive, id, err);
 	return r < 0 ? r : file_put(stamp, id, strlen(id), 0644, err);
@@ -165,7 +165,7 @@ static int make_from_recipe(struct work *work, const struct recipe *recipe, cons
 
 	strlist_split(&programs, recipe->programs, ' ');
 	strlist_for_each(program, &programs) {
-		cleanup_free char *path = xasprintf("%s/%s", recipe->folder, program);
+		cleanup_free char *path = xasprintf("%s/%s", recipe->dir, program);
 		cleanup_free char *file = work_path(work, "work/programs/%s", program);
 
 		oci_image_add_file(&image, path, file, 0755);
@@ -235,7 +235,7 @@ static int make_busybox(struct work *work, const char *name, struct error *err)
 			   "nobody:x:65534:65534:nobody:/:/bin/false\n",
 			   0644);
 	oci_image_add_text(&image, "/etc/group", "root:x:0:\nnobody:x:65534:\n", 0644);
-	oci_image_add_folder(&image, "/root", 0700);
+	oci_image_add_dir(&image, "/root", 0700);
 	strlist_add(&image.command, "sh");
 	return write_image(work, &image, name, err);
 }

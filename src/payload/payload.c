@@ -21,7 +21,7 @@
 void payload_release(struct payload *payload)
 {
 	free(payload->version);
-	free(payload->folder);
+	free(payload->dir);
 	free(payload->pause_image);
 	free(payload->etcd_version);
 	free(payload->coredns_version);
@@ -39,12 +39,12 @@ static int payload_path(const char *version, const char *suffix, char **ret, str
 	return 0;
 }
 
-/* Open the payload of VERSION in FOLDER_GIVEN, which is freed. */
-static int open_in(char *folder_given, const char *version, struct payload *ret, struct error *err)
+/* Open the payload of VERSION in DIR_GIVEN, which is freed. */
+static int open_in(char *dir_given, const char *version, struct payload *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *folder = folder_given;
-	cleanup_free char *path = xasprintf("%s/payload.json", folder);
+	cleanup_free char *dir = dir_given;
+	cleanup_free char *path = xasprintf("%s/payload.json", dir);
 	json_auto_t *json = NULL;
 	const char *pause;
 	const char *etcd;
@@ -59,10 +59,10 @@ static int open_in(char *folder_given, const char *version, struct payload *ret,
 				 &pause, "etcdVersion", &etcd, "corednsVersion", &coredns) < 0)
 		return error_set(err, -ENOENT, "'%s' is damaged", path);
 	if (format != PAYLOAD_FORMAT)
-		return error_set(err, -ENOENT, "'%s' is of another version of manykube", folder);
+		return error_set(err, -ENOENT, "'%s' is of another version of manykube", dir);
 	*ret = (struct payload){
 		.version = xstrdup(version),
-		.folder = take_ptr(folder),
+		.dir = take_ptr(dir),
 		.pause_image = xstrdup(pause),
 		.etcd_version = xstrdup(etcd),
 		.coredns_version = xstrdup(coredns),
@@ -72,27 +72,27 @@ static int open_in(char *folder_given, const char *version, struct payload *ret,
 
 int payload_open(const char *version, struct payload *ret, struct error *err)
 {
-	char *folder = NULL;
-	int r = payload_path(version, "", &folder, err);
+	char *dir = NULL;
+	int r = payload_path(version, "", &dir, err);
 
 	if (r < 0)
 		return r;
-	if (!file_exists(folder) && !payload_adopt(version) && geteuid() != 0) {
-		char *old = payload_old_folder(version);
+	if (!file_exists(dir) && !payload_adopt(version) && geteuid() != 0) {
+		char *old = payload_old_dir(version);
 
 		/* Who is not root may run what is in their home. */
 		if (old && open_in(old, version, ret, NULL) == 0) {
-			free(folder);
+			free(dir);
 			return 0;
 		}
 	}
-	return open_in(folder, version, ret, err);
+	return open_in(dir, version, ret, err);
 }
 
 int payload_images(const struct payload *payload, struct strlist *ret_names,
 		   struct strlist *ret_archives, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/payload.json", payload->folder);
+	cleanup_free char *path = xasprintf("%s/payload.json", payload->dir);
 	json_auto_t *json = json_load_file(path, 0, NULL);
 	json_t *image;
 	size_t i;
@@ -104,7 +104,7 @@ int payload_images(const struct payload *payload, struct strlist *ret_names,
 		if (!name || !archive)
 			break;
 		strlist_add(ret_names, name);
-		strlist_addf(ret_archives, "%s/images/%s", payload->folder, archive);
+		strlist_addf(ret_archives, "%s/images/%s", payload->dir, archive);
 	}
 	if (ret_names->count == 0 || i < json_array_size(json_object_get(json, "images")))
 		return error_set(err, -EBADMSG, "'%s' is damaged", path);
@@ -160,34 +160,34 @@ static int remove_leftovers(struct work *work, struct error *err)
 
 /* Put the complete payload in its place.  One that is there is kept as VERSION.old until the next
  * time: running nodes may use its programs. */
-static int put_in_place(struct work *work, const char *folder, struct error *err)
+static int put_in_place(struct work *work, const char *dir, struct error *err)
 {
-	cleanup_free char *old = xasprintf("%s.old", folder);
-	cleanup_free char *scratch = xasprintf("%s/work", folder);
+	cleanup_free char *old = xasprintf("%s.old", dir);
+	cleanup_free char *scratch = xasprintf("%s/work", dir);
 
-	if (file_exists(folder)) {
+	if (file_exists(dir)) {
 		int r = file_remove_tree(old, err);
 
 		if (r < 0)
 			return r;
-		if (rename(folder, old) < 0)
-			return error_sys(err, "cannot move '%s' away", folder);
+		if (rename(dir, old) < 0)
+			return error_sys(err, "cannot move '%s' away", dir);
 	}
-	if (rename(work->folder, folder) < 0)
-		return error_sys(err, "cannot name '%s'", folder);
+	if (rename(work->dir, dir) < 0)
+		return error_sys(err, "cannot name '%s'", dir);
 	/* From here on it is complete; a few stamps and logs left over would do no harm. */
 	(void)file_remove_tree(scratch, NULL);
 	return 0;
 }
 
 /* Everything is there: describe it, and give it its name once it is on disk. */
-static int finish_payload(struct work *work, const char *folder, struct error *err)
+static int finish_payload(struct work *work, const char *dir, struct error *err)
 {
 	cleanup_free char *path = work_path(work, "payload.json");
 	json_auto_t *json = describe_payload(work);
 	cleanup_free char *dumped = json_dumps(json, JSON_INDENT(2));
 	cleanup_free char *text = xasprintf("%s\n", dumped ? dumped : "");
-	cleanup_fd int fd = open(work->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int fd = open(work->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = remove_leftovers(work, err);
 
 	if (r == 0)
@@ -196,11 +196,11 @@ static int finish_payload(struct work *work, const char *folder, struct error *e
 		return r;
 	work_tell_all(work, "writing to disk");
 	if (fd < 0 || syncfs(fd) < 0)
-		return error_sys(err, "cannot write '%s' to disk", work->folder);
-	return put_in_place(work, folder, err);
+		return error_sys(err, "cannot write '%s' to disk", work->dir);
+	return put_in_place(work, dir, err);
 }
 
-static int make_folders(struct work *work, struct error *err)
+static int make_dirs(struct work *work, struct error *err)
 {
 	static const char *const names[] = { "bin",           "cni",          "images",
 					     "work/programs", "work/done",    "work/images",
@@ -246,7 +246,7 @@ static int check_recipe(struct work *work, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	r = make_folders(work, err);
+	r = make_dirs(work, err);
 	return r < 0 ? r : file_put(path, now, strlen(now), 0644, err);
 }
 
@@ -259,14 +259,14 @@ static int remove_build(struct work *work, struct error *err)
 	return file_remove_tree(path, err);
 }
 
-static int make_payload(struct work *work, const char *folder, struct error *err)
+static int make_payload(struct work *work, const char *dir, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
 	int r = work_check_host(err);
 
 	if (r == 0)
-		r = make_folders(work, err);
+		r = make_dirs(work, err);
 	if (r == 0)
 		r = check_recipe(work, err);
 	if (r == 0)
@@ -282,7 +282,7 @@ static int make_payload(struct work *work, const char *folder, struct error *err
 		r = work_make_images(work, err);
 	if (r == 0)
 		r = work_make_store(work, err);
-	return r < 0 ? r : finish_payload(work, folder, err);
+	return r < 0 ? r : finish_payload(work, dir, err);
 }
 
 static int take_lock(const char *version, struct observer *observer, int *ret_fd, struct error *err)
@@ -327,7 +327,7 @@ static int ensure_locked(const struct release *release, const struct payload_sou
 			 struct observer *observer, struct payload *ret, struct error *err)
 {
 	cleanup_with(work_release) struct work work = WORK_INIT;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	int r = payload_open(release->version, ret, NULL);
 
 	/* Whoever held the lock before us may have made it. */
@@ -342,13 +342,13 @@ static int ensure_locked(const struct release *release, const struct payload_sou
 				     "there is no Kubernetes for this machine's architecture");
 	r = choose_source(source, &work.source, err);
 	if (r == 0)
-		r = payload_path(release->version, "", &folder, err);
+		r = payload_path(release->version, "", &dir, err);
 	if (r == 0)
-		r = payload_path(release->version, ".part", &work.folder, err);
+		r = payload_path(release->version, ".part", &work.dir, err);
 	if (r < 0)
 		return r;
 	observe_begin(observer, work.step, NULL);
-	r = make_payload(&work, folder, err);
+	r = make_payload(&work, dir, err);
 	observe_end(observer, work.step, NULL, r == 0);
 	return r < 0 ? r : payload_open(release->version, ret, err);
 }

@@ -1,7 +1,7 @@
 /*
  * The payload: the Kubernetes that nodes run, for one version, in the cache.
  *
- * A payload is a folder CACHE/VERSION, complete or absent: it is made beside
+ * A payload is a directory CACHE/VERSION, complete or absent: it is made beside
  * (CACHE/VERSION.part, kept when interrupted so that the next try goes on from there)
  * and renamed at the end.
  *
@@ -27,7 +27,7 @@
 
 struct payload {
 	char *version; /* v1.36.3 */
-	char *folder;
+	char *dir;
 	char *pause_image; /* registry.k8s.io/pause:3.10.2 */
 	char *etcd_version;
 	char *coredns_version;

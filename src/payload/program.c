@@ -14,20 +14,20 @@
 int payload_open_program(const struct payload *payload, const char *name, int *ret_fd,
 			 struct error *err)
 {
-	cleanup_free char *own = xasprintf("%s/bin/%s", payload->folder, name);
-	cleanup_free char *layers = xasprintf("%s/" LAYERS, payload->folder);
+	cleanup_free char *own = xasprintf("%s/bin/%s", payload->dir, name);
+	cleanup_free char *layers = xasprintf("%s/" LAYERS, payload->dir);
 	cleanup_fd int fd = open(own, O_RDONLY | O_CLOEXEC);
-	cleanup_dir DIR *dir = opendir(layers);
+	cleanup_dir DIR *stream = opendir(layers);
 	struct dirent *entry;
 
-	while (fd < 0 && dir && (entry = readdir(dir))) {
+	while (fd < 0 && stream && (entry = readdir(stream))) {
 		cleanup_free char *path = xasprintf("%s/%s/fs/usr/local/bin/%s", layers,
 						    entry->d_name, name);
 
 		fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (fd < 0)
-		return error_set(err, -ENOENT, "the payload '%s' has no %s", payload->folder, name);
+		return error_set(err, -ENOENT, "the payload '%s' has no %s", payload->dir, name);
 	*ret_fd = take_fd(fd);
 	return 0;
 }

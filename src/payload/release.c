@@ -217,14 +217,14 @@ static int fetch_programs(struct work *work, enum component_id id, struct error 
 	return 0;
 }
 
-/* Move the program PATH in FOLDER, where the archive put it, to TO: only a file, whatever mode it
+/* Move the program PATH in DIR, where the archive put it, to TO: only a file, whatever mode it
  * has there. */
-static int take_unpacked(const char *folder, const char *path, const char *to, struct error *err)
+static int take_unpacked(const char *dir, const char *path, const char *to, struct error *err)
 {
-	cleanup_free char *from = xasprintf("%s/%s", folder, path);
+	cleanup_free char *from = xasprintf("%s/%s", dir, path);
 	cleanup_fd int fd = -1;
 	struct stat st;
-	int r = below_open(folder, path, O_RDONLY, &fd, err);
+	int r = below_open(dir, path, O_RDONLY, &fd, err);
 
 	if (r < 0)
 		return r;
@@ -240,15 +240,15 @@ static int unpack(struct work *work, enum component_id id, char *archive, struct
 {
 	const struct component *component = &components[id];
 	const char *version = work->release->versions[id];
-	cleanup_free char *folder = work_path(work, "work/get/%s/private", component->name);
+	cleanup_free char *dir = work_path(work, "work/get/%s/private", component->name);
 	cleanup_free char *inside = component_expand(component->inside, version, work->arch, NULL);
 	/* The archive may have set-user-ID programs and devices. */
-	int r = file_make_dirs(folder, 0700, err);
+	int r = file_make_dirs(dir, 0700, err);
 
 	if (r < 0)
 		return r;
 	work_tell(work, id, 990, "unpacking %s", last_part(archive));
-	r = process_run(ARGV("tar", "-xzf", archive, "-C", folder, "--no-same-owner"), NULL, err);
+	r = process_run(ARGV("tar", "-xzf", archive, "-C", dir, "--no-same-owner"), NULL, err);
 	if (r != 0)
 		return r < 0 ? r
 			     : error_set(err, -EIO, "cannot unpack '%s': tar ended with %d",
@@ -258,7 +258,7 @@ static int unpack(struct work *work, enum component_id id, char *archive, struct
 		cleanup_free char *to = work_path(work, "work/get/%s/%s", component->name,
 						  program->name);
 
-		r = take_unpacked(folder, path, to, err);
+		r = take_unpacked(dir, path, to, err);
 		if (r < 0)
 			return error_prefix(err, r, "cannot take '%s' from '%s'", program->name,
 					    archive);

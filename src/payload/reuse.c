@@ -45,26 +45,25 @@ static const char *origin_of(const struct work *work, enum component_id id, cons
 	return strcmp(from, "source") == 0 && !work->source.no_build ? "source" : NULL;
 }
 
-static bool link_file(const struct work *work, const char *folder, const char *below,
-		      const char *name)
+static bool link_file(const struct work *work, const char *dir, const char *below, const char *name)
 {
-	cleanup_free char *from = xasprintf("%s/%s/%s", folder, below, name);
+	cleanup_free char *from = xasprintf("%s/%s/%s", dir, below, name);
 	cleanup_free char *to = work_path(work, "%s/%s", below, name);
 
 	(void)unlink(to);
 	return link(from, to) == 0;
 }
 
-static bool take_programs(const struct work *work, enum component_id id, const char *folder)
+static bool take_programs(const struct work *work, enum component_id id, const char *dir)
 {
 	for (const struct program *program = components[id].programs; program->name; program++)
 		if (program->use & (USE_NODE | USE_CNI) &&
-		    !link_file(work, folder, program->use & USE_CNI ? "cni" : "bin", program->name))
+		    !link_file(work, dir, program->use & USE_CNI ? "cni" : "bin", program->name))
 			return false;
 	return true;
 }
 
-static bool take_images(const struct work *work, enum component_id id, const char *folder,
+static bool take_images(const struct work *work, enum component_id id, const char *dir,
 			const json_t *json)
 {
 	static const char algorithm[] = "sha256:";
@@ -79,7 +78,7 @@ static bool take_images(const struct work *work, enum component_id id, const cha
 		cleanup_free char *stamp = work_path(work, "work/images/%s", archive);
 
 		if (!image_id || strncmp(image_id, algorithm, strlen(algorithm)) != 0 ||
-		    !link_file(work, folder, "images", archive))
+		    !link_file(work, dir, "images", archive))
 			return false;
 		image_id += strlen(algorithm);
 		if (file_put(stamp, image_id, strlen(image_id), 0644, NULL) < 0)
@@ -98,14 +97,14 @@ const char *work_reuse(struct work *work, enum component_id id)
 
 		if (other == work->release || payload_open(other->version, &payload, NULL) < 0)
 			continue;
-		path = xasprintf("%s/payload.json", payload.folder);
+		path = xasprintf("%s/payload.json", payload.dir);
 		json = json_load_file(path, 0, NULL);
 		origin = origin_of(work, id, json);
-		if (!origin || !take_programs(work, id, payload.folder) ||
-		    !take_images(work, id, payload.folder, json))
+		if (!origin || !take_programs(work, id, payload.dir) ||
+		    !take_images(work, id, payload.dir, json))
 			continue;
 		log_debug("%s %s is taken from '%s'", components[id].name,
-			  work->release->versions[id], payload.folder);
+			  work->release->versions[id], payload.dir);
 		return origin;
 	}
 	return NULL;

@@ -230,7 +230,7 @@ static int import_image(struct work *work, struct daemon *daemon, const char *na
 				    "io.cri-containerd.image=managed"));
 	if (strstr(name, "/pause:"))
 		strlist_add_all(&argv, ARGV("--label", "io.cri-containerd.pinned=pinned"));
-	strlist_addf(&argv, "%s/images/%s", work->folder, archive);
+	strlist_addf(&argv, "%s/images/%s", work->dir, archive);
 	r = ctr_for_image(daemon, argv.items, name, err);
 	if (r < 0)
 		return r;
@@ -242,9 +242,9 @@ static int import_image(struct work *work, struct daemon *daemon, const char *na
 /* What every node has to have of its own is not for sharing. */
 static int remove_identity(const char *root, struct error *err)
 {
-	cleanup_free char *folder = xasprintf("%s/io.containerd.grpc.v1.introspection", root);
+	cleanup_free char *dir = xasprintf("%s/io.containerd.grpc.v1.introspection", root);
 
-	return file_remove_tree(folder, err);
+	return file_remove_tree(dir, err);
 }
 
 /* Smaller ones are copied into every node, so that programs in it may change them. */

@@ -71,7 +71,7 @@ uint64_t work_needs(const struct work *work, enum component_id id, enum work_way
 static uint64_t bytes_of_begun(const struct work *work)
 {
 	cleanup_free char *build = work_path(work, "work/build");
-	uint64_t bytes = file_tree_bytes(work->folder, true);
+	uint64_t bytes = file_tree_bytes(work->dir, true);
 	uint64_t complete = 0;
 
 	/* Of what was built, Go's caches are still there. */
@@ -88,15 +88,15 @@ int work_check_space(struct work *work, enum component_id id, enum work_way way,
 	struct statvfs fs;
 	int r;
 
-	if (statvfs(work->folder, &fs) < 0)
-		return error_sys(err, "cannot look at '%s'", work->folder);
+	if (statvfs(work->dir, &fs) < 0)
+		return error_sys(err, "cannot look at '%s'", work->dir);
 	have += (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (have >= needed)
 		return 0;
 	r = error_because(err, &reason_resources, -ENOSPC,
 			  "%s Kubernetes %s needs %llu MiB of disk in '%s', where %llu are free",
 			  way == WAY_BUILD ? "building" : "getting", work->release->version,
-			  (unsigned long long)(needed >> 20), work->folder,
+			  (unsigned long long)(needed >> 20), work->dir,
 			  (unsigned long long)(have >> 20));
 	return error_hint(err, r, "free some, or put the cache elsewhere with MANYKUBE_CACHE");
 }
@@ -306,12 +306,12 @@ char *work_path(const struct work *work, const char *fmt, ...)
 	va_start(ap, fmt);
 	name = xvasprintf(fmt, ap);
 	va_end(ap);
-	return xasprintf("%s/%s", work->folder, name);
+	return xasprintf("%s/%s", work->dir, name);
 }
 
 void work_release(struct work *work)
 {
-	free(work->folder);
+	free(work->dir);
 	free(work->step);
 	for (int id = 0; id < COMPONENT_COUNT; id++)
 		free(work->doing[id]);

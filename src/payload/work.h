@@ -1,7 +1,7 @@
 /*
  * One try at making a payload: where it works and whom it tells.
  *
- * The folder is CACHE/VERSION.part.  What is done stays there, so that the next try
+ * The directory is CACHE/VERSION.part.  What is done stays there, so that the next try
  * goes on from it:
  *
  *	bin/ cni/ images/ store/   as in the payload
@@ -39,7 +39,7 @@ struct work {
 	struct payload_source source;
 	struct observer *observer;
 	const char *arch;
-	char *folder;                       /* CACHE/VERSION.part */
+	char *dir;                          /* CACHE/VERSION.part */
 	char *step;                         /* what the observer knows all this as */
 	int report;                         /* in a task: the pipe to who started it, else -1 */
 	bool announced[WAY_COUNT];          /* the user knows that we go this way */
@@ -91,7 +91,7 @@ void work_lacks(struct work *work, enum component_id id);
 uint64_t work_needs(const struct work *work, enum component_id id, enum work_way way);
 int work_check_space(struct work *work, enum component_id id, enum work_way way, struct error *err);
 
-/* The path of the thing that FMT names below the folder, for the caller to free. */
+/* The path of the thing that FMT names below the directory, for the caller to free. */
 char *work_path(const struct work *work, const char *fmt, ...) printf_like(2, 3) must_check;
 
 void work_release(struct work *work);

@@ -261,7 +261,7 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	int r;
 
 	profile->name = xstrdup(name);
-	r = profile_folder(name, &profile->folder, err);
+	r = profile_dir(name, &profile->dir, err);
 	if (r < 0)
 		return r;
 	/* The subnet that was asked for is only taken over once it is known to be free. */

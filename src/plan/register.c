@@ -27,7 +27,7 @@ static void keep_existing_mounts(struct import *import)
 		else
 			strlist_addf(&import->warnings,
 				     "the mount '%s' is left out: this host has no such file or "
-				     "folder",
+				     "directory",
 				     word);
 	}
 	strlist_release(&import->options.mounts);
@@ -101,10 +101,10 @@ static void compare_addresses(struct import *import, const struct profile *profi
 
 static int check_is_new(const char *name, struct error *err)
 {
-	cleanup_free char *folder = NULL;
-	int r = profile_folder(name, &folder, err);
+	cleanup_free char *dir = NULL;
+	int r = profile_dir(name, &dir, err);
 
-	if (r < 0 || !file_exists(folder))
+	if (r < 0 || !file_exists(dir))
 		return r;
 	(void)error_because(err, &reason_usage, -EEXIST, "there is a cluster '%s' already", name);
 	return error_hint(err, -EEXIST, "import it under another name with -p NAME");

@@ -39,7 +39,7 @@ int profile_check_name(const char *name, struct error *err)
 }
 
 /* STATE/profiles */
-static int profiles_folder(char **ret_path, struct error *err)
+static int profiles_dir(char **ret_path, struct error *err)
 {
 	cleanup_free char *state = NULL;
 	int r = path_state(&state, err);
@@ -50,31 +50,31 @@ static int profiles_folder(char **ret_path, struct error *err)
 	return 0;
 }
 
-int profile_folder(const char *name, char **ret_path, struct error *err)
+int profile_dir(const char *name, char **ret_path, struct error *err)
 {
 	cleanup_free char *profiles = NULL;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	char *old = NULL;
 	int r = profile_check_name(name, err);
 
 	if (r < 0)
 		return r;
-	r = profiles_folder(&profiles, err);
+	r = profiles_dir(&profiles, err);
 	if (r < 0)
 		return r;
-	folder = xasprintf("%s/%s", profiles, name);
-	if (!file_exists(folder))
+	dir = xasprintf("%s/%s", profiles, name);
+	if (!file_exists(dir))
 		old = old_home_find(name);
-	*ret_path = old ? old : take_ptr(folder);
+	*ret_path = old ? old : take_ptr(dir);
 	return 0;
 }
 
-char *profile_bridge_name(const char *folder)
+char *profile_bridge_name(const char *dir)
 {
 	uint32_t hash = 2166136261u;
 
-	for (; *folder; folder++) /* FNV-1a */
-		hash = (hash ^ (unsigned char)*folder) * 16777619u;
+	for (; *dir; dir++) /* FNV-1a */
+		hash = (hash ^ (unsigned char)*dir) * 16777619u;
 	return xasprintf("mk%08x", hash);
 }
 
@@ -87,10 +87,10 @@ bool profile_is_bridge_name(const char *link)
 /* Add whose clusters are called NAME, of other users than ours. */
 static void find_owners(const char *name, struct strlist *ret)
 {
-	cleanup_dir DIR *dir = opendir(MANYKUBE_STATE_DIR);
+	cleanup_dir DIR *stream = opendir(MANYKUBE_STATE_DIR);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
+	while (stream && (entry = readdir(stream))) {
 		cleanup_free char *path = xasprintf(MANYKUBE_STATE_DIR "/%s/profiles/%s",
 						    entry->d_name, name);
 		unsigned long long uid;
@@ -130,15 +130,15 @@ static char *copy_of(const char *path)
 	return xasprintf("%s.copy", path);
 }
 
-/* How many nodes the cluster in FOLDER has files of. */
-static size_t count_remains(const char *folder)
+/* How many nodes the cluster in DIR has files of. */
+static size_t count_remains(const char *dir)
 {
-	cleanup_free char *nodes = xasprintf("%s/nodes", folder);
-	cleanup_dir DIR *dir = opendir(nodes);
+	cleanup_free char *nodes = xasprintf("%s/nodes", dir);
+	cleanup_dir DIR *stream = opendir(nodes);
 	struct dirent *entry;
 	size_t count = 0;
 
-	while (dir && (entry = readdir(dir)))
+	while (stream && (entry = readdir(stream)))
 		count += entry->d_name[0] != '.';
 	return count;
 }
@@ -168,12 +168,12 @@ static int explain_damage(const char *name, const char *path, int code, struct e
  * The record PATH of the cluster NAME is gone: read the copy into TEXT, if there are nodes that it
  * tells of.  What is left without any node is the end of a delete that was interrupted.
  */
-static int read_copy(const char *name, const char *folder, const char *path, struct strbuf *text,
+static int read_copy(const char *name, const char *dir, const char *path, struct strbuf *text,
 		     struct error *err)
 {
 	static bool warned;
 	cleanup_free char *copy = copy_of(path);
-	size_t nodes = count_remains(folder);
+	size_t nodes = count_remains(dir);
 	int r;
 
 	if (nodes == 0)
@@ -201,28 +201,28 @@ static bool is_in_place(const struct profile *profile)
 	cleanup_free char *profiles = NULL;
 	size_t len;
 
-	if (profiles_folder(&profiles, NULL) < 0)
+	if (profiles_dir(&profiles, NULL) < 0)
 		return false;
 	len = strlen(profiles);
-	return strncmp(profile->folder, profiles, len) == 0 && profile->folder[len] == '/';
+	return strncmp(profile->dir, profiles, len) == 0 && profile->dir[len] == '/';
 }
 
 int profile_load(const char *name, struct profile *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	cleanup_free char *path = NULL;
 	struct profile profile;
 	int r;
 
-	r = profile_folder(name, &folder, err);
+	r = profile_dir(name, &dir, err);
 	if (r < 0)
 		return r;
-	path = xasprintf("%s/profile.json", folder);
+	path = xasprintf("%s/profile.json", dir);
 	r = file_read(path, PROFILE_LIMIT, &text, &why);
 	if (r == -ENOENT) {
-		r = read_copy(name, folder, path, &text, err);
+		r = read_copy(name, dir, path, &text, err);
 		if (r < 0)
 			return r;
 	}
@@ -241,11 +241,11 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 		profile_release(&profile);
 		return explain_damage(name, path, r, err);
 	}
-	profile.folder = take_ptr(folder);
+	profile.dir = take_ptr(dir);
 	/* A record in an old home is the user's, who could name what is another's there. */
 	if (!is_in_place(&profile)) {
 		free(profile.bridge);
-		profile.bridge = profile_bridge_name(profile.folder);
+		profile.bridge = profile_bridge_name(profile.dir);
 	}
 	*ret = profile;
 	return 0;
@@ -272,27 +272,27 @@ static bool has_variables(const struct profile *profile)
 	return has;
 }
 
-/* Have the directory FOLDER of a profile. */
-static int make_folder(const char *folder, struct error *err)
+/* Have the directory DIR of a profile. */
+static int make_dir(const char *dir, struct error *err)
 {
 	cleanup_free char *profiles = NULL;
 	int r;
 
-	if (file_exists(folder))
+	if (file_exists(dir))
 		return 0;
 	r = state_make("profiles", &profiles, err);
-	return r < 0 ? r : file_make_dirs(folder, 0755, err);
+	return r < 0 ? r : file_make_dirs(dir, 0755, err);
 }
 
 int profile_save(const struct profile *profile, struct error *err)
 {
-	cleanup_free char *path = xasprintf("%s/profile.json", profile->folder);
+	cleanup_free char *path = xasprintf("%s/profile.json", profile->dir);
 	cleanup_free char *copy = copy_of(path);
 	cleanup_free char *text = profile_print(profile);
 	mode_t mode = has_variables(profile) ? 0600 : 0644;
 	int r;
 
-	r = make_folder(profile->folder, err);
+	r = make_dir(profile->dir, err);
 	if (r == 0 && profile->single_node_format)
 		r = keep_old_format(path, err);
 	if (r < 0)
@@ -309,23 +309,23 @@ int profile_save(const struct profile *profile, struct error *err)
 static int list_profiles(bool with_record, struct strlist *ret_names, struct error *err)
 {
 	cleanup_free char *profiles = NULL;
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *stream = NULL;
 	struct dirent *entry;
 	int r;
 
-	r = profiles_folder(&profiles, err);
+	r = profiles_dir(&profiles, err);
 	if (r < 0)
 		return r;
-	dir = opendir(profiles);
-	if (!dir && errno != ENOENT)
+	stream = opendir(profiles);
+	if (!stream && errno != ENOENT)
 		return error_sys(err, "cannot list '%s'", profiles);
 
-	while (dir && (entry = readdir(dir))) {
-		cleanup_free char *folder = xasprintf("%s/%s", profiles, entry->d_name);
-		cleanup_free char *path = xasprintf("%s/profile.json", folder);
+	while (stream && (entry = readdir(stream))) {
+		cleanup_free char *dir = xasprintf("%s/%s", profiles, entry->d_name);
+		cleanup_free char *path = xasprintf("%s/profile.json", dir);
 
 		if (profile_check_name(entry->d_name, NULL) == 0 &&
-		    (!with_record || file_exists(path) || count_remains(folder) > 0))
+		    (!with_record || file_exists(path) || count_remains(dir) > 0))
 			strlist_add(ret_names, entry->d_name);
 	}
 	old_home_list(ret_names);
@@ -338,7 +338,7 @@ int profile_list(struct strlist *ret_names, struct error *err)
 	return list_profiles(true, ret_names, err);
 }
 
-int profile_list_folders(struct strlist *ret_names, struct error *err)
+int profile_list_dirs(struct strlist *ret_names, struct error *err)
 {
 	return list_profiles(false, ret_names, err);
 }
@@ -437,10 +437,10 @@ char *profile_lock_holder(const char *name)
 
 void profile_remove_lock(const char *name)
 {
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	cleanup_free char *path = NULL;
 
-	if (profile_folder(name, &folder, NULL) == 0 && !file_exists(folder) &&
+	if (profile_dir(name, &dir, NULL) == 0 && !file_exists(dir) &&
 	    lock_path(name, &path, NULL) == 0)
 		(void)unlink(path);
 }
@@ -521,7 +521,7 @@ void profile_release(struct profile *profile)
 		node_release(node);
 	free(profile->nodes);
 	free(profile->name);
-	free(profile->folder);
+	free(profile->dir);
 	settings_release_cluster(&profile->settings);
 	free(profile->gateway);
 	free(profile->bridge);

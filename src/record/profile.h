@@ -25,7 +25,7 @@
 
 struct profile {
 	char *name;
-	char *folder;            /* not in the file: where it was found */
+	char *dir;               /* not in the file: where it was found */
 	bool single_node_format; /* likewise: it was read in format 0 */
 	union {                  /* all of them, or one by its name */
 		struct cluster_settings settings;
@@ -50,13 +50,13 @@ struct profile {
 #define profile_for_each_node(node, profile) \
 	for (node = (profile)->nodes; node < (profile)->nodes + (profile)->node_count; node++)
 
-/* The folder that the profile NAME has or would have. */
-int profile_folder(const char *name, char **ret_path, struct error *err);
+/* The directory that the profile NAME has or would have. */
+int profile_dir(const char *name, char **ret_path, struct error *err);
 
 /* The name of the bridge, the firewall table and the control group of the profile whose directory
- * is FOLDER, for the caller to free: the same for the same directory, so that a damaged profile can
+ * is DIR, for the caller to free: the same for the same directory, so that a damaged profile can
  * still be cleaned up. */
-char *profile_bridge_name(const char *folder) must_check;
+char *profile_bridge_name(const char *dir) must_check;
 
 /* Whether LINK has the form of such a name. */
 bool profile_is_bridge_name(const char *link);
@@ -80,7 +80,7 @@ char *profile_print(const struct profile *profile) must_check;
 int profile_load(const char *name, struct profile *ret, struct error *err);
 
 /*
- * Write PROFILE to its folder (which is made if missing), in one step and durably.  A file of an
+ * Write PROFILE to its directory (which is made if missing), in one step and durably.  A file of an
  * older format that it replaces is kept beside it.
  */
 int profile_save(const struct profile *profile, struct error *err);
@@ -89,7 +89,7 @@ int profile_save(const struct profile *profile, struct error *err);
 int profile_list(struct strlist *ret_names, struct error *err);
 
 /* Like profile_list(), also with those of which only a part is left. */
-int profile_list_folders(struct strlist *ret_names, struct error *err);
+int profile_list_dirs(struct strlist *ret_names, struct error *err);
 
 /* Make NAME the active profile; -ENOENT with reason_cluster_missing, naming those there are. */
 int profile_set_active(const char *name, struct error *err);

@@ -127,7 +127,7 @@ int spec_parse_mount(const char *text, struct node_mount *ret, struct error *err
 	if (is_the_nodes_own(node))
 		return error_because(
 			err, &reason_usage, -EINVAL,
-			"'%s': a node needs its own '%s'; mount to a folder below it or elsewhere",
+			"'%s': a node needs its own '%s'; mount to a directory below it or elsewhere",
 			text, node);
 	*ret = (struct node_mount){
 		.host = take_ptr(host),

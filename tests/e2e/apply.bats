@@ -68,7 +68,7 @@ apply() {
 	write_file
 	run -2 apply -f "$SHARED/cluster.yaml" --dry-run
 	assert_output_has "+ web      is added: role worker"
-	[ ! -e "$(profile_folder)" ]
+	[ ! -e "$(profile_dir)" ]
 	apply -q -f "$SHARED/cluster.yaml"
 	assert_all_ready
 	assert_equal "$(profile_get '[.nodes[] | select(.controlPlane) | .name] | join(" ")')" "one two"
@@ -168,12 +168,12 @@ apply() {
 
 # An archive with the image example.org/mine:v1, which is busybox.
 make_archive() {
-	local folder=$SHARED/archive image=("$MANYKUBE_CACHE"/v*/images/busybox*.tar)
+	local dir=$SHARED/archive image=("$MANYKUBE_CACHE"/v*/images/busybox*.tar)
 
-	mkdir "$folder"
-	tar -xf "${image[0]}" -C "$folder"
-	sed -i 's,docker.io/library/busybox:latest,example.org/mine:v1,' "$folder/index.json"
-	tar -cf "$SHARED/mine.tar" -C "$folder" .
+	mkdir "$dir"
+	tar -xf "${image[0]}" -C "$dir"
+	sed -i 's,docker.io/library/busybox:latest,example.org/mine:v1,' "$dir/index.json"
+	tar -cf "$SHARED/mine.tar" -C "$dir" .
 }
 
 @test "images of one's own are loaded" {

@@ -166,8 +166,8 @@ in_terminal() {
 @test "damaged, foreign and newer profiles are named and kept" {
 	local file text
 
-	file=$(profile_folder)/profile.json
-	mkdir -p "$(profile_folder)"
+	file=$(profile_dir)/profile.json
+	mkdir -p "$(profile_dir)"
 	for text in '{' '{"a": 1}' '{"format": 99, "name": "e2e-broken"}' \
 		'{"format": 1, "name": "other", "nodes": []}'; do
 		echo "$text" >"$file"
@@ -241,7 +241,7 @@ in_terminal() {
 }
 
 @test "the cluster's own kubeconfig is made anew if it is damaged" {
-	echo nonsense >"$(profile_folder)/kubeconfig"
+	echo nonsense >"$(profile_dir)/kubeconfig"
 	run -0 manykube start -q --offline
 	run -0 manykube kubectl get nodes
 	assert_output_has node-1
@@ -264,19 +264,19 @@ in_terminal() {
 }
 
 @test "a bundle is an archive or nothing" {
-	local folder=$BATS_TEST_TMPDIR/bundles
+	local dir=$BATS_TEST_TMPDIR/bundles
 
-	mkdir "$folder"
-	refused 14 ".tar.gz" manykube logs --file="$folder/logs.txt"
-	mknod "$folder/device.tar" c 1 3
-	refused 14 "not a file" manykube logs --file="$folder/device.tar"
-	[ -c "$folder/device.tar" ]
-	rm "$folder/device.tar"
-	interrupted a_moment_later logs --file="$folder/x.tar.gz"
+	mkdir "$dir"
+	refused 14 ".tar.gz" manykube logs --file="$dir/logs.txt"
+	mknod "$dir/device.tar" c 1 3
+	refused 14 "not a file" manykube logs --file="$dir/device.tar"
+	[ -c "$dir/device.tar" ]
+	rm "$dir/device.tar"
+	interrupted a_moment_later logs --file="$dir/x.tar.gz"
 	[ "$status" -eq 130 ] || [ "$status" -eq 0 ] || fail "it ended with $status: $output"
-	assert_equal "$(find "$folder" -type f ! -name x.tar.gz)" ""
-	manykube logs --file="$folder/x.tar.gz"
-	gzip -t "$folder/x.tar.gz"
+	assert_equal "$(find "$dir" -type f ! -name x.tar.gz)" ""
+	manykube logs --file="$dir/x.tar.gz"
+	gzip -t "$dir/x.tar.gz"
 }
 
 @test "Ctrl-C in the middle of delete ends with 11, and the same command finishes it" {
@@ -288,10 +288,10 @@ in_terminal() {
 	assert_no_trace
 }
 
-@test "a cluster whose folder is gone is removed all the same" {
+@test "a cluster whose directory is gone is removed all the same" {
 	manykube start -q --offline --wait=none
 	# The node still writes there.
-	within 10 rm -rf "$(profile_folder)"
+	within 10 rm -rf "$(profile_dir)"
 	run -0 manykube delete
 	assert_output_has "nothing left"
 	assert_no_trace

@@ -13,7 +13,7 @@ teardown_file() {
 }
 
 pki() {
-	echo "$(profile_folder)/nodes/$1/tree/etc/kubernetes/pki"
+	echo "$(profile_dir)/nodes/$1/tree/etc/kubernetes/pki"
 }
 
 # Sign the certificate in the file $1, whose key is in $2, anew with the authority $3 (without
@@ -29,7 +29,7 @@ end_certificate() {
 end_kubeconfig() {
 	local file part
 
-	file=$(profile_folder)/nodes/node-1/tree/etc/kubernetes/$1
+	file=$(profile_dir)/nodes/node-1/tree/etc/kubernetes/$1
 	for part in certificate key; do
 		awk -v key="client-$part-data:" '$1 == key { print $2 }' "$file" | base64 -d >"$BATS_TEST_TMPDIR/$part"
 	done
@@ -41,7 +41,7 @@ end_kubeconfig() {
 kubelet_pem() {
 	local file
 
-	file=$(profile_folder)/nodes/$1/tree/var/lib/kubelet/pki/kubelet-client-current.pem
+	file=$(profile_dir)/nodes/$1/tree/var/lib/kubelet/pki/kubelet-client-current.pem
 	if [ -L "$file" ]; then
 		file=$(dirname "$file")/$(basename "$(readlink "$file")")
 	fi
@@ -84,11 +84,11 @@ assert_all_new() {
 
 	while read -r file; do
 		assert_lasts "$file" 3000 600
-	done < <(certificates; echo "$(profile_folder)/client.crt")
+	done < <(certificates; echo "$(profile_dir)/client.crt")
 	for file in "$(kubelet_pem node-1)" "$(kubelet_pem node-2)"; do
 		assert_lasts "$file" 31000000 600000
 	done
-	run ! find "$(profile_folder)"/nodes/*/tree/etc/manykube/certificates.yaml
+	run ! find "$(profile_dir)"/nodes/*/tree/etc/manykube/certificates.yaml
 }
 
 # The whole way: scheduled, started by a kubelet, and its output fetched from there by the API.

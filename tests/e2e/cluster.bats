@@ -124,12 +124,12 @@ node_uids() {
 	local uids processes
 
 	uids=$(node_uids)
-	processes=$(cat "$(profile_folder)"/nodes/*/pid)
-	cp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
+	processes=$(cat "$(profile_dir)"/nodes/*/pid)
+	cp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
 	run -0 manykube start --offline
 	assert_equal "$(node_uids)" "$uids"
-	assert_equal "$(cat "$(profile_folder)"/nodes/*/pid)" "$processes"
-	cmp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
+	assert_equal "$(cat "$(profile_dir)"/nodes/*/pid)" "$processes"
+	cmp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
 }
 
 # Kill the service $1 on the node $2, and see that another process takes its place.
@@ -177,7 +177,7 @@ assert_web_answers_on() {
 	local uids pid
 
 	uids=$(node_uids)
-	pid=$(cut -d' ' -f1 "$(profile_folder)/nodes/node-2/pid")
+	pid=$(cut -d' ' -f1 "$(profile_dir)/nodes/node-2/pid")
 	kill -KILL "$pid"
 	within 10 node_is_stopped node-2
 	run manykube status
@@ -201,7 +201,7 @@ node_is_stopped() {
 	local uids
 
 	uids=$(node_uids)
-	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/node-1/pid")"
+	kill -KILL "$(cut -d' ' -f1 "$(profile_dir)/nodes/node-1/pid")"
 	within 10 node_is_stopped node-1
 	run -0 manykube start --offline
 	assert_kubelet_answers node-1
@@ -211,7 +211,7 @@ node_is_stopped() {
 }
 
 front_door_pid() {
-	grep -o -m1 '[0-9][0-9]*' "$(profile_folder)/front-door.lock"
+	grep -o -m1 '[0-9][0-9]*' "$(profile_dir)/front-door.lock"
 }
 
 @test "a killed front door is back after start, at the same address" {

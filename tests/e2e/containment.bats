@@ -72,7 +72,7 @@ assert_refused() {
 @test "a node's root is nobody on the host" {
 	local pid
 
-	pid=$(cut -d' ' -f1 "$(profile_folder)/nodes/node-1/pid")
+	pid=$(cut -d' ' -f1 "$(profile_dir)/nodes/node-1/pid")
 	[ "$(awk '/^Uid:/ { print $2 }' "/proc/$pid/status")" -ge 268435456 ]
 	[ "$(readlink "/proc/$pid/ns/user")" != "$(readlink /proc/self/ns/user)" ]
 }
@@ -81,10 +81,10 @@ assert_refused() {
 @test "nobody on the host reaches a node's files but their owner" {
 	local file
 
-	file=$(profile_folder)/nodes/node-1/tree/var/tmp/e2e-setuid
+	file=$(profile_dir)/nodes/node-1/tree/var/tmp/e2e-setuid
 	in_place node 'cp /bin/sh /var/tmp/e2e-setuid && chmod 4755 /var/tmp/e2e-setuid'
 	[ -u "$file" ]
-	as_nobody test -e "$(profile_folder)/profile.json"
+	as_nobody test -e "$(profile_dir)/profile.json"
 	run as_nobody test -e "$file"
 	assert_status 1
 	rm "$file"
@@ -128,8 +128,8 @@ host_disk() {
 
 	disk=$(host_disk)
 	# On tmpfs, on the disk and in /dev: whatever way a file system treats devices.
-	assert_refused "for folder in /tmp /var/tmp /dev /run /node/var; do
-		mknod \$folder/e2e-disk b $disk && head -c 512 \$folder/e2e-disk && exit 0; done; exit 1"
+	assert_refused "for directory in /tmp /var/tmp /dev /run /node/var; do
+		mknod \$dir/e2e-disk b $disk && head -c 512 \$dir/e2e-disk && exit 0; done; exit 1"
 	assert_refused "ls /dev/vd* /dev/sd* /dev/nvme* /dev/loop*"
 	assert_refused 'mkdir -p /tmp/m && mount -t devtmpfs none /tmp/m'
 }
@@ -173,7 +173,7 @@ host_disk() {
 @test "no process of a node has a file of the host open" {
 	run -0 on node-1 sh -c 'for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done'
 	[[ $output == */var/log/agent.log* ]]
-	[[ $output != *"$(profile_folder)"* ]] || fail "$(grep -F "$(profile_folder)" <<<"$output")"
+	[[ $output != *"$(profile_dir)"* ]] || fail "$(grep -F "$(profile_dir)" <<<"$output")"
 	manykube status
 	run -0 manykube logs node-1 --service=agent
 	assert_output_has "kubelet started"
@@ -190,11 +190,11 @@ host_disk() {
 }
 
 @test "it can't write the programs that nodes share" {
-	local folder before
+	local dir before
 
 	before=$(sha256sum "$MANYKUBE_CACHE/$(profile_get .kubernetesVersion)"/bin/kubectl)
-	for folder in /opt/manykube/bin /opt/cni/bin /opt/manykube/agent; do
-		assert_refused "mount -o remount,rw $folder || mount -o remount,bind,rw $folder"
+	for dir in /opt/manykube/bin /opt/cni/bin /opt/manykube/agent; do
+		assert_refused "mount -o remount,rw $dir || mount -o remount,bind,rw $dir"
 	done
 	assert_refused 'test -d /opt/manykube && touch /opt/manykube/bin/x'
 	assert_refused 'test -d /opt/manykube && echo x >>/opt/manykube/bin/kubectl'

@@ -16,7 +16,7 @@ teardown_file() {
 	end_file
 }
 
-# A root file system in the folder $1: some of this host's programs with what they load.
+# A root file system in the directory $1: some of this host's programs with what they load.
 make_base() {
 	local name path library
 
@@ -77,7 +77,7 @@ assert_refused() {
 	assert_refused 23 "at least 2 GiB" start -p e2e-none --disk-size=1g --offline
 	assert_refused 14 "nodes run containerd" node add --container-runtime=docker
 	assert_refused 14 "nodes run containerd" start -p e2e-none --container-runtime=cri-o
-	assert_refused 14 "no folder 'usr'" node add --base-image=/etc
+	assert_refused 14 "no directory 'usr'" node add --base-image=/etc
 	rm "$BATS_FILE_TMPDIR/base/usr/sbin/nft"
 	assert_refused 14 "nodes need: nft" node add --base-image="$BATS_FILE_TMPDIR/base"
 	assert_refused 14 "--disk-size=2g" start --disk-size=3g
@@ -152,8 +152,8 @@ assert_refused() {
 
 @test "a killed node comes back with what was on its disk" {
 	on worker sh -c 'echo "once more" >/var/kept'
-	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/worker/pid")"
-	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/node-1/pid")"
+	kill -KILL "$(cut -d' ' -f1 "$(profile_dir)/nodes/worker/pid")"
+	kill -KILL "$(cut -d' ' -f1 "$(profile_dir)/nodes/node-1/pid")"
 	manykube start -q
 	assert_equal "$(on worker cat /var/kept)" "once more"
 	assert_all_ready
@@ -166,7 +166,7 @@ assert_refused() {
 
 @test "a cluster whose record is damaged is deleted with its disks" {
 	[ "$(list_disks | wc -l)" -eq 2 ]
-	echo garbage >"$(profile_folder)/profile.json"
+	echo garbage >"$(profile_dir)/profile.json"
 	manykube delete -q
 	assert_no_trace
 }

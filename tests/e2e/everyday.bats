@@ -32,7 +32,7 @@ make_damaged() {
 	local key
 
 	key=$(kubectl config view --raw -o json | jq -r '.users[0].user["client-key"]')
-	assert_equal "$key" "$(profile_folder)/client.key"
+	assert_equal "$key" "$(profile_dir)/client.key"
 	assert_equal "$(stat -c %a "$key" "$KUBECONFIG" | xargs)" "600 600"
 	run grep -c -e '-data' "$KUBECONFIG"
 	assert_equal "$output" 0
@@ -93,11 +93,11 @@ make_damaged() {
 @test "a profile's own choice: embedded certificates, and the context that was current" {
 	export KUBECONFIG=$BATS_TEST_TMPDIR/config
 
-	jq '.embedCerts = true | .keepContext = true' "$(profile_folder)/profile.json" >"$BATS_TEST_TMPDIR/profile"
-	cp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/before"
-	cp "$BATS_TEST_TMPDIR/profile" "$(profile_folder)/profile.json"
+	jq '.embedCerts = true | .keepContext = true' "$(profile_dir)/profile.json" >"$BATS_TEST_TMPDIR/profile"
+	cp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/before"
+	cp "$BATS_TEST_TMPDIR/profile" "$(profile_dir)/profile.json"
 	run -0 manykube start --offline
-	cp "$BATS_TEST_TMPDIR/before" "$(profile_folder)/profile.json"
+	cp "$BATS_TEST_TMPDIR/before" "$(profile_dir)/profile.json"
 	run kubectl config current-context
 	[ "$status" -ne 0 ] || fail "the current context is $output"
 	assert_equal "$(grep -c client-key-data "$KUBECONFIG")" 1
@@ -148,27 +148,27 @@ make_damaged() {
 	assert_equal "$(on node-1 cat /root/other)" text
 }
 
-@test "cp takes a folder there and back, with links and modes, and it is the person's" {
-	local folder=$BATS_TEST_TMPDIR/folder home=$BATS_TEST_TMPDIR/home
+@test "cp takes a directory there and back, with links and modes, and it is the person's" {
+	local dir=$BATS_TEST_TMPDIR/dir home=$BATS_TEST_TMPDIR/home
 
-	mkdir -p "$folder/sub"
-	echo tool >"$folder/sub/tool"
-	chmod 750 "$folder/sub" "$folder/sub/tool"
-	ln -s sub/tool "$folder/link"
-	manykube cp "$folder" node-2:/srv
-	on node-2 chmod 4755 /srv/folder/sub/tool
-	assert_equal "$(on node-2 readlink /srv/folder/link)" sub/tool
-	assert_equal "$(on node-2 stat -c %U /srv/folder /srv/folder/sub/tool | sort -u)" root
+	mkdir -p "$dir/sub"
+	echo tool >"$dir/sub/tool"
+	chmod 750 "$dir/sub" "$dir/sub/tool"
+	ln -s sub/tool "$dir/link"
+	manykube cp "$dir" node-2:/srv
+	on node-2 chmod 4755 /srv/dir/sub/tool
+	assert_equal "$(on node-2 readlink /srv/dir/link)" sub/tool
+	assert_equal "$(on node-2 stat -c %U /srv/dir /srv/dir/sub/tool | sort -u)" root
 	as_nobody true
 	mkdir "$home"
 	chown 4321 "$home"
-	SUDO_UID=4321 SUDO_GID=4322 manykube cp node-2:/srv/folder "$home/back"
+	SUDO_UID=4321 SUDO_GID=4322 manykube cp node-2:/srv/dir "$home/back"
 	assert_equal "$(readlink "$home/back/link")" sub/tool
 	# Rights that a node gives are none on the host.
 	assert_equal "$(stat -c '%a %u:%g' "$home/back/sub/tool")" "755 4321:4322"
 	assert_equal "$(find "$home/back" ! -uid 4321)" ""
 	# And the person has no more than their own.
-	SUDO_UID=4321 SUDO_GID=4322 run manykube cp node-2:/srv/folder "$BATS_TEST_TMPDIR/back"
+	SUDO_UID=4321 SUDO_GID=4322 run manykube cp node-2:/srv/dir "$BATS_TEST_TMPDIR/back"
 	assert_status 80
 	assert_output_has "rights of user 4321"
 }
@@ -249,7 +249,7 @@ copying() {
 	assert_output_has e2e-other
 	assert_output_has "--all"
 	run -0 manykube status
-	[ -e "$(profile_folder)/profile.json" ]
+	[ -e "$(profile_dir)/profile.json" ]
 }
 
 @test "delete --all goes on after a failure and says which one failed" {

@@ -21,11 +21,11 @@ teardown_file() {
 
 # The process that passes connections on; a front door of a single process is that itself.
 worker() {
-	jq '.worker // .pid' "$(profile_folder)/front-door.status.json"
+	jq '.worker // .pid' "$(profile_dir)/front-door.status.json"
 }
 
 keeper() {
-	grep -o -m1 '[0-9][0-9]*' "$(profile_folder)/front-door.lock"
+	grep -o -m1 '[0-9][0-9]*' "$(profile_dir)/front-door.lock"
 }
 
 # Kill the keeper, and wait until both are gone.
@@ -44,7 +44,7 @@ of_worker() {
 
 # A program of the host's in a node's network.
 in_network_of() {
-	nsenter -t "$(cut -d' ' -f1 "$(profile_folder)/nodes/$1/pid")" -n "${@:2}"
+	nsenter -t "$(cut -d' ' -f1 "$(profile_dir)/nodes/$1/pid")" -n "${@:2}"
 }
 
 # Ask the cluster's DNS for a name with an opcode by UDP and TCP: `ask OPCODE`, to be run with COMMAND...
@@ -84,12 +84,12 @@ ask() {
 	assert_equal "$(ls -A "/proc/$(worker)/root")" "" "its root"
 	# Nothing of it is open but its log.
 	assert_equal "$(find "/proc/$(worker)/fd" -lname "$MANYKUBE_HOME/*" -printf '%l\n' | sort -u)" \
-		"$(profile_folder)/front-door.log"
+		"$(profile_dir)/front-door.log"
 	run setpriv --reuid="$(of_worker Uid)" --regid="$(of_worker Uid)" --clear-groups \
-		cat "$(profile_folder)/front-door.json"
+		cat "$(profile_dir)/front-door.json"
 	[ "$status" -ne 0 ] || fail "its user can read the profile: $output"
 	# It has not tried what it may not, either.
-	assert_equal "$(grep 'system call' "$(profile_folder)/front-door.log")" ""
+	assert_equal "$(grep 'system call' "$(profile_dir)/front-door.log")" ""
 }
 
 @test "names are asked for with ordinary queries only" {
@@ -157,7 +157,7 @@ occupy() {
 }
 
 worker_is_healthy() {
-	jq -e '.backends[0].healthy' "$(profile_folder)/front-door.status.json"
+	jq -e '.backends[0].healthy' "$(profile_dir)/front-door.status.json"
 }
 
 @test "start ends one that hangs, both parts of it, and opens it again" {

@@ -25,7 +25,7 @@ members() {
 kill_node() {
 	local pid
 
-	pid=$(cut -d' ' -f1 "$(profile_folder)/nodes/$1/pid")
+	pid=$(cut -d' ' -f1 "$(profile_dir)/nodes/$1/pid")
 	kill -9 "$pid"
 	while [ "$(awk '{ print $23 }' "/proc/$pid/stat" 2>/dev/null || echo 0)" != 0 ]; do
 		sleep 0.05
@@ -49,8 +49,8 @@ begin_writing() {
 	"$writer" write "$KUBECONFIG" >"$writer.log" 2>"$writer.retries" 3>&- &
 	echo $! >"$writer.pids"
 	[ -n "${1:-}" ] || return 0
-	nsenter --net --target "$(cut -d' ' -f1 "$(profile_folder)/nodes/$1/pid")" \
-		"$writer" write "$(profile_folder)/kubeconfig" "https://$(service_address)" inside- \
+	nsenter --net --target "$(cut -d' ' -f1 "$(profile_dir)/nodes/$1/pid")" \
+		"$writer" write "$(profile_dir)/kubeconfig" "https://$(service_address)" inside- \
 		>"$writer.log-inside" 2>>"$writer.retries" 3>&- &
 	echo $! >>"$writer.pids"
 }

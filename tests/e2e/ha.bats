@@ -39,9 +39,9 @@ teardown_file() {
 	local file
 
 	for file in ca.key sa.key front-proxy-ca.key etcd/ca.key; do
-		assert_equal "$(stat -c %a "$(profile_folder)/nodes/node-3/tree/etc/kubernetes/pki/$file")" 600
-		cmp "$(profile_folder)/nodes/node-3/tree/etc/kubernetes/pki/$file" \
-			"$(profile_folder)/nodes/node-1/tree/etc/kubernetes/pki/$file"
+		assert_equal "$(stat -c %a "$(profile_dir)/nodes/node-3/tree/etc/kubernetes/pki/$file")" 600
+		cmp "$(profile_dir)/nodes/node-3/tree/etc/kubernetes/pki/$file" \
+			"$(profile_dir)/nodes/node-1/tree/etc/kubernetes/pki/$file"
 	done
 }
 
@@ -160,7 +160,7 @@ stop_and_look() {
 	local lost
 
 	lost=$(primary)
-	rm -rf "$(profile_folder)/nodes/$lost"
+	rm -rf "$(profile_dir)/nodes/$lost"
 	run -0 manykube start
 	assert_output_has "the directory of node '$lost' is gone"
 	assert_all_ready

@@ -11,7 +11,7 @@ bats_require_minimum_version 1.5.0
 E2E_ROOT=$(cd "${BATS_TEST_DIRNAME:-$(dirname "${BASH_SOURCE[0]}")}/../.." && pwd)
 
 # Where the payloads are: the cache of all users, or where an earlier version kept them.
-cache_folder() {
+cache_dir() {
 	local old=$HOME/.manykube/cache
 
 	if [ ! -e /var/cache/manykube ] && [ -e "$old" ]; then
@@ -25,7 +25,7 @@ cache_folder() {
 begin_file() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	export MANYKUBE=${MANYKUBE:-$E2E_ROOT/build/manykube}
-	export MANYKUBE_CACHE=${MANYKUBE_CACHE:-$(cache_folder)}
+	export MANYKUBE_CACHE=${MANYKUBE_CACHE:-$(cache_dir)}
 	MANYKUBE_HOME=$(mktemp -d "${E2E_TMP:-/var/tmp}/manykube-e2e.XXXXXX")
 	export MANYKUBE_HOME
 	export KUBECONFIG=$MANYKUBE_HOME/kubeconfig
@@ -66,13 +66,13 @@ on() {
 	manykube ssh "$node" -- "$@"
 }
 
-profile_folder() {
+profile_dir() {
 	echo "$MANYKUBE_HOME/profiles/$MANYKUBE_PROFILE"
 }
 
 # What the profile says: a jq filter.
 profile_get() {
-	jq -r "$1" "$(profile_folder)/profile.json"
+	jq -r "$1" "$(profile_dir)/profile.json"
 }
 
 # Everything of the host that a cluster could leave behind, one per line.  Clusters that are not
@@ -89,7 +89,7 @@ host_snapshot() {
 	} | only_ours | sort
 }
 
-# The links, tables and groups of a cluster carry a hash of its folder's path: FNV-1a.
+# The links, tables and groups of a cluster carry a hash of its directory's path: FNV-1a.
 bridge_of() {
 	local path=$MANYKUBE_HOME/profiles/$1 hash=2166136261 code i
 

@@ -229,9 +229,9 @@ interrupted_copy() {
 		E2E_SECRET=hush-hush-value
 	# No command line has them, which every user of the host could see.
 	run ! on node-2 grep -q 'command.*E2E_SECRET' /etc/manykube/agent.conf
-	run as_nobody cat "$(profile_folder)/profile.json"
+	run as_nobody cat "$(profile_dir)/profile.json"
 	assert_status 1
-	run grep -r "$secret" "$(profile_folder)/logs" "$MANYKUBE_HOME/logs"
+	run grep -r "$secret" "$(profile_dir)/logs" "$MANYKUBE_HOME/logs"
 	assert_status 1
 	manykube logs --audit | grep -e '--env=E2E_SECRET=REDACTED'
 	manykube logs --file="$BATS_TEST_TMPDIR/all.tar"

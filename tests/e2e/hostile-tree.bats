@@ -31,16 +31,16 @@ inside() {
 # What must stay as it is: all outside, and the host's own directories of the cluster.
 around() {
 	find "$OUTSIDE" -exec stat -c '%n %a %u %g %s' {} + | sort
-	stat -c '%n %a %u' "$(profile_folder)" "$(profile_folder)/nodes" "$(profile_folder)/nodes/node-2"
-	find "$(profile_folder)" "$(profile_folder)/nodes" -maxdepth 1 -mindepth 1 -type d | sort
+	stat -c '%n %a %u' "$(profile_dir)" "$(profile_dir)/nodes" "$(profile_dir)/nodes/node-2"
+	find "$(profile_dir)" "$(profile_dir)/nodes" -maxdepth 1 -mindepth 1 -type d | sort
 }
 
 # Where the node's own files are on the host.
 tree() {
-	local folder
+	local dir
 
-	folder=$(profile_folder)/nodes/node-2
-	[ -d "$folder/tree" ] && echo "$folder/tree" || echo "$folder"
+	dir=$(profile_dir)/nodes/node-2
+	[ -d "$dir/tree" ] && echo "$dir/tree" || echo "$dir"
 }
 
 restart() {
@@ -215,18 +215,18 @@ on_terminal() {
 }
 
 @test "a stopped node of an earlier version is moved into a tree at its next start" {
-	local folder id
+	local dir id
 
-	folder=$(profile_folder)/nodes/node-2
+	dir=$(profile_dir)/nodes/node-2
 	id=$(inside 'cat /etc/machine-id')
 	inside 'echo kept >/root/kept'
 	timeout 60 "$MANYKUBE" node stop node-2
-	mv "$folder"/tree/* "$folder"
-	mkdir "$folder/run"
-	rmdir "$folder/tree"
+	mv "$dir"/tree/* "$dir"
+	mkdir "$dir/run"
+	rmdir "$dir/tree"
 	timeout 20 "$MANYKUBE" logs node-2 --service=kubelet | grep -q .
 	timeout 60 "$MANYKUBE" node start node-2
 	assert_equal "$(inside 'cat /etc/machine-id /root/kept')" "$(printf '%s\nkept' "$id")"
-	assert_equal "$(cd "$folder" && ls -d etc var usr run 2>/dev/null)" ""
-	assert_equal "$(stat -c %a "$folder/tree")" 700
+	assert_equal "$(cd "$dir" && ls -d etc var usr run 2>/dev/null)" ""
+	assert_equal "$(stat -c %a "$dir/tree")" 700
 }

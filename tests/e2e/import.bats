@@ -68,10 +68,10 @@ refuse() {
 }
 
 @test "an existing cluster is not replaced" {
-	cp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/before"
+	cp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/before"
 	run -14 manykube profile import "$BATS_FILE_TMPDIR/config.json"
 	assert_output_has "there is a cluster 'e2e-import' already"
-	cmp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/before"
+	cmp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/before"
 }
 
 @test "bad files are refused, and nothing is made of them" {
@@ -125,7 +125,7 @@ refuse() {
 @test "a running cluster of the single-node format takes another node, and comes back the same" {
 	local record uid
 
-	record=$(profile_folder)/profile.json
+	record=$(profile_dir)/profile.json
 	uid=$(uid_of node-1)
 	jq '(.nodes[0] | { address, podCidr, driver }) + del(.nodes, .format) + { joined: true }' \
 		"$record" >"$BATS_TEST_TMPDIR/old"
@@ -148,7 +148,7 @@ refuse() {
 @test "a record of a newer format is refused by its number and kept" {
 	local record
 
-	record=$(profile_folder)/profile.json
+	record=$(profile_dir)/profile.json
 	cp "$record" "$BATS_TEST_TMPDIR/ours"
 	jq '.format = 7' "$record" >"$BATS_TEST_TMPDIR/newer"
 	cp "$BATS_TEST_TMPDIR/newer" "$record"

@@ -21,11 +21,11 @@ run_start() {
 
 # A home of its own on a file system with these mount options, for what is refused there.
 small_home() {
-	local folder=$BATS_TEST_TMPDIR/small
+	local dir=$BATS_TEST_TMPDIR/small
 
-	mkdir "$folder"
-	mount -t tmpfs -o "$1" e2e-out "$folder"
-	export MANYKUBE_HOME=$folder/home
+	mkdir "$dir"
+	mount -t tmpfs -o "$1" e2e-out "$dir"
+	export MANYKUBE_HOME=$dir/home
 }
 
 teardown() {
@@ -34,7 +34,7 @@ teardown() {
 
 # The files that hold secrets of the cluster.
 secret_files() {
-	find "$(profile_folder)" -type f \( -path '*/pki/*' -name '*.key' -o -name 'kubelet-client-*.pem' \
+	find "$(profile_dir)" -type f \( -path '*/pki/*' -name '*.key' -o -name 'kubelet-client-*.pem' \
 		-o -path '*/etc/kubernetes/*.conf' -o -path '*/etc/manykube/*' -o -name kubeconfig \)
 }
 
@@ -59,7 +59,7 @@ list_secrets() {
 	jq -se '[.[] | select(.type == "io.manykube.step").data.currentstep | tonumber] |
 		. == sort and length > 5' "$events"
 	jq -se 'last.data | .name == "Done" and .currentstep == .totalsteps' "$events"
-	cmp "$events" "$(profile_folder)/logs/events.json"
+	cmp "$events" "$(profile_dir)/logs/events.json"
 	assert_schema_lines event <"$events"
 }
 
@@ -74,7 +74,7 @@ list_secrets() {
 	assert_equal "$(jq -r .type <<<"$output")" io.manykube.error
 	assert_schema_lines event <<<"$output"
 	# What was refused is no start: the record of the last one stays.
-	cmp "$BATS_FILE_TMPDIR/events" "$(profile_folder)/logs/events.json"
+	cmp "$BATS_FILE_TMPDIR/events" "$(profile_dir)/logs/events.json"
 }
 
 @test "the last start's log has the command, its steps and how it ended" {
@@ -141,10 +141,10 @@ list_secrets() {
 	# The list is one only if it knows what is where it was taken from.
 	for file in etc/kubernetes/pki/ca.key etc/kubernetes/pki/sa.key etc/kubernetes/pki/etcd/server.key \
 		etc/kubernetes/admin.conf etc/kubernetes/super-admin.conf etc/manykube/kubeadm.yaml; do
-		grep -qF -f "$secrets" "$(profile_folder)/nodes/node-1/tree/$file" || fail "no secret in $file"
+		grep -qF -f "$secrets" "$(profile_dir)/nodes/node-1/tree/$file" || fail "no secret in $file"
 	done
-	grep -qF -f "$secrets" "$(profile_folder)/nodes/node-2/tree/etc/manykube/kubeadm.yaml"
-	grep -qF -f "$secrets" "$(profile_folder)/nodes/node-2/tree/etc/manykube/discovery.conf"
+	grep -qF -f "$secrets" "$(profile_dir)/nodes/node-2/tree/etc/manykube/kubeadm.yaml"
+	grep -qF -f "$secrets" "$(profile_dir)/nodes/node-2/tree/etc/manykube/discovery.conf"
 	grep -q "client-key-data: REDACTED" "$top/nodes/node-1/tree/etc/kubernetes/admin.conf"
 	run -1 grep -rlF -f "$secrets" "$top"
 	run -1 grep -rl "PRIVATE KEY" "$top"
@@ -247,7 +247,7 @@ list_secrets() {
 	assert_output_has "No space left"
 }
 
-@test "a folder that can't be written to is named" {
+@test "a directory that can't be written to is named" {
 	small_home size=50m
 	mount -o remount,ro "$BATS_TEST_TMPDIR/small"
 	run manykube start -p e2e-new --offline

@@ -184,5 +184,5 @@ time.sleep(120)' 3>&- &
 		    os.chdir("d")
 	CODE
 	run -0 manykube delete
-	[ ! -e "$(profile_folder)" ]
+	[ ! -e "$(profile_dir)" ]
 }

@@ -22,7 +22,7 @@ on_terminal() {
 
 # End the node $1 as a crash would.
 kill_node() {
-	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/$1/pid")"
+	kill -KILL "$(cut -d' ' -f1 "$(profile_dir)/nodes/$1/pid")"
 	within 10 host_is "$1" Stopped
 }
 
@@ -172,7 +172,7 @@ assert_cluster_is() {
 
 @test "a command at work on the cluster is told of, with its step" {
 	local events
-	events=$(profile_folder)/logs/events.json
+	events=$(profile_dir)/logs/events.json
 
 	[ ! -e "$events" ] || mv "$events" "$BATS_TEST_TMPDIR/events"
 	cp "$E2E_ROOT/tests/fuzz/corpus/status/events" "$events"
@@ -262,7 +262,7 @@ is_shut() {
 @test "a front door that leads nowhere makes a cluster Degraded" {
 	local worker found=0
 
-	worker=$(jq .worker "$(profile_folder)/front-door.status.json")
+	worker=$(jq .worker "$(profile_dir)/front-door.status.json")
 	kill -STOP "$worker"
 	within 60 is_shut || found=$?
 	kill -CONT "$worker"
@@ -273,32 +273,32 @@ is_shut() {
 }
 
 @test "start makes the cluster's own files again" {
-	local folder
+	local dir
 
-	folder=$(profile_folder)
-	rm "$folder/kubeconfig"
+	dir=$(profile_dir)
+	rm "$dir/kubeconfig"
 	run manykube kubectl get nodes
 	assert_status 38
 	assert_output_has "the kubeconfig of cluster 'e2e-look' is gone"
 	assert_output_has "'manykube start -p e2e-look'"
 	manykube start
 	run -0 manykube kubectl get nodes
-	echo "{" >"$folder/kubeconfig"
+	echo "{" >"$dir/kubeconfig"
 	run manykube kubectl get nodes
 	assert_status 38
 	assert_output_has "is damaged"
-	rm "$folder/profile.json"
+	rm "$dir/profile.json"
 	run -0 manykube start
 	assert_output_has "its copy"
 	run -0 manykube kubectl get nodes
-	cp "$folder/profile.json" "$BATS_TEST_TMPDIR"
-	rm "$folder/profile.json" "$folder/profile.json.copy"
+	cp "$dir/profile.json" "$BATS_TEST_TMPDIR"
+	rm "$dir/profile.json" "$dir/profile.json.copy"
 	run manykube start
 	assert_status 38
 	assert_output_has "2 nodes of cluster 'e2e-look' are there"
 	run -0 manykube profile list
 	assert_output_has Damaged
-	cp "$BATS_TEST_TMPDIR/profile.json" "$folder"
+	cp "$BATS_TEST_TMPDIR/profile.json" "$dir"
 	cp "$KUBECONFIG" "$BATS_TEST_TMPDIR/kubeconfig"
 	echo "{" >"$KUBECONFIG"
 	run manykube status --layout=cluster

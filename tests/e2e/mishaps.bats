@@ -33,7 +33,7 @@ teardown_file() {
 }
 
 @test "several nodes go at once, also one whose first process was killed, and their pods" {
-	kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/node-4/pid")"
+	kill -KILL "$(cut -d' ' -f1 "$(profile_dir)/nodes/node-4/pid")"
 	run -0 manykube node delete node-3 node-4 node-5
 	assert_equal "$(node_names)" "node-1 node-2"
 	assert_equal "$(profile_get '.nodes | length')" 2
@@ -149,8 +149,8 @@ node_2_is_lost() {
 	kubectl delete pod writer
 	before=$(identities)
 	# With its first process all of a node's end.
-	cut -d' ' -f1 "$(profile_folder)"/nodes/*/pid | xargs kill -KILL
-	kill -KILL "$(grep -o -m1 '[0-9][0-9]*' "$(profile_folder)/front-door.lock")"
+	cut -d' ' -f1 "$(profile_dir)"/nodes/*/pid | xargs kill -KILL
+	kill -KILL "$(grep -o -m1 '[0-9][0-9]*' "$(profile_dir)/front-door.lock")"
 	run -0 manykube start
 	assert_equal "$(identities)" "$before"
 	assert_all_ready
@@ -160,7 +160,7 @@ node_2_is_lost() {
 @test "a worker whose directory is gone joins again; without that of the only control plane nothing is done" {
 	local nodes
 
-	nodes=$(profile_folder)/nodes
+	nodes=$(profile_dir)/nodes
 	# It runs on meanwhile, and nobody knows.
 	rm -rf "${nodes:?}/node-2"
 	run -0 manykube start
@@ -208,7 +208,7 @@ node_2_is_lost() {
 	manykube node stop node-2
 	"$MANYKUBE" node add half >"$BATS_TEST_TMPDIR/add" 2>&1 3>&- &
 	pid=$!
-	within 20 test -e "$(profile_folder)/nodes/half/pid"
+	within 20 test -e "$(profile_dir)/nodes/half/pid"
 	kill -KILL "$pid"
 	wait "$pid" || true
 	run -0 manykube delete

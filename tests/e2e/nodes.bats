@@ -156,7 +156,7 @@ run_alone() {
 	assert_output_has "Node node-3 was successfully deleted."
 	run ! kubectl get pod alone
 	assert_equal "$(node_names)" "node-1 node-2"
-	[ ! -e "$(profile_folder)/nodes/node-3" ]
+	[ ! -e "$(profile_dir)/nodes/node-3" ]
 	[ "$(ip -o link | grep -c "$(bridge_of e2e-nodes)")" -lt "$link" ]
 	run on node-1 getent hosts node-3
 	[ "$status" -ne 0 ]
@@ -197,7 +197,7 @@ run_alone() {
 		14|node add --count=0|--count
 		14|node add --static-ip=10.99.0.7|not an address for a node
 		14|node add --static-ip=$(profile_get '.nodes[1].address')|another node has
-		14|node add --mount=/no/such/folder:/x|/no/such/folder
+		14|node add --mount=/no/such/dir:/x|/no/such/dir
 		14|node add --taint=wrong|--taint
 		14|node add --taint=only=db:Never|--taint
 		14|node add --taint=a/b/c=db:NoSchedule|--taint

@@ -116,7 +116,7 @@ limit_of() {
 	assert_output_has "is not in the cache, and nothing is downloaded or built"
 	assert_output_has "'manykube start --download-only --kubernetes-version=v1.36.3'"
 	assert_equal "$(ls "$BATS_TEST_TMPDIR")" ""
-	[ ! -e "$(profile_folder)" ] || fail "something was made"
+	[ ! -e "$(profile_dir)" ] || fail "something was made"
 }
 
 @test "a build from source is announced, and asked for on a terminal" {
@@ -261,13 +261,13 @@ has_cpusets() {
 }
 
 @test "an existing cluster keeps what its certificates were made for" {
-	cp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
+	cp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
 	run manykube start --offline --subnet=10.124.0.0/24
 	assert_status 14
 	assert_output_has "10.123.45.0/24"
 	run manykube start --offline --cni=none
 	assert_status 14
-	cmp "$(profile_folder)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
+	cmp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
 }
 
 @test "a second command is refused while one works on the cluster, and told who does" {

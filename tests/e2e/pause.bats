@@ -28,10 +28,10 @@ teardown_file() {
 
 # The pod's last number, as the host finds it in the node's files.
 count() {
-	local folder
+	local dir
 
-	folder=$(profile_folder)/nodes/node-2/tree/var/log/pods
-	tail -qn 1 "$folder"/default_counter_*/counter/0.log | awk '{ print $NF }'
+	dir=$(profile_dir)/nodes/node-2/tree/var/log/pods
+	tail -qn 1 "$dir"/default_counter_*/counter/0.log | awk '{ print $NF }'
 }
 
 counts_beyond() {

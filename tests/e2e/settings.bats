@@ -117,7 +117,7 @@ stop_registry() {
 	[[ $output != *registry.k8s.io* ]]
 }
 
-@test "a folder of the host is on every node, and the pods of each see it" {
+@test "a directory of the host is on every node, and the pods of each see it" {
 	on node-2 sh -c 'cat /shared/file && echo "from the node" >/shared/answer'
 	assert_equal "$(cat "$SHARED/answer")" "from the node"
 	assert_equal "$(stat -c %u:%g "$SHARED/answer")" 4321:4321
@@ -146,7 +146,7 @@ stop_registry() {
 	kubectl delete daemonset sees
 }
 
-@test "what a node leaves in a folder of the host gives nobody the rights of root, nor of another user" {
+@test "what a node leaves in a directory of the host gives nobody the rights of root, nor of another user" {
 	local bob=5432
 
 	install -o "$bob" -g "$bob" -m 4755 /bin/true "$SHARED/bobs"
@@ -170,7 +170,7 @@ stop_registry() {
 	rm -f "$SHARED"/{own,given,bobs,roots}
 }
 
-@test "a folder of root's that others can reach is for nodes to read only" {
+@test "a directory of root's that others can reach is for nodes to read only" {
 	local open=$SHARED-open
 
 	[[ $(findmnt -no OPTIONS --target /tmp) != *nosuid* ]] || skip "/tmp is mounted nosuid"
@@ -243,9 +243,9 @@ stop_registry() {
 	local node
 
 	for node in node-1 node-2; do
-		kill -KILL "$(cut -d' ' -f1 "$(profile_folder)/nodes/$node/pid")"
+		kill -KILL "$(cut -d' ' -f1 "$(profile_dir)/nodes/$node/pid")"
 	done
-	kill -KILL "$(jq .pid "$(profile_folder)/front-door.status.json")"
+	kill -KILL "$(jq .pid "$(profile_dir)/front-door.status.json")"
 	manykube start -q
 	assert_equal "$(on node-2 cat /shared/file)" "from the host"
 	assert_equal "$(kubectl get nodes -l tier=db -o name | wc -l)" 2

@@ -14,7 +14,7 @@ setup_file() {
 	local cache version user
 
 	[ "$(id -u)" = 0 ] || skip "needs root"
-	cache=${MANYKUBE_CACHE:-$(cache_folder)}
+	cache=${MANYKUBE_CACHE:-$(cache_dir)}
 	version=$("$E2E_ROOT/build/manykube" version -o json | jq -r '.kubernetesVersions[0]')
 	TOP=$(mktemp -d "${E2E_TMP:-/var/tmp}/manykube-state.XXXXXX")
 	export TOP VERSION=$version NO_COLOR=1
@@ -90,10 +90,10 @@ as_sudo() {
 
 # What an earlier version gave to the user.
 make_old() {
-	local folder=/var/home/ann/.manykube
+	local dir=/var/home/ann/.manykube
 
-	inside chown $ANN:$ANN $folder $folder/profiles $folder/profiles/dev $folder/profiles/dev/nodes \
-		$folder/profiles/dev/{profile.json,kubeconfig,ca.crt,client.crt,client.key}
+	inside chown $ANN:$ANN $dir $dir/profiles $dir/profiles/dev $dir/profiles/dev/nodes \
+		$dir/profiles/dev/{profile.json,kubeconfig,ca.crt,client.crt,client.key}
 }
 
 state=/var/lib/manykube/$ANN

@@ -16,10 +16,10 @@
 
 static char *place;
 
-void fake_files_use(const char *folder)
+void fake_files_use(const char *dir)
 {
 	free(place);
-	place = xstrdup(folder);
+	place = xstrdup(dir);
 }
 
 char *fake_files_path(const char *name, const char *path)
@@ -124,7 +124,7 @@ static int fake_make_directory(const struct node_spec *spec, const char *path, m
 {
 	cleanup_free char *files = files_of(spec);
 
-	return below_make_folder(files, path + 1, mode, NULL, err);
+	return below_make_dir(files, path + 1, mode, NULL, err);
 }
 
 static int fake_rename(const struct node_spec *spec, const char *from, const char *to,

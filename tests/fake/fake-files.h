@@ -8,8 +8,8 @@ extern const struct node_files fake_files;
 /* The file of a node that has what its agent says; without it there is no agent. */
 #define FAKE_STATE "/agent-state"
 
-/* Keep the files of all nodes in FOLDER. */
-void fake_files_use(const char *folder);
+/* Keep the files of all nodes in DIR. */
+void fake_files_use(const char *dir);
 
 /* Where the file PATH ("/etc/hosts") of the node NAME is, for the caller to free. */
 char *fake_files_path(const char *name, const char *path) must_check;

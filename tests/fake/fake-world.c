@@ -21,13 +21,13 @@
 #define ETCD_MANIFEST "    - etcd\n    - --name=x\n"
 #define API_MANIFEST  "    image: registry.k8s.io/kube-apiserver:"
 
-static char *folder;
+static char *dir;
 static unsigned crash_at;
 static unsigned steps;
 
 static void add(const char *what)
 {
-	cleanup_free char *path = xasprintf("%s/%s", folder, what);
+	cleanup_free char *path = xasprintf("%s/%s", dir, what);
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
 	assert(fd >= 0);
@@ -43,14 +43,14 @@ static void add_about(const char *kind, const char *name)
 
 static bool has(const char *kind, const char *name)
 {
-	cleanup_free char *path = xasprintf("%s/%s:%s", folder, kind, name);
+	cleanup_free char *path = xasprintf("%s/%s:%s", dir, kind, name);
 
 	return file_exists(path);
 }
 
 static void drop(const char *what)
 {
-	cleanup_free char *path = xasprintf("%s/%s", folder, what);
+	cleanup_free char *path = xasprintf("%s/%s", dir, what);
 
 	(void)unlink(path);
 }
@@ -65,7 +65,7 @@ static void drop_about(const char *kind, const char *name)
 /* What is remembered beside what exists: the text of NAME, "" if there is none. */
 static void remember(const char *name, const char *text)
 {
-	cleanup_free char *path = xasprintf("%s/.%s", folder, name);
+	cleanup_free char *path = xasprintf("%s/.%s", dir, name);
 	int r = file_put(path, text, strlen(text), 0600, NULL);
 
 	assert(r == 0);
@@ -74,7 +74,7 @@ static void remember(const char *name, const char *text)
 static char *remembered(const char *name)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/.%s", folder, name);
+	cleanup_free char *path = xasprintf("%s/.%s", dir, name);
 
 	return file_read(path, 1 << 20, &text, NULL) == 0 ? xstrdup(text.text) : xstrdup("");
 }
@@ -105,11 +105,11 @@ void fake_world_add(const char *what)
 
 void fake_world_list(struct strlist *ret)
 {
-	cleanup_dir DIR *dir = opendir(folder);
+	cleanup_dir DIR *stream = opendir(dir);
 	struct dirent *entry;
 
-	assert(dir);
-	while ((entry = readdir(dir)))
+	assert(stream);
+	while ((entry = readdir(stream)))
 		if (entry->d_name[0] != '.' && strncmp(entry->d_name, "init-", 5) != 0)
 			strlist_add(ret, entry->d_name);
 	strlist_sort(ret);
@@ -120,7 +120,7 @@ unsigned fake_world_inits(void)
 	unsigned count = 0;
 
 	for (;; count++) {
-		cleanup_free char *path = xasprintf("%s/init-%u", folder, count);
+		cleanup_free char *path = xasprintf("%s/init-%u", dir, count);
 
 		if (!file_exists(path))
 			return count;
@@ -354,7 +354,7 @@ static int fake_destroy(const struct node_spec *spec, struct error *err)
 	drop_about("frozen", spec->name);
 	drop_about("running", spec->name);
 	r = file_remove_tree(files, err);
-	return r < 0 ? r : file_remove_tree(spec->folder, err);
+	return r < 0 ? r : file_remove_tree(spec->dir, err);
 }
 
 /* Whom the API and etcd know, they know until they are told otherwise, or are gone themselves. */
@@ -761,7 +761,7 @@ static int fake_payload(const char *version, const struct payload_source *source
 			arg_unused struct observer *observer, struct payload *ret,
 			struct error *err)
 {
-	cleanup_free char *bin = xasprintf("%s/.payload/bin", folder);
+	cleanup_free char *bin = xasprintf("%s/.payload/bin", dir);
 	cleanup_free char *kubeadm = xasprintf("%s/kubeadm", bin);
 
 	take_time();
@@ -772,7 +772,7 @@ static int fake_payload(const char *version, const struct payload_source *source
 	if (lacking && strcmp(lacking, version) == 0)
 		return error_because(err, &reason_download, -ENOENT, "no %s", version);
 	*ret = (struct payload){ .version = xstrdup(version),
-				 .folder = xasprintf("%s/.payload", folder),
+				 .dir = xasprintf("%s/.payload", dir),
 				 .pause_image = xstrdup("pause") };
 	if (file_make_dirs(bin, 0755, err) < 0)
 		return -EIO;
@@ -1240,8 +1240,8 @@ void fake_world_use(const char *path, unsigned step)
 {
 	cleanup_free char *files = xasprintf("%s/.files", path);
 
-	free(folder);
-	folder = xstrdup(path);
+	free(dir);
+	dir = xstrdup(path);
 	crash_at = step;
 	steps = 0;
 	strlist_release(&fake_world_payloads);

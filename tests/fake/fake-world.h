@@ -1,7 +1,7 @@
 /*
  * A world for the cluster's logic in which nothing is real but the order of things.
  *
- * What exists is files in a folder, so that it outlives a process that is ended in the
+ * What exists is files in a directory, so that it outlives a process that is ended in the
  * middle; the driver is called "fake".  A crash is asked for by the number of the step
  * after which the process ends.
  */
@@ -9,9 +9,9 @@
 
 #include "base/strlist.h"
 
-/* Use the world in FOLDER from now on; end the process with FAKE_CRASHED after step CRASH_AT (0:
+/* Use the world in DIR from now on; end the process with FAKE_CRASHED after step CRASH_AT (0:
  * never). */
-void fake_world_use(const char *folder, unsigned crash_at);
+void fake_world_use(const char *dir, unsigned crash_at);
 
 #define FAKE_CRASHED 99
 

@@ -16,9 +16,9 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-static void note(const char *folder, int status, const char *path, size_t first)
+static void note(const char *dir, int status, const char *path, size_t first)
 {
-	cleanup_free char *log = xasprintf("%s/requests", folder);
+	cleanup_free char *log = xasprintf("%s/requests", dir);
 	cleanup_free char *line = xasprintf("%d %s %zu\n", status, path, first);
 	cleanup_fd int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
@@ -68,7 +68,7 @@ static void answer_head(int fd, int status, size_t first, size_t size, const cha
 	(void)file_write_all(fd, head.text, head.len);
 }
 
-static void serve(int fd, const char *folder)
+static void serve(int fd, const char *dir)
 {
 	cleanup_with(strbuf_release) struct strbuf body = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf cut = STRBUF_INIT;
@@ -84,7 +84,7 @@ static void serve(int fd, const char *folder)
 
 	if (!read_request(fd, &path, &first))
 		return;
-	file = xasprintf("%s/%s", folder, path);
+	file = xasprintf("%s/%s", dir, path);
 	broken = xasprintf("%s.break", file);
 	no_range = xasprintf("%s.norange", file);
 	redirect = xasprintf("%s.redirect", file);
@@ -98,7 +98,7 @@ static void serve(int fd, const char *folder)
 		status = 416;
 	else
 		status = first ? 206 : 200;
-	note(folder, status, path, first);
+	note(dir, status, path, first);
 	answer_head(fd, status, first, body.len, location.text);
 	if (status >= 300)
 		return;
@@ -110,7 +110,7 @@ static void serve(int fd, const char *folder)
 	(void)file_write_all(fd, body.text + first, last - first);
 }
 
-static _Noreturn void run(int listener, const char *folder)
+static _Noreturn void run(int listener, const char *dir)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -118,13 +118,13 @@ static _Noreturn void run(int listener, const char *folder)
 		cleanup_fd int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			serve(fd, folder);
+			serve(fd, dir);
 			(void)shutdown(fd, SHUT_WR);
 		}
 	}
 }
 
-void fake_http_start(const char *folder, struct fake_http *ret)
+void fake_http_start(const char *dir, struct fake_http *ret)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -141,7 +141,7 @@ void fake_http_start(const char *folder, struct fake_http *ret)
 	(void)setenv("no_proxy", "127.0.0.1", 1);
 	ret->pid = fork();
 	if (ret->pid == 0)
-		run(listener, folder);
+		run(listener, dir);
 	ret->url = xasprintf("http://127.0.0.1:%u", ntohs(address.sin_port));
 }
 

@@ -1,5 +1,5 @@
 /*
- * A small HTTP server for tests: serves a folder on 127.0.0.1 from a child process, with ranges.
+ * A small HTTP server for tests: serves a directory on 127.0.0.1 from a child process, with ranges.
  *
  * Files beside the served ones change how FILE is served:
  *
@@ -8,7 +8,7 @@
  *	FILE.norange   ranges are ignored
  *	FILE.redirect  the answer is a redirection to the URL in this file
  *
- * The file `requests` in the folder gets a line for each request: STATUS PATH FIRST-BYTE.
+ * The file `requests` in the directory gets a line for each request: STATUS PATH FIRST-BYTE.
  */
 #pragma once
 
@@ -22,5 +22,5 @@ struct fake_http {
 #define FAKE_HTTP_INIT ((struct fake_http){ .pid = -1 })
 
 /* Start the server; ends the program if that can't be. */
-void fake_http_start(const char *folder, struct fake_http *ret);
+void fake_http_start(const char *dir, struct fake_http *ret);
 void fake_http_stop(struct fake_http *server);

@@ -10,21 +10,21 @@
 
 char *begin_round(unsigned n)
 {
-	cleanup_free char *home = xasprintf("%s/home-%u", test_folder(), n);
-	char *folder = xasprintf("%s/world-%u", test_folder(), n);
+	cleanup_free char *home = xasprintf("%s/home-%u", test_dir(), n);
+	char *dir = xasprintf("%s/world-%u", test_dir(), n);
 
 	ASSERT(setenv("MANYKUBE_HOME", home, 1) == 0);
-	fake_world_use(folder, 0);
-	return folder;
+	fake_world_use(dir, 0);
+	return dir;
 }
 
-bool run_until(const char *folder, unsigned crash_at, int (*work)(void))
+bool run_until(const char *dir, unsigned crash_at, int (*work)(void))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		fake_world_use(folder, crash_at);
+		fake_world_use(dir, crash_at);
 		_exit(work() == 0 ? 0 : 1);
 	}
 	ASSERT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
@@ -37,11 +37,11 @@ bool run_until(const char *folder, unsigned crash_at, int (*work)(void))
 void cut_short(int (*before)(void), int (*work)(void), void (*check)(void), unsigned least)
 {
 	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = begin_round(n);
+		cleanup_free char *dir = begin_round(n);
 		bool ended;
 
 		ASSERT_INT(before(), 0);
-		ended = run_until(folder, n, work);
+		ended = run_until(dir, n, work);
 		check();
 		ASSERT_INT(fake_world_inits(), 1);
 		if (ended) {

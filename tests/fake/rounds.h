@@ -6,11 +6,12 @@
 /* More steps than anything takes. */
 #define MANY 200
 
-/* A home and a world of its own for round N; returns the world's folder, for the caller to free. */
+/* A home and a world of its own for round N; returns the world's directory, for the caller to free.
+ */
 char *begin_round(unsigned n) must_check;
 
 /* Do WORK in a process that ends after step CRASH_AT; true if it got to its end before. */
-bool run_until(const char *folder, unsigned crash_at, int (*work)(void));
+bool run_until(const char *dir, unsigned crash_at, int (*work)(void));
 
 /* BEFORE makes a world, WORK is cut short in it after every step, and CHECK sees that it can be
  * gone on with; at least LEAST steps are expected. */

@@ -1,5 +1,5 @@
 /*
- * Runs a fuzz target over the files and folders of files named on the command line, so
+ * Runs a fuzz target over the files and directories of files named on the command line, so
  * that every input that ever broke it stays a regression test without a fuzzing engine.
  * With --mutate=N each file is also tried in N randomly damaged forms (seed fixed).
  */
@@ -71,16 +71,16 @@ static int run_file(const char *path)
 	return EXIT_SUCCESS;
 }
 
-static int run_folder(const char *path)
+static int run_dir(const char *path)
 {
-	cleanup_dir DIR *dir = opendir(path);
+	cleanup_dir DIR *stream = opendir(path);
 	struct dirent *entry;
 
-	if (!dir) {
+	if (!stream) {
 		perror(path);
 		return EXIT_FAILURE;
 	}
-	while ((entry = readdir(dir))) {
+	while ((entry = readdir(stream))) {
 		cleanup_free char *file = xasprintf("%s/%s", path, entry->d_name);
 
 		if (entry->d_name[0] != '.' && run_file(file) != EXIT_SUCCESS)
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 			perror(argv[i]);
 			return EXIT_FAILURE;
 		}
-		status = S_ISDIR(st.st_mode) ? run_folder(argv[i]) : run_file(argv[i]);
+		status = S_ISDIR(st.st_mode) ? run_dir(argv[i]) : run_file(argv[i]);
 		if (status != EXIT_SUCCESS)
 			return status;
 	}

@@ -10,7 +10,7 @@
 #	image.sh fresh RELEASE      root.tar: the smallest Debian in which a user can clone and run make
 #	image.sh mirror VERSION     files/: the official releases of that Kubernetes, out of its payload
 #
-# and print the folder that holds them.  Each is named by what it is made of, complete or absent, and
+# and print the directory that holds them.  Each is named by what it is made of, complete or absent, and
 # never changed afterwards: guests write into overlays of their own.  One that was not used for a
 # month goes when the next is made.
 set -eu
@@ -148,20 +148,20 @@ payload) recipe=$({ declare -f make_payload; cat "$cache/$version/payload.json";
 fresh) recipe=$(declare -f make_fresh | sha256sum) ;;
 mirror) recipe=$(cat tests/fresh/mirror.py "$cache/$version/payload.json" | sha256sum) ;;
 esac
-folder=$images/$kind-$version-${recipe:0:12}
+dir=$images/$kind-$version-${recipe:0:12}
 mkdir -p "$images"
 exec 9>"$images/lock"
 flock 9
-if [ ! -d "$folder" ]; then
+if [ ! -d "$dir" ]; then
 	echo "making the $kind of $version in $images, once" >&2
-	rm -rf "$folder.new"
-	mkdir -p "$folder.new"
+	rm -rf "$dir.new"
+	mkdir -p "$dir.new"
 	# Images of containers come without lists.
 	[ "$kind" != base ] && [ "$kind" != fresh ] || [ -n "$(sources)" ] || apt-get update >&2
-	"make_$kind" "$folder.new" >&2
-	mv "$folder.new" "$folder"
+	"make_$kind" "$dir.new" >&2
+	mv "$dir.new" "$dir"
 	# Those that older checkouts were the last to use.
 	find "$images" -mindepth 1 -maxdepth 1 -type d -mtime +30 -exec rm -rf {} +
 fi
-touch "$folder"
-echo "$folder"
+touch "$dir"
+echo "$dir"

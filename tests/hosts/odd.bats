@@ -52,7 +52,7 @@ teardown_file() {
 	mkdir -p /home/other
 	mount -t tmpfs -o size=1g tmpfs /home/other
 	run -36 env MANYKUBE_HOME=/home/other "$E2E_ROOT/build/manykube" start --offline
-	assert_output_has "set MANYKUBE_HOME to a folder on ext4, xfs or btrfs"
+	assert_output_has "set MANYKUBE_HOME to a directory on ext4, xfs or btrfs"
 	umount /home/other
 }
 

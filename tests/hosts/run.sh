@@ -36,12 +36,12 @@ selinux|GUEST_APPEND=security=selinux|selinux-before reboot selinux|1+1 nodes un
 small|GUEST_CPUS=1 GUEST_MEMORY=2048|small|1 CPU, 2 GiB of memory, HOST
 '
 
-# For the guest of $folder.
+# For the guest of $directory.
 guest() {
 	local command=$1
 
 	shift
-	"$here/guest.sh" "$command" "$folder" "$@"
+	"$here/guest.sh" "$command" "$dir" "$@"
 }
 
 # bats file $1 in the guest; its TAP is what comes out.  Nobody waits for one that takes too long, or
@@ -50,7 +50,7 @@ run_bats() {
 	local pid seconds=${HOSTS_SECONDS:-3000} left=$((limit - SECONDS))
 
 	[ "$left" -gt "$seconds" ] || seconds=$((left > 0 ? left : 1))
-	timeout "$seconds" "$here/guest.sh" run "$folder" "
+	timeout "$seconds" "$here/guest.sh" run "$dir" "
 		# Clusters have links to the payload, so they are on its file system.
 		mkdir -p /home/tmp /home/state
 		[ -e /var/lib/manykube ] || ln -s /home/state /var/lib/manykube
@@ -95,9 +95,9 @@ is_too_slow() {
 }
 
 gather() {
-	guest is_stuck || timeout 120 "$here/guest.sh" run "$folder" 'journalctl -b --no-pager | tail -n 5000' \
+	guest is_stuck || timeout 120 "$here/guest.sh" run "$dir" 'journalctl -b --no-pager | tail -n 5000' \
 		</dev/null >"$logs/$1/journal.log" 2>&1
-	cp "$folder/console.log" "$logs/$1/" 2>/dev/null
+	cp "$dir/console.log" "$logs/$1/" 2>/dev/null
 }
 
 # What the attempt $2 at the scenario $1 left is not to be lost with the next one.
@@ -137,7 +137,7 @@ run_scenario() {
 	local name=$1 shows=$4 i line words seconds=$SECONDS finished=0 failures=0 status=0 which=
 
 	mkdir -p "$logs/$name"
-	folder=$(mktemp -d /var/tmp/manykube-guest.XXXXXX)
+	dir=$(mktemp -d /var/tmp/manykube-guest.XXXXXX)
 	for ((i = 1; i <= attempts && !finished && (i == 1 || SECONDS < limit); i++)); do
 		rm -f "$logs/$name/tap"
 		attempt "$name" "$2" "$3"
@@ -155,8 +155,8 @@ run_scenario() {
 		2) echo "# $name: there were failures in attempt $i" ;;
 		esac
 	done
-	shows=${shows/HOST/$(cat "$folder/host" 2>/dev/null || echo no guest)}
-	rm -rf "$folder"
+	shows=${shows/HOST/$(cat "$dir/host" 2>/dev/null || echo no guest)}
+	rm -rf "$dir"
 	if [ "$status" = 3 ] && [ -n "${HOSTS_MAY_SKIP:-}" ]; then
 		number=$((number + 1))
 		skipped=$((skipped + 1))
@@ -210,7 +210,7 @@ if ! command -v qemu-system-x86_64 >/dev/null || ! command -v mmdebstrap >/dev/n
 fi
 mkdir -p "$logs"
 printf '| host | what | result |\n| --- | --- | --- |\n' >"$logs/table.md"
-trap 'guest down; rm -rf "$folder"; exit 130' INT TERM
+trap 'guest down; rm -rf "$dir"; exit 130' INT TERM
 while IFS='|' read -r name settings file shows <&3; do
 	if [ -n "$name" ] && wanted "$name"; then
 		if [ "$SECONDS" -ge "$limit" ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# make install and make uninstall, into a folder.
+# make install and make uninstall, into a directory.
 
 load helper
 

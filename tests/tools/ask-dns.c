@@ -38,18 +38,18 @@ void ask_dns_release(struct ask_dns *ask)
 static void find_pods(const struct profile *profile, const struct node *node, struct strlist *paths)
 {
 	cleanup_with(strbuf_release) struct strbuf pid = STRBUF_INIT;
-	cleanup_free char *file = xasprintf("%s/nodes/%s/pid", profile->folder, node->name);
-	cleanup_free char *folder = NULL;
-	cleanup_dir DIR *dir = NULL;
+	cleanup_free char *file = xasprintf("%s/nodes/%s/pid", profile->dir, node->name);
+	cleanup_free char *dir = NULL;
+	cleanup_dir DIR *stream = NULL;
 	struct dirent *entry;
 
 	if (file_read(file, 256, &pid, NULL) < 0)
 		return;
-	folder = xasprintf("/proc/%.*s/root/run/netns", (int)strcspn(pid.text, " \n"), pid.text);
-	dir = opendir(folder);
-	while (dir && (entry = readdir(dir)))
+	dir = xasprintf("/proc/%.*s/root/run/netns", (int)strcspn(pid.text, " \n"), pid.text);
+	stream = opendir(dir);
+	while (stream && (entry = readdir(stream)))
 		if (entry->d_name[0] != '.')
-			strlist_addf(paths, "%s/%s", folder, entry->d_name);
+			strlist_addf(paths, "%s/%s", dir, entry->d_name);
 }
 
 /* A socket in the network at PATH. */

@@ -90,7 +90,7 @@ static int start_node(struct book *book, size_t i, struct error *err)
 
 	if (r < 0)
 		return r;
-	store = xasprintf("%s/var/lib/containerd", at->folder);
+	store = xasprintf("%s/var/lib/containerd", at->dir);
 	r = file_make_dirs(store, 0755, err);
 	if (r == 0)
 		r = at->driver->create(&at->spec, err);
@@ -119,7 +119,7 @@ static int plan(struct book *book, const char *name, unsigned nodes, struct erro
 		return r;
 	/* Until the network between pods is made, nobody has one. */
 	setting_set_word(&book->profile.cni, "none");
-	logs = xasprintf("%s/logs", book->profile.folder);
+	logs = xasprintf("%s/logs", book->profile.dir);
 	r = profile_save(&book->profile, err);
 	if (r == 0)
 		r = file_make_dirs(logs, 0755, err);
@@ -149,7 +149,7 @@ static int begin(struct book *book, size_t i, char *const *argv, const char *inp
 {
 	struct cluster_node *at = &book->at[i];
 	cleanup_fd int input_fd = input ? open(input, O_RDONLY | O_CLOEXEC) : -1;
-	cleanup_free char *log = xasprintf("%s/logs/%s.log", book->profile.folder, at->spec.name);
+	cleanup_free char *log = xasprintf("%s/logs/%s.log", book->profile.dir, at->spec.name);
 	struct process_options options = { .output = log, .no_stdin = !input };
 
 	if (input && input_fd < 0)
@@ -165,8 +165,7 @@ static int finish(struct book *book, size_t i, const char *what, struct error *e
 
 	if (status > 0)
 		return error_set(err, -EIO, "%s failed on node '%s'; see '%s/logs/%s.log'", what,
-				 book->at[i].spec.name, book->profile.folder,
-				 book->at[i].spec.name);
+				 book->at[i].spec.name, book->profile.dir, book->at[i].spec.name);
 	return status;
 }
 
@@ -199,7 +198,7 @@ static int wait_for_containerd(struct book *book, struct error *err)
 
 static int import_images(struct book *book, struct error *err)
 {
-	cleanup_free char *pattern = xasprintf("%s/images/*.tar", book->payload.folder);
+	cleanup_free char *pattern = xasprintf("%s/images/*.tar", book->payload.dir);
 	glob_t found = { 0 };
 	int r = wait_for_containerd(book, err);
 
@@ -276,7 +275,7 @@ static int init(struct book *book, struct error *err)
 static int read_hash(struct book *book, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/logs/%s.log", book->profile.folder,
+	cleanup_free char *path = xasprintf("%s/logs/%s.log", book->profile.dir,
 					    book->profile.nodes[0].name);
 	const char *found;
 	int r = file_read(path, 16 << 20, &log, err);

@@ -111,11 +111,11 @@ static void add_to(json_t *parts, const char *name, uint64_t bytes)
 /* The memory of all processes in the control group GROUP, by program in PARTS. */
 static uint64_t memory_of_group(const char *group, json_t *parts)
 {
-	cleanup_dir DIR *dir = opendir("/proc");
+	cleanup_dir DIR *stream = opendir("/proc");
 	struct dirent *entry;
 	uint64_t sum = 0;
 
-	while (dir && (entry = readdir(dir))) {
+	while (stream && (entry = readdir(stream))) {
 		cleanup_free char *name = NULL;
 		uint64_t bytes;
 
@@ -132,13 +132,13 @@ static uint64_t memory_of_group(const char *group, json_t *parts)
 static json_t *measure_node(const struct profile *profile, const struct node *node)
 {
 	cleanup_free char *group = xasprintf("/manykube/%s/%s", profile->bridge, node->name);
-	cleanup_free char *folder = node_folder(profile, node);
+	cleanup_free char *dir = node_dir(profile, node);
 	json_t *parts = json_object();
 	uint64_t memory = memory_of_group(group, parts);
 
 	return json_pack("{s:s, s:b, s:I, s:I, s:o}", "name", node->name, "control_plane",
 			 node->control_plane, "memory_bytes", (json_int_t)memory, "disk_bytes",
-			 (json_int_t)file_tree_bytes(folder, false), "memory_by_program", parts);
+			 (json_int_t)file_tree_bytes(dir, false), "memory_by_program", parts);
 }
 
 static int measure_rest(char **argv, json_t **ret, struct error *err)
@@ -156,8 +156,8 @@ static int measure_rest(char **argv, json_t **ret, struct error *err)
 	nodes = json_array();
 	profile_for_each_node(node, &profile)
 		(void)json_array_append_new(nodes, measure_node(&profile, node));
-	keeper = xasprintf("%d", (int)balancer_pid(profile.folder));
-	worker = xasprintf("%d", (int)balancer_worker_pid(profile.folder));
+	keeper = xasprintf("%d", (int)balancer_pid(profile.dir));
+	worker = xasprintf("%d", (int)balancer_worker_pid(profile.dir));
 	*ret = json_pack("{s:o, s:I}", "nodes", nodes, "front_door_bytes",
 			 (json_int_t)(pss_of(keeper) + pss_of(worker)));
 	return 0;

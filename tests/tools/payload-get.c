@@ -54,6 +54,6 @@ int main(int argc, char **argv)
 			fprintf(stderr, "%s\n", err.hint);
 		return EXIT_FAILURE;
 	}
-	printf("%s\n", payload.folder);
+	printf("%s\n", payload.dir);
 	return EXIT_SUCCESS;
 }

@@ -34,7 +34,7 @@
 #define POD_PATH    "/api/v1/namespaces/default/pods"
 #define SUPER_ADMIN "etc/kubernetes/super-admin.conf"
 
-/* What the first control plane's files tell of how far it is: patterns below its folder. */
+/* What the first control plane's files tell of how far it is: patterns below its directory. */
 static const struct {
 	const char *name;
 	const char *pattern;
@@ -69,7 +69,7 @@ static double now_seconds(void)
 static bool open_client(struct watcher *watcher)
 {
 	cleanup_free char *path = xasprintf("%s/nodes/" FIRST_NODE "/tree/" SUPER_ADMIN,
-					    watcher->profile.folder);
+					    watcher->profile.dir);
 	cleanup_free char *server = xasprintf("https://127.0.0.1:%u", watcher->profile.api_port);
 
 	if (watcher->kube)
@@ -145,7 +145,7 @@ static bool pod_ran(struct watcher *watcher)
 		watcher->pod_made = open_client(watcher) && make_pod(watcher);
 	profile_for_each_node(node, &watcher->profile) {
 		cleanup_free char *path = xasprintf("%s/nodes/%s/tree/" POD_FILE,
-						    watcher->profile.folder, node->name);
+						    watcher->profile.dir, node->name);
 
 		if (file_exists(path))
 			return true;
@@ -234,9 +234,9 @@ static _Noreturn void be_watcher(struct watch *watch, size_t sight)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (ask_dns_init(&watcher.dns, NULL) < 0)
 		_exit(EXIT_FAILURE);
-	while (!watcher.profile.folder || !sights[sight].look(&watcher)) {
-		clock_rest_ms(watcher.profile.folder ? sights[sight].pause_ms : TICK_MS);
-		if (!watcher.profile.folder)
+	while (!watcher.profile.dir || !sights[sight].look(&watcher)) {
+		clock_rest_ms(watcher.profile.dir ? sights[sight].pause_ms : TICK_MS);
+		if (!watcher.profile.dir)
 			(void)profile_load(watch->options->profile, &watcher.profile, NULL);
 	}
 	watch->seen[sight] = now_seconds() - watch->begun;
@@ -288,7 +288,7 @@ static void look_at_files(struct watch *watch)
 
 		if (json_object_get(watch->milestones, milestones[i].name))
 			continue;
-		pattern = xasprintf("%s/nodes/" FIRST_NODE "/tree/%s", watch->profile.folder,
+		pattern = xasprintf("%s/nodes/" FIRST_NODE "/tree/%s", watch->profile.dir,
 				    milestones[i].pattern);
 		if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0)
 			(void)json_object_set_new(watch->milestones, milestones[i].name,
@@ -306,9 +306,9 @@ static void look(struct watch *watch)
 		if (watch->status >= 0)
 			watch->returned = now_seconds() - watch->begun;
 	}
-	if (!watch->profile.folder)
+	if (!watch->profile.dir)
 		(void)profile_load(watch->options->profile, &watch->profile, NULL);
-	if (watch->profile.folder)
+	if (watch->profile.dir)
 		look_at_files(watch);
 }
 
@@ -360,7 +360,7 @@ static void remove_pod(const struct watch *watch)
 {
 	struct watcher watcher = { .options = watch->options, .profile = watch->profile };
 
-	if (watch->profile.folder && open_client(&watcher)) {
+	if (watch->profile.dir && open_client(&watcher)) {
 		(void)kube_request(watcher.kube, KUBE_DELETE, POD_PATH "/bench", NULL, REQUEST_MS,
 				   NULL, NULL);
 		kube_free(watcher.kube);

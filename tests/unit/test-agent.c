@@ -18,14 +18,14 @@
 
 static pid_t agent = -1;
 
-static char *in_folder(const char *name)
+static char *in_dir(const char *name)
 {
-	return xasprintf("%s/%s", test_folder(), name);
+	return xasprintf("%s/%s", test_dir(), name);
 }
 
 static void put(const char *name, const char *text)
 {
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *path = in_dir(name);
 
 	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
 }
@@ -33,7 +33,7 @@ static void put(const char *name, const char *text)
 static char *get(const char *name)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *path = in_dir(name);
 
 	(void)file_read(path, 64 << 20, &text, NULL);
 	return strbuf_take(&text);
@@ -43,10 +43,10 @@ static char *get(const char *name)
 static _Noreturn void become_agent(void)
 {
 	const char *program = getenv("MANYKUBE_AGENT");
-	cleanup_free char *config = in_folder("agent.conf");
-	cleanup_free char *state = in_folder("run/state");
-	cleanup_free char *log = in_folder("agent.log");
-	cleanup_free char *host_state = in_folder("state");
+	cleanup_free char *config = in_dir("agent.conf");
+	cleanup_free char *state = in_dir("run/state");
+	cleanup_free char *log = in_dir("agent.log");
+	cleanup_free char *host_state = in_dir("state");
 	int host_fd = open(host_state, O_RDWR | O_CREAT | O_TRUNC, 0644);
 	cleanup_free char *number = xasprintf("%d", host_fd);
 	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
@@ -191,7 +191,7 @@ TEST(the_host_reads_the_same_and_never_half_of_it)
 /* The node's root could take it, and let the file grow. */
 TEST(the_agent_keeps_no_descriptor_of_the_hosts_file)
 {
-	cleanup_free char *state = in_folder("state");
+	cleanup_free char *state = in_dir("state");
 
 	start_agent("service one\n command /bin/sleep 1000\n");
 	free(wait_for("state", "one running"));
@@ -211,7 +211,7 @@ TEST(services_do_not_have_the_file_of_the_host)
 	cleanup_free char *config = xasprintf(
 		"service one\n"
 		"command /bin/sh -c \"ls -l /proc/self/fd >&2; sleep 1000\"\n");
-	cleanup_free char *state = in_folder("state");
+	cleanup_free char *state = in_dir("state");
 	cleanup_free char *log = NULL;
 
 	start_agent(config);
@@ -222,18 +222,18 @@ TEST(services_do_not_have_the_file_of_the_host)
 
 TEST(a_service_waits_until_its_file_is_complete)
 {
-	cleanup_free char *folder = in_folder("deep/er");
-	cleanup_free char *path = in_folder("deep/er/config.yaml");
+	cleanup_free char *dir = in_dir("deep/er");
+	cleanup_free char *path = in_dir("deep/er/config.yaml");
 	cleanup_free char *config = xasprintf(
 		"service one\n when %s\n command /bin/sleep 1000\n log %s/one.log\n", path,
-		test_folder());
+		test_dir());
 	cleanup_free char *state = NULL;
 	int64_t begin;
 	int fd;
 
 	start_agent(config);
 	free(wait_for("run/state", "one waiting 0 "));
-	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	fd = open(path, O_WRONLY | O_CREAT, 0644);
 	ASSERT(write(fd, "half", 4) == 4);
 	clock_rest_ms(50);
@@ -249,7 +249,7 @@ TEST(a_service_waits_until_its_file_is_complete)
 
 TEST(a_service_is_not_started_again_without_its_file)
 {
-	cleanup_free char *path = in_folder("there");
+	cleanup_free char *path = in_dir("there");
 	cleanup_free char *config = xasprintf("service one\n when %s\n command /bin/sleep 1000\n",
 					      path);
 	cleanup_free char *state = NULL;
@@ -270,7 +270,7 @@ TEST(a_service_is_not_started_again_without_its_file)
 TEST(a_service_waits_for_the_socket_it_needs)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	cleanup_free char *path = in_folder("socket");
+	cleanup_free char *path = in_dir("socket");
 	cleanup_free char *config = xasprintf("service one\n needs %s\n command /bin/sleep 1000\n",
 					      path);
 	cleanup_free char *state = NULL;
@@ -292,7 +292,7 @@ TEST(arguments_come_from_a_file_at_each_start)
 {
 	cleanup_free char *config = xasprintf("service one\n command /bin/echo first\n log %s/log\n"
 					      " arguments-from %s/flags WORDS\n",
-					      test_folder(), test_folder());
+					      test_dir(), test_dir());
 
 	put("flags", "OTHER=no\nWORDS=\"--a=b --c=d\"\n");
 	start_agent(config);
@@ -307,7 +307,7 @@ TEST(variables_are_added_to_the_environment_and_replace_its_own)
 	cleanup_free char *config = xasprintf(
 		"service one\n command /usr/bin/env\n log %s/log\n"
 		" environment \"WORDS=two words\" HOME=/other\n environment LAST=\n",
-		test_folder());
+		test_dir());
 	cleanup_free char *log = NULL;
 
 	start_agent(config);
@@ -323,7 +323,7 @@ TEST(a_file_of_arguments_that_is_still_empty_is_waited_for)
 {
 	cleanup_free char *config = xasprintf("service one\n command /bin/echo first\n log %s/log\n"
 					      " arguments-from %s/flags WORDS\n",
-					      test_folder(), test_folder());
+					      test_dir(), test_dir());
 	cleanup_free char *log = NULL;
 
 	put("flags", "");
@@ -338,7 +338,7 @@ TEST(a_file_of_arguments_that_is_still_empty_is_waited_for)
 
 TEST(the_end_is_orderly)
 {
-	const char *f = test_folder();
+	const char *f = test_dir();
 	/* The runtime has a pod, whose process the cgroup names for as long as it lives. */
 	cleanup_free char *config = xasprintf(
 		"grace 4\n"
@@ -355,7 +355,7 @@ TEST(the_end_is_orderly)
 		"echo $$ > $p/cgroup.procs; echo > %s/pod-up\n"
 		"while :; do /bin/sleep 0.01; done\n",
 		f, f);
-	cleanup_free char *pod_path = in_folder("pod");
+	cleanup_free char *pod_path = in_dir("pod");
 	cleanup_free char *order = NULL;
 
 	put("pod", pod);
@@ -371,7 +371,7 @@ TEST(the_end_is_orderly)
 
 TEST(what_does_not_end_is_killed)
 {
-	cleanup_free char *up = in_folder("up");
+	cleanup_free char *up = in_dir("up");
 	cleanup_free char *config = xasprintf("service one\n stop-seconds 1\n command /bin/sh -c "
 					      "\"trap '' TERM; echo > %s; while :; do "
 					      "/bin/sleep 0.01; done\"\n",
@@ -388,7 +388,7 @@ TEST(what_does_not_end_is_killed)
 
 TEST(orphans_are_reaped)
 {
-	cleanup_free char *up = in_folder("up");
+	cleanup_free char *up = in_dir("up");
 	cleanup_free char *children = NULL;
 	cleanup_free char *config = xasprintf("service one\n command /bin/sh -c \"for i in 1 2 3; "
 					      "do (/bin/sleep 0.1 &); done; echo > %s; "
@@ -420,7 +420,7 @@ TEST(orphans_are_reaped)
 TEST(a_missing_program_is_tried_again)
 {
 	cleanup_free char *config = xasprintf(
-		"service one\n command /nowhere/program\n log %s/one.log\n", test_folder());
+		"service one\n command /nowhere/program\n log %s/one.log\n", test_dir());
 	cleanup_free char *log = NULL;
 	cleanup_free char *state = NULL;
 	int restarts;
@@ -451,9 +451,9 @@ TEST(logs_are_rotated)
 	cleanup_free char *config = xasprintf(
 		"service one\n command /bin/sh -c \"head -c 11000000 /dev/zero; echo; exec "
 		"/bin/sleep 1000\"\n log %s/one.log\n",
-		test_folder());
-	cleanup_free char *path = in_folder("one.log");
-	cleanup_free char *old = in_folder("one.log.1");
+		test_dir());
+	cleanup_free char *path = in_dir("one.log");
+	cleanup_free char *old = in_dir("one.log.1");
 	struct stat now;
 	struct stat before;
 

@@ -368,7 +368,7 @@ static size_t loads_of(const char *name)
 
 TEST(nodes_load_images_once_and_again_when_these_change)
 {
-	cleanup_free char *archive = xasprintf("%s/app.tar", test_folder());
+	cleanup_free char *archive = xasprintf("%s/app.tar", test_dir());
 	cleanup_free char *with = xasprintf("%simages: [%s]\n", before_text, archive);
 	const struct cluster_options again = { .wait = WAIT_NODES, .wait_seconds = 20 };
 	struct cluster_outcome outcome;

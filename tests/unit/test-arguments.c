@@ -31,9 +31,9 @@ static const char script[] =
 
 static struct payload payload;
 
-static void put_program(const char *folder, const char *name)
+static void put_program(const char *dir, const char *name)
 {
-	cleanup_free char *where = xasprintf("%s/%s", payload.folder, folder);
+	cleanup_free char *where = xasprintf("%s/%s", payload.dir, dir);
 	cleanup_free char *path = xasprintf("%s/%s", where, name);
 
 	ASSERT_OK(file_make_dirs(where, 0755, &err));
@@ -44,7 +44,7 @@ static void make_payload(void)
 {
 	if (geteuid() != 0)
 		test_skip("needs root to give up rights");
-	payload.folder = xasprintf("%s/payload", test_folder());
+	payload.dir = xasprintf("%s/payload", test_dir());
 	put_program("bin", "kubelet");
 	put_program("store/io.containerd.snapshotter.v1.overlayfs/snapshots/7/fs/usr/local/bin",
 		    "kube-apiserver");
@@ -128,13 +128,13 @@ TEST(a_start_with_such_words_makes_nothing)
 					   .wait_seconds = 20 };
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 	struct cluster_outcome outcome;
 
 	/* Where the payload of the fake world is. */
 	make_payload();
-	free(payload.folder);
-	payload.folder = xasprintf("%s/.payload", folder);
+	free(payload.dir);
+	payload.dir = xasprintf("%s/.payload", dir);
 	put_program("bin", "kubelet");
 	ASSERT_INT(cluster_start("test", &options, NULL, &outcome, NULL), -EINVAL);
 	fake_world_list(&all);

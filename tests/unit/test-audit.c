@@ -8,7 +8,7 @@
 
 static void use_home(void)
 {
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
 }
 
 static void begin(struct audit *audit, const char *command)
@@ -56,11 +56,11 @@ TEST(only_the_person_may_read_it)
 	ASSERT_INT(st.st_mode & 0777, 0600);
 }
 
-TEST(makes_no_state_folder)
+TEST(makes_no_state_dir)
 {
 	cleanup_with(audit_release) struct audit audit = AUDIT_INIT;
 	cleanup_with(audit_list_release) struct audit_list list = AUDIT_LIST_INIT;
-	cleanup_free char *home = xasprintf("%s/none", test_folder());
+	cleanup_free char *home = xasprintf("%s/none", test_dir());
 
 	ASSERT_INT(setenv("MANYKUBE_HOME", home, 1), 0);
 	begin(&audit, "start");

@@ -50,27 +50,27 @@ static void open_door(void)
 		door_port = fake_free_port();
 		strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
 	}
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
-	ASSERT_OK(balancer_ensure(test_folder(), &err));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	ASSERT_OK(balancer_ensure(test_dir(), &err));
 }
 
 static void close_door(void)
 {
 	int status;
-	pid_t pid = balancer_pid(test_folder());
+	pid_t pid = balancer_pid(test_dir());
 
 	ASSERT(pid > 0);
-	ASSERT_OK(balancer_stop(test_folder(), &err));
+	ASSERT_OK(balancer_stop(test_dir(), &err));
 	ASSERT(waitpid(pid, &status, 0) == pid);
 	/* Also how the sanitizers tell of what they found in it. */
 	ASSERT_INT(status, 0);
-	ASSERT_INT(balancer_pid(test_folder()), 0);
+	ASSERT_INT(balancer_pid(test_dir()), 0);
 	balancer_config_release(&config);
 }
 
 static char *read_status(void)
 {
-	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_folder());
+	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_dir());
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	(void)file_read(path, 65536, &text, NULL);
@@ -121,7 +121,7 @@ TEST(configurations_survive_the_way_through_the_file)
 	cleanup_with(balancer_config_release) struct balancer_config in = BALANCER_CONFIG_INIT;
 	cleanup_with(balancer_config_release) struct balancer_config out = BALANCER_CONFIG_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/front-door.json", test_folder());
+	cleanup_free char *path = xasprintf("%s/front-door.json", test_dir());
 
 	strlist_add(&in.listen, "10.89.0.1:6443");
 	balancer_config_add_backend(&in, "one", "10.89.0.2:6443");
@@ -130,7 +130,7 @@ TEST(configurations_survive_the_way_through_the_file)
 	in.bridge = xstrdup("mktest");
 	in.rules = xstrdup("chain forward { }");
 	strlist_add(&in.host_ports, "tcp 6443");
-	ASSERT_OK(balancer_configure(test_folder(), &in, &err));
+	ASSERT_OK(balancer_configure(test_dir(), &in, &err));
 	ASSERT_OK(file_read(path, 65536, &text, &err));
 	ASSERT_OK(balancer_config_parse(text.text, text.len, &out, &err));
 	ASSERT_INT(out.listen.count, 1);
@@ -192,7 +192,7 @@ TEST(ports_come_and_go_while_it_runs)
 	ASSERT(open_fd >= 0 && write(open_fd, "n", 1) == 1 && read(open_fd, &name, 1) == 1);
 	forward = forward_to(&second);
 	strlist_addf(&forward->to, "127.0.0.1:%d", one.port);
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
 	for (int i = 0; i < 1000 && fd < 0; i++) {
 		fd = fake_connect(second);
 		clock_rest_ms(5);
@@ -203,7 +203,7 @@ TEST(ports_come_and_go_while_it_runs)
 	(void)close(fd);
 	(void)close(open_fd);
 	config.forward_count = 0;
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
 	for (int i = 0; i < 1000 && (fd = fake_connect(first)) >= 0; i++) {
 		(void)close(fd);
 		clock_rest_ms(5);
@@ -425,7 +425,7 @@ TEST(backends_come_and_go_without_harm_to_the_others)
 	(void)wait_health(1, true);
 	ASSERT_INT(who_answers(&fd), 'a');
 	add("b", &b);
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
 	printf("# new backend healthy after %d ms\n", (int)wait_health(2, true));
 	for (int i = 0; i < 4; i++)
 		count[(unsigned char)who_answers(NULL)]++;
@@ -437,9 +437,9 @@ TEST(backends_come_and_go_without_harm_to_the_others)
 	balancer_config_release(&config);
 	strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
 	add("b", &b);
-	ASSERT(balancer_leads_to(test_folder(), "a"));
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
-	while (balancer_leads_to(test_folder(), "a"))
+	ASSERT(balancer_leads_to(test_dir(), "a"));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	while (balancer_leads_to(test_dir(), "a"))
 		clock_rest_ms(1);
 	for (int i = 0; i < 4; i++)
 		ASSERT_INT(who_answers(NULL), 'b');
@@ -572,11 +572,11 @@ TEST(an_address_in_use_is_named)
 	cleanup_free char *address = xasprintf("'127.0.0.1:%d'", a.port);
 
 	strlist_addf(&config.listen, "127.0.0.1:%d", a.port);
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
-	ASSERT(balancer_ensure(test_folder(), &problem) < 0);
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	ASSERT(balancer_ensure(test_dir(), &problem) < 0);
 	ASSERT(strstr(problem.text, address));
 	ASSERT(strstr(problem.text, "in use"));
-	ASSERT_INT(balancer_pid(test_folder()), 0);
+	ASSERT_INT(balancer_pid(test_dir()), 0);
 	balancer_config_release(&config);
 }
 
@@ -601,21 +601,20 @@ TEST(two_that_ensure_at_once_both_succeed)
 
 	door_port = fake_free_port();
 	strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
 	/* The winner must outlive the child that started it: it dies with its parent's thread. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
-			if (balancer_ensure(test_folder(), NULL) < 0 ||
-			    balancer_pid(test_folder()) == 0)
+			if (balancer_ensure(test_dir(), NULL) < 0 || balancer_pid(test_dir()) == 0)
 				_exit(1);
 			/* Until the others are done. */
 			(void)pause();
 		}
 	}
 	clock_rest_ms(1500);
-	door = balancer_pid(test_folder());
+	door = balancer_pid(test_dir());
 	ASSERT(door > 0);
 	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
 		ASSERT_INT(waitpid(children[i], &status, WNOHANG), 0);
@@ -630,19 +629,19 @@ TEST(ensuring_and_stopping_again_changes_nothing)
 	int64_t begin = clock_now_ms();
 	pid_t pid;
 
-	ASSERT_OK(balancer_stop(test_folder(), &err));
+	ASSERT_OK(balancer_stop(test_dir(), &err));
 	open_door();
 	printf("# started within %d ms\n", (int)(clock_now_ms() - begin));
-	pid = balancer_pid(test_folder());
-	ASSERT_OK(balancer_ensure(test_folder(), &err));
-	ASSERT_INT(balancer_pid(test_folder()), pid);
+	pid = balancer_pid(test_dir());
+	ASSERT_OK(balancer_ensure(test_dir(), &err));
+	ASSERT_INT(balancer_pid(test_dir()), pid);
 	close_door();
-	ASSERT_OK(balancer_stop(test_folder(), &err));
+	ASSERT_OK(balancer_stop(test_dir(), &err));
 }
 
 TEST(one_that_is_ending_does_not_count_though_it_still_has_the_lock)
 {
-	cleanup_free char *path = xasprintf("%s/front-door.lock", test_folder());
+	cleanup_free char *path = xasprintf("%s/front-door.lock", test_dir());
 	cleanup_free char *note = NULL;
 	cleanup_fd int lock = -1;
 	siginfo_t end;
@@ -653,22 +652,22 @@ TEST(one_that_is_ending_does_not_count_though_it_still_has_the_lock)
 	/* It stays a zombie, which has as little memory as one that is about to let go. */
 	ASSERT(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) == 0);
 	ASSERT_OK(file_lock(path, "front-door", &lock, &err));
-	ASSERT_INT(balancer_pid(test_folder()), getpid());
+	ASSERT_INT(balancer_pid(test_dir()), getpid());
 	note = xasprintf("%d front-door\n", (int)pid);
 	ASSERT(ftruncate(lock, 0) == 0);
 	ASSERT(pwrite(lock, note, strlen(note), 0) > 0);
-	ASSERT_INT(balancer_pid(test_folder()), 0);
+	ASSERT_INT(balancer_pid(test_dir()), 0);
 	ASSERT(waitpid(pid, NULL, 0) == pid);
 }
 
-TEST(it_ends_with_its_folder)
+TEST(it_ends_with_its_dir)
 {
 	int status;
 	pid_t pid;
 
 	open_door();
-	pid = balancer_pid(test_folder());
-	ASSERT_OK(file_remove_tree(test_folder(), &err));
+	pid = balancer_pid(test_dir());
+	ASSERT_OK(file_remove_tree(test_dir(), &err));
 	ASSERT(waitpid(pid, &status, 0) == pid);
 	ASSERT_INT(status, 0);
 	balancer_config_release(&config);
@@ -810,7 +809,7 @@ TEST(questions_are_relayed_to_the_server_that_answers)
 
 	/* The servers are taken away while it runs: offline from now on. */
 	strlist_release(&config.dns_upstream);
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
 	clock_rest_ms(200);
 	(void)ask(port, answer, sizeof(answer));
 	ASSERT_INT(answer[3], 0x80 | DNS_NO_SUCH_NAME);
@@ -924,7 +923,7 @@ TEST(only_queries_are_relayed)
 
 	/* Nor are they answered when the cluster is offline. */
 	strlist_release(&config.dns_upstream);
-	ASSERT_OK(balancer_configure(test_folder(), &config, &err));
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
 	clock_rest_ms(200);
 	packet[2] = 5 << 3;
 	assert_unanswered(port, packet, sizeof(packet));
@@ -959,8 +958,8 @@ TEST(the_worker_has_no_privileges)
 	pid_t worker;
 
 	open_door();
-	worker = balancer_worker_pid(test_folder());
-	ASSERT(worker > 0 && worker != balancer_pid(test_folder()));
+	worker = balancer_worker_pid(test_dir());
+	ASSERT(worker > 0 && worker != balancer_pid(test_dir()));
 	assert_status(worker, "NoNewPrivs", "1");
 	assert_status(worker, "Seccomp", "2");
 	assert_status(worker, "CapEff", "0000000000000000");
@@ -987,9 +986,9 @@ TEST(a_worker_that_dies_is_replaced)
 	add("a", &a);
 	open_door();
 	(void)wait_health(1, true);
-	keeper = balancer_pid(test_folder());
+	keeper = balancer_pid(test_dir());
 	for (int i = 0; i < 3; i++) {
-		worker = balancer_worker_pid(test_folder());
+		worker = balancer_worker_pid(test_dir());
 		ASSERT(worker > 0 && kill(worker, SIGKILL) == 0);
 		begin = clock_now_ms();
 		/* Nobody is turned away meanwhile, but for who was just taken by the dying one. */
@@ -998,9 +997,9 @@ TEST(a_worker_that_dies_is_replaced)
 		printf("# the next connection was served after %d ms\n",
 		       (int)(clock_now_ms() - begin));
 		(void)wait_health(1, true);
-		ASSERT(balancer_worker_pid(test_folder()) != worker);
+		ASSERT(balancer_worker_pid(test_dir()) != worker);
 	}
-	ASSERT_INT(balancer_pid(test_folder()), keeper);
+	ASSERT_INT(balancer_pid(test_dir()), keeper);
 	close_door();
 }
 
@@ -1013,7 +1012,7 @@ TEST(a_worker_that_lies_is_ended)
 	int channel;
 
 	open_door();
-	worker = balancer_worker_pid(test_folder());
+	worker = balancer_worker_pid(test_dir());
 	pidfd = pidfd_open(worker, 0);
 	/* Speak in its place. */
 	channel = pidfd_getfd(pidfd, 3, 0);
@@ -1022,14 +1021,14 @@ TEST(a_worker_that_lies_is_ended)
 	ASSERT(send(channel, lie, strlen(lie), 0) == (ssize_t)strlen(lie));
 	(void)close(channel);
 	for (int i = 0; i < 1000; i++) {
-		pid_t now = balancer_worker_pid(test_folder());
+		pid_t now = balancer_worker_pid(test_dir());
 
 		if (now > 0 && now != worker)
 			break;
 		clock_rest_ms(5);
 	}
-	ASSERT(balancer_worker_pid(test_folder()) > 0);
-	ASSERT(balancer_worker_pid(test_folder()) != worker);
+	ASSERT(balancer_worker_pid(test_dir()) > 0);
+	ASSERT(balancer_worker_pid(test_dir()) != worker);
 	ASSERT(kill(worker, 0) < 0);
 	status = read_status();
 	ASSERT(!strstr(status, "10.0.0.1"));
@@ -1044,15 +1043,15 @@ TEST(the_worker_dies_with_its_keeper)
 	pid_t keeper;
 
 	open_door();
-	keeper = balancer_pid(test_folder());
-	pidfd = pidfd_open(balancer_worker_pid(test_folder()), 0);
+	keeper = balancer_pid(test_dir());
+	pidfd = pidfd_open(balancer_worker_pid(test_dir()), 0);
 	ASSERT(pidfd >= 0 && kill(keeper, SIGKILL) == 0);
 	end = (struct pollfd){ .fd = pidfd, .events = POLLIN };
 	ASSERT_INT(poll(&end, 1, 2000), 1);
 	ASSERT(waitpid(keeper, NULL, 0) == keeper);
-	ASSERT_INT(balancer_worker_pid(test_folder()), 0);
-	ASSERT_OK(balancer_ensure(test_folder(), &err));
-	ASSERT(balancer_pid(test_folder()) != keeper);
+	ASSERT_INT(balancer_worker_pid(test_dir()), 0);
+	ASSERT_OK(balancer_ensure(test_dir(), &err));
+	ASSERT(balancer_pid(test_dir()) != keeper);
 	close_door();
 }
 
@@ -1065,23 +1064,23 @@ static void freeze_and_replace(bool the_keeper)
 	pid_t keeper;
 
 	open_door();
-	ASSERT_INT(balancer_hangs(test_folder(), NULL), 0);
-	keeper = balancer_pid(test_folder());
-	worker = pidfd_open(balancer_worker_pid(test_folder()), 0);
+	ASSERT_INT(balancer_hangs(test_dir(), NULL), 0);
+	keeper = balancer_pid(test_dir());
+	worker = pidfd_open(balancer_worker_pid(test_dir()), 0);
 	ASSERT(worker >= 0);
 	if (the_keeper)
 		ASSERT(kill(keeper, SIGSTOP) == 0);
 	else
 		ASSERT(pidfd_send_signal(worker, SIGSTOP, NULL, 0) == 0);
-	ASSERT_INT(balancer_hangs(test_folder(), NULL), 1);
-	ASSERT_OK(balancer_stop(test_folder(), &err));
+	ASSERT_INT(balancer_hangs(test_dir(), NULL), 1);
+	ASSERT_OK(balancer_stop(test_dir(), &err));
 	end = (struct pollfd){ .fd = worker, .events = POLLIN };
 	ASSERT_INT(poll(&end, 1, 0), 1);
 	ASSERT(waitpid(keeper, NULL, 0) == keeper);
-	ASSERT_OK(balancer_ensure(test_folder(), &err));
-	ASSERT_INT(balancer_hangs(test_folder(), NULL), 0);
+	ASSERT_OK(balancer_ensure(test_dir(), &err));
+	ASSERT_INT(balancer_hangs(test_dir(), NULL), 0);
 	close_door();
-	ASSERT_INT(balancer_hangs(test_folder(), NULL), 0);
+	ASSERT_INT(balancer_hangs(test_dir(), NULL), 0);
 }
 
 TEST(a_keeper_that_is_stopped_is_found_and_replaced)
@@ -1096,17 +1095,17 @@ TEST(a_worker_that_is_stopped_is_found_and_replaced)
 
 TEST(one_of_an_earlier_program_is_replaced)
 {
-	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_folder());
+	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_dir());
 	cleanup_free char *text = NULL;
 	pid_t keeper;
 
 	open_door();
-	keeper = balancer_pid(test_folder());
+	keeper = balancer_pid(test_dir());
 	text = xasprintf("{\"pid\": %d, \"backends\": []}", (int)keeper);
 	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
-	ASSERT_OK(balancer_ensure(test_folder(), &err));
-	ASSERT(balancer_pid(test_folder()) > 0);
-	ASSERT(balancer_pid(test_folder()) != keeper);
+	ASSERT_OK(balancer_ensure(test_dir(), &err));
+	ASSERT(balancer_pid(test_dir()) > 0);
+	ASSERT(balancer_pid(test_dir()) != keeper);
 	ASSERT(waitpid(keeper, NULL, 0) == keeper);
 	close_door();
 }

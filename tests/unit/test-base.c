@@ -6,14 +6,14 @@
 #include "node/base-image.h"
 #include "test.h"
 
-static char *in_folder(const char *name)
+static char *in_dir(const char *name)
 {
-	return xasprintf("%s/%s", test_folder(), name);
+	return xasprintf("%s/%s", test_dir(), name);
 }
 
 static void put(const char *name, const char *text)
 {
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *path = in_dir(name);
 	cleanup_free char *parent = xstrndup(path, (size_t)(strrchr(path, '/') - path));
 
 	ASSERT_OK(file_make_dirs(parent, 0755, &err));
@@ -22,12 +22,12 @@ static void put(const char *name, const char *text)
 
 static void put_link(const char *name, const char *target)
 {
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *path = in_dir(name);
 
 	ASSERT_INT(symlink(target, path), 0);
 }
 
-/* What nodes need, in the folder "base". */
+/* What nodes need, in the directory "base". */
 static void make_base(void)
 {
 	put("base/usr/bin/dash", "a shell");
@@ -44,19 +44,19 @@ static void make_base(void)
 
 static void make_tar(const char *how, const char *name)
 {
-	cleanup_free char *folder = in_folder("base");
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *dir = in_dir("base");
+	cleanup_free char *path = in_dir(name);
 
-	ASSERT_INT(process_run(ARGV("tar", (char *)(uintptr_t)how, path, "-C", folder, "."), NULL,
-			       NULL),
-		   0);
+	ASSERT_INT(
+		process_run(ARGV("tar", (char *)(uintptr_t)how, path, "-C", dir, "."), NULL, NULL),
+		0);
 }
 
-/* See that NAME in our folder is refused with words that have PART. */
+/* See that NAME in our directory is refused with words that have PART. */
 static void assert_refused(const char *name, const char *part)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *path = in_dir(name);
 
 	ASSERT_INT(base_check(path, &why), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
@@ -66,12 +66,12 @@ static void assert_refused(const char *name, const char *part)
 
 static void assert_accepted(const char *name)
 {
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *path = in_dir(name);
 
 	ASSERT_OK(base_check(path, &err));
 }
 
-TEST(a_folder_with_all_that_nodes_need_is_accepted)
+TEST(a_dir_with_all_that_nodes_need_is_accepted)
 {
 	make_base();
 	assert_accepted("base");
@@ -81,7 +81,7 @@ TEST(what_is_missing_is_named)
 {
 	make_base();
 	assert_refused("nowhere", "this host has no");
-	assert_refused("base/etc", "no folder 'usr'");
+	assert_refused("base/etc", "no directory 'usr'");
 	assert_refused("base/etc/hello", "can't be unpacked");
 	ASSERT_INT(base_check("relative", NULL), -EINVAL);
 	ASSERT_INT(base_check("/dev/null", NULL), -EINVAL);
@@ -90,7 +90,7 @@ TEST(what_is_missing_is_named)
 
 TEST(a_link_to_a_program_of_the_host_is_none_of_the_base)
 {
-	cleanup_free char *path = in_folder("base/usr/bin/umount");
+	cleanup_free char *path = in_dir("base/usr/bin/umount");
 
 	make_base();
 	ASSERT_INT(unlink(path), 0);
@@ -98,7 +98,7 @@ TEST(a_link_to_a_program_of_the_host_is_none_of_the_base)
 	assert_refused("base", "need: umount");
 }
 
-TEST(folders_beside_usr_must_be_links_into_it)
+TEST(dirs_beside_usr_must_be_links_into_it)
 {
 	make_base();
 	put("base/sbin/x", "x");
@@ -109,7 +109,7 @@ TEST(folders_beside_usr_must_be_links_into_it)
 
 TEST(a_tar_is_looked_into_before_it_is_unpacked)
 {
-	cleanup_free char *path = in_folder("base/usr/bin/umount");
+	cleanup_free char *path = in_dir("base/usr/bin/umount");
 
 	make_base();
 	make_tar("-cf", "base.tar");
@@ -121,23 +121,23 @@ TEST(a_tar_is_looked_into_before_it_is_unpacked)
 	assert_refused("less.tar", "need: umount");
 }
 
-/* A profile in our folder with two nodes that have their /usr from NAME. */
+/* A profile in our directory with two nodes that have their /usr from NAME. */
 static void make_profile(struct profile *profile, const char *name)
 {
 	for (int i = 0; i < 2; i++) {
 		struct node *node = profile_add_node(profile, i ? "node-2" : "node-1");
-		cleanup_free char *folder = NULL;
+		cleanup_free char *dir = NULL;
 
-		node->base_image = in_folder(name);
-		folder = xasprintf("%s/nodes/%s", test_folder(), node->name);
-		ASSERT_OK(file_make_dirs(folder, 0755, &err));
+		node->base_image = in_dir(name);
+		dir = xasprintf("%s/nodes/%s", test_dir(), node->name);
+		ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	}
-	profile->folder = xstrdup(test_folder());
+	profile->dir = xstrdup(test_dir());
 }
 
 static ino_t number_of(const char *name)
 {
-	cleanup_free char *path = in_folder(name);
+	cleanup_free char *path = in_dir(name);
 	struct stat st;
 
 	ASSERT_INT(stat(path, &st), 0);
@@ -148,14 +148,14 @@ TEST(nodes_share_what_was_unpacked_once)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_free char *first = NULL;
-	cleanup_free char *expected = in_folder("nodes/node-1/base");
-	cleanup_free char *device = in_folder("nodes/node-1/base/dev");
+	cleanup_free char *expected = in_dir("nodes/node-1/base");
+	cleanup_free char *device = in_dir("nodes/node-1/base/dev");
 
 	make_base();
 	put("base/dev/thing", "x");
 	make_tar("-czf", "base.tgz");
 	make_profile(&profile, "base.tgz");
-	first = base_folder(&profile, &profile.nodes[0]);
+	first = base_dir(&profile, &profile.nodes[0]);
 	ASSERT_STR(first, expected);
 	ASSERT_OK(base_make(&profile, &profile.nodes[0], &err));
 	ASSERT_OK(base_make(&profile, &profile.nodes[0], &err));
@@ -169,7 +169,7 @@ TEST(nodes_share_what_was_unpacked_once)
 TEST(a_new_tar_is_for_new_nodes_and_the_old_one_is_no_longer_needed)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *tar = in_folder("base.tar");
+	cleanup_free char *tar = in_dir("base.tar");
 
 	make_base();
 	make_tar("-cf", "base.tar");
@@ -184,16 +184,16 @@ TEST(a_new_tar_is_for_new_nodes_and_the_old_one_is_no_longer_needed)
 	ASSERT_OK(base_make(&profile, &profile.nodes[1], &err));
 }
 
-TEST(a_folder_is_used_where_it_is_and_missed_when_it_is_gone)
+TEST(a_dir_is_used_where_it_is_and_missed_when_it_is_gone)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *base = in_folder("base");
+	cleanup_free char *base = in_dir("base");
 	cleanup_free char *found = NULL;
 
 	make_base();
 	make_profile(&profile, "base");
-	found = base_folder(&profile, &profile.nodes[0]);
+	found = base_dir(&profile, &profile.nodes[0]);
 	ASSERT_STR(found, base);
 	ASSERT_OK(base_make(&profile, &profile.nodes[0], &err));
 	ASSERT_OK(file_remove_tree(base, &err));

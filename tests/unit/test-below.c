@@ -5,18 +5,18 @@
 #include "base/file.h"
 #include "test.h"
 
-/* A folder that somebody else writes to, and a file outside of it. */
+/* A directory that somebody else writes to, and a file outside of it. */
 static char *make_theirs(char **ret_outside)
 {
-	char *theirs = xasprintf("%s/theirs", test_folder());
+	char *theirs = xasprintf("%s/theirs", test_dir());
 
-	*ret_outside = xasprintf("%s/outside", test_folder());
+	*ret_outside = xasprintf("%s/outside", test_dir());
 	ASSERT_OK(file_make_dirs(theirs, 0755, &err));
 	ASSERT_OK(file_make_dirs(*ret_outside, 0755, &err));
 	return theirs;
 }
 
-TEST(puts_and_reads_and_makes_the_folders_between)
+TEST(puts_and_reads_and_makes_the_dirs_between)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *outside = NULL;
@@ -45,7 +45,7 @@ TEST(a_link_in_the_way_is_not_followed)
 	ASSERT_OK(file_put(secret, "s", 1, 0600, &err));
 	ASSERT_INT(symlink(outside, link), 0);
 	ASSERT_INT(below_put(theirs, "etc/file", "x", 1, 0600, NULL), -ENOTDIR);
-	ASSERT_INT(below_make_folder(theirs, "etc/deep/er", 0755, NULL, NULL), -ENOTDIR);
+	ASSERT_INT(below_make_dir(theirs, "etc/deep/er", 0755, NULL, NULL), -ENOTDIR);
 	ASSERT_INT(below_read(theirs, "etc/secret", 100, &text, NULL), -ELOOP);
 	ASSERT(!file_exists(victim));
 }
@@ -119,8 +119,8 @@ TEST(only_what_is_made_gets_a_mode)
 	(void)umask(077);
 	ASSERT_INT(mkdir(old, 0711), 0);
 	ASSERT_INT(chmod(old, 0711), 0);
-	ASSERT_OK(below_make_folder(theirs, "old/new", 01777, NULL, &err));
-	ASSERT_OK(below_make_folder(theirs, "old/new", 0700, NULL, &err));
+	ASSERT_OK(below_make_dir(theirs, "old/new", 01777, NULL, &err));
+	ASSERT_OK(below_make_dir(theirs, "old/new", 0700, NULL, &err));
 	ASSERT_INT(stat(old, &st), 0);
 	ASSERT_INT(st.st_mode & 07777, 0711);
 	ASSERT_INT(stat(new, &st), 0);
@@ -132,7 +132,7 @@ TEST(nothing_is_made_above)
 	cleanup_free char *outside = NULL;
 	cleanup_free char *theirs = make_theirs(&outside);
 
-	ASSERT_INT(below_make_folder(theirs, "../escaped", 0755, NULL, NULL), -EXDEV);
+	ASSERT_INT(below_make_dir(theirs, "../escaped", 0755, NULL, NULL), -EXDEV);
 	ASSERT_INT(below_put(theirs, "a/../../escaped", "x", 1, 0644, NULL), -EXDEV);
 }
 
@@ -160,7 +160,7 @@ TEST(links_of_the_host_are_followed_and_those_of_others_are_not)
 {
 	cleanup_free char *outside = NULL;
 	cleanup_free char *theirs = make_theirs(&outside);
-	cleanup_free char *folder = xasprintf("%s/sub", theirs);
+	cleanup_free char *dir = xasprintf("%s/sub", theirs);
 	cleanup_free char *inner = xasprintf("%s/inner", theirs);
 	cleanup_free char *up = xasprintf("%s/up", theirs);
 	cleanup_free char *away = xasprintf("%s/away", theirs);
@@ -170,7 +170,7 @@ TEST(links_of_the_host_are_followed_and_those_of_others_are_not)
 	cleanup_free char *good = xasprintf("%s/relative/sub", outside);
 	cleanup_free char *circle = xasprintf("%s/circle", outside);
 
-	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	ASSERT_INT(symlink("sub", inner), 0);
 	ASSERT_INT(symlink("../outside", up), 0);
 	ASSERT_INT(symlink("/", away), 0);
@@ -180,8 +180,8 @@ TEST(links_of_the_host_are_followed_and_those_of_others_are_not)
 	ASSERT_INT(try_follow(theirs, "/", "/"), 0);
 	ASSERT_INT(try_follow(theirs, theirs, theirs), 0);
 	ASSERT_INT(try_follow(theirs, ours, theirs), 0);
-	ASSERT_INT(try_follow(theirs, folder, folder), 0);
-	ASSERT_INT(try_follow(theirs, good, folder), 0);
+	ASSERT_INT(try_follow(theirs, dir, dir), 0);
+	ASSERT_INT(try_follow(theirs, good, dir), 0);
 	ASSERT_INT(try_follow(theirs, inner, NULL), -ELOOP);
 	ASSERT_INT(try_follow(theirs, up, NULL), -ELOOP);
 	ASSERT_INT(try_follow(theirs, away, NULL), -ELOOP);

@@ -110,9 +110,9 @@ TEST(leaves_all_else_in)
 		ASSERT_STR(redacted(texts[i]), texts[i]);
 }
 
-static void put(const char *folder, const char *path, const char *text)
+static void put(const char *dir, const char *path, const char *text)
 {
-	cleanup_free char *full = xasprintf("%s/%s", folder, path);
+	cleanup_free char *full = xasprintf("%s/%s", dir, path);
 	cleanup_free char *parent = xstrndup(full, (size_t)(strrchr(full, '/') - full));
 
 	ASSERT_OK(file_make_dirs(parent, 0755, &err));
@@ -128,22 +128,22 @@ static void put_in_node(const char *path, const char *text)
 
 static void make_cluster(struct profile *profile)
 {
-	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *world_dir = xasprintf("%s/world", test_dir());
 	struct node *node;
 
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
-	fake_world_use(world_folder, 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
+	fake_world_use(world_dir, 0);
 	*profile = (struct profile){ .name = xstrdup("dev"),
 				     .subnet = xstrdup("192.168.39.0/24"),
 				     .gateway = xstrdup("192.168.39.1") };
-	ASSERT_OK(profile_folder("dev", &profile->folder, &err));
+	ASSERT_OK(profile_dir("dev", &profile->dir, &err));
 	node = profile_add_node(profile, "node-1");
 	node->control_plane = true;
 	node->primary = true;
 	node->driver = xstrdup(fake_world_driver);
 	node->address = xstrdup("192.168.39.2");
-	put(profile->folder, "profile.json", "{}");
-	put(profile->folder, "nodes/node-1/agent.log", "began\n");
+	put(profile->dir, "profile.json", "{}");
+	put(profile->dir, "nodes/node-1/agent.log", "began\n");
 	put_in_node("/etc/kubernetes/admin.conf", "client-key-data: S3CRET\n");
 	put_in_node("/etc/kubernetes/pki/ca.key", "S3CRET\n");
 	put_in_node("/var/log/pods/kube-system_etcd-node-1_old/etcd/7.log", "old\n");
@@ -156,7 +156,7 @@ TEST(writes_what_there_is_of_a_cluster_that_is_half_made)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/out.tar", test_folder());
+	cleanup_free char *path = xasprintf("%s/out.tar", test_dir());
 	cleanup_free char *link = NULL;
 	struct stat st;
 
@@ -179,7 +179,7 @@ TEST(writes_what_there_is_of_a_cluster_that_is_half_made)
 TEST(a_bundle_that_fails_leaves_no_file)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	cleanup_free char *path = xasprintf("%s/out.tar.gz", test_folder());
+	cleanup_free char *path = xasprintf("%s/out.tar.gz", test_dir());
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *gzip = NULL;
@@ -187,14 +187,14 @@ TEST(a_bundle_that_fails_leaves_no_file)
 	const char *name;
 
 	make_cluster(&profile);
-	put(test_folder(), "bin/gzip", "#!/bin/sh\ncat >/dev/null\nexit 3\n");
-	gzip = xasprintf("%s/bin/gzip", test_folder());
-	search = xasprintf("%s/bin:/usr/bin:/bin", test_folder());
+	put(test_dir(), "bin/gzip", "#!/bin/sh\ncat >/dev/null\nexit 3\n");
+	gzip = xasprintf("%s/bin/gzip", test_dir());
+	search = xasprintf("%s/bin:/usr/bin:/bin", test_dir());
 	ASSERT_INT(chmod(gzip, 0755), 0);
 	ASSERT_INT(setenv("PATH", search, 1), 0);
 	ASSERT_INT(bundle_write(&profile, path, &why), -EIO);
 	ASSERT_STR(why.text, "gzip failed with status 3");
-	ASSERT_OK(below_list(test_folder(), ".", &names, &err));
+	ASSERT_OK(below_list(test_dir(), ".", &names, &err));
 	strlist_for_each(name, &names)
 		ASSERT(strncmp(name, "out", 3) != 0);
 }
@@ -203,10 +203,10 @@ TEST(a_bundle_takes_the_place_of_nothing_but_an_archive)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *pipe = xasprintf("%s/pipe.tar", test_folder());
-	cleanup_free char *text = xasprintf("%s/logs.txt", test_folder());
-	cleanup_free char *real = xasprintf("%s/real.tar", test_folder());
-	cleanup_free char *link = xasprintf("%s/link.tar", test_folder());
+	cleanup_free char *pipe = xasprintf("%s/pipe.tar", test_dir());
+	cleanup_free char *text = xasprintf("%s/logs.txt", test_dir());
+	cleanup_free char *real = xasprintf("%s/real.tar", test_dir());
+	cleanup_free char *link = xasprintf("%s/link.tar", test_dir());
 	struct stat st;
 
 	make_cluster(&profile);
@@ -216,7 +216,7 @@ TEST(a_bundle_takes_the_place_of_nothing_but_an_archive)
 	ASSERT(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode));
 	ASSERT_INT(bundle_write(&profile, text, NULL), -EINVAL);
 	ASSERT(!file_exists(text));
-	put(test_folder(), "real.tar", "old");
+	put(test_dir(), "real.tar", "old");
 	ASSERT_INT(symlink("real.tar", link), 0);
 	ASSERT_OK(bundle_write(&profile, link, &err));
 	ASSERT(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
@@ -224,7 +224,7 @@ TEST(a_bundle_takes_the_place_of_nothing_but_an_archive)
 	if (geteuid() != 0)
 		return;
 	/* A link that somebody else made leads to what they chose. */
-	put(test_folder(), "real.tar", "old");
+	put(test_dir(), "real.tar", "old");
 	ASSERT_INT(lchown(link, 12346, 12346), 0);
 	ASSERT_INT(bundle_write(&profile, link, NULL), -ELOOP);
 	ASSERT(stat(real, &st) == 0 && st.st_size == 3);
@@ -314,16 +314,16 @@ TEST(under_sudo_the_archive_is_written_with_the_rights_of_the_person)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *home = xasprintf("%s/home", test_folder());
+	cleanup_free char *home = xasprintf("%s/home", test_dir());
 	cleanup_free char *own = xasprintf("%s/own.tar", home);
 	cleanup_free char *link = xasprintf("%s/link.tar", home);
-	cleanup_free char *closed = xasprintf("%s/closed.tar", test_folder());
+	cleanup_free char *closed = xasprintf("%s/closed.tar", test_dir());
 	struct stat st;
 
 	if (geteuid() != 0)
 		test_skip("needs root");
 	make_cluster(&profile);
-	ASSERT_INT(mkdir(home, 0755) + chmod(test_folder(), 0755) + chown(home, 12345, 12346), 0);
+	ASSERT_INT(mkdir(home, 0755) + chmod(test_dir(), 0755) + chown(home, 12345, 12346), 0);
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1) + setenv("SUDO_GID", "12346", 1), 0);
 	ASSERT_OK(bundle_write(&profile, own, &err));
 	ASSERT_INT(stat(own, &st), 0);
@@ -331,7 +331,7 @@ TEST(under_sudo_the_archive_is_written_with_the_rights_of_the_person)
 	ASSERT_INT(st.st_mode & 07777, 0600);
 	ASSERT_INT(symlink(closed, link), 0);
 	ASSERT(bundle_write(&profile, closed, &why) < 0);
-	put(test_folder(), "closed.tar", "kept");
+	put(test_dir(), "closed.tar", "kept");
 	ASSERT(bundle_write(&profile, link, &why) < 0);
 	ASSERT_INT(stat(closed, &st), 0);
 	ASSERT_INT(st.st_size, 4);

@@ -94,8 +94,8 @@ static void add_cluster(const char *name, const char *node_name)
 {
 	cleanup_with(profile_release) struct profile record = { .name = xstrdup(name) };
 
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
-	ASSERT_OK(profile_folder(name, &record.folder, &err));
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
+	ASSERT_OK(profile_dir(name, &record.dir, &err));
 	profile_add_node(&record, node_name)->control_plane = true;
 	profile_add_node(&record, "node-2");
 	ASSERT_OK(profile_save(&record, &err));

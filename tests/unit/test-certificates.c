@@ -37,12 +37,12 @@ static char *path_of(const char *node, const char *file)
 static void put(const char *node, const char *file, long begin, long end)
 {
 	cleanup_free char *path = path_of(node, file);
-	cleanup_free char *folder = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	cleanup_free char *dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
 	cleanup_free char *cert = NULL;
 	cleanup_free char *key = NULL;
 
 	authority_make_for(begin, end, &cert, &key);
-	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	ASSERT_OK(file_put(path, cert, strlen(cert), 0644, &err));
 }
 
@@ -159,7 +159,7 @@ static bool warned_of_authority(void)
 	cleanup_free char *path = NULL;
 
 	ASSERT_OK(profile_load("test", &profile, &err));
-	path = xasprintf("%s/logs/last-start.log", profile.folder);
+	path = xasprintf("%s/logs/last-start.log", profile.dir);
 	ASSERT_OK(file_read(path, 1 << 20, &text, &err));
 	return strstr(text.text, "make a new cluster before that");
 }

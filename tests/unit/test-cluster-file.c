@@ -216,7 +216,7 @@ TEST(a_large_file_is_refused_unread)
 {
 	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *path = xasprintf("%s/large.yaml", test_folder());
+	cleanup_free char *path = xasprintf("%s/large.yaml", test_dir());
 	FILE *large = fopen(path, "w");
 
 	ASSERT(large);
@@ -233,12 +233,12 @@ TEST(a_large_file_is_refused_unread)
 TEST(relative_paths_begin_beside_the_file)
 {
 	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
-	cleanup_free char *path = xasprintf("%s/f.yaml", test_folder());
-	cleanup_free char *want = xasprintf("%s/src:/src:ro", test_folder());
-	cleanup_free char *folder = xasprintf("%s/src", test_folder());
+	cleanup_free char *path = xasprintf("%s/f.yaml", test_dir());
+	cleanup_free char *want = xasprintf("%s/src:/src:ro", test_dir());
+	cleanup_free char *dir = xasprintf("%s/src", test_dir());
 	static const char text[] = HEAD "mounts: [\"./src:/src:ro\"]\n";
 
-	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	ASSERT_OK(file_replace(path, text, strlen(text), 0644, &err));
 	ASSERT_OK(cluster_file_read(path, &usual, &file, &err));
 	assert_words(&file.options.mounts, want);

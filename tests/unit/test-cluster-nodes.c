@@ -732,10 +732,10 @@ TEST(a_node_delete_cut_short_is_not_undone_by_start)
 
 TEST(a_half_deleted_node_can_only_be_deleted)
 {
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 
 	ASSERT_INT(three_nodes(), 0);
-	ASSERT(!run_until(folder, 1, delete_third));
+	ASSERT(!run_until(dir, 1, delete_third));
 	ASSERT_INT(start_named("node-3"), -EINVAL);
 	ASSERT_INT(stop_all(), 0);
 	ASSERT_INT(start_all(), 0);
@@ -873,13 +873,13 @@ TEST(a_node_that_does_not_run_is_not_drained)
 TEST(a_cluster_with_stopped_and_half_made_nodes_leaves_nothing)
 {
 	for (unsigned n = 1;; n++) {
-		cleanup_free char *folder = begin_round(n);
+		cleanup_free char *dir = begin_round(n);
 		bool ended;
 
 		ASSERT(n < MANY);
 		ASSERT_INT(start_nodes(2), 0);
 		ASSERT_INT(stop_named("node-2"), 0);
-		ended = run_until(folder, n, add_two);
+		ended = run_until(dir, n, add_two);
 		ASSERT_INT(cluster_delete("test", NULL, NULL), 0);
 		assert_world("");
 		if (ended)

@@ -20,10 +20,10 @@ static const struct cluster_options three_nodes = {
 /* A home and a world of its own for round N. */
 static char *begin_round(unsigned n)
 {
-	cleanup_free char *home = xasprintf("%s/home-%u", test_folder(), n);
+	cleanup_free char *home = xasprintf("%s/home-%u", test_dir(), n);
 
 	ASSERT(setenv("MANYKUBE_HOME", home, 1) == 0);
-	return xasprintf("%s/world-%u", test_folder(), n);
+	return xasprintf("%s/world-%u", test_dir(), n);
 }
 
 static int start_again(const struct cluster_options *options)
@@ -44,13 +44,13 @@ static int start_three(void)
 }
 
 /* Do WORK in a process that ends after step CRASH_AT; true if it got to its end before. */
-static bool run_until(const char *world_folder, unsigned crash_at, int (*work)(void))
+static bool run_until(const char *world_dir, unsigned crash_at, int (*work)(void))
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		fake_world_use(world_folder, crash_at);
+		fake_world_use(world_dir, crash_at);
 		_exit(work() == 0 ? 0 : 1);
 	}
 	ASSERT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
@@ -82,20 +82,20 @@ static void assert_no_trace(void)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	cleanup_free char *text = NULL;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
 	fake_world_list(&all);
 	text = strlist_join(&all, " ");
 	ASSERT_STR(text, "");
-	ASSERT_OK(profile_folder("test", &folder, &err));
-	ASSERT(!file_exists(folder));
+	ASSERT_OK(profile_dir("test", &dir, &err));
+	ASSERT(!file_exists(dir));
 }
 
 TEST(a_start_makes_all_of_it)
 {
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	ASSERT_INT(start_again(&three_nodes), 0);
 	assert_whole();
 	ASSERT_INT(fake_world_inits(), 1);
@@ -104,10 +104,10 @@ TEST(a_start_makes_all_of_it)
 TEST(a_start_waits_for_an_api_that_answers_late)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 	struct cluster_outcome outcome;
 
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	/* Not for ever; then the next start goes on. */
 	fake_world_late_answers = 99;
 	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &why), -EIO);
@@ -122,10 +122,10 @@ TEST(a_start_waits_for_an_api_that_answers_late)
 TEST(only_waiting_for_the_cluster_counts_against_its_timeout)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 	struct cluster_outcome outcome;
 
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	fake_world_slow_seconds = 3600;
 	fake_world_api_seconds = 5;
 	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &why), 0);
@@ -135,10 +135,10 @@ TEST(only_waiting_for_the_cluster_counts_against_its_timeout)
 TEST(a_start_does_not_wait_longer_than_it_may)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 	struct cluster_outcome outcome;
 
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	fake_world_slow_seconds = 3600;
 	fake_world_api_seconds = 30;
 	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &why), -ETIMEDOUT);
@@ -151,9 +151,9 @@ TEST(a_start_does_not_wait_longer_than_it_may)
 
 TEST(a_second_start_changes_nothing)
 {
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	ASSERT_INT(start_again(&three_nodes), 0);
 	ASSERT_INT(start_again(&three_nodes), 0);
 	assert_whole();
@@ -163,7 +163,7 @@ TEST(a_second_start_changes_nothing)
 TEST(an_offline_cluster_stays_so_until_told_otherwise)
 {
 	struct cluster_options options = three_nodes;
-	cleanup_free char *world_folder = begin_round(0);
+	cleanup_free char *world_dir = begin_round(0);
 	static const struct {
 		bool given, offline, expected;
 	} starts[] = {
@@ -173,7 +173,7 @@ TEST(an_offline_cluster_stays_so_until_told_otherwise)
 		{ false, false, false },
 	};
 
-	fake_world_use(world_folder, 0);
+	fake_world_use(world_dir, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
 		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 
@@ -188,10 +188,10 @@ TEST(an_offline_cluster_stays_so_until_told_otherwise)
 TEST(a_start_with_more_nodes_adds_them)
 {
 	struct cluster_options one_node = three_nodes;
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 
 	one_node.nodes = 1;
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	ASSERT_INT(start_again(&one_node), 0);
 	ASSERT_INT(start_again(&three_nodes), 0);
 	assert_whole();
@@ -204,10 +204,10 @@ TEST(a_start_with_more_nodes_adds_them)
 TEST(a_start_cut_short_after_any_step_is_finished_by_the_next)
 {
 	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = begin_round(n);
-		bool ended = run_until(folder, n, start_three);
+		cleanup_free char *dir = begin_round(n);
+		bool ended = run_until(dir, n, start_three);
 
-		fake_world_use(folder, 0);
+		fake_world_use(dir, 0);
 		ASSERT_INT(start_again(&three_nodes), 0);
 		assert_whole();
 		if (ended) {
@@ -222,10 +222,10 @@ TEST(a_start_cut_short_after_any_step_is_finished_by_the_next)
 TEST(a_start_cut_short_after_any_step_can_be_deleted)
 {
 	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = begin_round(n);
-		bool ended = run_until(folder, n, start_three);
+		cleanup_free char *dir = begin_round(n);
+		bool ended = run_until(dir, n, start_three);
 
-		fake_world_use(folder, 0);
+		fake_world_use(dir, 0);
 		ASSERT_INT(delete_it(), 0);
 		assert_no_trace();
 		if (ended)
@@ -237,12 +237,12 @@ TEST(a_start_cut_short_after_any_step_can_be_deleted)
 TEST(a_delete_cut_short_after_any_step_is_finished_by_the_next)
 {
 	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = begin_round(n);
+		cleanup_free char *dir = begin_round(n);
 		bool ended;
 
-		fake_world_use(folder, 0);
+		fake_world_use(dir, 0);
 		ASSERT_INT(start_again(&three_nodes), 0);
-		ended = run_until(folder, n, delete_it);
+		ended = run_until(dir, n, delete_it);
 		ASSERT_INT(delete_it(), 0);
 		assert_no_trace();
 		if (ended) {
@@ -255,22 +255,22 @@ TEST(a_delete_cut_short_after_any_step_is_finished_by_the_next)
 
 TEST(deleting_what_is_not_there_is_no_error)
 {
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	ASSERT_INT(delete_it(), 0);
 	assert_no_trace();
 }
 
 TEST(a_damaged_profile_is_kept_by_start_and_removed_by_delete)
 {
-	cleanup_free char *folder = begin_round(0);
+	cleanup_free char *dir = begin_round(0);
 	cleanup_free char *home = NULL;
 	cleanup_free char *path = NULL;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	fake_world_use(folder, 0);
-	ASSERT_OK(profile_folder("test", &home, &err));
+	fake_world_use(dir, 0);
+	ASSERT_OK(profile_dir("test", &home, &err));
 	ASSERT_OK(file_make_dirs(home, 0755, &err));
 	path = xasprintf("%s/profile.json", home);
 	ASSERT_OK(file_put(path, "{ broken", 8, 0644, &err));
@@ -282,11 +282,11 @@ TEST(a_damaged_profile_is_kept_by_start_and_removed_by_delete)
 TEST(a_port_may_only_lead_to_a_node_that_the_cluster_has)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *world_folder = begin_round(0);
+	cleanup_free char *world_dir = begin_round(0);
 	struct cluster_options options = three_nodes;
 	struct cluster_outcome outcome;
 
-	fake_world_use(world_folder, 0);
+	fake_world_use(world_dir, 0);
 	strlist_add(&options.ports, "8080:30080@node-4");
 	ASSERT_INT(cluster_start("test", &options, NULL, &outcome, &why), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
@@ -303,12 +303,12 @@ TEST(a_port_may_only_lead_to_a_node_that_the_cluster_has)
 TEST(a_start_without_room_makes_nothing)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *world_folder = begin_round(0);
+	cleanup_free char *world_dir = begin_round(0);
 	struct cluster_options forced = three_nodes;
 	struct cluster_outcome outcome;
 
 	forced.force = true;
-	fake_world_use(world_folder, 0);
+	fake_world_use(world_dir, 0);
 	fake_world_shrink(UINT64_C(1000) << 20);
 	ASSERT_INT(cluster_start("test", &three_nodes, NULL, &outcome, &err), -ENOMEM);
 	ASSERT(err.reason == &reason_resources);

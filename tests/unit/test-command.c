@@ -84,7 +84,7 @@ static struct error why;
 
 static void use_fresh_home(void)
 {
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
 }
 
 TEST(passes_the_status_and_the_operands_on)
@@ -172,7 +172,7 @@ TEST(advice_names_a_profile_that_was_given)
 
 TEST(damaged_settings_are_told_of_before_anything_is_done)
 {
-	cleanup_free char *path = xasprintf("%s/config.json", test_folder());
+	cleanup_free char *path = xasprintf("%s/config.json", test_dir());
 
 	use_fresh_home();
 	ASSERT_OK(file_put(path, "{", 1, 0644, &err));
@@ -263,7 +263,7 @@ TEST(a_missing_cluster_leaves_no_trace)
 	cleanup_free char *profiles = NULL;
 
 	use_fresh_home();
-	profiles = xasprintf("%s/profiles", test_folder());
+	profiles = xasprintf("%s/profiles", test_dir());
 	ASSERT_INT(RUN("needing"), -ENOENT);
 	ASSERT(why.reason == &reason_cluster_missing);
 	ASSERT(!file_exists(profiles));
@@ -275,7 +275,7 @@ TEST(two_commands_on_one_cluster_exclude_each_other)
 	int fd = -1;
 
 	use_fresh_home();
-	ASSERT_OK(profile_folder("manykube", &profile.folder, &err));
+	ASSERT_OK(profile_dir("manykube", &profile.dir, &err));
 	ASSERT_OK(profile_save(&profile, &err));
 	ASSERT_INT(RUN("needing"), 3);
 	ASSERT_OK(profile_lock("manykube", "another", &fd, &err));
@@ -350,7 +350,7 @@ static const struct command *const with_settings[] = { &start_like, &mending, NU
 /* A fresh home with these settings. */
 static void use_settings(const char *text)
 {
-	cleanup_free char *path = xasprintf("%s/config.json", test_folder());
+	cleanup_free char *path = xasprintf("%s/config.json", test_dir());
 
 	use_fresh_home();
 	ASSERT_OK(file_replace(path, text, strlen(text), 0644, &err));
@@ -375,7 +375,7 @@ TEST(settings_about_new_clusters_leave_existing_ones_alone)
 	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("dev") };
 
 	use_settings("{\"nodes\": \"3\", \"name\": \"set\", \"profile\": \"dev\"}");
-	ASSERT_OK(profile_folder("dev", &profile.folder, &err));
+	ASSERT_OK(profile_dir("dev", &profile.dir, &err));
 	ASSERT_OK(profile_save(&profile, &err));
 	ASSERT_INT(RUN_SET("start"), 3);
 	ASSERT_INT(start_arg.nodes, 0);
@@ -388,7 +388,7 @@ TEST(a_wrong_setting_is_named_and_can_be_mended)
 
 	use_settings("{\"nodes\": \"many\"}");
 	ASSERT_INT(RUN_SET("start"), -EINVAL);
-	text = xasprintf("'%s/config.json': nodes: 'many' is not a whole number", test_folder());
+	text = xasprintf("'%s/config.json': nodes: 'many' is not a whole number", test_dir());
 	ASSERT_STR(why.text, text);
 	ASSERT(why.reason == &reason_host_config);
 	ASSERT_INT(RUN_SET("mending"), 3);

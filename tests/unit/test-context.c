@@ -11,17 +11,17 @@
 static void make_profile(struct profile *profile)
 {
 	const struct kubeconfig_entry entry = { "dev", "https://127.0.0.1:1", "CA", "CERT", "KEY" };
-	cleanup_free char *own = xasprintf("%s/kubeconfig", test_folder());
+	cleanup_free char *own = xasprintf("%s/kubeconfig", test_dir());
 
 	profile->name = xstrdup("dev");
-	profile->folder = xstrdup(test_folder());
+	profile->dir = xstrdup(test_dir());
 	profile->api_port = 41234;
 	ASSERT_OK(kubeconfig_merge(own, &entry, &err));
 }
 
 static char *use_kubeconfig(const char *name)
 {
-	char *path = xasprintf("%s/%s", test_folder(), name);
+	char *path = xasprintf("%s/%s", test_dir(), name);
 
 	ASSERT_INT(setenv("KUBECONFIG", path, 1), 0);
 	return path;
@@ -50,7 +50,7 @@ TEST(certificates_are_files_of_the_profile_for_their_owner_only)
 	ASSERT(!strstr(text, "-data"));
 	ASSERT(strstr(text, "server: https://127.0.0.1:41234\n"));
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		cleanup_free char *file = xasprintf("%s/%s", profile.folder, names[i]);
+		cleanup_free char *file = xasprintf("%s/%s", profile.dir, names[i]);
 		cleanup_free char *pem = read_text(file);
 		struct stat st;
 
@@ -65,7 +65,7 @@ TEST(embedded_certificates_need_no_files)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_free char *path = use_kubeconfig("config");
-	cleanup_free char *file = xasprintf("%s/client.key", test_folder());
+	cleanup_free char *file = xasprintf("%s/client.key", test_dir());
 	cleanup_free char *text = NULL;
 
 	make_profile(&profile);
@@ -124,7 +124,7 @@ TEST(a_cluster_that_kubectl_knows_can_be_chosen)
 TEST(a_cluster_that_was_never_started_has_no_context)
 {
 	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("dev"),
-								 .folder = xstrdup("/nowhere") };
+								 .dir = xstrdup("/nowhere") };
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	ASSERT_INT(context_update(&profile, &why), -ENOENT);
@@ -144,7 +144,7 @@ TEST(a_started_cluster_whose_kubeconfig_is_lost_was_started)
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error gone = ERROR_INIT;
 	cleanup_with(error_clear) struct error damaged = ERROR_INIT;
-	cleanup_free char *own = xasprintf("%s/kubeconfig", test_folder());
+	cleanup_free char *own = xasprintf("%s/kubeconfig", test_dir());
 	struct node *primary;
 
 	make_profile(&profile);
@@ -166,8 +166,8 @@ TEST(a_started_cluster_whose_kubeconfig_is_lost_was_started)
 TEST(a_context_is_removed_from_every_file_of_the_variable)
 {
 	const struct kubeconfig_entry entry = { "dev", "https://x", "CA", "CERT", "KEY" };
-	cleanup_free char *one = xasprintf("%s/one", test_folder());
-	cleanup_free char *two = xasprintf("%s/two", test_folder());
+	cleanup_free char *one = xasprintf("%s/one", test_dir());
+	cleanup_free char *two = xasprintf("%s/two", test_dir());
 	cleanup_free char *all = xasprintf(":%s:/nowhere/config:%s", one, two);
 
 	ASSERT_INT(setenv("KUBECONFIG", all, 1), 0);

@@ -159,8 +159,8 @@ TEST(control_planes_join_one_after_another_and_leave_no_token)
 TEST(a_start_of_three_cut_short_is_finished_by_the_next)
 {
 	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = begin_round(n);
-		bool ended = run_until(folder, n, three_planes);
+		cleanup_free char *dir = begin_round(n);
+		bool ended = run_until(dir, n, three_planes);
 
 		ASSERT_INT(three_planes(), 0);
 		assert_three();
@@ -540,13 +540,13 @@ TEST(stopping_and_making_the_survivor_does_not_count_as_waiting_for_the_api)
 
 TEST(a_recovery_that_has_begun_is_all_that_can_be_done)
 {
-	cleanup_free char *folder = begin_round(1);
+	cleanup_free char *dir = begin_round(1);
 
 	/* A majority runs: there is nothing to recover. */
 	ASSERT_INT(three_planes(), 0);
 	ASSERT_INT(recover(), -EINVAL);
 	ASSERT_INT(two_of_three_killed(), 0);
-	ASSERT(!run_until(folder, 1, recover));
+	ASSERT(!run_until(dir, 1, recover));
 	ASSERT_INT(start_all(), -EBUSY);
 	ASSERT_INT(recover(), 0);
 	ASSERT_INT(start_all(), 0);

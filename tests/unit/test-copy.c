@@ -13,16 +13,16 @@ static struct strlist given;
 
 static const char *at(const char *path)
 {
-	strlist_addf(&given, "%s/%s", test_folder(), path);
+	strlist_addf(&given, "%s/%s", test_dir(), path);
 	return given.items[given.count - 1];
 }
 
 static void make(const char *path, const char *text, mode_t mode)
 {
 	const char *full = at(path);
-	cleanup_free char *folder = xstrndup(full, (size_t)(strrchr(full, '/') - full));
+	cleanup_free char *dir = xstrndup(full, (size_t)(strrchr(full, '/') - full));
 
-	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	ASSERT_OK(file_put(full, text, strlen(text), 0600, &err));
 	ASSERT_INT(chmod(full, mode), 0);
 }
@@ -57,15 +57,15 @@ static void assert_file(const char *path, const char *text, mode_t mode)
 	ASSERT_INT(st.st_mode & 07777, mode);
 }
 
-/* What is in the folder PATH, so that nothing is left beside a copy. */
+/* What is in the directory PATH, so that nothing is left beside a copy. */
 static void assert_count(const char *path, unsigned want)
 {
-	cleanup_dir DIR *dir = opendir(at(path));
+	cleanup_dir DIR *stream = opendir(at(path));
 	unsigned count = 0;
 	struct dirent *entry;
 
-	ASSERT(dir);
-	while ((entry = readdir(dir)))
+	ASSERT(stream);
+	while ((entry = readdir(stream)))
 		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 	ASSERT_INT(count, want);
 }
@@ -81,7 +81,7 @@ TEST(a_file_gets_the_name_it_is_copied_to)
 	assert_count("to", 2);
 }
 
-TEST(a_file_goes_into_a_folder_with_its_own_name)
+TEST(a_file_goes_into_a_dir_with_its_own_name)
 {
 	make("from/a", "text", 0644);
 	ASSERT_INT(symlink("a", at("from/link")), 0);
@@ -94,7 +94,7 @@ TEST(a_file_goes_into_a_folder_with_its_own_name)
 	assert_count("to", 3);
 }
 
-TEST(a_folder_is_copied_with_links_and_modes_but_without_rights)
+TEST(a_dir_is_copied_with_links_and_modes_but_without_rights)
 {
 	char target[16] = "";
 	struct stat st;
@@ -116,7 +116,7 @@ TEST(a_folder_is_copied_with_links_and_modes_but_without_rights)
 	assert_count("to", 3);
 }
 
-TEST(a_folder_adds_to_one_that_is_there_and_leaves_its_mode)
+TEST(a_dir_adds_to_one_that_is_there_and_leaves_its_mode)
 {
 	struct stat st;
 
@@ -144,10 +144,10 @@ TEST(what_cannot_be_copied_says_why_and_leaves_nothing)
 		int exit_status;
 	} cases[] = {
 		{ "absent", "to/x", "absent' does not exist", 35 },
-		{ "from/a", "absent/x", "absent' is not a folder", 35 },
-		{ "from/a", "absent/", "absent/' is not a folder", 35 },
-		{ "from/a", "to", "/to/a' is a folder, the source is a file", 80 },
-		{ "from", "to/file", "/to/file' is a file, the source is a folder", 80 },
+		{ "from/a", "absent/x", "absent' is not a directory", 35 },
+		{ "from/a", "absent/", "absent/' is not a directory", 35 },
+		{ "from/a", "to", "/to/a' is a directory, the source is a file", 80 },
+		{ "from", "to/file", "/to/file' is a file, the source is a directory", 80 },
 	};
 
 	make("from/a", "a", 0644);
@@ -169,7 +169,7 @@ static void call_by_sudo(const char *to)
 {
 	if (geteuid() != 0)
 		test_skip("needs root");
-	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
 	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
 	ASSERT_INT(chown(at(to), 12345, 12346), 0);
@@ -184,7 +184,7 @@ TEST(under_sudo_the_copy_belongs_to_the_person)
 	make("to/x", "", 0644);
 	ASSERT_INT(chmod(at("from/d/closed"), 0500), 0);
 	call_by_sudo("to");
-	/* Also where it adds to a folder. */
+	/* Also where it adds to a directory. */
 	for (int i = 0; i < 2; i++) {
 		ASSERT_OK(copy("from/d", "to", &err));
 		ASSERT_INT(stat(at("to/d/a"), &st), 0);
@@ -218,16 +218,16 @@ TEST(under_sudo_nothing_is_written_where_the_person_may_not)
  */
 static void pack_instead(const char *script)
 {
-	cleanup_free char *path = xasprintf("%s/bin:%s", test_folder(), getenv("PATH"));
+	cleanup_free char *path = xasprintf("%s/bin:%s", test_dir(), getenv("PATH"));
 	cleanup_free char *text = xasprintf("#!/bin/sh\n"
 					    "case $* in *--create*) cd %s/hostile; %s;; esac\n"
 					    "exec /bin/tar \"$@\"\n",
-					    test_folder(), script);
+					    test_dir(), script);
 
 	ASSERT_OK(process_run(ARGV("rm", "-rf", (char *)(uintptr_t)at("hostile")), NULL, &err));
 	ASSERT_INT(mkdir(at("hostile"), 0755), 0);
 	make("bin/tar", text, 0755);
-	if (strncmp(getenv("PATH"), test_folder(), strlen(test_folder())) != 0)
+	if (strncmp(getenv("PATH"), test_dir(), strlen(test_dir())) != 0)
 		ASSERT_INT(setenv("PATH", path, 1), 0);
 }
 

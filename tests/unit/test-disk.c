@@ -18,7 +18,7 @@ static struct node_spec spec = { .name = "node-9", .disk_bytes = 64 * MIB };
 
 static char *in_node(const char *name)
 {
-	return xasprintf("%s/%s", spec.folder, name);
+	return xasprintf("%s/%s", spec.dir, name);
 }
 
 /* A node with nothing but a disk, in mounts of its own: what a failed test leaves goes with it. */
@@ -28,7 +28,7 @@ static void begin(void)
 		test_skip("needs root and loop devices");
 	ASSERT_INT(unshare(CLONE_NEWNS), 0);
 	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
-	spec.folder = xasprintf("%s/node", test_folder());
+	spec.dir = xasprintf("%s/node", test_dir());
 	ASSERT_OK(native_disk_up(&spec, &err));
 }
 
@@ -88,7 +88,7 @@ TEST(a_disk_is_as_large_as_asked_and_no_larger)
 	ASSERT_INT(r, -ENOSPC);
 	ASSERT(native_disk_used(&spec) > 50 * MIB);
 	(void)close(fd);
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT(is_gone());
 }
 
@@ -98,13 +98,13 @@ TEST(what_is_on_it_stays_when_it_is_unmounted_and_mounted)
 	put("tree/var/kept", "text");
 	ASSERT_OK(native_disk_up(&spec, &err));
 	assert_kept("tree/var/kept", "text");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT(is_gone());
 	ASSERT_INT(native_disk_used(&spec), 0);
 	ASSERT_OK(native_disk_up(&spec, &err));
 	assert_kept("tree/var/kept", "text");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 }
 
 /* As when the host's power fails: the journal is all there is. */
@@ -113,11 +113,11 @@ TEST(a_disk_that_was_cut_off_is_mended)
 	begin();
 	put("tree/var/kept", "text");
 	native_disk_abandon(&spec);
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT_OK(native_disk_up(&spec, &err));
 	assert_kept("tree/var/kept", "text");
 	put("tree/var/kept", "more");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 }
 
 TEST(it_grows_and_never_shrinks)
@@ -129,11 +129,11 @@ TEST(it_grows_and_never_shrinks)
 	ASSERT_INT(size(), 200 * MIB);
 	assert_kept("tree/var/kept", "text");
 	spec.disk_bytes = 64 * MIB;
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT_OK(native_disk_up(&spec, &err));
 	ASSERT_INT(size(), 200 * MIB);
 	assert_kept("tree/var/kept", "text");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 }
 
 TEST(a_file_that_has_grown_without_its_file_system_is_no_trouble)
@@ -142,12 +142,12 @@ TEST(a_file_that_has_grown_without_its_file_system_is_no_trouble)
 
 	begin();
 	image = in_node("disk.img");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT_INT(truncate(image, (off_t)(200 * MIB)), 0);
 	spec.disk_bytes = 200 * MIB;
 	ASSERT_OK(native_disk_up(&spec, &err));
 	ASSERT_INT(size(), 200 * MIB);
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 }
 
 TEST(what_is_no_file_system_is_never_made_one)
@@ -155,7 +155,7 @@ TEST(what_is_no_file_system_is_never_made_one)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	begin();
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	put("disk.img", "precious");
 	ASSERT(native_disk_up(&spec, &why) < 0);
 	ASSERT(strstr(why.text, "disk of node 'node-9'"));
@@ -172,13 +172,13 @@ TEST(what_was_made_half_is_made_anew)
 	begin();
 	image = in_node("disk.img");
 	part = in_node("disk.img.part");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT_INT(rename(image, part), 0);
 	ASSERT_INT(truncate(part, 4096), 0);
 	ASSERT_OK(native_disk_up(&spec, &err));
 	ASSERT_INT(size(), 64 * MIB);
 	ASSERT(!file_exists(part));
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 }
 
 /* A mount of somebody else's, as a running node's, keeps the same disk in use. */
@@ -209,7 +209,7 @@ TEST(a_disk_in_use_is_not_attached_twice)
 	(void)kill(pid, SIGKILL);
 	ASSERT_INT(waitpid(pid, NULL, 0), pid);
 	assert_kept("tree/var/kept", "text");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT(is_gone());
 }
 
@@ -220,7 +220,7 @@ TEST(what_a_stopped_node_keeps_can_be_looked_at)
 
 	begin();
 	put("tree/var/kept", "text");
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	pid = fork();
 	if (pid == 0) {
 		cleanup_free char *path = in_node("tree/var/kept");
@@ -236,21 +236,21 @@ TEST(a_node_without_a_disk_has_none)
 {
 	cleanup_free char *image = NULL;
 
-	spec.folder = test_folder();
+	spec.dir = test_dir();
 	spec.disk_bytes = 0;
 	image = in_node("disk.img");
 	ASSERT_OK(native_disk_up(&spec, &err));
-	ASSERT_OK(disk_unmount_below(spec.folder, &err));
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT_OK(native_disk_show(&spec, &err));
 	ASSERT(!file_exists(image));
 }
 
-/* Names of folders may have what mountinfo writes otherwise. */
+/* Names of directories may have what mountinfo writes otherwise. */
 TEST(mounts_are_found_by_their_names)
 {
-	cleanup_free char *folder = xasprintf("%s/a b\\c", test_folder());
-	cleanup_free char *deep = xasprintf("%s/d\n/e", folder);
-	cleanup_free char *beside = xasprintf("%s-beside", folder);
+	cleanup_free char *dir = xasprintf("%s/a b\\c", test_dir());
+	cleanup_free char *deep = xasprintf("%s/d\n/e", dir);
+	cleanup_free char *beside = xasprintf("%s-beside", dir);
 
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
@@ -260,7 +260,7 @@ TEST(mounts_are_found_by_their_names)
 	ASSERT_INT(mount("one", deep, "tmpfs", 0, NULL), 0);
 	ASSERT_INT(mount("two", deep, "tmpfs", 0, NULL), 0);
 	ASSERT_INT(mount("three", beside, "tmpfs", 0, NULL), 0);
-	ASSERT_OK(disk_unmount_below(folder, &err));
+	ASSERT_OK(disk_unmount_below(dir, &err));
 	ASSERT(!disk_is_mounted(deep));
 	ASSERT(disk_is_mounted(beside));
 	ASSERT_OK(disk_unmount_below("/nonexistent", &err));

@@ -9,7 +9,7 @@
 
 static void put(const char *name, const char *contents)
 {
-	cleanup_free char *path = xasprintf("%s/%s", test_folder(), name);
+	cleanup_free char *path = xasprintf("%s/%s", test_dir(), name);
 
 	ASSERT_OK(file_put(path, contents, strlen(contents), 0644, &err));
 }
@@ -17,21 +17,21 @@ static void put(const char *name, const char *contents)
 static void assert_file(const char *name, const char *contents)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/%s", test_folder(), name);
+	cleanup_free char *path = xasprintf("%s/%s", test_dir(), name);
 
 	ASSERT_OK(file_read(path, 1 << 20, &text, &err));
 	ASSERT_STR(text.text, contents);
 }
 
-/* Fetch the file `x` of a server on our folder to `got`. */
+/* Fetch the file `x` of a server on our directory to `got`. */
 static int fetch(uint64_t limit, bool *resumed, struct error *err)
 {
 	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
 	cleanup_free char *url = NULL;
-	cleanup_free char *path = xasprintf("%s/got", test_folder());
+	cleanup_free char *path = xasprintf("%s/got", test_dir());
 	struct download download = { .limit_bytes = limit, .plain_http = true };
 
-	fake_http_start(test_folder(), &server);
+	fake_http_start(test_dir(), &server);
 	url = xasprintf("%s/x", server.url);
 	download.url = url;
 	return download_file(&download, path, resumed, err);
@@ -89,7 +89,7 @@ TEST(takes_a_complete_partial_file)
 TEST(tells_a_missing_file_from_a_missing_server)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *path = xasprintf("%s/got", test_folder());
+	cleanup_free char *path = xasprintf("%s/got", test_dir());
 	struct download nobody = { .url = "http://127.0.0.1:1/x",
 				   .limit_bytes = 100,
 				   .plain_http = true };
@@ -122,11 +122,11 @@ TEST(refuses_plain_http_that_nobody_asked_for)
 	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *asked = xasprintf("%s/requests", test_folder());
+	cleanup_free char *asked = xasprintf("%s/requests", test_dir());
 	struct download download = { .limit_bytes = 100 };
 
 	put("x", "what it holds");
-	fake_http_start(test_folder(), &server);
+	fake_http_start(test_dir(), &server);
 	download.url = server.url;
 	ASSERT_INT(download_text(&download, &text, &err), -EPROTO);
 	ASSERT(strstr(err.text, "is not HTTPS"));
@@ -137,7 +137,7 @@ TEST(refuses_plain_http_that_nobody_asked_for)
 TEST(follows_no_redirection_to_plain_http)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *got = xasprintf("%s/got", test_folder());
+	cleanup_free char *got = xasprintf("%s/got", test_dir());
 
 	put("x", "what it holds");
 	put("y", "what somebody else put there");

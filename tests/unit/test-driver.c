@@ -61,22 +61,22 @@ TEST(a_cluster_that_exists_keeps_its_driver)
 	ASSERT_STR(profile.driver, "other");
 }
 
-static char *folder;
+static char *dir;
 static struct node_spec spec;
 static const struct node_files *files;
 
 static void prepare(void)
 {
-	folder = xasprintf("%s/node-1", test_folder());
-	ASSERT_OK(node_tree_make(folder, &err));
-	spec = (struct node_spec){ .name = "node-1", .folder = folder };
+	dir = xasprintf("%s/node-1", test_dir());
+	ASSERT_OK(node_tree_make(dir, &err));
+	spec = (struct node_spec){ .name = "node-1", .dir = dir };
 	files = node_driver_default()->files;
 }
 
 /* Where the host has PATH of the node. */
 static char *on_host(const char *path)
 {
-	return xasprintf("%s/tree%s", folder, path);
+	return xasprintf("%s/tree%s", dir, path);
 }
 
 static void link_to(const char *target, const char *path)
@@ -127,7 +127,7 @@ TEST(files_of_a_node_are_written_read_named_and_removed)
 	ASSERT_INT(files->look(&spec, "/etc/c/d", &info, NULL), -ENOENT);
 	ASSERT_INT(files->look(&spec, "/etc/a", &info, NULL), -ENOENT);
 	ASSERT_INT(read_code("/etc/c/d", 0), -ENOENT);
-	free(folder);
+	free(dir);
 }
 
 TEST(links_of_a_node_lead_nowhere_else)
@@ -135,13 +135,13 @@ TEST(links_of_a_node_lead_nowhere_else)
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(tail_release) struct tail tail = TAIL_INIT;
-	cleanup_free char *secret = xasprintf("%s/secret", test_folder());
+	cleanup_free char *secret = xasprintf("%s/secret", test_dir());
 	struct node_file_info info;
 
 	prepare();
 	ASSERT_OK(file_put(secret, "secret", 6, 0600, &err));
 	link_to(secret, "/etc/file");
-	link_to(test_folder(), "/etc/directory");
+	link_to(test_dir(), "/etc/directory");
 	ASSERT_INT(read_code("/etc/file", 0), -ELOOP);
 	ASSERT_INT(read_code("/etc/directory/secret", 0), -ELOOP);
 	ASSERT_INT(read_code("/etc/file", NODE_READ_LINKS), -ENOENT);
@@ -160,7 +160,7 @@ TEST(links_of_a_node_lead_nowhere_else)
 	ASSERT_STR(text.text, "secret");
 	ASSERT_OK(files->link(&spec, "file", "/etc/inner", &err));
 	ASSERT_INT(read_code("/etc/inner", NODE_READ_LINKS), 0);
-	free(folder);
+	free(dir);
 }
 
 TEST(what_a_node_makes_neither_blocks_nor_fills_memory)
@@ -185,14 +185,14 @@ TEST(what_a_node_makes_neither_blocks_nor_fills_memory)
 	ASSERT_INT(text.len, 9);
 	ASSERT_INT(files->list(&spec, "/etc", 1, &names, NULL), 1);
 	ASSERT_INT(names.count, 1);
-	free(folder);
+	free(dir);
 }
 
 TEST(a_program_of_the_host_works_on_a_nodes_files_and_no_others)
 {
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	cleanup_free char *program = xasprintf("%s/program", test_folder());
-	cleanup_free char *outside = xasprintf("%s/outside", test_folder());
+	cleanup_free char *program = xasprintf("%s/program", test_dir());
+	cleanup_free char *outside = xasprintf("%s/outside", test_dir());
 	const char *script = "#!/bin/sh\nroot=${1#--root=}\necho \"$2\" >\"$root/etc/told\"\n"
 			     "touch \"$root/../../outside\"\n";
 	struct process_options options = { .no_stdin = true, .output = "/dev/null" };
@@ -205,5 +205,5 @@ TEST(a_program_of_the_host_works_on_a_nodes_files_and_no_others)
 	ASSERT(process_wait(&process, clock_now_ms() + 30000, NULL) > 0);
 	assert_reads("/etc/told", "hello\n");
 	ASSERT(!file_exists(outside));
-	free(folder);
+	free(dir);
 }

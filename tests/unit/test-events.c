@@ -7,11 +7,11 @@
 #include "cli/say.h"
 #include "test.h"
 
-static json_t *events_of(const char *folder)
+static json_t *events_of(const char *dir)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	cleanup_free char *path = xasprintf("%s/logs/events.json", folder);
+	cleanup_free char *path = xasprintf("%s/logs/events.json", dir);
 	json_t *list = json_array();
 	const char *line;
 
@@ -38,20 +38,20 @@ static const char *type(const json_t *list, size_t i)
 	return json_string_value(json_object_get(json_array_get(list, i), "type"));
 }
 
-/* A folder as a start finds it once the profile is saved. */
-static const char *recorded_folder(void)
+/* A directory as a start finds it once the profile is saved. */
+static const char *recorded_dir(void)
 {
-	cleanup_free char *logs = xasprintf("%s/logs", test_folder());
+	cleanup_free char *logs = xasprintf("%s/logs", test_dir());
 
 	ASSERT_OK(file_make_dirs(logs, 0755, &err));
 	events_begin("start", false);
-	events_record(test_folder());
-	return test_folder();
+	events_record(test_dir());
+	return test_dir();
 }
 
 TEST(steps_only_count_up)
 {
-	const char *folder = recorded_folder();
+	const char *dir = recorded_dir();
 	json_auto_t *list = NULL;
 	unsigned long long last = 0;
 
@@ -62,7 +62,7 @@ TEST(steps_only_count_up)
 	events_step("a step that nobody has listed", NULL);
 	events_step("waiting for nodes", NULL);
 	events_done("all is well");
-	list = events_of(folder);
+	list = events_of(dir);
 	ASSERT_INT(json_array_size(list), 7);
 	for (size_t i = 0; i < 7; i++) {
 		unsigned long long at;
@@ -80,12 +80,12 @@ TEST(steps_only_count_up)
 
 TEST(an_event_is_a_cloudevent)
 {
-	const char *folder = recorded_folder();
+	const char *dir = recorded_dir();
 	json_auto_t *list = NULL;
 	const json_t *event;
 
 	events_step("making the network", NULL);
-	list = events_of(folder);
+	list = events_of(dir);
 	event = json_array_get(list, 0);
 	ASSERT_STR(json_string_value(json_object_get(event, "specversion")), "1.0");
 	ASSERT_STR(json_string_value(json_object_get(event, "source")), "manykube");
@@ -97,14 +97,14 @@ TEST(an_event_is_a_cloudevent)
 TEST(an_error_has_its_reason_and_advice)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	const char *folder = recorded_folder();
+	const char *dir = recorded_dir();
 	json_auto_t *list = NULL;
 
 	events_warning("low \xff");
 	events_step("making the network", NULL);
 	(void)error_because(&err, &reason_busy, -EWOULDBLOCK, "it is busy");
 	events_error(&err, -EWOULDBLOCK);
-	list = events_of(folder);
+	list = events_of(dir);
 	/* What came before the record could be opened is in it all the same. */
 	ASSERT_STR(type(list, 0), "io.manykube.warning");
 	ASSERT(data(list, 0, "message"));
@@ -117,7 +117,7 @@ TEST(an_error_has_its_reason_and_advice)
 
 TEST(downloads_say_how_far_they_are)
 {
-	const char *folder = recorded_folder();
+	const char *dir = recorded_dir();
 	json_auto_t *list = NULL;
 
 	events_step("getting Kubernetes v1.36.3", NULL);
@@ -125,7 +125,7 @@ TEST(downloads_say_how_far_they_are)
 	events_progress("getting Kubernetes v1.36.3", "etcd", 2, 4);
 	events_progress("getting Kubernetes v1.36.3", "kubelet", 3, 4);
 	events_progress("waiting for nodes", "nodes ready", 1, 4);
-	list = events_of(folder);
+	list = events_of(dir);
 	ASSERT_INT(json_array_size(list), 3);
 	ASSERT_STR(type(list, 1), "io.manykube.download.progress");
 	ASSERT_STR(data(list, 1, "artifact"), "etcd");
@@ -136,24 +136,24 @@ TEST(downloads_say_how_far_they_are)
 TEST(a_refused_start_keeps_the_last_ones_record)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	const char *folder = recorded_folder();
+	const char *dir = recorded_dir();
 	json_auto_t *list = NULL;
 
 	events_step("making the network", NULL);
 	events_begin("start", false);
-	events_record(folder);
+	events_record(dir);
 	events_warning("no");
 	(void)error_because(&err, &reason_usage, -EINVAL, "wrong");
 	events_error(&err, -EINVAL);
-	list = events_of(folder);
+	list = events_of(dir);
 	ASSERT_INT(json_array_size(list), 1);
 	ASSERT_STR(type(list, 0), "io.manykube.step");
 }
 
 TEST(a_record_stays_small)
 {
-	const char *folder = recorded_folder();
-	cleanup_free char *path = xasprintf("%s/logs/events.json", folder);
+	const char *dir = recorded_dir();
+	cleanup_free char *path = xasprintf("%s/logs/events.json", dir);
 	struct stat st;
 
 	for (unsigned i = 0; i < 6000; i++)

@@ -9,9 +9,9 @@
 #include "base/file.h"
 #include "test.h"
 
-static char *in_folder(const char *name)
+static char *in_dir(const char *name)
 {
-	return xasprintf("%s/%s", test_folder(), name);
+	return xasprintf("%s/%s", test_dir(), name);
 }
 
 static bool is_database(const char *name, arg_unused const struct stat *st)
@@ -22,8 +22,8 @@ static bool is_database(const char *name, arg_unused const struct stat *st)
 TEST(replaces_in_one_step)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = in_folder("x");
-	cleanup_free char *temp = in_folder("x.new");
+	cleanup_free char *path = in_dir("x");
+	cleanup_free char *temp = in_dir("x.new");
 
 	ASSERT_OK(file_replace(path, "one", 3, 0600, &err));
 	ASSERT_OK(file_replace(path, "two", 3, 0600, &err));
@@ -34,7 +34,7 @@ TEST(replaces_in_one_step)
 
 TEST(puts_no_file_in_the_place_of_a_device)
 {
-	cleanup_free char *path = in_folder("pipe");
+	cleanup_free char *path = in_dir("pipe");
 	struct stat st;
 
 	ASSERT_INT(mkfifo(path, 0600), 0);
@@ -42,14 +42,14 @@ TEST(puts_no_file_in_the_place_of_a_device)
 	ASSERT_INT(file_put(path, "x", 1, 0600, NULL), -EINVAL);
 	ASSERT(stat(path, &st) == 0 && S_ISFIFO(st.st_mode));
 	ASSERT_INT(file_check_replaceable("/dev/null", NULL), -EINVAL);
-	ASSERT_INT(file_check_replaceable(test_folder(), NULL), 0);
+	ASSERT_INT(file_check_replaceable(test_dir(), NULL), 0);
 	ASSERT_INT(file_check_replaceable("/nonexistent", NULL), 0);
 }
 
 TEST(does_not_wait_for_a_pipe_in_the_place_of_a_file)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = in_folder("pipe");
+	cleanup_free char *path = in_dir("pipe");
 
 	ASSERT_INT(mkfifo(path, 0600), 0);
 	(void)alarm(20);
@@ -60,7 +60,7 @@ TEST(does_not_wait_for_a_pipe_in_the_place_of_a_file)
 TEST(refuses_to_read_more_than_it_was_told)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = in_folder("x");
+	cleanup_free char *path = in_dir("x");
 
 	ASSERT_OK(file_replace(path, "12345", 5, 0600, &err));
 	ASSERT_INT(file_read(path, 4, &text, NULL), -EFBIG);
@@ -69,13 +69,13 @@ TEST(refuses_to_read_more_than_it_was_told)
 
 TEST(a_linked_tree_shares_all_but_the_copied)
 {
-	cleanup_free char *from = in_folder("from/deep");
-	cleanup_free char *blob = in_folder("from/deep/blob");
-	cleanup_free char *database = in_folder("from/deep/meta.db");
-	cleanup_free char *top = in_folder("from");
-	cleanup_free char *to = in_folder("to");
-	cleanup_free char *linked = in_folder("to/deep/blob");
-	cleanup_free char *copied = in_folder("to/deep/meta.db");
+	cleanup_free char *from = in_dir("from/deep");
+	cleanup_free char *blob = in_dir("from/deep/blob");
+	cleanup_free char *database = in_dir("from/deep/meta.db");
+	cleanup_free char *top = in_dir("from");
+	cleanup_free char *to = in_dir("to");
+	cleanup_free char *linked = in_dir("to/deep/blob");
+	cleanup_free char *copied = in_dir("to/deep/meta.db");
 	struct stat a;
 	struct stat b;
 
@@ -92,10 +92,10 @@ TEST(a_linked_tree_shares_all_but_the_copied)
 
 TEST(what_is_copied_of_a_tree_keeps_its_owner_and_mode)
 {
-	cleanup_free char *from = in_folder("from");
-	cleanup_free char *database = in_folder("from/meta.db");
-	cleanup_free char *to = in_folder("to");
-	cleanup_free char *copied = in_folder("to/meta.db");
+	cleanup_free char *from = in_dir("from");
+	cleanup_free char *database = in_dir("from/meta.db");
+	cleanup_free char *to = in_dir("to");
+	cleanup_free char *copied = in_dir("to/meta.db");
 	struct stat st;
 
 	if (geteuid() != 0)
@@ -113,8 +113,8 @@ TEST(what_is_copied_of_a_tree_keeps_its_owner_and_mode)
 
 TEST(removing_what_is_missing_is_no_error)
 {
-	cleanup_free char *path = in_folder("a");
-	cleanup_free char *deep = in_folder("a/b/c");
+	cleanup_free char *path = in_dir("a");
+	cleanup_free char *deep = in_dir("a/b/c");
 
 	ASSERT_OK(file_remove_tree(path, &err));
 	ASSERT_OK(file_make_dirs(deep, 0755, &err));
@@ -150,11 +150,11 @@ static void make_deep(const char *path, int depth)
 TEST(a_very_deep_tree_is_removed_with_few_descriptors)
 {
 	const struct rlimit few = { .rlim_cur = 200, .rlim_max = 200 };
-	cleanup_free char *path = in_folder("deep");
-	cleanup_free char *taken = in_folder("deep/.removed-0");
-	cleanup_free char *inside = in_folder("deep/.removed-0/inside");
-	cleanup_free char *beside = in_folder("beside");
-	cleanup_free char *link = in_folder("deep/link");
+	cleanup_free char *path = in_dir("deep");
+	cleanup_free char *taken = in_dir("deep/.removed-0");
+	cleanup_free char *inside = in_dir("deep/.removed-0/inside");
+	cleanup_free char *beside = in_dir("beside");
+	cleanup_free char *link = in_dir("deep/link");
 
 	ASSERT_OK(file_replace(beside, "kept", 4, 0644, &err));
 	make_deep(path, 50000);
@@ -170,10 +170,10 @@ TEST(a_very_deep_tree_is_removed_with_few_descriptors)
 
 TEST(removing_a_tree_leaves_mounts_in_it_alone)
 {
-	cleanup_free char *path = in_folder("a");
-	cleanup_free char *mounted = in_folder("a/b/c");
-	cleanup_free char *kept = in_folder("kept");
-	cleanup_free char *file = in_folder("kept/file");
+	cleanup_free char *path = in_dir("a");
+	cleanup_free char *mounted = in_dir("a/b/c");
+	cleanup_free char *kept = in_dir("kept");
+	cleanup_free char *file = in_dir("kept/file");
 
 	if (geteuid() != 0)
 		test_skip("needs root");
@@ -193,7 +193,7 @@ TEST(removing_a_tree_leaves_mounts_in_it_alone)
 TEST(a_lock_names_its_holder)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *path = in_folder("lock");
+	cleanup_free char *path = in_dir("lock");
 	cleanup_free char *expected = NULL;
 	cleanup_fd int fd = -1;
 	int other = -1;
@@ -218,7 +218,7 @@ TEST(a_lock_names_its_holder)
 TEST(a_lock_names_also_who_did_not_write_a_name)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *path = in_folder("lock");
+	cleanup_free char *path = in_dir("lock");
 	cleanup_free char *expected = NULL;
 	cleanup_fd int ours = -1;
 	int ready[2];

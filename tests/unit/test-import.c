@@ -282,10 +282,10 @@ TEST(nodes_keep_versions_of_their_own_where_they_can)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 	cleanup_with(profile_release) struct profile made = PROFILE_INIT;
-	cleanup_free char *folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *dir = xasprintf("%s/world", test_dir());
 
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
-	fake_world_use(folder, 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
+	fake_world_use(dir, 0);
 	read_with(
 		KUBERNETES
 		", \"Nodes\": [{\"Name\": \"main\", \"KubernetesVersion\": "
@@ -314,10 +314,10 @@ TEST(all_control_planes_are_registered_as_such)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
 	cleanup_with(profile_release) struct profile made = PROFILE_INIT;
-	cleanup_free char *folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *dir = xasprintf("%s/world", test_dir());
 
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
-	fake_world_use(folder, 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
+	fake_world_use(dir, 0);
 	/* As 'minikube start --ha -n 4' writes it. */
 	read_with(KUBERNETES ", \"APIServerHAVIP\": \"192.168.49.254\", \"Nodes\": ["
 			     "{\"Name\": \"\", \"ControlPlane\": true}, "
@@ -341,10 +341,10 @@ TEST(a_registered_cluster_has_the_nodes_and_is_not_replaced)
 	cleanup_with(profile_release) struct profile made = PROFILE_INIT;
 	cleanup_with(profile_release) struct profile loaded = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *dir = xasprintf("%s/world", test_dir());
 
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
-	fake_world_use(folder, 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
+	fake_world_use(dir, 0);
 	read_with(KUBERNETES ", \"ContainerVolumeMounts\": [\"/:/host:ro\", \"/none/such:/x\"], "
 			     "\"Nodes\": [{\"Name\": \"main\", \"IP\": \"192.168.49.2\", "
 			     "\"ControlPlane\": true, \"Worker\": true}, " WORKER "]",

@@ -254,9 +254,9 @@ TEST(an_anchor_that_others_need_is_not_removed)
 	ASSERT_INT(kubeconfig_remove_text(text, strlen(text), "dev", &out, NULL), -EBADMSG);
 }
 
-TEST(the_file_is_made_with_its_folder_for_its_owner_only)
+TEST(the_file_is_made_with_its_dir_for_its_owner_only)
 {
-	cleanup_free char *path = xasprintf("%s/.kube/config", test_folder());
+	cleanup_free char *path = xasprintf("%s/.kube/config", test_dir());
 	cleanup_free char *current = NULL;
 	struct stat st;
 
@@ -277,7 +277,7 @@ TEST(the_file_is_made_with_its_folder_for_its_owner_only)
 
 TEST(a_damaged_file_is_not_called_missing)
 {
-	cleanup_free char *path = xasprintf("%s/config", test_folder());
+	cleanup_free char *path = xasprintf("%s/config", test_dir());
 
 	ASSERT_OK(file_put(path, "{clusters: [", 12, 0600, &err));
 	ASSERT_INT(kubeconfig_points_at(path, "dev", dev.server), KUBECONFIG_MISCONFIGURED);
@@ -285,8 +285,8 @@ TEST(a_damaged_file_is_not_called_missing)
 
 TEST(a_link_stays_a_link)
 {
-	cleanup_free char *path = xasprintf("%s/config", test_folder());
-	cleanup_free char *target = xasprintf("%s/target", test_folder());
+	cleanup_free char *path = xasprintf("%s/config", test_dir());
+	cleanup_free char *target = xasprintf("%s/target", test_dir());
 	const struct kubeconfig_entry two = { "two", dev.server, "CA", "CERT", "KEY" };
 	struct stat st;
 
@@ -301,7 +301,7 @@ TEST(a_link_stays_a_link)
 
 TEST(a_file_that_cannot_be_read_is_left_alone)
 {
-	cleanup_free char *path = xasprintf("%s/config", test_folder());
+	cleanup_free char *path = xasprintf("%s/config", test_dir());
 	cleanup_free char *begin = xasprintf("%s:1:1: ", path);
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -316,9 +316,9 @@ TEST(a_file_that_cannot_be_read_is_left_alone)
 
 TEST(a_file_that_cannot_be_changed_is_found_beforehand)
 {
-	cleanup_free char *path = xasprintf("%s/config", test_folder());
-	cleanup_free char *pipe = xasprintf("%s/pipe", test_folder());
-	cleanup_free char *missing = xasprintf("%s/a/b/config", test_folder());
+	cleanup_free char *path = xasprintf("%s/config", test_dir());
+	cleanup_free char *pipe = xasprintf("%s/pipe", test_dir());
+	cleanup_free char *missing = xasprintf("%s/a/b/config", test_dir());
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	struct stat st;
 
@@ -328,7 +328,7 @@ TEST(a_file_that_cannot_be_changed_is_found_beforehand)
 	ASSERT(why.reason == &reason_host_config);
 	ASSERT_INT(kubeconfig_merge(pipe, &dev, NULL), -EINVAL);
 	ASSERT(stat(pipe, &st) == 0 && S_ISFIFO(st.st_mode));
-	ASSERT_INT(kubeconfig_check(test_folder(), NULL), -EISDIR);
+	ASSERT_INT(kubeconfig_check(test_dir(), NULL), -EISDIR);
 	ASSERT_OK(kubeconfig_check(missing, &err));
 	ASSERT(!file_exists(missing));
 	ASSERT_OK(file_put(path, "@", 1, 0644, &err));
@@ -422,7 +422,7 @@ TEST(a_context_that_leads_elsewhere_is_mended)
 
 TEST(a_merge_says_whether_it_changed_something)
 {
-	cleanup_free char *path = xasprintf("%s/config", test_folder());
+	cleanup_free char *path = xasprintf("%s/config", test_dir());
 
 	ASSERT_INT(kubeconfig_merge(path, &dev, NULL), 1);
 	ASSERT_INT(kubeconfig_merge(path, &dev, NULL), 0);
@@ -432,14 +432,14 @@ TEST(a_merge_says_whether_it_changed_something)
 TEST(with_the_rights_of_a_user_the_file_is_theirs)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
-	cleanup_free char *path = xasprintf("%s/.kube/config", test_folder());
+	cleanup_free char *path = xasprintf("%s/.kube/config", test_dir());
 	struct stat st;
 
 	if (geteuid() != 0)
 		test_skip("needs root");
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
 	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
-	ASSERT_INT(chown(test_folder(), 12345, 12346), 0);
+	ASSERT_INT(chown(test_dir(), 12345, 12346), 0);
 	ASSERT_OK(user_enter(&rights, &err));
 	for (int i = 0; i < 2; i++) {
 		ASSERT_INT(kubeconfig_merge(path, i ? &named : &dev, NULL), 1);

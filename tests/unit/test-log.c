@@ -17,7 +17,7 @@ static char *read_log(const char *path)
 
 TEST(what_is_asked_again_and_again_is_kept_when_the_answer_changes)
 {
-	cleanup_free char *path = xasprintf("%s/log", test_folder());
+	cleanup_free char *path = xasprintf("%s/log", test_dir());
 	cleanup_free char *text = NULL;
 
 	ASSERT_OK(log_open(path, &err));

@@ -45,11 +45,11 @@ TEST(what_a_user_of_a_node_made_is_mapped_once)
 /* A directory for tests that everybody can reach, for the caller to free. */
 static char *make_shared(uid_t uid, gid_t gid)
 {
-	char *path = xasprintf("%s/shared", test_folder());
+	char *path = xasprintf("%s/shared", test_dir());
 
 	if (geteuid() != 0)
 		test_skip("needs root");
-	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
 	ASSERT_OK(file_make_dirs(path, 0755, &err));
 	ASSERT_INT(chown(path, uid, gid), 0);
 	return path;
@@ -114,10 +114,10 @@ TEST(nobody_becomes_root_by_what_nodes_leave_in_a_directory_of_roots)
 	/* The node could open the directory itself to others, but none above it. */
 	ASSERT_INT(chmod(path, 0700), 0);
 	ASSERT_INT(mount_owner_check(path, NULL), -EINVAL);
-	ASSERT_INT(chmod(test_folder(), 0700), 0);
+	ASSERT_INT(chmod(test_dir(), 0700), 0);
 	ASSERT_OK(find(path, &owner, &err));
 	ASSERT(owner.same);
-	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
 	ASSERT_INT(mknod(socket, S_IFSOCK | 0666, 0), 0);
 	ASSERT_OK(mount_owner_check(socket, &err));
 }

@@ -22,17 +22,17 @@ TEST(a_node_may_see_more_processors_than_the_host_has)
 
 TEST(views_that_are_no_longer_wanted_go_away)
 {
-	cleanup_free char *memory = xasprintf("%s/meminfo", test_folder());
-	cleanup_free char *processors = xasprintf("%s/cpuinfo", test_folder());
+	cleanup_free char *memory = xasprintf("%s/meminfo", test_dir());
+	cleanup_free char *processors = xasprintf("%s/cpuinfo", test_dir());
 
 	cleanup_with(native_cpus_release) struct native_cpus four = NATIVE_CPUS_INIT;
 	struct native_cpus all = NATIVE_CPUS_INIT;
 
 	native_cpus_pick(&(struct node_spec){ .cpus = 4 }, &CPUS_INIT, 4, &four);
-	ASSERT_OK(native_views_write(test_folder(), &four, 1 << 20, &err));
+	ASSERT_OK(native_views_write(test_dir(), &four, 1 << 20, &err));
 	ASSERT(file_exists(memory));
 	ASSERT(file_exists(processors));
-	ASSERT_OK(native_views_write(test_folder(), &all, 0, &err));
+	ASSERT_OK(native_views_write(test_dir(), &all, 0, &err));
 	ASSERT(!file_exists(memory));
 	ASSERT(!file_exists(processors));
 }

@@ -7,7 +7,7 @@
 #include "network/network.h"
 #include "test.h"
 
-TEST(the_same_folder_has_the_same_bridge_and_another_has_another)
+TEST(the_same_dir_has_the_same_bridge_and_another_has_another)
 {
 	cleanup_free char *one = profile_bridge_name("/home/a/.manykube/profiles/dev");
 	cleanup_free char *again = profile_bridge_name("/home/a/.manykube/profiles/dev");

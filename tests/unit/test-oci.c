@@ -7,12 +7,12 @@
 
 #define NAME "registry.example/tool:v1"
 
-/* Write a sample image and unpack its archive into the folder `out`. */
+/* Write a sample image and unpack its archive into the directory `out`. */
 static char *write_sample(const char *name, char id[SHA256_HEX_SIZE])
 {
 	cleanup_with(oci_image_release) struct oci_image image = OCI_IMAGE_INIT;
-	cleanup_free char *file = xasprintf("%s/program", test_folder());
-	char *archive = xasprintf("%s/%s", test_folder(), name);
+	cleanup_free char *file = xasprintf("%s/program", test_dir());
+	char *archive = xasprintf("%s/%s", test_dir(), name);
 
 	ASSERT_OK(file_put(file, "program", 7, 0600, &err));
 	image.name = NAME;
@@ -22,24 +22,24 @@ static char *write_sample(const char *name, char id[SHA256_HEX_SIZE])
 	oci_image_add_file(&image, "/usr/bin/tool", file, 0755);
 	oci_image_add_link(&image, "/usr/bin/alias", "tool");
 	oci_image_add_text(&image, "etc/passwd", "root:x:0:0::/:\n", 0644);
-	oci_image_add_folder(&image, "/tmp", 01777);
-	oci_image_add_folder(&image, "/usr", 0700); /* there already: stays as it is */
+	oci_image_add_dir(&image, "/tmp", 01777);
+	oci_image_add_dir(&image, "/usr", 0700); /* there already: stays as it is */
 	ASSERT_OK(oci_image_write(&image, archive, id, &err));
 	return archive;
 }
 
 static char *unpack(char *archive, const char *name)
 {
-	char *out = xasprintf("%s/%s", test_folder(), name);
+	char *out = xasprintf("%s/%s", test_dir(), name);
 
 	ASSERT_OK(file_make_dirs(out, 0755, &err));
 	ASSERT_INT(process_run(ARGV("tar", "-xpf", archive, "-C", out), NULL, NULL), 0);
 	return out;
 }
 
-static json_t *load(const char *folder, const char *path)
+static json_t *load(const char *dir, const char *path)
 {
-	cleanup_free char *file = xasprintf("%s/%s", folder, path);
+	cleanup_free char *file = xasprintf("%s/%s", dir, path);
 	json_t *json = json_load_file(file, 0, NULL);
 
 	ASSERT(json);
@@ -118,7 +118,7 @@ TEST(leaves_nothing_behind_when_a_file_is_missing)
 {
 	cleanup_with(oci_image_release) struct oci_image image = OCI_IMAGE_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *archive = xasprintf("%s/x.tar", test_folder());
+	cleanup_free char *archive = xasprintf("%s/x.tar", test_dir());
 	cleanup_free char *temp = xasprintf("%s.new", archive);
 
 	image.name = NAME;

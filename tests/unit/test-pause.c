@@ -27,21 +27,21 @@ static struct cluster_outcome start_it(void)
 	return outcome;
 }
 
-/* A cluster of three nodes in the world FOLDER, with a home of its own for round N. */
-static void make_cluster_in(const char *folder, unsigned n)
+/* A cluster of three nodes in the world DIR, with a home of its own for round N. */
+static void make_cluster_in(const char *dir, unsigned n)
 {
-	cleanup_free char *home = xasprintf("%s/home-%u", test_folder(), n);
+	cleanup_free char *home = xasprintf("%s/home-%u", test_dir(), n);
 
 	ASSERT(setenv("MANYKUBE_HOME", home, 1) == 0);
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	(void)start_it();
 }
 
 static void make_cluster(void)
 {
-	cleanup_free char *folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *dir = xasprintf("%s/world", test_dir());
 
-	make_cluster_in(folder, 0);
+	make_cluster_in(dir, 0);
 }
 
 /* What an observer was told. */
@@ -191,13 +191,13 @@ TEST(the_api_needs_a_control_plane_that_is_not_paused)
 }
 
 /* Pause all, in a process that ends after step CRASH_AT; true if it got to its end before. */
-static bool pause_until(const char *folder, unsigned crash_at)
+static bool pause_until(const char *dir, unsigned crash_at)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		fake_world_use(folder, crash_at);
+		fake_world_use(dir, crash_at);
 		_exit(change(NULL, true, NULL) >= 0 ? 0 : 1);
 	}
 	ASSERT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
@@ -210,17 +210,17 @@ static bool pause_until(const char *folder, unsigned crash_at)
 TEST(a_pause_cut_short_after_any_step_is_finished_or_taken_back)
 {
 	for (unsigned n = 1; n < MANY; n++) {
-		cleanup_free char *folder = xasprintf("%s/world-%u", test_folder(), n);
+		cleanup_free char *dir = xasprintf("%s/world-%u", test_dir(), n);
 		bool ended;
 
-		make_cluster_in(folder, n);
-		ended = pause_until(folder, n);
-		fake_world_use(folder, 0);
+		make_cluster_in(dir, n);
+		ended = pause_until(dir, n);
+		fake_world_use(dir, 0);
 		ASSERT_INT(change(NULL, true, NULL), ended ? 0 : 3 - (int)n);
 		assert_frozen("node-1 node-2 node-3");
 		ASSERT_OK(cluster_delete("test", NULL, &err));
-		make_cluster_in(folder, n);
-		(void)pause_until(folder, n);
+		make_cluster_in(dir, n);
+		(void)pause_until(dir, n);
 		ASSERT(change(NULL, false, NULL) > 0);
 		assert_frozen("");
 		strlist_release(&told);

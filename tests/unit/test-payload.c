@@ -21,20 +21,20 @@
 
 static void put(const char *contents, const char *fmt, ...) printf_like(2, 3);
 
-/* Write CONTENTS to a file of the test's folder, with the folders above it. */
+/* Write CONTENTS to a file of the test's directory, with the directories above it. */
 static void put(const char *contents, const char *fmt, ...)
 {
 	cleanup_free char *name = NULL;
 	cleanup_free char *path = NULL;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	name = xvasprintf(fmt, ap);
 	va_end(ap);
-	path = xasprintf("%s/%s", test_folder(), name);
-	folder = xstrndup(path, (size_t)(strrchr(path, '/') - path));
-	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	path = xasprintf("%s/%s", test_dir(), name);
+	dir = xstrndup(path, (size_t)(strrchr(path, '/') - path));
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	ASSERT_OK(file_put(path, contents, strlen(contents), 0755, &err));
 }
 
@@ -51,7 +51,7 @@ static char *payload_json(const char *more)
 static void assert_file(const char *name, const char *contents)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/%s", test_folder(), name);
+	cleanup_free char *path = xasprintf("%s/%s", test_dir(), name);
 
 	ASSERT_OK(file_read(path, 1 << 20, &text, &err));
 	ASSERT_STR(text.text, contents);
@@ -60,7 +60,7 @@ static void assert_file(const char *name, const char *contents)
 /* The host must have what payloads need; our own pause need not be installed. */
 static void check_host(void)
 {
-	cleanup_free char *libexec = xasprintf("%s/libexec", test_folder());
+	cleanup_free char *libexec = xasprintf("%s/libexec", test_dir());
 
 	put("", "libexec/manykube-pause");
 	(void)setenv("MANYKUBE_LIBEXEC", libexec, 1);
@@ -73,7 +73,7 @@ static void begin_work(struct work *work, const char *mirror)
 	work->release = release_find("v1.36.3");
 	work->arch = oci_host_arch();
 	work->step = xstrdup("testing");
-	work->folder = xasprintf("%s/part", test_folder());
+	work->dir = xasprintf("%s/part", test_dir());
 	work->source.binary_mirror = mirror;
 	for (int id = 0; id < COMPONENT_COUNT; id++)
 		put("", "part/work/get/%s/empty", components[id].name);
@@ -98,9 +98,9 @@ static int download(enum component_id id, struct error *err)
 {
 	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
 	cleanup_with(work_release) struct work work = WORK_INIT;
-	cleanup_free char *folder = xasprintf("%s/mirror", test_folder());
+	cleanup_free char *dir = xasprintf("%s/mirror", test_dir());
 
-	fake_http_start(folder, &server);
+	fake_http_start(dir, &server);
 	begin_work(&work, server.url);
 	return work_download(&work, id, err);
 }
@@ -132,7 +132,7 @@ TEST(gets_all_of_a_file_whose_first_part_was_of_another)
 TEST(refuses_a_wrong_checksum_and_keeps_nothing)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *kept = xasprintf("%s/part/work/download/kubelet", test_folder());
+	cleanup_free char *kept = xasprintf("%s/part/work/download/kubelet", test_dir());
 
 	serve_kubernetes();
 	put("kubelet of somebody else", RELEASE "%s/kubelet", oci_host_arch());
@@ -157,9 +157,9 @@ static void offer_archive(const char *command)
 	cleanup_free char *script = xasprintf(
 		"cd %s/%s; rm -rf * && printf etcd! >etcd && "
 		"printf etcdctl! >etcdctl && printf etcdutl! >etcdutl; %s",
-		test_folder(), name, command);
+		test_dir(), name, command);
 	cleanup_free char *releases_ = xasprintf(
-		"%s/mirror/github.com/etcd-io/etcd/releases/download/v3.6.8", test_folder());
+		"%s/mirror/github.com/etcd-io/etcd/releases/download/v3.6.8", test_dir());
 	cleanup_free char *archive = xasprintf("%s/%s.tar.gz", releases_, name);
 	cleanup_free char *sums = NULL;
 	char digest[SHA256_HEX_SIZE];
@@ -167,10 +167,10 @@ static void offer_archive(const char *command)
 	put("", "%s/README", name);
 	ASSERT_INT(process_run(ARGV("sh", "-c", script), NULL, NULL), 0);
 	ASSERT_OK(file_make_dirs(releases_, 0755, &err));
-	ASSERT_INT(process_run(ARGV("tar", "-czf", archive, "-C", (char *)(uintptr_t)test_folder(),
-				    name),
-			       NULL, NULL),
-		   0);
+	ASSERT_INT(
+		process_run(ARGV("tar", "-czf", archive, "-C", (char *)(uintptr_t)test_dir(), name),
+			    NULL, NULL),
+		0);
 	ASSERT_OK(sha256_of_file(archive, digest, &err));
 	sums = xasprintf("%s  other.tar.gz\n%s  %s.tar.gz\n",
 			 "0000000000000000000000000000000000000000000000000000000000000000", digest,
@@ -193,8 +193,8 @@ TEST(takes_only_files_from_an_archive_and_no_modes)
 		"ln -f etcd etcdctl",
 		"rm etcd; mkfifo etcd",
 	};
-	cleanup_free char *program = xasprintf("%s/part/work/get/etcd/etcd", test_folder());
-	cleanup_free char *folder = xasprintf("%s/part/work/get/etcd/private", test_folder());
+	cleanup_free char *program = xasprintf("%s/part/work/get/etcd/etcd", test_dir());
+	cleanup_free char *dir = xasprintf("%s/part/work/get/etcd/private", test_dir());
 	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_SIZE(spoils); i++) {
@@ -204,7 +204,7 @@ TEST(takes_only_files_from_an_archive_and_no_modes)
 		ASSERT(download(COMPONENT_ETCD, &why) < 0);
 		ASSERT(strstr(why.text, "cannot take 'etcd' from"));
 		error_clear(&why);
-		ASSERT_INT(stat(folder, &st), 0);
+		ASSERT_INT(stat(dir, &st), 0);
 		ASSERT_INT(st.st_mode & 0777, 0700);
 	}
 	offer_archive("chmod 6755 etcd");
@@ -251,7 +251,7 @@ TEST(opens_only_a_complete_payload)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	ASSERT_INT(payload_open("v1.36.3", &payload, NULL), -ENOENT);
 	put("{", "v1.36.3/payload.json");
 	ASSERT_INT(payload_open("v1.36.3", &payload, NULL), -ENOENT);
@@ -267,18 +267,18 @@ TEST(says_what_is_missing_when_it_may_not_build)
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_with(work_release) struct work work = WORK_INIT;
-	cleanup_free char *folder = xasprintf("%s/mirror", test_folder());
+	cleanup_free char *dir = xasprintf("%s/mirror", test_dir());
 	struct payload_source source = { .no_build = true };
 
 	check_host();
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	serve_kubernetes();
-	fake_http_start(folder, &server);
+	fake_http_start(dir, &server);
 	source.binary_mirror = server.url;
 	begin_work(&work, server.url);
-	free(work.folder);
-	work.folder = xasprintf("%s/v1.36.3.part", test_folder());
+	free(work.dir);
+	work.dir = xasprintf("%s/v1.36.3.part", test_dir());
 	ASSERT_INT(payload_ensure("v1.36.3", &source, NULL, &payload, &err), -ENOENT);
 	ASSERT(strstr(err.text, "cannot download '"));
 	ASSERT(err.reason == &reason_download);
@@ -322,7 +322,7 @@ static void keep_note(struct observer *observer, const char *text)
 /* Hold the lock in a child that makes a payload of sorts and ends. */
 static pid_t make_elsewhere(void)
 {
-	cleanup_free char *lock = xasprintf("%s/v1.36.3.lock", test_folder());
+	cleanup_free char *lock = xasprintf("%s/v1.36.3.lock", test_dir());
 	cleanup_free char *text = payload_json("");
 	int ready[2];
 	char byte;
@@ -350,7 +350,7 @@ TEST(waits_for_another_command_and_takes_what_it_made)
 	};
 	pid_t other;
 
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	other = make_elsewhere();
 	ASSERT_OK(payload_ensure("v1.36.3", NULL, &listener.observer, &payload, &err));
 	ASSERT_STR(payload.pause_image, "p");
@@ -362,12 +362,12 @@ TEST(waits_for_another_command_and_takes_what_it_made)
 TEST(drops_what_was_made_of_other_versions)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	cleanup_free char *image = xasprintf("%s/v1.36.3.part/images/old.tar", test_folder());
-	cleanup_free char *program = xasprintf("%s/v1.36.3.part/bin/runc", test_folder());
+	cleanup_free char *image = xasprintf("%s/v1.36.3.part/images/old.tar", test_dir());
+	cleanup_free char *program = xasprintf("%s/v1.36.3.part/bin/runc", test_dir());
 	struct payload_source neither = { .no_build = true, .no_download = true };
 
 	check_host();
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	put("", "v1.36.3.part/images/old.tar");
 	put("", "v1.36.3.part/bin/runc");
@@ -381,7 +381,7 @@ TEST(offline_only_the_cache_is_looked_at)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *cache = xasprintf("%s/cache", test_folder());
+	cleanup_free char *cache = xasprintf("%s/cache", test_dir());
 	cleanup_free char *text = payload_json("");
 	struct payload_source offline = { .offline = true };
 
@@ -403,7 +403,7 @@ TEST(a_version_that_nobody_knows_may_still_be_in_the_cache)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *text = payload_json("");
 
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	ASSERT_INT(payload_ensure("v1.30.0", NULL, NULL, &payload, &why), -EINVAL);
 	ASSERT(why.reason == &reason_version_unsupported);
 	put(text, "v1.30.0/payload.json");
@@ -435,7 +435,7 @@ static void put_sibling(const char *version, const char *from)
 
 static void begin_older(struct work *work)
 {
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	begin_work(work, NULL);
 	work->release = release_find("v1.35.4");
 	put("old", "part/bin/containerd");
@@ -525,7 +525,7 @@ TEST(refuses_an_unknown_way)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	(void)setenv("MANYKUBE_PAYLOAD_FROM", "thin air", 1);
 	ASSERT_INT(payload_ensure("v1.36.3", NULL, NULL, &payload, NULL), -EINVAL);
 }
@@ -564,9 +564,9 @@ static void put_go(const char *spoil)
 	const struct release *release = release_find("v1.36.3");
 	cleanup_with(strbuf_release) struct strbuf sums = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf programs = STRBUF_INIT;
-	cleanup_free char *script = xasprintf(FAKE_GO, test_folder(), spoil);
-	cleanup_free char *path = xasprintf("%s/fake/bin:%s", test_folder(), getenv("PATH"));
-	cleanup_free char *log = xasprintf("%s/fake/log", test_folder());
+	cleanup_free char *script = xasprintf(FAKE_GO, test_dir(), spoil);
+	cleanup_free char *path = xasprintf("%s/fake/bin:%s", test_dir(), getenv("PATH"));
+	cleanup_free char *log = xasprintf("%s/fake/log", test_dir());
 	struct statvfs fs;
 
 	for (int id = 0; id < COMPONENT_COUNT; id++) {
@@ -585,7 +585,7 @@ static void put_go(const char *spoil)
 		}
 		strbuf_add(&programs, "\n");
 	}
-	if (statvfs(test_folder(), &fs) < 0 ||
+	if (statvfs(test_dir(), &fs) < 0 ||
 	    (uint64_t)fs.f_bavail * fs.f_frsize <
 		    work_needs(&WORK_INIT, COMPONENT_KUBERNETES, WAY_BUILD))
 		test_skip("needs as much disk as a real build");
@@ -594,7 +594,7 @@ static void put_go(const char *spoil)
 	put(script, "fake/bin/go");
 	put("", "fake/log/empty");
 	ASSERT_INT(chmod(log, 0777), 0);
-	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
 	(void)setenv("PATH", path, 1);
 }
 
@@ -603,7 +603,7 @@ static int build_runc(char **contents, struct error *err)
 {
 	cleanup_with(work_release) struct work work = WORK_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *program = xasprintf("%s/part/work/get/runc/runc", test_folder());
+	cleanup_free char *program = xasprintf("%s/part/work/get/runc/runc", test_dir());
 	struct stat st;
 	int r;
 
@@ -687,8 +687,8 @@ TEST(the_environment_weakens_no_check_of_a_build)
 TEST(refuses_a_module_that_is_not_the_pinned_one)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *built = xasprintf("%s/fake/log/builds", test_folder());
-	cleanup_free char *kept = xasprintf("%s/part/work/build/go/mod/m", test_folder());
+	cleanup_free char *built = xasprintf("%s/fake/log/builds", test_dir());
+	cleanup_free char *kept = xasprintf("%s/part/work/build/go/mod/m", test_dir());
 	cleanup_free char *seen = NULL;
 
 	put_go(":");
@@ -764,7 +764,7 @@ static size_t count_builds(const char *component)
 {
 	cleanup_with(strbuf_release) struct strbuf builds = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	cleanup_free char *path = xasprintf("%s/fake/log/builds", test_folder());
+	cleanup_free char *path = xasprintf("%s/fake/log/builds", test_dir());
 	size_t count = 0;
 
 	(void)file_read(path, 1 << 20, &builds, NULL);
@@ -778,7 +778,7 @@ static size_t count_builds(const char *component)
 static pid_t await_pid(const char *name)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/%s", test_folder(), name);
+	cleanup_free char *path = xasprintf("%s/%s", test_dir(), name);
 
 	for (int i = 0; i < 300 && text.len == 0; i++) {
 		clock_rest_ms(50);
@@ -793,13 +793,13 @@ TEST(an_interrupted_build_goes_on_where_it_was)
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *last = xasprintf("%s/v1.36.3.part/work/done/local-path-provisioner",
-					    test_folder());
+					    test_dir());
 	struct payload_source source = { .no_download = true };
 	pid_t first;
 	pid_t go;
 
 	check_host();
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	/* It never gets done with coredns, the last but one. */
 	put_go("[ $component != coredns ] || { echo $$ >$top/fake/log/coredns; exec sleep 60; }");
@@ -833,7 +833,7 @@ TEST(builds_nothing_where_the_disk_is_too_small_for_all)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *cache = xasprintf("%s/cache", test_folder());
+	cleanup_free char *cache = xasprintf("%s/cache", test_dir());
 	struct payload_source source = { .no_download = true };
 
 	need_root();
@@ -881,7 +881,7 @@ TEST(says_beforehand_what_a_build_takes)
 	};
 
 	check_host();
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	put_go("[ $component != runc ] || exit 7");
 	ASSERT_INT(payload_ensure("v1.36.3", &source, &listener.observer, &payload, NULL), -EIO);
@@ -920,7 +920,7 @@ TEST(builds_nothing_that_is_not_confirmed)
 	};
 
 	check_host();
-	(void)setenv("MANYKUBE_CACHE", test_folder(), 1);
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	put_go("[ $component != runc ] || exit 7");
 	ASSERT_INT(payload_ensure("v1.36.3", &source, &observer, &payload, &why), -ECANCELED);
@@ -986,8 +986,8 @@ static void borrow_containerd(void)
 	if (payload_open("v1.36.3", &payload, NULL) < 0)
 		test_skip("needs a payload in the cache");
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		cleanup_free char *from = xasprintf("%s/bin/%s", payload.folder, programs[i]);
-		cleanup_free char *to = xasprintf("%s/part/bin/%s", test_folder(), programs[i]);
+		cleanup_free char *from = xasprintf("%s/bin/%s", payload.dir, programs[i]);
+		cleanup_free char *to = xasprintf("%s/part/bin/%s", test_dir(), programs[i]);
 
 		put("", "part/bin/%s", programs[i]);
 		(void)unlink(to);
@@ -1034,7 +1034,7 @@ TEST(prepares_a_store_and_leaves_no_mount)
 	ASSERT(file_exists(database));
 	ASSERT(file_exists(snapshot));
 	ASSERT_OK(file_read("/proc/self/mountinfo", 1 << 20, &mounts, &err));
-	ASSERT(!strstr(mounts.text, test_folder()));
+	ASSERT(!strstr(mounts.text, test_dir()));
 	/* It is there: nothing is to be done, not even containerd is needed. */
 	containerd = work_path(&work, "bin/containerd");
 	ASSERT_INT(unlink(containerd), 0);

@@ -171,7 +171,7 @@ TEST(refuses_what_there_is_no_room_for)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
 	ASSERT_OK(probe_room(1, 1, &err));
 	ASSERT_OK(probe_room(0, 0, &err));
 	ASSERT_INT(probe_room(UINT64_MAX, 0, &why), -ENOMEM);
@@ -181,7 +181,7 @@ TEST(refuses_what_there_is_no_room_for)
 	ASSERT_INT(probe_room(0, UINT64_MAX, &why), -ENOSPC);
 	ASSERT(why.reason == &reason_storage);
 	ASSERT_INT(why.reason->exit_status, 26);
-	ASSERT(strstr(why.text, test_folder()));
+	ASSERT(strstr(why.text, test_dir()));
 }
 
 TEST(warnings_do_not_stop_anybody)
@@ -197,8 +197,8 @@ TEST(warnings_do_not_stop_anybody)
 TEST(raises_a_number_only_if_it_is_lower)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/number", test_folder());
-	cleanup_free char *missing = xasprintf("%s/missing", test_folder());
+	cleanup_free char *path = xasprintf("%s/number", test_dir());
+	cleanup_free char *missing = xasprintf("%s/missing", test_dir());
 
 	ASSERT_OK(file_put(path, "128\n", 4, 0600, &err));
 	ASSERT_INT(probe_raise_number(path, 8192, NULL), 1);

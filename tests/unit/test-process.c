@@ -53,7 +53,7 @@ TEST(a_confined_program_has_no_rights_but_its_descriptors)
 		"id -u; id -G; grep -E '^(CapEff|NoNewPrivs)' /proc/self/status; cat;"
 		" cat /proc/self/fd/0 2>&1 | grep -o denied; echo ${MANYKUBE_HOME-none}";
 	cleanup_with(strbuf_release) struct strbuf output = STRBUF_INIT;
-	cleanup_free char *path = xasprintf("%s/secret", test_folder());
+	cleanup_free char *path = xasprintf("%s/secret", test_dir());
 	struct process_options options = { .confined_uid = 0xfffd00ff };
 	cleanup_fd int fd = -1;
 
@@ -72,19 +72,19 @@ TEST(a_confined_program_has_no_rights_but_its_descriptors)
 /* Run the shell command SCRIPT with OPTIONS in the directory `here` of the test's own. */
 static int run_in_here(const char *script, struct process_options options)
 {
-	cleanup_free char *here = xasprintf("%s/here", test_folder());
+	cleanup_free char *here = xasprintf("%s/here", test_dir());
 	cleanup_free char *command = xstrdup(script);
 
 	ASSERT(mkdir(here, 0777) == 0 || errno == EEXIST);
-	ASSERT_INT(chmod(here, 0777) + chmod(test_folder(), 0777), 0);
-	options.folder = here;
+	ASSERT_INT(chmod(here, 0777) + chmod(test_dir(), 0777), 0);
+	options.dir = here;
 	options.no_stdin = true;
 	return process_run(ARGV("sh", "-c", command), &options, NULL);
 }
 
-TEST(a_confined_program_writes_only_in_its_folder)
+TEST(a_confined_program_writes_only_in_its_dir)
 {
-	struct process_options options = { .only_folder = true };
+	struct process_options options = { .only_dir = true };
 
 	if (geteuid() != 0)
 		test_skip("needs root");

@@ -10,7 +10,7 @@
 
 static void use_fresh_home(void)
 {
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
 }
 
 static int parse(const char *text, struct error *err)
@@ -26,7 +26,7 @@ static void make_profile(const char *name, struct profile *profile)
 
 	*profile = PROFILE_INIT;
 	profile->name = xstrdup(name);
-	ASSERT_OK(profile_folder(name, &profile->folder, &err));
+	ASSERT_OK(profile_dir(name, &profile->dir, &err));
 	profile->kubernetes_version = xstrdup("v1.36.3");
 	profile->subnet = xstrdup("192.168.39.0/24");
 	profile->offline = true;
@@ -58,7 +58,7 @@ TEST(what_was_saved_is_loaded)
 	ASSERT_OK(profile_save(&saved, &err));
 	ASSERT_OK(profile_load("dev", &loaded, &err));
 	ASSERT_STR(loaded.name, "dev");
-	ASSERT_STR(loaded.folder, saved.folder);
+	ASSERT_STR(loaded.dir, saved.dir);
 	ASSERT_STR(loaded.kubernetes_version, "v1.36.3");
 	ASSERT(!loaded.gateway);
 	ASSERT(loaded.offline);
@@ -91,7 +91,7 @@ TEST(a_missing_cluster_is_named)
 	ASSERT(why.reason == &reason_cluster_missing);
 }
 
-TEST(names_that_could_leave_the_folder_are_refused)
+TEST(names_that_could_leave_the_dir_are_refused)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	const char *const bad[] = { "",    "..",  "a/b",
@@ -218,7 +218,7 @@ TEST(the_old_file_changes_with_the_next_save_and_is_kept_as_it_was_first)
 	use_fresh_home();
 	make_profile("dev", &profile);
 	ASSERT_OK(profile_save(&profile, &err));
-	path = xasprintf("%s/profile.json", profile.folder);
+	path = xasprintf("%s/profile.json", profile.dir);
 	kept = xasprintf("%s.v0", path);
 	ASSERT(!file_exists(kept));
 	profile_release(&profile);
@@ -260,7 +260,7 @@ TEST(a_damaged_file_is_named_and_kept)
 	use_fresh_home();
 	make_profile("dev", &profile);
 	ASSERT_OK(profile_save(&profile, &err));
-	path = xasprintf("%s/profile.json", profile.folder);
+	path = xasprintf("%s/profile.json", profile.dir);
 	ASSERT_OK(file_replace(path, "{ torn", 6, 0644, &err));
 	ASSERT_INT(profile_load("dev", &loaded, &why), -EBADMSG);
 	ASSERT(strstr(why.text, path));
@@ -285,9 +285,9 @@ TEST(nodes_without_their_record_are_no_new_cluster)
 	use_fresh_home();
 	make_profile("dev", &profile);
 	ASSERT_OK(profile_save(&profile, &err));
-	path = xasprintf("%s/profile.json", profile.folder);
+	path = xasprintf("%s/profile.json", profile.dir);
 	copy = xasprintf("%s.copy", path);
-	node = xasprintf("%s/nodes/node-1", profile.folder);
+	node = xasprintf("%s/nodes/node-1", profile.dir);
 	ASSERT_INT(unlink(path), 0);
 	/* The end of a delete that was interrupted. */
 	ASSERT_INT(profile_load("dev", &loaded, &missing), -ENOENT);
@@ -360,7 +360,7 @@ TEST(a_lock_that_only_the_children_of_a_dead_command_hold_is_waited_for)
 	int status;
 	pid_t pid;
 
-	ASSERT(setenv("MANYKUBE_HOME", test_folder(), 1) == 0);
+	ASSERT(setenv("MANYKUBE_HOME", test_dir(), 1) == 0);
 	pid = fork();
 	if (pid == 0) {
 		ASSERT_OK(profile_lock("dev", "start", &fd, &err));
@@ -380,7 +380,7 @@ TEST(a_lock_that_a_living_command_holds_is_refused_at_once)
 	int fd = -1;
 	int other = -1;
 
-	ASSERT(setenv("MANYKUBE_HOME", test_folder(), 1) == 0);
+	ASSERT(setenv("MANYKUBE_HOME", test_dir(), 1) == 0);
 	ASSERT_INT(profile_lock("dev", "start", &fd, NULL), 0);
 	ASSERT_INT(profile_lock("dev", "delete", &other, &err), -EWOULDBLOCK);
 	ASSERT(err.reason == &reason_busy);
@@ -434,10 +434,10 @@ TEST(only_its_owner_reads_a_record_with_variables)
 {
 	cleanup_with(profile_release) struct profile profile = { .name = xstrdup("one") };
 	struct node *node = profile_add_node(&profile, "node-1");
-	cleanup_free char *path = xasprintf("%s/one/profile.json", test_folder());
+	cleanup_free char *path = xasprintf("%s/one/profile.json", test_dir());
 	struct stat st;
 
-	profile.folder = xasprintf("%s/one", test_folder());
+	profile.dir = xasprintf("%s/one", test_dir());
 	ASSERT_OK(profile_save(&profile, &err));
 	ASSERT_INT(stat(path, &st), 0);
 	ASSERT_INT(st.st_mode & 07777, 0644);

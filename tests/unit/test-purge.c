@@ -19,7 +19,7 @@ static char *home;
 static void use_home(void)
 {
 	free(home);
-	home = xasprintf("%s/home", test_folder());
+	home = xasprintf("%s/home", test_dir());
 	ASSERT_INT(setenv("MANYKUBE_HOME", home, 1), 0);
 	ASSERT_INT(unsetenv("MANYKUBE_CACHE"), 0);
 	log_show_warnings_with(count_warning);
@@ -28,9 +28,9 @@ static void use_home(void)
 static void make(const char *path)
 {
 	cleanup_free char *full = xasprintf("%s/%s", home, path);
-	cleanup_free char *folder = xstrndup(full, (size_t)(strrchr(full, '/') - full));
+	cleanup_free char *dir = xstrndup(full, (size_t)(strrchr(full, '/') - full));
 
-	ASSERT_OK(file_make_dirs(folder, 0755, &err));
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
 	ASSERT_OK(file_put(full, "x", 1, 0644, &err));
 }
 
@@ -91,7 +91,7 @@ TEST(a_cache_of_somebody_else_stays)
 
 TEST(a_cache_elsewhere_stays_since_others_may_use_it)
 {
-	cleanup_free char *cache = xasprintf("%s/elsewhere", test_folder());
+	cleanup_free char *cache = xasprintf("%s/elsewhere", test_dir());
 	cleanup_free char *version = xasprintf("%s/v1.36.3", cache);
 
 	use_home();
@@ -106,7 +106,7 @@ TEST(a_cache_elsewhere_stays_since_others_may_use_it)
 
 TEST(a_cache_named_by_a_link_is_the_homes_own)
 {
-	cleanup_free char *link = xasprintf("%s/link", test_folder());
+	cleanup_free char *link = xasprintf("%s/link", test_dir());
 	cleanup_free char *cache = NULL;
 
 	use_home();

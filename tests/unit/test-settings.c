@@ -10,7 +10,7 @@ static const char *use_fresh_home(void)
 	static char *home;
 
 	free(home);
-	home = xasprintf("%s/home", test_folder());
+	home = xasprintf("%s/home", test_dir());
 	ASSERT_INT(setenv("MANYKUBE_HOME", home, 1), 0);
 	return home;
 }
@@ -157,12 +157,12 @@ static void become_sudo(void)
 	use_fresh_home();
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
 	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
-	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
 }
 
 TEST(under_sudo_a_link_to_a_file_of_roots_is_replaced_and_not_followed)
 {
-	cleanup_free char *secret = xasprintf("%s/secret", test_folder());
+	cleanup_free char *secret = xasprintf("%s/secret", test_dir());
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *path = NULL;
 	cleanup_free char *fresh = NULL;
@@ -186,7 +186,7 @@ TEST(under_sudo_a_link_to_a_file_of_roots_is_replaced_and_not_followed)
 
 TEST(under_sudo_a_link_to_a_directory_of_roots_leads_nowhere)
 {
-	cleanup_free char *roots = xasprintf("%s/roots", test_folder());
+	cleanup_free char *roots = xasprintf("%s/roots", test_dir());
 	cleanup_free char *inside = xasprintf("%s/config.json", roots);
 	const char *home;
 

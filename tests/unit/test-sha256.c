@@ -26,7 +26,7 @@ TEST(adds_up_pieces)
 
 TEST(reads_a_file_bigger_than_its_buffer)
 {
-	cleanup_free char *path = xasprintf("%s/big", test_folder());
+	cleanup_free char *path = xasprintf("%s/big", test_dir());
 	cleanup_free char *data = xcalloc(1, 1000001);
 	char of_file[SHA256_HEX_SIZE];
 	char of_data[SHA256_HEX_SIZE];

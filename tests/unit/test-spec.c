@@ -172,8 +172,8 @@ TEST(a_wrong_choice_is_named_by_its_option)
 {
 	struct cluster_options options = { 0 };
 
-	options.mounts = (struct strlist){ ARGV("/no/such/folder:/x"), 1 };
-	assert_choice_refused(&options, "--mount: '/no/such/folder:/x': this host has no");
+	options.mounts = (struct strlist){ ARGV("/no/such/directory:/x"), 1 };
+	assert_choice_refused(&options, "--mount: '/no/such/directory:/x': this host has no");
 	options = (struct cluster_options){ .service_subnet = "10.0.0.0/8" };
 	assert_choice_refused(&options, "--service-cluster-ip-range: '10.0.0.0/8' is too large");
 	options = (struct cluster_options){ .pod_subnet = "10.0.0.0/25" };

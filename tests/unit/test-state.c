@@ -26,8 +26,8 @@ static void use_host(void)
 	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		ASSERT_INT(mount("test", places[i], "tmpfs", 0, "mode=0755"), 0);
-	ASSERT_INT(chmod(test_folder(), 0755), 0);
-	home = xasprintf("%s/home", test_folder());
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
+	home = xasprintf("%s/home", test_dir());
 	ASSERT_INT(mkdir(home, 0755), 0);
 	ASSERT_INT(chown(home, 12345, 12346), 0);
 	ASSERT_INT(setenv("HOME", home, 1), 0);
@@ -121,24 +121,24 @@ TEST(a_stopped_cluster_is_moved_and_becomes_roots)
 	cleanup_free char *nodes = xasprintf("%s/nodes", place);
 	cleanup_free char *node = xasprintf("%s/node-1", nodes);
 	cleanup_free char *old = NULL;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	cleanup_fd int held = -1;
 	struct stat st;
 
 	use_host();
 	make_old_cluster();
 	old = xasprintf("%s/.manykube/profiles/dev", home);
-	ASSERT_OK(profile_folder("dev", &folder, &err));
-	ASSERT_STR(folder, old);
+	ASSERT_OK(profile_dir("dev", &dir, &err));
+	ASSERT_STR(dir, old);
 	/* What the user holds open must not be what root reads. */
 	free(old);
 	old = xasprintf("%s/.manykube/profiles/dev/profile.json", home);
 	held = open(old, O_WRONLY | O_CLOEXEC);
 	ASSERT_OK(migrate_cluster("dev", &err));
 	ASSERT_INT(write(held, "evil", 4), 4);
-	free(folder);
-	ASSERT_OK(profile_folder("dev", &folder, &err));
-	ASSERT_STR(folder, place);
+	free(dir);
+	ASSERT_OK(profile_dir("dev", &dir, &err));
+	ASSERT_STR(dir, place);
 	ASSERT(can("-r", 12345, kubeconfig));
 	ASSERT(!can("-w", 12345, kubeconfig));
 	ASSERT(!can("-w", 12345, place));
@@ -169,28 +169,28 @@ TEST(a_record_in_a_home_does_not_name_the_bridge)
 	path = xasprintf("%s/.manykube/profiles/dev/profile.json", home);
 	ASSERT_OK(file_replace(path, text, strlen(text), 0644, &err));
 	ASSERT_OK(profile_load("dev", &profile, &err));
-	own = profile_bridge_name(profile.folder);
-	ASSERT(strstr(profile.folder, home));
+	own = profile_bridge_name(profile.dir);
+	ASSERT(strstr(profile.dir, home));
 	ASSERT_STR(profile.bridge, own);
 }
 
 TEST(an_interrupted_move_is_finished)
 {
 	cleanup_free char *moving = xasprintf("%s/moving/dev", state);
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	cleanup_free char *old = NULL;
 	cleanup_free char *above = NULL;
 
 	use_host();
 	make_old_cluster();
-	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_OK(profile_dir("dev", &dir, &err));
 	ASSERT_OK(state_make("moving", &above, &err));
 	old = xasprintf("%s/.manykube/profiles/dev", home);
 	/* On another file system, it is copied: both are there. */
 	ASSERT_INT(process_run(ARGV("cp", "-a", old, moving), NULL, NULL), 0);
-	free(folder);
-	ASSERT_OK(profile_folder("dev", &folder, &err));
-	ASSERT_STR(folder, moving);
+	free(dir);
+	ASSERT_OK(profile_dir("dev", &dir, &err));
+	ASSERT_STR(dir, moving);
 	ASSERT_OK(migrate_cluster("dev", &err));
 	ASSERT(file_exists(place));
 	ASSERT(!file_exists(moving));
@@ -200,15 +200,15 @@ TEST(an_interrupted_move_is_finished)
 TEST(nodes_that_are_not_roots_are_refused_and_stay)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
 	use_host();
 	make_old_cluster();
-	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_OK(profile_dir("dev", &dir, &err));
 	MAKE(".manykube/profiles/dev/nodes/node-2", false, 12345, 0755);
 	ASSERT_INT(migrate_cluster("dev", &why), -EPERM);
 	ASSERT(why.reason == &reason_host_config);
-	ASSERT(file_exists(folder));
+	ASSERT(file_exists(dir));
 	ASSERT(!file_exists(place));
 }
 
@@ -221,11 +221,11 @@ TEST(a_cluster_without_nodes_of_roots_is_none_for_root)
 	make_old_cluster();
 	for (size_t i = 0; i < ARRAY_SIZE(gone); i++) {
 		cleanup_free char *path = xasprintf("%s/.manykube/profiles/dev/%s", home, gone[i]);
-		cleanup_free char *folder = NULL;
+		cleanup_free char *dir = NULL;
 
 		ASSERT_INT(rmdir(path), 0);
-		ASSERT_OK(profile_folder("dev", &folder, &err));
-		ASSERT_STR(folder, place);
+		ASSERT_OK(profile_dir("dev", &dir, &err));
+		ASSERT_STR(dir, place);
 		ASSERT_OK(file_remove_tree(state, &err));
 	}
 	/* To the user it is as good as it was. */
@@ -238,13 +238,13 @@ TEST(a_cluster_that_comes_later_is_none_for_root)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *path = NULL;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 
 	use_host();
 	ASSERT_OK(state_ensure(&path, &err));
 	make_old_cluster();
-	ASSERT_OK(profile_folder("dev", &folder, &err));
-	ASSERT_STR(folder, place);
+	ASSERT_OK(profile_dir("dev", &dir, &err));
+	ASSERT_STR(dir, place);
 	ASSERT_OK(profile_list(&names, &err));
 	ASSERT_INT(names.count, 0);
 }
@@ -253,19 +253,19 @@ TEST(links_in_the_home_lead_to_nothing_of_others)
 {
 	cleanup_free char *other = NULL;
 	cleanup_free char *profiles = NULL;
-	cleanup_free char *folder = NULL;
+	cleanup_free char *dir = NULL;
 	cleanup_free char *kept = NULL;
 
 	use_host();
 	make_old_cluster();
-	ASSERT_OK(profile_folder("dev", &folder, &err));
+	ASSERT_OK(profile_dir("dev", &dir, &err));
 	other = make("other", false, 0, 0755);
 	kept = make("other/dev", false, 0, 0755);
 	profiles = xasprintf("%s/.manykube/profiles", home);
 	ASSERT_OK(file_remove_tree(profiles, &err));
 	ASSERT_INT(symlink(other, profiles), 0);
 	ASSERT_INT(migrate_cluster("dev", NULL), -EPERM);
-	ASSERT_INT(migrate_remove("dev", folder, NULL), -EPERM);
+	ASSERT_INT(migrate_remove("dev", dir, NULL), -EPERM);
 	ASSERT(file_exists(kept));
 	ASSERT(!file_exists(place));
 }

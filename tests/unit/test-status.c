@@ -229,7 +229,7 @@ static void assert_defects(const struct profile *profile, struct node_status *no
 TEST(each_defect_is_a_line_with_what_to_do)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
-	struct profile profile = { .folder = (char *)"/home/c", .cni = (char *)"auto" };
+	struct profile profile = { .dir = (char *)"/home/c", .cni = (char *)"auto" };
 
 	assert_defects(&profile, nodes, 2, "");
 	nodes[1].pressure = (char *)"DiskPressure,PIDPressure";

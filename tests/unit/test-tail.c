@@ -14,13 +14,13 @@ static struct log_source of_node;
 
 static void prepare(void)
 {
-	cleanup_free char *world_folder = xasprintf("%s/world", test_folder());
+	cleanup_free char *world_dir = xasprintf("%s/world", test_dir());
 	struct node *node;
 
-	ASSERT_INT(setenv("MANYKUBE_HOME", test_folder(), 1), 0);
-	fake_world_use(world_folder, 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
+	fake_world_use(world_dir, 0);
 	profile = (struct profile){ .name = xstrdup("dev"),
-				    .folder = xstrdup(test_folder()),
+				    .dir = xstrdup(test_dir()),
 				    .subnet = xstrdup("192.168.39.0/24"),
 				    .gateway = xstrdup("192.168.39.1") };
 	node = profile_add_node(&profile, "node-1");
@@ -45,7 +45,7 @@ static struct log_reader open_with(const struct log_source *log, const char *tex
 	struct log_reader reader = LOG_READER_INIT;
 
 	path = log->in_node ? fake_files_path(log->node, log->path)
-			    : xasprintf("%s/log", test_folder());
+			    : xasprintf("%s/log", test_dir());
 	put(text);
 	ASSERT_OK(log_reader_open(&profile, log, &reader, &err));
 	return reader;
@@ -114,12 +114,12 @@ TEST(goes_on_behind_a_rotation_on_the_host_and_in_a_node)
 	profile_release(&profile);
 }
 
-TEST(follows_no_link_out_of_the_folder)
+TEST(follows_no_link_out_of_the_dir)
 {
-	cleanup_free char *inside = xasprintf("%s/inside", test_folder());
-	cleanup_free char *link = xasprintf("%s/inside/log", test_folder());
-	cleanup_free char *above = xasprintf("%s/inside/above", test_folder());
-	cleanup_free char *pipe = xasprintf("%s/inside/pipe", test_folder());
+	cleanup_free char *inside = xasprintf("%s/inside", test_dir());
+	cleanup_free char *link = xasprintf("%s/inside/log", test_dir());
+	cleanup_free char *above = xasprintf("%s/inside/above", test_dir());
+	cleanup_free char *pipe = xasprintf("%s/inside/pipe", test_dir());
 	struct tail tail = TAIL_INIT;
 
 	ASSERT_OK(file_make_dirs(inside, 0755, &err));

@@ -7,23 +7,23 @@
 #include "test.h"
 
 #define FILE_CONTENTS "contents of a file\n"
-#define LONG_FOLDER                                                       \
-	"a-folder-with-a-rather-long-name-so-that-the-path-does-not-fit/" \
+#define LONG_DIR                                                             \
+	"a-directory-with-a-rather-long-name-so-that-the-path-does-not-fit/" \
 	"into-the-hundred-bytes-of-the-first-field"
 
 /* An archive of each kind of member; its path is for the caller to free. */
 static char *write_sample(const char *name)
 {
-	cleanup_free char *file = xasprintf("%s/file", test_folder());
-	char *path = xasprintf("%s/%s", test_folder(), name);
+	cleanup_free char *file = xasprintf("%s/file", test_dir());
+	char *path = xasprintf("%s/%s", test_dir(), name);
 	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	struct tar_writer tar = { .fd = fd };
 
 	ASSERT(fd >= 0);
 	ASSERT_OK(file_put(file, FILE_CONTENTS, strlen(FILE_CONTENTS), 0600, &err));
-	ASSERT_OK(tar_add_folder(&tar, "tmp", 01777, &err));
+	ASSERT_OK(tar_add_dir(&tar, "tmp", 01777, &err));
 	ASSERT_OK(tar_add_file(&tar, "bin/program", file, 0755, &err));
-	ASSERT_OK(tar_add_data(&tar, LONG_FOLDER "/data", "data", 4, 0644, &err));
+	ASSERT_OK(tar_add_data(&tar, LONG_DIR "/data", "data", 4, 0644, &err));
 	ASSERT_OK(tar_add_link(&tar, "bin/sh", "program", &err));
 	ASSERT_OK(tar_end(&tar, &err));
 	ASSERT_INT(tar.bytes, 4 * 512 + 2 * 512 + 1024);
@@ -41,10 +41,10 @@ static void assert_file(const char *path, const char *contents)
 TEST(is_read_by_tar)
 {
 	cleanup_free char *archive = write_sample("a.tar");
-	cleanup_free char *out = xasprintf("%s/out", test_folder());
+	cleanup_free char *out = xasprintf("%s/out", test_dir());
 	cleanup_free char *program = xasprintf("%s/bin/program", out);
 	cleanup_free char *through_link = xasprintf("%s/bin/sh", out);
-	cleanup_free char *data = xasprintf("%s/" LONG_FOLDER "/data", out);
+	cleanup_free char *data = xasprintf("%s/" LONG_DIR "/data", out);
 	cleanup_free char *tmp = xasprintf("%s/tmp", out);
 	struct stat st;
 
@@ -75,7 +75,7 @@ TEST(comes_out_the_same_every_time)
 TEST(digests_what_it_writes)
 {
 	cleanup_with(sha256_release) struct sha256 digest = SHA256_INIT;
-	cleanup_free char *path = xasprintf("%s/d.tar", test_folder());
+	cleanup_free char *path = xasprintf("%s/d.tar", test_dir());
 	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	struct tar_writer tar = { .fd = fd, .digest = &digest };
 	char told[SHA256_HEX_SIZE];
@@ -91,7 +91,7 @@ TEST(digests_what_it_writes)
 
 TEST(names_a_member_after_its_contents)
 {
-	cleanup_free char *path = xasprintf("%s/r.tar", test_folder());
+	cleanup_free char *path = xasprintf("%s/r.tar", test_dir());
 	cleanup_with(strbuf_release) struct strbuf list = STRBUF_INIT;
 	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	struct tar_writer tar = { .fd = fd };
@@ -109,7 +109,7 @@ TEST(names_a_member_after_its_contents)
 
 TEST(refuses_what_ustar_cannot_hold)
 {
-	cleanup_free char *path = xasprintf("%s/l.tar", test_folder());
+	cleanup_free char *path = xasprintf("%s/l.tar", test_dir());
 	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	struct tar_writer tar = { .fd = fd };
 	char name[300];
@@ -118,6 +118,6 @@ TEST(refuses_what_ustar_cannot_hold)
 	name[sizeof(name) - 1] = '\0';
 	ASSERT_INT(tar_add_data(&tar, name, "", 0, 0644, NULL), -ENAMETOOLONG);
 	ASSERT_INT(tar_add_link(&tar, "link", name, NULL), -ENAMETOOLONG);
-	ASSERT_INT(tar_add_file(&tar, "x", test_folder(), 0644, NULL), -EINVAL);
+	ASSERT_INT(tar_add_file(&tar, "x", test_dir(), 0644, NULL), -EINVAL);
 	ASSERT_INT(tar_add_file(&tar, "x", "/nowhere", 0644, NULL), -ENOENT);
 }

@@ -13,12 +13,12 @@
 
 static char *in_node(const char *name)
 {
-	return xasprintf("%s/nodes/node-1/%s", test_folder(), name);
+	return xasprintf("%s/nodes/node-1/%s", test_dir(), name);
 }
 
 static char *node(void)
 {
-	return xasprintf("%s/nodes/node-1", test_folder());
+	return xasprintf("%s/nodes/node-1", test_dir());
 }
 
 static void put(const char *name, const char *text)
@@ -68,8 +68,8 @@ static void make_old(void)
 
 static void assert_new(void)
 {
-	cleanup_free char *folder = node();
-	cleanup_free char *tree = node_tree_path(folder);
+	cleanup_free char *dir = node();
+	cleanup_free char *tree = node_tree_path(dir);
 	cleanup_free char *expected = in_node("tree");
 
 	ASSERT_STR(tree, expected);
@@ -85,14 +85,14 @@ static void assert_new(void)
 
 TEST(a_new_node_has_a_tree_that_others_can_not_enter)
 {
-	cleanup_free char *folder = node();
+	cleanup_free char *dir = node();
 	cleanup_free char *tree = in_node("tree");
 	cleanup_free char *root = in_node("tree/root");
-	cleanup_free char *before = node_tree_path(folder);
+	cleanup_free char *before = node_tree_path(dir);
 
 	ASSERT_STR(before, tree);
 	(void)umask(0);
-	ASSERT_OK(node_tree_make(folder, &err));
+	ASSERT_OK(node_tree_make(dir, &err));
 	ASSERT_INT(mode_of(tree), 0700);
 	ASSERT_INT(mode_of(root), 0700);
 	ASSERT(is_there("tree/usr-work"));
@@ -100,15 +100,15 @@ TEST(a_new_node_has_a_tree_that_others_can_not_enter)
 
 TEST(a_node_of_an_earlier_version_is_used_as_it_is_until_it_is_moved)
 {
-	cleanup_free char *folder = node();
+	cleanup_free char *dir = node();
 	cleanup_free char *before = NULL;
 
 	make_old();
-	before = node_tree_path(folder);
-	ASSERT_STR(before, folder);
-	ASSERT_OK(node_tree_make(folder, &err));
+	before = node_tree_path(dir);
+	ASSERT_STR(before, dir);
+	ASSERT_OK(node_tree_make(dir, &err));
 	assert_new();
-	ASSERT_OK(node_tree_make(folder, &err));
+	ASSERT_OK(node_tree_make(dir, &err));
 	assert_new();
 }
 
@@ -116,7 +116,7 @@ TEST(moving_cut_short_anywhere_is_finished_later)
 {
 	static const char *const parts[] = { "etc", "var", "root", "home",
 					     "srv", "mnt", "usr",  "usr-work" };
-	cleanup_free char *folder = node();
+	cleanup_free char *dir = node();
 	cleanup_free char *tree = in_node("tree");
 
 	for (size_t done = 0; done <= ARRAY_SIZE(parts); done++) {
@@ -128,20 +128,20 @@ TEST(moving_cut_short_anywhere_is_finished_later)
 
 			ASSERT_INT(rename(from, to), 0);
 		}
-		ASSERT_OK(node_tree_make(folder, &err));
+		ASSERT_OK(node_tree_make(dir, &err));
 		if (done < ARRAY_SIZE(parts))
 			assert_new();
-		ASSERT_OK(file_remove_tree(folder, &err));
+		ASSERT_OK(file_remove_tree(dir, &err));
 	}
 }
 
 TEST(what_is_there_twice_is_kept)
 {
-	cleanup_free char *folder = node();
+	cleanup_free char *dir = node();
 
 	make_old();
 	put("tree/etc/hosts", "newer");
-	ASSERT_OK(node_tree_make(folder, &err));
+	ASSERT_OK(node_tree_make(dir, &err));
 	assert_holds("tree/etc/hosts", "newer");
 	assert_holds("etc/hosts", "etc/hosts");
 }
@@ -150,31 +150,31 @@ TEST(states_are_read_from_the_host_or_of_an_older_agent_from_the_node)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf now = STRBUF_INIT;
-	cleanup_free char *folder = node();
+	cleanup_free char *dir = node();
 
-	ASSERT_INT(node_tree_read_state(folder, &text, NULL), -ENOENT);
+	ASSERT_INT(node_tree_read_state(dir, &text, NULL), -ENOENT);
 	make_old();
-	ASSERT_OK(node_tree_read_state(folder, &text, &err));
+	ASSERT_OK(node_tree_read_state(dir, &text, &err));
 	ASSERT_STR(text.text, "run/state");
 	put("state", "new");
-	ASSERT_OK(node_tree_read_state(folder, &now, &err));
+	ASSERT_OK(node_tree_read_state(dir, &now, &err));
 	ASSERT_STR(now.text, "new");
 }
 
 TEST(a_pipe_or_a_link_in_the_place_of_a_state_is_not_waited_for)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *folder = node();
+	cleanup_free char *dir = node();
 	cleanup_free char *state = NULL;
 
 	make_old();
 	state = in_node("run/state");
 	ASSERT_INT(unlink(state), 0);
 	ASSERT_INT(mkfifo(state, 0600), 0);
-	ASSERT_INT(node_tree_read_state(folder, &text, NULL), -EINVAL);
+	ASSERT_INT(node_tree_read_state(dir, &text, NULL), -EINVAL);
 	ASSERT_INT(unlink(state), 0);
 	ASSERT_INT(symlink("/etc/passwd", state), 0);
-	ASSERT_INT(node_tree_read_state(folder, &text, NULL), -ELOOP);
+	ASSERT_INT(node_tree_read_state(dir, &text, NULL), -ELOOP);
 }
 
 /* A native node that was made once, and something outside of it. */
@@ -183,14 +183,14 @@ static char *outside;
 
 static void make_native(void)
 {
-	cleanup_free char *blob = xasprintf("%s/payload/store/blob", test_folder());
-	cleanup_free char *store = xasprintf("%s/payload/store", test_folder());
+	cleanup_free char *blob = xasprintf("%s/payload/store/blob", test_dir());
+	cleanup_free char *store = xasprintf("%s/payload/store", test_dir());
 
 	if (geteuid() != 0)
 		test_skip("needs root");
-	spec.folder = node();
-	spec.payload = xasprintf("%s/payload", test_folder());
-	outside = xasprintf("%s/outside", test_folder());
+	spec.dir = node();
+	spec.payload = xasprintf("%s/payload", test_dir());
+	outside = xasprintf("%s/outside", test_dir());
 	ASSERT_OK(file_make_dirs(store, 0755, &err));
 	ASSERT_OK(file_put(blob, "blob", 4, 0600, &err));
 	ASSERT_INT(mkdir(outside, 0751), 0);
@@ -297,13 +297,13 @@ static pid_t begin_deaf(void)
 
 TEST(a_node_shuts_down_as_soon_as_its_agent_is_told_to)
 {
-	cleanup_free char *folder = node();
+	cleanup_free char *dir = node();
 	pid_t pid = begin_deaf();
 
-	ASSERT(!native_is_stopping(folder, pid));
+	ASSERT(!native_is_stopping(dir, pid));
 	ASSERT_INT(kill(pid, SIGTERM), 0);
-	ASSERT(native_is_stopping(folder, pid));
+	ASSERT(native_is_stopping(dir, pid));
 	ASSERT_INT(kill(pid, SIGKILL), 0);
 	ASSERT_INT(waitpid(pid, NULL, 0), pid);
-	ASSERT(!native_is_stopping(folder, pid));
+	ASSERT(!native_is_stopping(dir, pid));
 }

@@ -195,27 +195,27 @@ TEST(a_half_upgraded_cluster_can_be_stopped_and_started)
 }
 
 /* Cut UPGRADE short after the profile has become one of the new version. */
-static void begin_upgrade(const char *folder)
+static void begin_upgrade(const char *dir)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 
 	for (unsigned n = 1; !profile.upgrading_from; n++) {
 		profile_release(&profile);
-		ASSERT(!run_until(folder, n, upgrade));
+		ASSERT(!run_until(dir, n, upgrade));
 		ASSERT_OK(profile_load("test", &profile, &err));
 	}
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 }
 
 TEST(a_half_upgraded_cluster_takes_no_nodes_and_no_other_version)
 {
-	cleanup_free char *folder = begin_round(1);
+	cleanup_free char *dir = begin_round(1);
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_with(error_clear) struct error other = ERROR_INIT;
 	struct node_options worker = { .name = "more" };
 
 	ASSERT_INT(one_and_one(), 0);
-	begin_upgrade(folder);
+	begin_upgrade(dir);
 	assert_versions(NEW " (" OLD ") " OLD " " OLD);
 	ASSERT_INT(start_with((struct cluster_options){ .nodes = 3 }, &why), -EBUSY);
 	ASSERT_STR(why.text, "cluster 'test' is between Kubernetes " OLD " and " NEW
@@ -246,11 +246,11 @@ static void assert_words(const char *busy_with, const char *expected)
 
 TEST(an_upgrade_that_has_not_ended_is_told_of_with_the_command_that_continues_it)
 {
-	cleanup_free char *folder = begin_round(1);
+	cleanup_free char *dir = begin_round(1);
 
 	ASSERT_INT(one_and_one(), 0);
 	assert_words(NULL, NULL);
-	begin_upgrade(folder);
+	begin_upgrade(dir);
 	assert_words(NULL, "from " OLD " to " NEW ", unfinished: 'manykube upgrade' continues it");
 	assert_words("manykube start",
 		     "from " OLD " to " NEW ", unfinished: 'manykube upgrade' continues it");
@@ -261,7 +261,7 @@ TEST(an_upgrade_that_has_not_ended_is_told_of_with_the_command_that_continues_it
 
 TEST(a_control_plane_that_left_meanwhile_is_upgraded_when_it_is_back)
 {
-	cleanup_free char *folder = begin_round(1);
+	cleanup_free char *dir = begin_round(1);
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 
@@ -270,10 +270,10 @@ TEST(a_control_plane_that_left_meanwhile_is_upgraded_when_it_is_back)
 	for (unsigned n = 10;
 	     !profile.nodes || strcmp(profile.nodes[0].kubernetes_version, NEW) != 0; n++) {
 		profile_release(&profile);
-		ASSERT(!run_until(folder, n, upgrade));
+		ASSERT(!run_until(dir, n, upgrade));
 		ASSERT_OK(profile_load("test", &profile, &err));
 	}
-	fake_world_use(folder, 0);
+	fake_world_use(dir, 0);
 	ASSERT_INT(start_all(), 0);
 	/* Joining again, it gets the manifests of the old version. */
 	strlist_add(&names, "node-1");
@@ -347,8 +347,8 @@ TEST(a_worker_that_was_older_on_purpose_is_brought_up_to_its_cluster)
 
 TEST(a_node_that_people_have_set_aside_stays_so)
 {
-	cleanup_free char *folder = begin_round(1);
-	cleanup_free char *aside = xasprintf("%s/drained:node-2", folder);
+	cleanup_free char *dir = begin_round(1);
+	cleanup_free char *aside = xasprintf("%s/drained:node-2", dir);
 
 	ASSERT_INT(one_and_one(), 0);
 	ASSERT_OK(file_put(aside, "", 0, 0600, &err));

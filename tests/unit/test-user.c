@@ -17,7 +17,7 @@ static void become_sudo(void)
 		test_skip("needs root");
 	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
 	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
-	ASSERT_INT(chmod(test_folder(), 0755), 0);
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
 }
 
 /* Whether a process of user UID can read PATH. */
@@ -32,8 +32,8 @@ static bool can_read(unsigned uid, char *path)
 
 TEST(the_rights_are_those_of_the_user_until_they_end)
 {
-	cleanup_free char *roots = xasprintf("%s/roots", test_folder());
-	cleanup_free char *new = xasprintf("%s/new", test_folder());
+	cleanup_free char *roots = xasprintf("%s/roots", test_dir());
+	cleanup_free char *new = xasprintf("%s/new", test_dir());
 	struct user_rights rights = USER_RIGHTS_INIT;
 	struct user_rights inner = USER_RIGHTS_INIT;
 	struct stat st;
@@ -53,7 +53,7 @@ TEST(the_rights_are_those_of_the_user_until_they_end)
 	ASSERT_INT(chown(new, 12345, 12346), 0);
 	ASSERT_OK(user_enter(&rights, &err));
 	free(new);
-	new = xasprintf("%s/new/inner", test_folder());
+	new = xasprintf("%s/new/inner", test_dir());
 	ASSERT_INT(mkdir(new, 0755), 0);
 	user_leave(&rights);
 	ASSERT_INT(stat(new, &st), 0);
@@ -75,8 +75,8 @@ TEST(root_itself_is_a_user_like_others)
 
 TEST(directories_are_the_users_wherever_they_are_made)
 {
-	cleanup_free char *deep = xasprintf("%s/a/b", test_folder());
-	cleanup_free char *inner = xasprintf("%s/a/b/c", test_folder());
+	cleanup_free char *deep = xasprintf("%s/a/b", test_dir());
+	cleanup_free char *inner = xasprintf("%s/a/b/c", test_dir());
 	struct stat st;
 
 	become_sudo();
@@ -96,8 +96,8 @@ TEST(directories_are_the_users_wherever_they_are_made)
 
 TEST(what_the_user_may_read_nobody_else_may)
 {
-	cleanup_free char *directory = xasprintf("%s/directory", test_folder());
-	cleanup_free char *file = xasprintf("%s/directory/key", test_folder());
+	cleanup_free char *directory = xasprintf("%s/directory", test_dir());
+	cleanup_free char *file = xasprintf("%s/directory/key", test_dir());
 	struct stat st;
 
 	become_sudo();
@@ -117,8 +117,8 @@ TEST(what_the_user_may_read_nobody_else_may)
 
 TEST(nothing_is_given_through_a_link)
 {
-	cleanup_free char *file = xasprintf("%s/key", test_folder());
-	cleanup_free char *link = xasprintf("%s/link", test_folder());
+	cleanup_free char *file = xasprintf("%s/key", test_dir());
+	cleanup_free char *link = xasprintf("%s/link", test_dir());
 
 	become_sudo();
 	ASSERT_OK(file_put(file, "secret", 6, 0600, &err));
@@ -130,8 +130,8 @@ TEST(nothing_is_given_through_a_link)
 /* Have the user called ann, in a group ann that has MEMBERS, too. */
 static void name_user(const char *members)
 {
-	cleanup_free char *users = xasprintf("%s/passwd", test_folder());
-	cleanup_free char *groups = xasprintf("%s/group", test_folder());
+	cleanup_free char *users = xasprintf("%s/passwd", test_dir());
+	cleanup_free char *groups = xasprintf("%s/group", test_dir());
 	cleanup_free char *text = xasprintf("root:x:0:\nann:x:12346:%s\n", members);
 	static const char passwd[] = "root:x:0:0::/:/bin/sh\nann:x:12345:12346::/:/bin/sh\n";
 
@@ -145,8 +145,8 @@ static void name_user(const char *members)
 
 TEST(without_access_lists_only_a_group_of_the_users_own_may_read)
 {
-	cleanup_free char *file = xasprintf("%s/plain/key", test_folder());
-	cleanup_free char *plain = xasprintf("%s/plain", test_folder());
+	cleanup_free char *file = xasprintf("%s/plain/key", test_dir());
+	cleanup_free char *plain = xasprintf("%s/plain", test_dir());
 	struct stat st;
 
 	become_sudo();

@@ -168,10 +168,10 @@ static int listen_in_vain(unsigned *ret_port)
 
 TEST(nobody_waits_for_an_answer_beyond_the_deadline)
 {
-	cleanup_free char *path = xasprintf("%s/kubeconfig", test_folder());
+	cleanup_free char *path = xasprintf("%s/kubeconfig", test_dir());
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *text = NULL;
-	struct profile profile = { .folder = (char *)(uintptr_t)test_folder() };
+	struct profile profile = { .dir = (char *)(uintptr_t)test_dir() };
 	cleanup_fd int fd = -1;
 	int64_t began_ms;
 	unsigned port;

@@ -13,7 +13,7 @@
 
 static struct test *tests;
 static struct test **last = &tests;
-static char *folder;
+static char *dir;
 static char *skip_reason; /* shared with the child that runs a test */
 
 void test_add(struct test *test)
@@ -42,9 +42,9 @@ void test_skip(const char *reason)
 	_exit(EXIT_SKIPPED);
 }
 
-const char *test_folder(void)
+const char *test_dir(void)
 {
-	return folder;
+	return dir;
 }
 
 /* Run TEST in a child; returns its exit status. */
@@ -88,15 +88,15 @@ int main(void)
 		int status;
 
 		/* Most of a round in a fake world would be waiting for the disk. */
-		folder = mkdtemp(in_memory);
-		if (!folder)
-			folder = mkdtemp(on_disk);
-		if (!folder) {
+		dir = mkdtemp(in_memory);
+		if (!dir)
+			dir = mkdtemp(on_disk);
+		if (!dir) {
 			perror("mkdtemp");
 			return EXIT_FAILURE;
 		}
 		status = run_apart(test);
-		(void)file_remove_tree(folder, NULL);
+		(void)file_remove_tree(dir, NULL);
 		count++;
 		if (status == EXIT_SKIPPED) {
 			printf("ok %u %s # SKIP %s\n", count, test->name, skip_reason);

@@ -7,7 +7,7 @@
  *	}
  *
  * Every test runs in a process of its own, so it may change namespaces, the
- * environment or the folder, and may be killed, without harm to the others.
+ * environment or the directory, and may be killed, without harm to the others.
  */
 #pragma once
 
@@ -32,8 +32,8 @@ void test_add(struct test *test);
 _Noreturn void test_fail(const char *file, int line, const char *fmt, ...) printf_like(3, 4);
 _Noreturn void test_skip(const char *reason);
 
-/* A folder that is empty now and gone after the test. */
-const char *test_folder(void);
+/* A directory that is empty now and gone after the test. */
+const char *test_dir(void);
 
 #define TEST(name_)                                                                \
 	static void test_##name_(void);                                            \
