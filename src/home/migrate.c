@@ -16,6 +16,8 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/user.h"
+#include "cgroup/cgroup.h"
+#include "cgroup/scope.h"
 #include "home/autostart.h"
 #include "host/disk.h"
 #include "network/network.h"
@@ -219,13 +221,17 @@ static int renew_tree(const char *path, int depth, struct error *err)
 	return 0;
 }
 
-/* What is named after the directory follows it: the bridge, and the service that starts it. */
+/*
+ * Rename what is named after the cluster's directory: the bridge, the control group, which the next
+ * start creates, and the service that starts the cluster.
+ */
 static int rename_parts(const char *name, const char *old_path, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
 	cleanup_free char *state = NULL;
 	cleanup_free char *place = NULL;
+	cleanup_free char *group = NULL;
 	int r = path_state(&state, err);
 
 	/* A record that can't be read is as bad in its new place as it was in the old one. */
@@ -236,8 +242,12 @@ static int rename_parts(const char *name, const char *old_path, struct error *er
 	profile.bridge = profile_bridge_name(place);
 	before.bridge = old_path ? profile_bridge_name(old_path) : NULL;
 	r = profile_save(&profile, err);
-	if (r < 0 || !before.bridge || !autostart_is_enabled(&before))
+	if (r < 0 || !before.bridge)
 		return r;
+	group = scope_group(before.bridge);
+	cgroup_remove_if_empty(group);
+	if (!autostart_is_enabled(&before))
+		return 0;
 	r = autostart_enable(&profile, err);
 	return r < 0 ? r : autostart_disable(&before, err);
 }

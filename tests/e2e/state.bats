@@ -113,7 +113,7 @@ state=/var/lib/manykube/$ANN
 	[ ! -e "$TOP/var/lib/manykube" ]
 	as_sudo ann status -p dev
 	as_sudo ann ssh -p dev node-1 -- sh -c 'echo kept >/root/note'
-	[ -e "$TOP/var/home/ann/.manykube/profiles/dev/profile.json" ]
+	inside jq -r .bridge /var/home/ann/.manykube/profiles/dev/profile.json >"$BATS_FILE_TMPDIR/bridge"
 	as_user ann kubectl -p dev get node node-1 -o 'jsonpath={.metadata.uid}' >"$BATS_FILE_TMPDIR/uid"
 }
 
@@ -121,6 +121,7 @@ state=/var/lib/manykube/$ANN
 	run -0 as_sudo ann stop -p dev
 	assert_output_has "moved to '$state/profiles/dev'"
 	[ ! -e "$TOP/var/home/ann/.manykube/profiles" ]
+	assert_equal "$(find /sys/fs/cgroup -maxdepth 4 -name "*$(cat "$BATS_FILE_TMPDIR/bridge")*")" ""
 	run as_user ann status -p dev
 	assert_output_has "host: Stopped"
 	assert_equal "$(inside find $state ! -path '*/nodes/*/*' ! -user root)" ""
