@@ -29,7 +29,7 @@ static const struct {
 	{ "Running", HEALTH_OK },          { "Configured", HEALTH_OK },
 	{ "Irrelevant", HEALTH_OK },       { "Paused", HEALTH_PAUSED },
 	{ "Stopped", HEALTH_STOPPED },     { "Nonexistent", HEALTH_NOT_FOUND },
-	{ "Misconfigured", HEALTH_ERROR },
+	{ "Misconfigured", HEALTH_ERROR }, { "Unresponsive", HEALTH_ERROR },
 };
 
 static const struct {

@@ -91,7 +91,9 @@ static void read_running_node(struct node_status *status, const json_t *list, bo
 		status->why = xstrdup("all of its processes are frozen");
 	} else if (!text_is(status->kubelet, "Running")) {
 		status->readiness = starting ? "Starting" : "NotReady";
-		status->why = xstrdup("its kubelet does not run");
+		status->why = xstrdup(text_is(status->kubelet, "Unresponsive")
+					      ? "its kubelet does not answer"
+					      : "its kubelet does not run");
 	} else if (text_is(status->apiserver, "Stopped")) {
 		status->why = xstrdup("its API server does not answer");
 	} else if (!list && cannot_ask) {

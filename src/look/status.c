@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "api/kube.h"
+#include "api/listeners.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -26,6 +27,10 @@
 
 /* At least, for an API server that has just answered. */
 #define SHORTEST_MS 500
+
+/* A kubelet that answers takes a millisecond, on a busy host up to seconds. */
+#define KUBELET_MS   3000
+#define KUBELET_PORT 10250
 
 /* resourceVersion=0: what the API server has in memory is good enough. */
 #define NODES_PATH "/api/v1/nodes?resourceVersion=0"
@@ -121,6 +126,27 @@ static void ask_for_nodes(const struct profile *profile, struct cluster_status *
 	status->front_door = list_nodes(profile, door, clock_now_ms() + FRONT_DOOR_MS, &again) == 0
 				     ? "Running"
 				     : "Stopped";
+}
+
+/*
+ * A kubelet that is stopped or deadlocked has not ended, and the API calls its node Ready for
+ * another 40 s.  What is sent is no TLS; the answer to that costs nothing.
+ */
+static void find_silent_kubelets(struct cluster_status *status)
+{
+	cleanup_with(strlist_release) struct strlist addresses = STRLIST_INIT;
+	cleanup_free bool *silent = xcalloc(status->count + 1, sizeof(*silent));
+
+	if (!any_api_runs(status))
+		return;
+	for (size_t i = 0; i < status->count; i++)
+		if (text_is(status->nodes[i].kubelet, "Running"))
+			strlist_add(&addresses, status->nodes[i].node->address);
+	listeners_find_silent(&addresses, KUBELET_PORT, "GET / HTTP/1.0\r\n\r\n", KUBELET_MS,
+			      silent);
+	for (size_t i = 0, asked = 0; i < status->count; i++)
+		if (text_is(status->nodes[i].kubelet, "Running") && silent[asked++])
+			status->nodes[i].kubelet = "Unresponsive";
 }
 
 static const char *kubeconfig_word(const struct profile *profile)
@@ -236,6 +262,7 @@ int cluster_status_collect(const struct profile *profile, const char *busy_with,
 	}
 	status.kubeconfig_damage = why_not_mend(&status);
 	ask_for_nodes(profile, &status);
+	find_silent_kubelets(&status);
 	readiness_read(&status, status.api_nodes, busy_with);
 	*ret = status;
 	status = CLUSTER_STATUS_INIT;

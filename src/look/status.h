@@ -9,7 +9,7 @@
 struct node_status {
 	const struct node *node; /* of the profile that was asked about */
 	const char *host;
-	const char *kubelet;
+	const char *kubelet;    /* also "Unresponsive": it runs, but does not answer */
 	const char *apiserver;  /* "Irrelevant" for a worker */
 	const char *kubeconfig; /* "Irrelevant" for a worker; as minikube has it, the word of host
 				   on a control plane that does not run */
@@ -45,7 +45,8 @@ struct cluster_status {
 
 /*
  * Look at all nodes, and ask the API about them; an API server that does not answer is not waited
- * for longer than 2 s, all of them together.  BUSY_WITH is the command that works on the cluster
+ * for longer than 2 s, all of them together, and kubelets not for longer than 3 s.  BUSY_WITH is
+ * the command that works on the cluster
  * ("manykube start") or NULL.
  */
 int cluster_status_collect(const struct profile *profile, const char *busy_with,

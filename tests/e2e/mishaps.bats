@@ -52,6 +52,13 @@ node_2_is_lost() {
 
 @test "a kubelet that hangs keeps nobody else waiting, is mentioned, and repaired by start" {
 	stop_service kubelet
+	# The API still calls its node Ready.
+	run manykube status -o json
+	assert_status 2
+	assert_equal "$(jq -r '.[] | select(.Name == "node-2") | .Kubelet + " " + .Node' <<<"$output")" \
+		"Unresponsive NotReady"
+	run manykube status -o table
+	assert_output_has "node-2 is NotReady: its kubelet does not answer"
 	within 120 node_2_is_lost
 	run -0 manykube node add other
 	assert_output_has "node-2 is not Ready"
