@@ -8,6 +8,9 @@
  *  3. The painter puts them into a struct steps, and draws that ten times a second.
  *  4. Told to quit by progress_free(), it clears the live lines and ends.  When we died it
  *     leaves them as they are, since our last words may stand below.
+ *
+ * Elsewhere we print each step when it ends, and the painter only the steps that take long, now and
+ * then, so that neither a log nor its reader takes long work for a hang.
  */
 
 #include "cli/progress.h"
@@ -33,6 +36,7 @@
 #include "cli/text.h"
 
 #define FRAME_MS   100
+#define PLAIN_MS   1000
 #define SHORT_TEXT 400 /* the most that is sent of one, except of notes */
 
 enum message {
@@ -50,6 +54,7 @@ struct progress {
 	struct observer observer;
 	bool quiet;
 	pid_t painter; /* 0 if there is none */
+	bool live;     /* the painter draws on a terminal, and prints all lines */
 	int pipe;
 	struct steps *steps; /* under way; a painter has steps of its own */
 	struct steps_look look;
@@ -147,9 +152,20 @@ static void draw(struct painter *painter, bool live)
 		(void)file_write_all(STDERR_FILENO, out.text, out.len);
 }
 
+/* Without a terminal: only the steps that take long; the finished lines are printed elsewhere. */
+static void report_long_steps(struct painter *painter)
+{
+	strbuf_reset(&painter->above);
+	if (painter->quit)
+		return;
+	steps_report(painter->steps, clock_now_ms(), &painter->above);
+	(void)file_write_all(STDERR_FILENO, painter->above.text, painter->above.len);
+}
+
 static _Noreturn void paint(int pipe, const struct steps_look *look)
 {
 	struct painter painter = { .steps = steps_new(look), STRBUF_INIT, STRBUF_INIT };
+	bool live = look->columns > 0;
 
 	/* Ctrl-C is for our parent; we end when it does. */
 	(void)signal(SIGINT, SIG_IGN);
@@ -162,14 +178,17 @@ static _Noreturn void paint(int pipe, const struct steps_look *look)
 		struct pollfd poll_fd = { .fd = STDIN_FILENO, .events = POLLIN };
 		ssize_t len;
 
-		if (poll(&poll_fd, 1, FRAME_MS) > 0) {
+		if (poll(&poll_fd, 1, live ? FRAME_MS : PLAIN_MS) > 0) {
 			len = read(STDIN_FILENO, strbuf_grow(&painter.input, PIPE_BUF), PIPE_BUF);
 			if (len <= 0)
 				_exit(EXIT_FAILURE);
 			strbuf_grown(&painter.input, (size_t)len);
 			take_messages(&painter);
 		}
-		draw(&painter, !painter.quit);
+		if (live)
+			draw(&painter, !painter.quit);
+		else
+			report_long_steps(&painter);
 	}
 	_exit(EXIT_SUCCESS);
 }
@@ -192,6 +211,7 @@ static int start_painter(struct progress *progress, const struct steps_look *loo
 		return -EAGAIN;
 	}
 	progress->pipe = fds[1];
+	progress->live = look->columns > 0;
 	return 0;
 }
 
@@ -225,17 +245,6 @@ static void observe_begins(struct observer *observer, const char *step, const ch
 		TELL(progress, MESSAGE_BEGIN, step, node);
 }
 
-/* Not on a terminal: a line now and then, so that a log of long work is not mute. */
-static void tell_plainly(struct progress *progress, const char *step)
-{
-	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
-
-	if (progress->quiet)
-		return;
-	steps_report(progress->steps, step, clock_now_ms(), &out);
-	(void)file_write_all(STDERR_FILENO, out.text, out.len);
-}
-
 static void observe_goes_on(struct observer *observer, const char *step, const char *node,
 			    const char *detail, uint64_t done, uint64_t total)
 {
@@ -245,10 +254,8 @@ static void observe_goes_on(struct observer *observer, const char *step, const c
 
 	events_progress(step, detail, done, total);
 	steps_progress(progress->steps, step, node, detail, done, total, clock_now_ms());
-	if (!progress->painter) {
-		tell_plainly(progress, step);
+	if (!progress->painter)
 		return;
-	}
 	done_text = xasprintf("%llu", (unsigned long long)done);
 	total_text = xasprintf("%llu", (unsigned long long)total);
 	TELL(progress, MESSAGE_PROGRESS, step, node, detail, done_text, total_text);
@@ -265,7 +272,7 @@ static void observe_ends(struct observer *observer, const char *step, const char
 	steps_end(progress->steps, step, node, ok, now, &out);
 	if (progress->painter)
 		TELL(progress, MESSAGE_END, step, node, ok ? "ok" : NULL);
-	else if (!progress->quiet)
+	if (!progress->live && !progress->quiet)
 		(void)file_write_all(STDERR_FILENO, out.text, out.len);
 }
 
@@ -273,7 +280,7 @@ static void show_note(struct progress *progress, const char *text)
 {
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
 
-	if (progress->painter) {
+	if (progress->live) {
 		TELL(progress, MESSAGE_NOTE, text);
 		return;
 	}
@@ -309,6 +316,7 @@ static void end_painter(struct progress *progress)
 	while (waitpid(progress->painter, NULL, 0) < 0 && errno == EINTR)
 		;
 	progress->painter = 0;
+	progress->live = false;
 	progress->pipe = -1;
 }
 
@@ -345,7 +353,7 @@ static void show_warning(const char *text)
 {
 	cleanup_free char *line = NULL;
 
-	if (!shown->painter) {
+	if (!shown->live) {
 		say_warning(text);
 		return;
 	}
@@ -381,7 +389,7 @@ struct progress *progress_new(bool quiet, int verbosity)
 	progress->look = look;
 	progress->pipe = -1;
 	progress->steps = steps_new(&look);
-	if (live)
+	if (!mute)
 		(void)start_painter(progress, &look);
 	if (events_on_stdout())
 		return progress;

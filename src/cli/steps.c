@@ -363,25 +363,47 @@ static void render_step(const struct steps *steps, const struct step *step, int6
 	strbuf_add_char(out, '\n');
 }
 
-void steps_report(struct steps *steps, const char *words, int64_t now_ms, struct strbuf *out)
+static bool is_due(const struct step *step, int64_t now_ms)
 {
-	struct step *step = find_step(steps, words);
-	const struct part *part;
+	if (step->reported_ms == 0 && !step->tells_left)
+		return now_ms - step->begun_ms >= STEPS_FIRST_REPORT_MS;
+	return now_ms - MAX(step->begun_ms, step->reported_ms) >= STEPS_REPORT_MS;
+}
 
-	if (!step || now_ms - MAX(step->begun_ms, step->reported_ms) < STEPS_REPORT_MS)
-		return;
-	step->reported_ms = now_ms;
-	part = &step->parts[0];
+static void report_step(const struct step *step, int64_t now_ms, struct strbuf *out)
+{
+	const struct part *part = &step->parts[0];
+	const char *separator = ": ";
+
 	strbuf_add(out, "  ");
 	add_capital(out, step->words);
-	strbuf_add(out, ": ");
-	if (part->total)
-		strbuf_addf(out, "%u%% after ", percent(part));
+	for (size_t i = 0; i < step->count; i++) {
+		if (!step->parts[i].node || step->parts[i].ended)
+			continue;
+		strbuf_addf(out, "%s%s", separator, step->parts[i].node);
+		separator = ", ";
+	}
+	if (step->count == 1 && part->total)
+		strbuf_addf(out, ": %u%% after ", percent(part));
+	else
+		strbuf_add(out, ": still running after ");
 	add_seconds(out, now_ms - step->begun_ms);
 	add_left(step, now_ms, out);
-	if (part->detail)
+	if (step->count == 1 && part->detail)
 		strbuf_addf(out, ": %s", part->detail);
 	strbuf_add_char(out, '\n');
+}
+
+void steps_report(struct steps *steps, int64_t now_ms, struct strbuf *out)
+{
+	for (size_t i = 0; i < steps->count; i++) {
+		struct step *step = &steps->items[i];
+
+		if (!is_due(step, now_ms))
+			continue;
+		step->reported_ms = now_ms;
+		report_step(step, now_ms, out);
+	}
 }
 
 /* The nodes of STEP side by side; returns the number of lines. */

@@ -43,10 +43,14 @@ void steps_expect(struct steps *steps, const char *step, int64_t expected_ms, in
 int64_t steps_left_ms(int64_t elapsed_ms, uint64_t begun, uint64_t done, uint64_t total,
 		      int64_t expected_ms) must_check;
 
-/* Add one line about the step to OUT, for a log: how far it is and what it is working on.  Adds
- * nothing if the step began, or was last reported, less than STEPS_REPORT_MS ago. */
-#define STEPS_REPORT_MS 30000
-void steps_report(struct steps *steps, const char *step, int64_t now_ms, struct strbuf *out);
+/*
+ * For a log: add to OUT one line about each step that is due, with how far it is and what it is
+ * working on.  A step is due every STEPS_REPORT_MS, and for the first time after
+ * STEPS_FIRST_REPORT_MS unless it is expected to be long.
+ */
+#define STEPS_FIRST_REPORT_MS 10000
+#define STEPS_REPORT_MS       30000
+void steps_report(struct steps *steps, int64_t now_ms, struct strbuf *out);
 
 /* How long the step has been under way for NODE, at NOW_MS. */
 int64_t steps_taken_ms(struct steps *steps, const char *step, const char *node, int64_t now_ms);

@@ -179,13 +179,40 @@ TEST(a_long_step_shows_how_far_it_is_and_what_is_left)
 	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [####......] 43% 5m12s, 7m left "
 			     "3 of 7: etcd\n");
 	strbuf_reset(&out);
-	steps_report(steps, "getting Kubernetes v1.36.3", 312000, &out);
+	steps_report(steps, 312000, &out);
 	ASSERT_STR(out.text, "  Getting Kubernetes v1.36.3: 43% after 5m12s, 7m left: "
 			     "3 of 7: etcd\n");
 	strbuf_reset(&out);
 	steps_progress(steps, "getting Kubernetes v1.36.3", NULL, NULL, 990, 1000, 700000);
 	ASSERT_INT(steps_render(steps, 700000, &out), 1);
 	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [#########.] 99% 11m40s, 10s left\n");
+	steps_free(steps);
+	strbuf_release(&out);
+}
+
+TEST(a_log_tells_which_steps_take_long)
+{
+	const struct steps_look look = { .columns = 0 };
+	struct steps *steps = steps_new(&look);
+
+	steps_report(steps, 900000, &out);
+	steps_begin(steps, "starting node", "node-1", 1000);
+	steps_begin(steps, "starting node", "node-2", 1000);
+	steps_begin(steps, "starting node", "node-3", 1000);
+	steps_begin(steps, "waiting for the API", NULL, 9000);
+	steps_report(steps, 10999, &out);
+	ASSERT_STR(out.text, "");
+	steps_end(steps, "starting node", "node-2", true, 10999, &out);
+	steps_report(steps, 11000, &out);
+	ASSERT_STR(out.text, "  Starting node: node-1, node-3: still running after 10.0s\n");
+	strbuf_reset(&out);
+	steps_report(steps, 20000, &out);
+	ASSERT_STR(out.text, "  Waiting for the API: still running after 11.0s\n");
+	strbuf_reset(&out);
+	steps_report(steps, 40999, &out);
+	ASSERT_STR(out.text, "");
+	steps_report(steps, 41000, &out);
+	ASSERT_STR(out.text, "  Starting node: node-1, node-3: still running after 40.0s\n");
 	steps_free(steps);
 	strbuf_release(&out);
 }
@@ -205,16 +232,13 @@ TEST(a_log_gets_a_line_every_half_minute_however_much_is_told)
 
 		steps_progress(steps, "getting Kubernetes", NULL, package, i, 2400, now);
 		strbuf_reset(&out);
-		steps_report(steps, "getting Kubernetes", now, &out);
+		steps_report(steps, now, &out);
 		lines += out.len > 0;
 		if (i == 120)
 			ASSERT_STR(out.text, "  Getting Kubernetes: 5% after 30.0s, 10m left: "
 					     "1 of 7: package-120\n");
 	}
 	ASSERT_INT(lines, 20);
-	strbuf_reset(&out);
-	steps_report(steps, "something else", 900000, &out);
-	ASSERT_STR(out.text, "");
 	steps_free(steps);
 	strbuf_release(&out);
 }
