@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "base/strlist.h"
 #include "base/user.h"
+#include "host/link.h"
 #include "record/profile.h"
 #include "record/state.h"
 
@@ -196,20 +197,31 @@ static bool others_have_clusters(const char *own)
 	return false;
 }
 
+/* Who may need CACHE beside the clusters in STATE, which are gone; NULL if nobody is known. */
+static const char *find_other_users(const char *cache, const char *state)
+{
+	if (strcmp(cache, MANYKUBE_CACHE_DIR) != 0)
+		return "other homes may use it, too";
+	if (others_have_clusters(state))
+		return "other users may use it, too";
+	/* With MANYKUBE_HOME clusters can be anywhere. */
+	return link_any_of_cluster() ? "a cluster of another home is running" : NULL;
+}
+
 /* The cache of all users. */
 static int purge_cache(const char *state, struct error *err)
 {
 	cleanup_free char *cache = NULL;
+	const char *why;
 	int r = path_cache(&cache, err);
 
 	if (r < 0 || !file_exists(cache))
 		return r;
-	if (strcmp(cache, MANYKUBE_CACHE_DIR) != 0 || others_have_clusters(state)) {
-		log_warning("the cache '%s' stays: other %s may use it, too", cache,
-			    strcmp(cache, MANYKUBE_CACHE_DIR) != 0 ? "homes" : "users");
-		return 0;
-	}
-	return remove_known(cache, cache, is_version, err);
+	why = find_other_users(cache, state);
+	if (!why)
+		return remove_known(cache, cache, is_version, err);
+	log_warning("the cache '%s' stays: %s", cache, why);
+	return 0;
 }
 
 /* MANYKUBE_HOME; the directory that MANYKUBE_CACHE names may serve other homes, with running

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "host/link.h"
 
 #define SETTINGS "/proc/sys/net/ipv4/conf"
 
@@ -116,13 +117,6 @@ static int set_forwarding(const char *link, const char *value, struct error *err
 	return file_poke(path, value, err);
 }
 
-/* Bridges of clusters, and their ports, forward by themselves or not at all: mkXXXXXXXX[.N]. */
-static bool is_of_a_cluster(const char *link)
-{
-	return strncmp(link, "mk", 2) == 0 && strspn(link + 2, "0123456789abcdef") == 8 &&
-	       (link[10] == '\0' || link[10] == '.');
-}
-
 /* Sort LINK, which may be "default", into RECORD.  LATE links come up with what "default" says. */
 static void sort_link(struct record *record, const char *link, bool late)
 {
@@ -145,7 +139,7 @@ static int sort_links(struct record *record, struct error *err)
 		return error_sys(err, "cannot read '" SETTINGS "'");
 	while ((entry = readdir(directory)))
 		if (*entry->d_name != '.' && strcmp(entry->d_name, "all") != 0 &&
-		    !is_of_a_cluster(entry->d_name))
+		    !link_is_of_cluster(entry->d_name))
 			sort_link(record, entry->d_name, late);
 	(void)closedir(directory);
 	return 0;

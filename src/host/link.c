@@ -310,3 +310,21 @@ int link_delete_route(struct link_socket *socket, struct in_addr destination, un
 		return route_failed(socket, r, "delete", destination, prefix, gateway, err);
 	return 0;
 }
+
+bool link_is_of_cluster(const char *name)
+{
+	return strncmp(name, "mk", 2) == 0 && strspn(name + 2, "0123456789abcdef") == 8 &&
+	       (name[10] == '\0' || name[10] == '.');
+}
+
+bool link_any_of_cluster(void)
+{
+	struct if_nameindex *links = if_nameindex();
+	bool any = false;
+
+	for (size_t i = 0; links && links[i].if_index != 0; i++)
+		any |= link_is_of_cluster(links[i].if_name);
+	if (links)
+		if_freenameindex(links);
+	return any;
+}

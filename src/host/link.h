@@ -81,3 +81,9 @@ int link_each_network(struct link_socket *socket, link_network_fn fn, void *data
 /* Call FN for every link; a negative result of FN ends the walk and is returned. */
 typedef int (*link_name_fn)(const char *name, void *data);
 int link_each(struct link_socket *socket, link_name_fn fn, void *data, struct error *err);
+
+/* Whether NAME is that of a cluster's bridge or of a port of one: mkXXXXXXXX[.N]. */
+bool link_is_of_cluster(const char *name);
+
+/* Whether this host has a link of a cluster, of whichever user or home. */
+bool link_any_of_cluster(void);

@@ -44,6 +44,7 @@ teardown_file() {
 	local user
 
 	[ -n "${TOP:-}" ] || return 0
+	ip link del mk0e2e0e2e 2>/dev/null || true
 	for user in ann bob; do
 		as_sudo $user delete -q --all || true
 	done
@@ -245,6 +246,12 @@ state=/var/lib/manykube/$ANN
 	[ ! -e "$TOP$state" ]
 	[ ! -e "$TOP/var/home/ann/.manykube" ]
 	as_user bob kubectl -p dev get nodes
+	# A cluster of another home, as far as the host shows it.
+	ip link add mk0e2e0e2e type bridge
+	run -0 as_sudo bob delete --all --purge
+	ip link del mk0e2e0e2e
+	assert_output_has "a cluster of another home is running"
+	[ -e "$TOP/var/cache/manykube/$VERSION" ]
 	run -0 as_sudo bob delete --all --purge
 	assert_equal "$(find "$TOP/var/lib" "$TOP/var/cache" -mindepth 1)" ""
 	for bridge in $bridges; do
