@@ -289,7 +289,7 @@ static int open_log(const struct profile *profile, struct error *err)
 	return log_open(log, err);
 }
 
-/* Nodes of a cluster that was moved are closed until a start: see home/old-home.c. */
+/* Nodes of a cluster that was moved are closed until a start: see record/old-home.c. */
 static void open_moved(const char *nodes, const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/%s", nodes, name);
