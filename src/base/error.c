@@ -12,64 +12,69 @@
 
 /* clang-format off */
 const struct reason reason_usage = { "MK_USAGE", 14, NULL,
-	"the command line is wrong, or asks for what can't be done" };
-const struct reason reason_cluster_file = { "MK_CLUSTER_FILE", 18, "'manykube config explain' shows the fields there are",
-	"the file that describes a cluster is wrong" };
+	"the command line is wrong, or asks for something impossible" };
+const struct reason reason_cluster_file = { "MK_CLUSTER_FILE", 18, "'manykube config explain' "
+								   "lists the fields",
+	"the cluster file is wrong" };
 const struct reason reason_interrupted = { "MK_INTERRUPTED", 11,
-	"nothing is lost: run the same command again to go on",
-	"a signal, such as Ctrl-C, ended a command that changes a cluster" };
-const struct reason reason_busy = { "MK_BUSY", 11, "wait for it to end, then run this command again",
-	"another command works on the cluster" };
+	"nothing is lost: run the same command again to continue",
+	"a signal, such as Ctrl-C, interrupted a command that changes a cluster" };
+const struct reason reason_busy = { "MK_BUSY", 11, "wait for it to finish, then run this command "
+						   "again",
+	"another command is using the cluster" };
 const struct reason reason_not_root = { "HOST_NOT_ROOT", 37, "run the command as root, for instance with sudo",
 	"the command needs root" };
 const struct reason reason_host_missing_tool = { "HOST_MISSING_TOOL", 35, NULL,
 	"a program that nodes need is not installed" };
 const struct reason reason_host_unsupported = { "HOST_UNSUPPORTED", 36, NULL,
-	"the kernel, or something else of this machine, lacks what nodes need" };
+	"the kernel or another part of this host lacks a feature that nodes need" };
 const struct reason reason_host_config = { "HOST_CONFIG", 38, NULL,
-	"the state directory, a profile, the settings or the kubeconfig is damaged or out of reach" };
+	"the state directory, a profile, the settings or the kubeconfig is damaged or "
+	"inaccessible" };
 const struct reason reason_resources = { "RSRC_INSUFFICIENT", 23, NULL,
-	"too little memory or too few processors" };
+	"not enough memory or CPUs" };
 const struct reason reason_storage = { "RSRC_INSUFFICIENT_STORAGE", 26,
-	"make room, or set MANYKUBE_HOME to a directory on a larger disk",
-	"the disk is full or nearly so" };
+	"free some space, or set MANYKUBE_HOME to a directory on a larger disk",
+	"the disk is full or almost full" };
 const struct reason reason_network = { "IF_ERROR", 70, NULL,
-	"the cluster's network can't be made: bridge, addresses, routes, nftables" };
-const struct reason reason_subnet_taken = { "IF_SUBNET_CONFLICT", 71, "choose another with --subnet",
-	"the subnet is in use on this machine" };
-const struct reason reason_port_taken = { "IF_PORT_CONFLICT", 71, "end what uses the port, or choose another one",
-	"a port of this machine is in use" };
+	"the cluster's network cannot be set up: bridge, addresses, routes, nftables" };
+const struct reason reason_subnet_taken = { "IF_SUBNET_CONFLICT", 71, "choose another one with --subnet",
+	"the subnet is in use on this host" };
+const struct reason reason_port_taken = { "IF_PORT_CONFLICT", 71, "stop the program that uses the "
+								  "port, or choose another port",
+	"a port of this host is in use" };
 const struct reason reason_download = { "INET_DOWNLOAD", 40, NULL,
-	"what nodes run can't be downloaded or is not in the cache" };
+	"Kubernetes cannot be downloaded, or is not in the cache" };
 const struct reason reason_version_unsupported = { "K8S_UNSUPPORTED_VERSION", 106, NULL,
-	"this Kubernetes version is not supported, or not together with the cluster's" };
+	"the Kubernetes version is not supported, or does not fit the cluster's" };
 const struct reason reason_cluster_missing = { "GUEST_CLUSTER_NOT_FOUND", 85,
-	"'manykube profile list' shows the clusters there are; 'manykube start' makes one",
+	"'manykube profile list' lists the clusters; 'manykube start' creates one",
 	"there is no such cluster" };
-const struct reason reason_node_missing = { "GUEST_NODE_RETRIEVE", 85, "'manykube node list' shows the nodes there are",
+const struct reason reason_node_missing = { "GUEST_NODE_RETRIEVE", 85, "'manykube node list' lists the nodes",
 	"the cluster has no such node" };
-const struct reason reason_node_not_running = { "GUEST_NOT_RUNNING", 83, "'manykube start' brings the cluster's nodes up",
-	"the node does not run" };
-const struct reason reason_node_paused = { "GUEST_PAUSED", 83, "'manykube unpause' lets the cluster's nodes go on",
+const struct reason reason_node_not_running = { "GUEST_NOT_RUNNING", 83, "'manykube start' starts the cluster's nodes",
+	"the node is not running" };
+const struct reason reason_node_paused = { "GUEST_PAUSED", 83, "'manykube unpause' resumes the "
+							       "cluster's nodes",
 	"the node is paused" };
 const struct reason reason_node_failed = { "GUEST_NODE_PROVISION", 80, NULL,
-	"a node can't be made or did not come up" };
+	"a node cannot be created or did not start" };
 const struct reason reason_copy = { "GUEST_CP", 80, NULL,
-	"something can't be copied to or from a node" };
+	"a file cannot be copied to or from a node" };
 const struct reason reason_command_refused = { "GUEST_COMMAND_REFUSED", 126, NULL,
-	"the node can't execute the program that 'manykube ssh' is to run there, as in a shell" };
+	"the node cannot execute the command of 'manykube ssh', as in a shell" };
 const struct reason reason_command_missing = { "GUEST_COMMAND", 127, NULL,
-	"the node has no such program as 'manykube ssh' is to run there, as in a shell" };
+	"the command of 'manykube ssh' does not exist on the node, as in a shell" };
 const struct reason reason_node_path = { "GUEST_PATH_MISSING", 85, NULL,
-	"a file or directory is not on the node" };
+	"no such file or directory on the node" };
 const struct reason reason_host_path = { "HOST_PATH_MISSING", 35, NULL,
-	"a file or directory is not on this machine" };
+	"no such file or directory on this host" };
 const struct reason reason_control_plane = { "K8S_ERROR", 100, NULL,
-	"the control plane can't be made, or refused something" };
-const struct reason reason_api_not_running = { "K8S_APISERVER_STOPPED", 103, "'manykube start' brings it up",
+	"the control plane cannot be set up, or refused a request" };
+const struct reason reason_api_not_running = { "K8S_APISERVER_STOPPED", 103, "'manykube start' starts it",
 	"the API does not answer" };
 const struct reason reason_wait_timeout = { "K8S_WAIT_TIMEOUT", 102, NULL,
-	"what was waited for did not come in time" };
+	"timed out waiting for the cluster" };
 
 const struct reason *const reasons[] = {
 	&reason_interrupted,

@@ -5,13 +5,13 @@
 
 #include "cli/document.h"
 
-/* Whether a title was written last: what follows is its own first paragraph. */
+/* Whether a title was written last: the next paragraph needs no macro. */
 static bool after_title;
 
-/* Write the LEN bytes at TEXT, which begin a line. */
+/* Write the LEN bytes at TEXT, which start a line. */
 static void put_line(FILE *out, const char *text, size_t len)
 {
-	/* Else it would be a request. */
+	/* Otherwise it would be a request. */
 	if (len > 0 && (*text == '.' || *text == '\''))
 		fputs("\\&", out);
 	for (size_t i = 0; i < len; i++) {
@@ -19,7 +19,7 @@ static void put_line(FILE *out, const char *text, size_t len)
 		case '\\':
 			fputs("\\e", out);
 			break;
-		case '-': /* not a hyphen: what is shown is to be copied */
+		case '-': /* not a hyphen, so that examples can be copied */
 			fputs("\\-", out);
 			break;
 		case '\'':

@@ -1,4 +1,4 @@
-/* What happens, for programs. */
+/* Events, for programs. */
 
 #include "cli/events.h"
 
@@ -15,13 +15,13 @@
 
 #define TYPE(word) "io.manykube." word
 
-/* The most that is kept of one start. */
+/* Size limit of the events kept of one start. */
 #define RECORD_BYTES (1 << 20)
 
-/* How often work that goes on is worth an event. */
+/* Interval between progress events. */
 #define PROGRESS_MS 500
 
-/* The steps of each command in the order that they begin in; the last one is always "done". */
+/* The steps of each command in the order in which they start; the last one is always "done". */
 static const char *const start_steps[] = {
 	"getting Kubernetes",
 	"making the network",
@@ -51,9 +51,9 @@ static struct {
 	char *record;          /* the file's path, or NULL */
 	int record_fd;         /* -1 until it is open */
 	size_t record_bytes;   /* written so far */
-	struct strbuf pending; /* for the record, until it is open */
-	char *artifact;        /* what was last said to be worked on */
-	int64_t progress_ms;   /* and when */
+	struct strbuf pending; /* for the file, until it is open */
+	char *artifact;        /* the last reported artifact */
+	int64_t progress_ms;   /* and its time */
 } events = { .steps = other_steps, .record_fd = -1, .pending = { .text = strbuf_empty } };
 
 static size_t count_steps(void)
@@ -122,7 +122,7 @@ static void append(const char *text, size_t len)
 	(void)file_write_all(events.record_fd, text, len);
 }
 
-/* A refused start must not take the record of the last one away: only a step opens it. */
+/* A refused start must keep the file of the last one: only a step opens it. */
 static void open_record(void)
 {
 	if (!events.record || events.record_fd >= 0)
@@ -156,7 +156,7 @@ static bool listens(void)
 	return events.to_stdout || events.record;
 }
 
-/* The place of STEP, counted from 1; 0 if the table has none. */
+/* The position of STEP, counted from 1; 0 if it is not in the table. */
 static size_t place_of(const char *step)
 {
 	for (size_t i = 0; events.steps[i]; i++)
@@ -165,7 +165,7 @@ static size_t place_of(const char *step)
 	return 0;
 }
 
-/* Foreign words may not be UTF-8, which JSON has to be. */
+/* Output of other programs may not be UTF-8, which JSON requires. */
 static json_t *words(const char *text)
 {
 	json_t *string = json_string(text);
@@ -211,7 +211,7 @@ void events_progress(const char *step, const char *detail, uint64_t done, uint64
 	int64_t now = clock_now_ms();
 	cleanup_free char *progress = NULL;
 
-	/* Only of what is got: how many nodes are ready is no download. */
+	/* Only for downloads: the number of ready nodes is none. */
 	if (!listens() || !detail || strncmp(step, start_steps[0], strlen(start_steps[0])) != 0)
 		return;
 	if (events.artifact && strcmp(events.artifact, detail) == 0 &&

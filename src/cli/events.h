@@ -1,8 +1,8 @@
 /*
- * What happens, for programs: a CloudEvent per line.
+ * Events for programs: a CloudEvent per line.
  *
- * With `-o json` the lines go to stdout and take the place of everything that is said to people.
- * A start keeps them in its cluster's logs/events.json as well, however it talks.
+ * With `-o json` the lines go to stdout and replace all messages for people. A start always keeps
+ * them in its cluster's logs/events.json as well.
  *
  * All values are strings.  The types, with their data:
  *
@@ -17,22 +17,21 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 
-/* Whether ARGV, which may be wrong before or behind its -o, asks for events; without -o OUTPUT says
- * it.
- */
+/* Whether ARGV, which may have errors elsewhere, asks for events with -o; without -o OUTPUT
+ * decides. */
 bool events_asked_for(const char *output, char *const *argv);
 
-/* The command "start" or "node add" speaks from now on, in events on stdout if TO_STDOUT. */
+/* Set the command, "start" or "node add", and whether its events go to stdout. */
 void events_begin(const char *command, bool to_stdout);
 
-/* Keep the events in DIR/logs/events.json too: begun anew with the first step that finds the
- * directory. */
+/* Write the events to DIR/logs/events.json, too; the first step that finds the directory truncates
+ * the file. */
 void events_record(const char *dir);
 
-/* Whether stdout has the events, so that nothing else may be said. */
+/* Whether events go to stdout, so that nothing else may be printed. */
 bool events_on_stdout(void);
 
-/* What an observer says.  Steps only ever count up, whatever order they come in. */
+/* Reports of an observer. Step numbers only increase, whatever order the steps come in. */
 void events_step(const char *step, const char *node);
 void events_progress(const char *step, const char *detail, uint64_t done, uint64_t total);
 
@@ -41,5 +40,5 @@ void events_info(const char *text);
 void events_warning(const char *text);
 void events_error(const struct error *err, int code);
 
-/* Add the line of ERR to OUT without telling it. */
+/* Add the event of ERR to OUT without sending it. */
 void events_compose_error(const struct error *err, int code, struct strbuf *out);

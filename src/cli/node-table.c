@@ -70,7 +70,7 @@ static char *role_of(const struct node *node, bool mark_primary)
 			 mark_primary && node->primary ? " (primary)" : "");
 }
 
-/* "314Mi of 23Gi"; what is 0 is not known. */
+/* "314Mi of 23Gi"; 0 means unknown. */
 static char *part_of(uint64_t used_bytes, uint64_t limit_bytes)
 {
 	cleanup_free char *used = used_bytes ? node_table_bytes(used_bytes) : xstrdup("-");
@@ -98,7 +98,7 @@ static const char *or_dash(const char *text)
 	return text && *text ? text : "-";
 }
 
-/* Add a row; DISK, which goes behind the memory, only if it is not NULL. */
+/* Add a row, with DISK after the memory if it is not NULL. */
 static void add_cells(struct table *table, const char *const *cells, const char *disk)
 {
 	const char *row[COLUMNS + 1];
@@ -141,7 +141,7 @@ static const char *paint_state(size_t column, const char *cell)
 		return NULL;
 	if (text_is(cell, "Ready"))
 		return GREEN;
-	/* What somebody wanted, or what will pass. */
+	/* States that are intended or temporary. */
 	if (text_is(cell, "Starting") || text_is(cell, "Paused") || text_is(cell, "Unknown") ||
 	    strncmp(cell, "Ready,", 6) == 0)
 		return YELLOW;
@@ -198,7 +198,7 @@ void node_table_print_headline(const struct profile *profile, enum health health
 	print_wrapped(line.text, 2, look, out);
 }
 
-/* What brings back what does not run, or tells more of what does. */
+/* Advice on how to repair or examine a node. */
 static char *remedy(const struct profile *profile, const struct cluster_status *nodes,
 		    const struct cluster_detail *detail, const struct activity *activity)
 {
@@ -207,10 +207,10 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 
 	if (nodes->kubeconfig_damage && !activity->busy_with)
 		return xstrdup(
-			"correct or remove that kubeconfig, which manykube never overwrites, "
-			"or set KUBECONFIG to another; then run 'manykube start'");
+			"correct or remove that kubeconfig, which manykube does not overwrite, "
+			"or set KUBECONFIG to another file; then run 'manykube start'");
 	if (activity->busy_with)
-		return xasprintf("'%s' works on it just now%s%s", activity->busy_with,
+		return xasprintf("'%s' is working on it%s%s", activity->busy_with,
 				 activity->step_detail ? ": " : "",
 				 activity->step_detail ? activity->step_detail : "");
 	for (size_t i = 0; i < nodes->count; i++) {
@@ -219,32 +219,32 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		if (text_is(detail->nodes[i].state, "Paused"))
 			paused = true;
 		else if (text_is(node->apiserver, "Unknown") && geteuid() != 0)
-			return xstrdup("'sudo manykube status' can ask it");
+			return xstrdup("use 'sudo manykube status'");
 		else if (health_of_parts(node) != HEALTH_OK ||
 			 health_of_word(node->kubeconfig) != HEALTH_OK)
-			/* Where that was in vain, why comes first. */
+			/* If the last repair failed, its reason comes first. */
 			return xstrdup(activity->failure
-					       ? "'manykube logs --problems' may tell more; "
-						 "'manykube start' tries again"
+					       ? "see 'manykube logs --problems'; 'manykube start' "
+						 "tries again"
 					       : "'manykube start' repairs it");
 		else if (!not_ready && detail->nodes[i].why)
 			not_ready = node->node;
 	}
 	if (paused)
-		return xstrdup("'manykube unpause' lets it go on");
+		return xstrdup("'manykube unpause' resumes it");
 	if (not_ready && profile->cni && text_is(profile->cni, "none"))
 		return xstrdup(
-			"the cluster was made with --cni=none: nodes become Ready once a CNI "
+			"the cluster was created with --cni=none: nodes become Ready once a CNI "
 			"is installed");
 	if (nodes->front_door && health_of_word(nodes->front_door) != HEALTH_OK)
 		return xstrdup("'manykube start' restarts the front door");
-	return not_ready ? xasprintf("'manykube start' restarts what hangs; 'manykube logs %s' may "
-				     "tell more",
+	return not_ready ? xasprintf("'manykube start' restarts what hangs; see also 'manykube "
+				     "logs %s'",
 				     not_ready->name)
 			 : NULL;
 }
 
-/* What is wrong with one node, or NULL. */
+/* The problem of one node, or NULL. */
 static char *problem_of(const struct node_status *status, const struct node_detail *detail,
 			const char *kubeconfig_damage)
 {
@@ -256,7 +256,7 @@ static char *problem_of(const struct node_status *status, const struct node_deta
 		return xasprintf("%s is %s: %s", name, detail->state, detail->why);
 	if (text_is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK &&
 	    kubeconfig_damage)
-		return xasprintf("kubectl can't use this cluster: %s", kubeconfig_damage);
+		return xasprintf("kubectl cannot use this cluster: %s", kubeconfig_damage);
 	if (text_is(status->host, "Running") && health_of_word(status->kubeconfig) != HEALTH_OK)
 		return xasprintf("kubectl is not set to use this cluster: its kubeconfig is %s",
 				 status->kubeconfig);
@@ -272,7 +272,7 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 
 	if (!what_to_do)
 		return;
-	/* What works on it now is no advice. */
+	/* A command in progress is not advice. */
 	complete = activity->busy_with ? take_ptr(what_to_do) : advice_complete(what_to_do);
 	fputc('\n', out);
 	for (size_t i = 0; i < nodes->count; i++) {

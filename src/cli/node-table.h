@@ -1,4 +1,4 @@
-/* The nodes of a cluster in a table, and in words what is wrong with them. */
+/* The table of a cluster's nodes, and a text about their problems. */
 #pragma once
 
 #include <stdio.h>
@@ -15,12 +15,11 @@ struct node_table_look {
 /* "control-plane" or "worker". */
 const char *node_table_role(const struct node *node);
 
-/* What NODE has: what it was given, or all that the host has. */
+/* The resources of NODE: its limits, or all of the host's. */
 unsigned node_table_cpus(const struct node *node);
 uint64_t node_table_memory(const struct node *node);
 
-/* Print the table of NODES with what is known of each, DETAIL; all of it, as far as LOOK has room
- * side by side. */
+/* Print the table of NODES with their DETAIL, in as many parts as LOOK's width requires. */
 void node_table_print(const struct cluster_status *nodes, const struct cluster_detail *detail,
 		      const struct node_table_look *look, FILE *out);
 
@@ -28,12 +27,11 @@ void node_table_print(const struct cluster_status *nodes, const struct cluster_d
 void node_table_print_headline(const struct profile *profile, enum health health,
 			       const struct node_table_look *look, FILE *out);
 
-/* What is wrong with NODES and what can be done about it, with an empty line before; nothing if
- * all is well. */
+/* Print the problems of NODES and advice, after an empty line; nothing if there are none. */
 void node_table_print_problems(const struct profile *profile, const struct cluster_status *nodes,
 			       const struct cluster_detail *detail, const struct activity *activity,
 			       const struct node_table_look *look, FILE *out);
 
-/* For the caller to free: bytes as "812Mi", "1.5Gi", and seconds as "45s", "3h5m", "12d". */
+/* Bytes as "812Mi", "1.5Gi", and seconds as "45s", "3h5m", "12d"; the caller frees the result. */
 char *node_table_bytes(uint64_t bytes) must_check;
 char *node_table_age(int64_t seconds) must_check;

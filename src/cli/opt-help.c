@@ -1,4 +1,4 @@
-/* The help that option tables give. */
+/* Help generated from option tables. */
 
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 /* Longer options have their help on the next line. */
 #define WIDEST_NAME    28
-#define NARROWEST_GAP  8  /* where help begins if all options are longer */
-#define NARROWEST_HELP 24 /* with less room beside the options, it is below them */
+#define NARROWEST_GAP  8  /* where help starts if all options are longer */
+#define NARROWEST_HELP 24 /* with fewer columns beside the options, help goes below them */
 
 char *opt_heading(const struct opt *opt)
 {
@@ -43,7 +43,7 @@ static void add_size(struct strbuf *out, uint64_t bytes)
 		strbuf_addf(out, "%llum", (unsigned long long)(bytes >> 20));
 }
 
-/* " (default: 6m)", or nothing if the option has no default worth saying. */
+/* " (default: 6m)", or nothing if the option has no default to show. */
 static void add_default(struct strbuf *out, const struct opt *opt)
 {
 	cleanup_with(strbuf_release) struct strbuf value = STRBUF_INIT;
@@ -87,7 +87,7 @@ void opt_describe(const struct opt *opt, struct strbuf *out)
 		add_default(out, opt);
 }
 
-/* The heading as it stands in the list: letters are a column of their own. */
+/* The option as shown in the list: short options are a column of their own. */
 static char *indented(const struct opt *opt)
 {
 	cleanup_free char *heading = opt_heading(opt);

@@ -17,7 +17,7 @@
 struct parser {
 	const struct opt *const *tables;
 	char **argv;           /* what is still to be read */
-	struct strlist begun;  /* names of the lists that were begun anew */
+	struct strlist begun;  /* names of the lists that were cleared */
 	struct strlist *given; /* names of the options that were read */
 };
 
@@ -101,7 +101,7 @@ static int set_size(const struct opt *opt, const char *value, struct error *err)
 	return parse_size(value, opt->to.bytes, err);
 }
 
-/* Add what VALUE names to OPT's list. */
+/* Add the items of VALUE to OPT's list. */
 static int add_items(const struct opt *opt, const char *value, bool split, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist items = STRLIST_INIT;
@@ -139,12 +139,12 @@ static bool is_harmless(const struct opt *opt, const char *value)
 	return !*value || strlist_has(&words, "*") || strlist_has(&words, value);
 }
 
-/* Refuse OPT, which does not exist here, unless nothing would be different with it. */
+/* Refuse OPT, which does not exist here, unless it would make no difference. */
 static int refuse_absent(const struct opt *opt, const char *value, struct error *err)
 {
 	if (is_harmless(opt, value))
 		return 0;
-	(void)error_because(err, &reason_usage, -EINVAL, "there is no option '--%s%s%s'", opt->name,
+	(void)error_because(err, &reason_usage, -EINVAL, "unknown option '--%s%s%s'", opt->name,
 			    opt->operand ? "=" : "", opt->operand ? value : "");
 	return error_hint(err, -EINVAL, "%s", opt->help);
 }
@@ -182,7 +182,7 @@ static int set_value(const struct opt *opt, const char *value, struct error *err
 	return 0;
 }
 
-/* WHERE is the variable's name or the option as it was written. */
+/* WHERE is the variable's name, or the option as given. */
 static int wrong_value(struct error *err, const char *where)
 {
 	error_prefix(err, -EINVAL, "%s", where);
@@ -219,8 +219,8 @@ int opt_take_environment(const struct opt *table, struct strlist *given, struct 
 			continue;
 		if (opt_set(opt, value, err) < 0) {
 			(void)wrong_value(err, name);
-			return error_hint(err, -EINVAL,
-					  "correct the variable, or unset it: unset %s", name);
+			return error_hint(err, -EINVAL, "correct or unset the variable: unset %s",
+					  name);
 		}
 		strlist_add(given, opt->name);
 	}
@@ -273,12 +273,12 @@ static int unknown_name(const struct parser *parser, const char *name, size_t le
 				suggest_offer(&suggest, opt->name);
 	if (suggest.nearest)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "there is no option '--%s'; did you mean '--%s'?", word,
+				     "unknown option '--%s'; did you mean '--%s'?", word,
 				     suggest.nearest);
-	return error_because(err, &reason_usage, -EINVAL, "there is no option '--%s'", word);
+	return error_because(err, &reason_usage, -EINVAL, "unknown option '--%s'", word);
 }
 
-/* Set OPT, written as WRITTEN, to VALUE. */
+/* Set OPT, given as WRITTEN, to VALUE. */
 static int take_value(struct parser *parser, const struct opt *opt, const char *written,
 		      const char *value, struct error *err)
 {
@@ -303,7 +303,7 @@ static bool is_digit(const char *text)
 	return text && isdigit((unsigned char)text[0]) && !text[1];
 }
 
-/* Set OPT, which was written without a value: it has none, or the next argument is it. */
+/* Set OPT, which was given without a value: it takes none, or the next argument is the value. */
 static int take_next(struct parser *parser, const struct opt *opt, const char *written,
 		     struct error *err)
 {
@@ -358,8 +358,8 @@ static int parse_letters(struct parser *parser, const char *argument, struct err
 
 		if (!opt)
 			return error_because(err, &reason_usage, -EINVAL,
-					     argument[2] ? "there is no option '-%c' (in '%s')"
-							 : "there is no option '-%c'",
+					     argument[2] ? "unknown option '-%c' (in '%s')"
+							 : "unknown option '-%c'",
 					     *p, argument);
 		p++;
 		if (*p == '=')

@@ -3,11 +3,11 @@
  *
  * A command lists its options once, in a table that ends with OPT_END.  Parsing and
  * --help read that table.  Each kind of option writes through a pointer of its own type,
- * so naming a variable of the wrong type does not compile.  What the variable holds
- * beforehand is the default; the person's settings change it, over them the environment's
- * MANYKUBE_NAME (for --name), over that the command line.
+ * so naming a variable of the wrong type does not compile.  The variable's initial value is the
+ * default. The user's settings override it, the environment's MANYKUBE_NAME (for --name) overrides
+ * those, and the command line overrides all.
  *
- * Understood are --name=value, --name value, -n value, -nvalue, -n=value, several flags
+ * Supported are --name=value, --name value, -n value, -nvalue, -n=value, several flags
  * after one '-', --no-name and --name=false for flags, and -- to end the options.
  */
 #pragma once
@@ -33,12 +33,12 @@ enum opt_type {
 	OPT_TYPE_LIST,
 	OPT_TYPE_WORDS,
 	OPT_TYPE_ABSENT,
-	OPT_TYPE_SETTINGS, /* these three are gone once cmd/setting-options.h has read them */
+	OPT_TYPE_SETTINGS, /* these three are replaced by cmd/setting-options.h */
 	OPT_TYPE_NODE_SETTINGS,
 	OPT_TYPE_NODE_CHANGES,
 };
 
-/* What a shell offers for a value or an operand. */
+/* How a shell completes a value or an operand. */
 enum complete {
 	COMPLETE_NONE,
 	COMPLETE_FILE,
@@ -47,9 +47,9 @@ enum complete {
 	COMPLETE_NODE_FILE, /* FILE or NODE:FILE */
 	COMPLETE_COMMAND,   /* the words of a command: node list */
 	COMPLETE_VERSION,   /* of Kubernetes */
-	COMPLETE_SETTING,   /* a key of `config`, behind it a value of it */
+	COMPLETE_SETTING,   /* a key of `config`, followed by its value */
 	COMPLETE_CHOICE,    /* a word of the operand all|none|PORT, capitals aside */
-	COMPLETE_FIELD,     /* of the file that describes a cluster */
+	COMPLETE_FIELD,     /* a field of a cluster file */
 };
 
 struct cluster_options;
@@ -74,22 +74,22 @@ struct opt {
 		struct node_settings *node;
 	} to;
 
-	/* What few options have; named behind the help: OPT_FLAG(..., "do it", .once = true). */
-	bool when_made;  /* about a cluster that is made: settings change none that exists */
-	bool may_be_all; /* "max" is a value, too, and is the largest number there is */
-	bool once;       /* no default for it can be kept in the settings */
-	bool secret;     /* NAME=VALUE, of which no log has the value */
-	bool *given; /* becomes true when it is given, in whichever way and with whichever value */
-	int (*check)(const char *value, struct error *err); /* what a string must be */
+	/* Rarely used members; named after the help: OPT_FLAG(..., "do it", .once = true). */
+	bool when_made;  /* of new clusters: settings do not change existing ones */
+	bool may_be_all; /* "max" is a value, too: the largest number */
+	bool once;       /* its default cannot be a setting */
+	bool secret;     /* NAME=VALUE; the value is never logged */
+	bool *given;     /* set to true when it is given, in any way and with any value */
+	int (*check)(const char *value, struct error *err); /* checks a string */
 	enum complete complete;
-	const char *instead; /* what to do about a value that it does not take: an error's advice */
+	const char *instead;  /* advice for the error about an invalid value */
 	const char *harmless; /* of OPT_ABSENT: the values that are accepted, "auto|none" */
 };
 
 /* clang-format off */
 #define OPT_FLAG(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_FLAG, letter_, name_, NULL, help_, { .flag = to_ }, __VA_ARGS__ }
-/* Counts how often it is given. */
+/* Counts how often the option is given. */
 #define OPT_REPEAT(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_REPEAT, letter_, name_, NULL, help_, { .repeat = to_ }, __VA_ARGS__ }
 #define OPT_STRING(letter_, name_, to_, operand_, help_, ...) \
@@ -99,7 +99,7 @@ struct opt {
 	{ OPT_TYPE_CHOICE, letter_, name_, words_, help_, { .string = to_ }, __VA_ARGS__ }
 #define OPT_COUNT(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_COUNT, letter_, name_, "N", help_, { .count = to_ }, __VA_ARGS__ }
-/* A count of at least one; 0 beforehand means that there is no default. */
+/* A count of at least one; an initial value of 0 means no default. */
 #define OPT_POSITIVE(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_POSITIVE, letter_, name_, "N", help_, { .count = to_ }, __VA_ARGS__ }
 /* Bytes as parse_size() reads them: 2g, 512m; a bare number is MiB. */
@@ -108,7 +108,7 @@ struct opt {
 /* As parse_seconds() reads them: 90, 6m, 1m30s. */
 #define OPT_SECONDS(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_SECONDS, letter_, name_, "DURATION", help_, { .seconds = to_ }, __VA_ARGS__ }
-/* The same, but the duration may be left out, --name or --name=5s: then it is one second. */
+/* The same, but the duration is optional, --name or --name=5s, and defaults to one second. */
 #define OPT_SECONDS_MAYBE(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_SECONDS_MAYBE, letter_, name_, "DURATION", help_, { .seconds = to_ }, __VA_ARGS__ }
 /* May be given several times; in the environment the items are separated by commas. */
@@ -118,13 +118,14 @@ struct opt {
 #define OPT_WORDS(letter_, name_, to_, operand_, help_, ...) \
 	{ OPT_TYPE_WORDS, letter_, name_, operand_, help_, { .list = to_ }, __VA_ARGS__ }
 /*
- * An option of another program that does not exist here.  It is refused, with INSTEAD_ as advice: the
- * substitute, or that there is none.  With one of the values in .harmless, or an empty one, it is
- * accepted and has no effect.  OPERAND_ is NULL if no value must follow; then "true" stands for one that is left out.
+ * An option of another program that does not exist here. It is refused, with INSTEAD_ as advice:
+ * the substitute, or that there is none. With one of the values in .harmless, or an empty one, it
+ * is accepted and has no effect. OPERAND_ is NULL if the value is optional; "true" stands for a
+ * missing one.
  */
 #define OPT_ABSENT(letter_, name_, operand_, instead_, ...) \
 	{ OPT_TYPE_ABSENT, letter_, name_, operand_, instead_, { 0 }, .once = true, __VA_ARGS__ }
-/* One that is accepted with any value, since it would change nothing here; WHY_ says so. */
+/* One that is accepted with any value, because it would change nothing here; WHY_ explains that. */
 #define OPT_NEEDLESS(letter_, name_, operand_, why_) \
 	OPT_ABSENT(letter_, name_, operand_, why_, .harmless = "*")
 /*
@@ -133,8 +134,8 @@ struct opt {
  */
 #define OPT_SETTINGS(to_, names_) \
 	{ .type = OPT_TYPE_SETTINGS, .operand = names_, .to = { .cluster = to_ } }
-/* The same for those of a node, in a struct node_settings; and for those that can be changed of a
- * node that exists. */
+/* The same for settings of a node, in a struct node_settings; and for those that can be changed on
+ * an existing node. */
 #define OPT_NODE_SETTINGS(to_, names_) \
 	{ .type = OPT_TYPE_NODE_SETTINGS, .operand = names_, .to = { .node = to_ } }
 #define OPT_NODE_CHANGES(to_, names_) \
@@ -145,24 +146,24 @@ struct opt {
 /* clang-format on */
 
 enum opt_flags {
-	OPT_STOP_AT_OPERAND = 1 << 0, /* what follows the first operand is all operands */
+	OPT_STOP_AT_OPERAND = 1 << 0, /* everything after the first operand is an operand */
 	OPT_KEEP_DASHES = 1 << 1,     /* the -- that ends the options becomes an operand, too */
 };
 
-/* Set what TABLE (may be NULL) names, and GIVEN does not have yet, from the environment, and add
- * the names to GIVEN; -EINVAL with reason_usage.  A wrong value that the command line made good for
- * is not looked at. */
+/* Set the options in TABLE (may be NULL) that are not in GIVEN from the environment, and add their
+ * names to GIVEN; -EINVAL with reason_usage. A wrong value that the command line overrides is not
+ * an error. */
 int opt_take_environment(const struct opt *table, struct strlist *given, struct error *err);
 
-/* The value that the person's settings have for OPT, or NULL; must outlive it. */
+/* The value of OPT in the user's settings, or NULL; must outlive OPT. */
 typedef const char *(*opt_lookup_fn)(const struct opt *opt, const void *data);
 
-/* Set what TABLE (may be NULL) names, and GIVEN does not, from what LOOKUP finds; -EINVAL with
- * reason_host_config. */
+/* Set the options in TABLE (may be NULL) that are not in GIVEN from the values that LOOKUP finds;
+ * -EINVAL with reason_host_config. */
 int opt_take_settings(const struct opt *table, opt_lookup_fn lookup, const void *data,
 		      const struct strlist *given, struct error *err);
 
-/* Set OPT to VALUE, which must outlive it; -EINVAL with what is wrong with VALUE. */
+/* Set OPT to VALUE, which must outlive it; -EINVAL if VALUE is invalid. */
 int opt_set(const struct opt *opt, const char *value, struct error *err);
 
 /*
@@ -179,13 +180,13 @@ int opt_parse(const struct opt *const *tables, enum opt_flags flags, char **argv
 const struct opt *opt_find(const struct opt *const *tables, const char *name, size_t len);
 const struct opt *opt_find_letter(const struct opt *const *tables, char letter);
 
-/* Whether a value must follow OPT. */
+/* Whether OPT requires a value. */
 bool opt_takes_value(const struct opt *opt);
 
-/* The environment's variable for OPT, for the caller to free. */
+/* The environment variable of OPT; the caller frees it. */
 char *opt_variable(const struct opt *opt) must_check;
 
-/* "-p, --profile=NAME", for the caller to free. */
+/* "-p, --profile=NAME"; the caller frees it. */
 char *opt_heading(const struct opt *opt) must_check;
 
 /* Add OPT's help with its default. */

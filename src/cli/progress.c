@@ -1,13 +1,13 @@
 /*
- * An observer that shows a person how far the work is.
+ * An observer that shows progress to the user.
  *
  * How it works on a terminal:
- *  1. progress_new() forks the painter, which holds nothing of ours but a pipe and stderr.
- *  2. Every call of the observer becomes a message: a letter, then texts, each ended by NUL.
- *     A message is written at once and is shorter than PIPE_BUF, so it comes whole.
- *  3. The painter puts them into a struct steps, and draws that ten times a second.
- *  4. Told to quit by progress_free(), it clears the live lines and ends.  When we died it
- *     leaves them as they are, since our last words may stand below.
+ *  1. progress_new() forks the painter, which keeps only a pipe and stderr.
+ *  2. Every call of the observer becomes a message: a letter, then texts, each ended by NUL. A
+ *     message is one write of less than PIPE_BUF bytes, so it is atomic.
+ *  3. The painter stores them in a struct steps and draws it ten times a second.
+ *  4. On progress_free(), it clears the live lines and exits. If we died, it leaves them, because
+ *     our last messages may be below them.
  *
  * Elsewhere we print each step when it ends, and the painter only the steps that take long, now and
  * then, so that neither a log nor its reader takes long work for a hang.
@@ -37,7 +37,7 @@
 
 #define FRAME_MS   100
 #define PLAIN_MS   1000
-#define SHORT_TEXT 400 /* the most that is sent of one, except of notes */
+#define SHORT_TEXT 400 /* length limit of a text, except for notes */
 
 enum message {
 	MESSAGE_BEGIN = 'b',
@@ -110,7 +110,7 @@ static void take_message(struct painter *painter, char letter, char *const *text
 		painter->quit = true;
 }
 
-/* Take the whole messages out of the input. */
+/* Read all complete messages from the input. */
 static void take_messages(struct painter *painter)
 {
 	struct strbuf *input = &painter->input;
@@ -167,7 +167,7 @@ static _Noreturn void paint(int pipe, const struct steps_look *look)
 	struct painter painter = { .steps = steps_new(look), STRBUF_INIT, STRBUF_INIT };
 	bool live = look->columns > 0;
 
-	/* Ctrl-C is for our parent; we end when it does. */
+	/* Ctrl-C is handled by our parent; we exit when it does. */
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGTERM, SIG_IGN);
 	if (dup2(pipe, STDIN_FILENO) < 0)
@@ -308,7 +308,7 @@ static void observe_expects(struct observer *observer, const char *step, int64_t
 		TELL(progress, MESSAGE_EXPECT, step, NULL, NULL, text);
 }
 
-/* Take the live lines away, until start_painter(). */
+/* Clear the live lines, until start_painter(). */
 static void end_painter(struct progress *progress)
 {
 	TELL(progress, MESSAGE_QUIT, NULL);
@@ -343,7 +343,7 @@ static bool observe_asks(struct observer *observer, const char *step, const char
 	text_wrap(&lines, text, 0, 0, text_columns(STDERR_FILENO, 80));
 	fprintf(stderr, "%s\n", lines.text);
 	answer = say_go_on();
-	/* The new painter knows nothing of what the other one showed. */
+	/* The new painter does not know what the old one showed. */
 	if (paints && start_painter(progress, &progress->look) == 0)
 		TELL(progress, MESSAGE_BEGIN, step);
 	return answer;

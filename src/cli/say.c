@@ -1,4 +1,4 @@
-/* Lines for people. */
+/* Messages for people. */
 
 #include "cli/say.h"
 
@@ -14,7 +14,7 @@
 #include "cli/events.h"
 #include "cli/text.h"
 
-/* Begin a line with a sign: a letter, or on a terminal something to look at. */
+/* Start a line with a sign: a letter, or an emoji on a terminal. */
 static void begin_line(struct strbuf *out, const char *plain, const char *emoji, const char *colour)
 {
 	bool coloured = text_has_colour(STDERR_FILENO);
@@ -88,7 +88,7 @@ bool say_go_on(void)
 {
 	char answer[16] = "";
 
-	fputs("Go on? [y/N] ", stderr);
+	fputs("Continue? [y/N] ", stderr);
 	return fgets(answer, sizeof(answer), stdin) &&
 	       (strcasecmp(answer, "y\n") == 0 || strcasecmp(answer, "yes\n") == 0);
 }

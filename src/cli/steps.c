@@ -1,4 +1,4 @@
-/* The steps that are under way, and how they look. */
+/* The steps in progress, and their display. */
 
 #include "cli/steps.h"
 
@@ -18,7 +18,7 @@ struct part {
 	char *detail;
 	uint64_t done;
 	uint64_t total;
-	uint64_t begun; /* of total: what was done when it was first told */
+	uint64_t begun; /* of total: the part that was done at the first report */
 	int64_t begun_ms;
 	bool ended;
 	bool ok;
@@ -28,7 +28,7 @@ struct step {
 	char *words;
 	int64_t begun_ms;
 	int64_t reported_ms; /* by steps_report() */
-	bool tells_left;     /* somebody expects it to be long */
+	bool tells_left;     /* expected to be long */
 	int64_t expected_ms;
 	struct part *parts;
 	size_t count;
@@ -72,7 +72,7 @@ void steps_resize(struct steps *steps, unsigned columns, unsigned rows)
 	steps->look.rows = rows;
 }
 
-/* What other programs say must not move the cursor. */
+/* Output of other programs must not move the cursor. */
 static char *harmless(const char *text)
 {
 	char *copy = xstrdup(text);
@@ -104,7 +104,7 @@ static struct part *find_part(struct step *step, const char *node)
 	return NULL;
 }
 
-/* The part of the step about NODE, begun if it was not. */
+/* The part of the step for NODE, started if necessary. */
 static struct part *need_part(struct steps *steps, const char *words, const char *node,
 			      int64_t now_ms)
 {
@@ -157,10 +157,10 @@ void steps_expect(struct steps *steps, const char *words, int64_t expected_ms, i
 	step->expected_ms = expected_ms;
 }
 
-/* Before this share of the work is done, its pace says too little to be told alone. */
+/* Before this share of the work is done, its pace alone is too unreliable to show. */
 #define TELLING_SHARE 0.25
 
-/* With no expectation, the pace is told once this much is known of it. */
+/* Without an expectation, the pace is shown from this share on. */
 #define TELLING_MS    5000
 #define TELLING_LEAST 0.02
 
@@ -196,7 +196,7 @@ static void add_seconds(struct strbuf *out, int64_t ms)
 			    (long long)(ms / 1000 % 60));
 }
 
-/* What is left of STEP, as roughly as it is known: ", 7m left". */
+/* The estimated remaining time of STEP: ", 7m left". */
 static void add_left(const struct step *step, int64_t now_ms, struct strbuf *out)
 {
 	const struct part *part = &step->parts[0];
@@ -219,9 +219,8 @@ static void add_capital(struct strbuf *out, const char *words)
 	out->text[at] = (char)toupper((unsigned char)out->text[at]);
 }
 
-/* One line about those parts of the ended STEP that went OK, or failed; about ONLY if it is not
- * NULL.
- */
+/* One line about the parts of the finished STEP that succeeded (OK) or failed; only about ONLY if
+ * it is not NULL. */
 static void add_ended(const struct steps *steps, const struct step *step, const struct part *only,
 		      bool ok, int64_t now_ms, struct strbuf *out)
 {
@@ -323,8 +322,7 @@ static unsigned percent(const struct part *part)
 	return (unsigned)((double)part->done / (double)part->total * 100);
 }
 
-/* The line of STEP: words, bar, percent, time, and what it is working on, as far as there is room.
- */
+/* The line of STEP: name, bar, percent, time, and current work, as far as there is room. */
 static void render_step(const struct steps *steps, const struct step *step, int64_t now_ms,
 			struct strbuf *out)
 {
@@ -348,7 +346,7 @@ static void render_step(const struct steps *steps, const struct step *step, int6
 	used = text_width(tail.text);
 	text_clip(out, words.text, room > used ? room - used : 0);
 	used = MIN(room, used + text_width(words.text));
-	/* What a long step is working on is worth half of the bar. */
+	/* The current work of a long step takes half of the bar's space. */
 	bar = step->tells_left && steps->look.columns < WIDE_COLUMNS ? BAR_COLUMNS / 2
 								     : BAR_COLUMNS;
 	if (part && part->total && room >= used + bar + 3) {
@@ -406,7 +404,7 @@ void steps_report(struct steps *steps, int64_t now_ms, struct strbuf *out)
 	}
 }
 
-/* The nodes of STEP side by side; returns the number of lines. */
+/* Print the nodes of STEP side by side; returns the number of lines. */
 static unsigned render_nodes(const struct steps *steps, const struct step *step, int64_t now_ms,
 			     struct strbuf *out)
 {

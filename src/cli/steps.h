@@ -1,7 +1,7 @@
 /*
- * The steps that are under way, and how they look: what progress.c shows.
+ * The steps in progress, and their display by progress.c.
  *
- * Knows nothing of terminals or time: both are given, so that it can be tested.
+ * Terminal size and time are parameters, so that it can be tested.
  */
 #pragma once
 
@@ -12,12 +12,11 @@ struct steps;
 
 struct steps_look {
 	unsigned columns; /* no line is longer; 0: any length */
-	unsigned rows;    /* no more lines than these */
-	bool unicode;     /* signs that plain ASCII has not */
+	unsigned rows;    /* the maximum number of lines */
+	bool unicode;     /* non-ASCII signs */
 	bool colour;
 	bool times; /* say how long each step took */
-	bool each;  /* a line for every node as soon as it ends, and when that was, from SINCE_MS on
-		     */
+	bool each;  /* a line for every node as soon as it is done, with the time since SINCE_MS */
 	int64_t since_ms;
 };
 
@@ -27,7 +26,7 @@ void steps_free(struct steps *steps);
 /* The terminal changed its size. */
 void steps_resize(struct steps *steps, unsigned columns, unsigned rows);
 
-/* What the observer says, at NOW_MS. */
+/* The reports of the observer, at NOW_MS. */
 void steps_begin(struct steps *steps, const char *step, const char *node, int64_t now_ms);
 void steps_progress(struct steps *steps, const char *step, const char *node, const char *detail,
 		    uint64_t done, uint64_t total, int64_t now_ms);
@@ -35,24 +34,24 @@ void steps_progress(struct steps *steps, const char *step, const char *node, con
 void steps_expect(struct steps *steps, const char *step, int64_t expected_ms, int64_t now_ms);
 
 /*
- * How long work will still take, to be shown: work that began ELAPSED_MS ago with BEGUN of TOTAL
- * done and has DONE of TOTAL done now.  EXPECTED_MS is what all of TOTAL was expected to take (0:
- * unknown). The expectation counts most at the beginning and nothing once a quarter of the work is
- * done; from then on the pace so far is what counts.  -1 while there is nothing to tell it from.
+ * The estimated remaining time of work that started ELAPSED_MS ago with BEGUN of TOTAL done and has
+ * DONE of TOTAL done now. EXPECTED_MS is the expected time for all of TOTAL (0: unknown). The
+ * weight of the expectation falls from the start and is 0 once a quarter of the work is done; from
+ * then on only the pace so far counts. -1 if there is no basis for an estimate.
  */
 int64_t steps_left_ms(int64_t elapsed_ms, uint64_t begun, uint64_t done, uint64_t total,
 		      int64_t expected_ms) must_check;
 
 /*
- * For a log: add to OUT one line about each step that is due, with how far it is and what it is
- * working on.  A step is due every STEPS_REPORT_MS, and for the first time after
+ * For a log: add to OUT one line about each step that is due, with its progress and current
+ * work.  A step is due every STEPS_REPORT_MS, and for the first time after
  * STEPS_FIRST_REPORT_MS unless it is expected to be long.
  */
 #define STEPS_FIRST_REPORT_MS 10000
 #define STEPS_REPORT_MS       30000
 void steps_report(struct steps *steps, int64_t now_ms, struct strbuf *out);
 
-/* How long the step has been under way for NODE, at NOW_MS. */
+/* How long the step has been running for NODE, at NOW_MS. */
 int64_t steps_taken_ms(struct steps *steps, const char *step, const char *node, int64_t now_ms);
 
 /* Adds to OUT the lines of the step if this was the last node that it ran on. */
@@ -62,5 +61,5 @@ void steps_end(struct steps *steps, const char *step, const char *node, bool ok,
 /* Add the lines of a sentence to OUT. */
 void steps_note(const struct steps *steps, const char *text, struct strbuf *out);
 
-/* Add the lines of what is under way at NOW_MS to OUT and return how many they are. */
+/* Add the lines of the steps in progress at NOW_MS to OUT, and return their number. */
 unsigned steps_render(const struct steps *steps, int64_t now_ms, struct strbuf *out);

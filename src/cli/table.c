@@ -17,7 +17,7 @@ void table_add_row(struct table *table, const char *const *cells, size_t count)
 		strlist_add(&table->cells, cells[i] ? cells[i] : "");
 }
 
-/* The width of every column, for the caller to free. */
+/* The width of every column; the caller frees it. */
 static unsigned *measure(const struct table *table)
 {
 	unsigned *widths = xcalloc(table->columns, sizeof(*widths));
@@ -43,7 +43,7 @@ static void print_cell(const struct table *table, size_t i, FILE *out)
 		fputs(cell, out);
 }
 
-/* Print the first column and those from FROM to before END. */
+/* Print the first column and the columns from FROM up to, but not including, END. */
 static void print_part(const struct table *table, const unsigned *widths, size_t from, size_t end,
 		       unsigned gap, FILE *out)
 {
@@ -69,7 +69,7 @@ void table_print(const struct table *table, FILE *out)
 	print_part(table, widths, 0, table->columns, GAP, out);
 }
 
-/* Behind the last column that fits beside the first and those from FROM on. */
+/* The end of the columns that fit beside the first one, starting at FROM. */
 static size_t find_end(const struct table *table, const unsigned *widths, size_t from, unsigned gap,
 		       unsigned width)
 {

@@ -10,8 +10,7 @@ struct table {
 	size_t columns;
 	struct strlist cells;
 
-	/* The colour of a cell, as a terminal's escape sequence; NULL if it has none.  May be NULL.
-	 */
+	/* Returns the colour of a cell, as an escape sequence; NULL if none. May be NULL. */
 	const char *(*paint)(size_t column, const char *cell);
 };
 
@@ -24,23 +23,23 @@ struct table {
 		      sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 void table_add_row(struct table *table, const char *const *cells, size_t count);
 
-/* Columns with two spaces between them; nothing behind the last. */
+/* Print columns with two spaces between them, without trailing spaces. */
 void table_print(const struct table *table, FILE *out);
 
 /*
- * The same in lines of at most WIDTH, without leaving anything out: with one space between columns
- * if two are too many; otherwise in several tables, each of which begins with the first column; as
- * table_print_records() if not even two columns fit side by side.
+ * The same in lines of at most WIDTH, with nothing omitted: with one space between columns if
+ * necessary; else as several tables, each starting with the first column; else, if not even two
+ * columns fit, as table_print_records().
  */
 void table_print_within(const struct table *table, unsigned width, FILE *out);
 
-/* A box of lines with the heading in the middle of its cells, as minikube's `profile list`. */
+/* Print a box with centred headings, as minikube's `profile list`. */
 void table_print_box(const struct table *table, FILE *out);
 
 unsigned table_box_width(const struct table *table);
 
-/* Every row as a block of lines, "HEADING: cell", without those that are empty: for a terminal that
- * is too narrow. */
+/* Print every row as a block of lines, "HEADING: cell", without empty cells: for narrow
+ * terminals. */
 void table_print_records(const struct table *table, FILE *out);
 
 void table_release(struct table *table);

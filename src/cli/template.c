@@ -1,4 +1,4 @@
-/* The part of Go's templates that people use to pick fields. */
+/* The subset of Go's templates that selects fields. */
 
 #include "cli/template.h"
 
@@ -24,13 +24,13 @@ static int unknown_field(const char *name, const struct template_field *fields, 
 	known = strlist_join(&names, ", ");
 	if (suggest.nearest)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "there is no field '.%s'; did you mean '.%s'? There are %s",
-				     name, suggest.nearest, known);
-	return error_because(err, &reason_usage, -EINVAL, "there is no field '.%s'; there are %s",
-			     name, known);
+				     "unknown field '.%s'; did you mean '.%s'? Fields: %s", name,
+				     suggest.nearest, known);
+	return error_because(err, &reason_usage, -EINVAL, "unknown field '.%s'; fields: %s", name,
+			     known);
 }
 
-/* Add the LEN bytes at TEXT to OUT, with what backslashes stand for. */
+/* Add the LEN bytes at TEXT to OUT, with backslash escapes replaced. */
 static void add_escaped(struct strbuf *out, const char *text, size_t len)
 {
 	static const char letters[] = "ntr\\\"";
@@ -46,7 +46,7 @@ static void add_escaped(struct strbuf *out, const char *text, size_t len)
 	}
 }
 
-/* Do what ACTION, which stood between braces, asks for. */
+/* Execute ACTION, the text between braces. */
 static int perform(const char *action, const struct template_field *fields, struct strbuf *out,
 		   struct error *err)
 {
@@ -68,8 +68,7 @@ static int perform(const char *action, const struct template_field *fields, stru
 	if (strncmp(action, "/*", 2) == 0)
 		return 0;
 	return error_because(err, &reason_usage, -EINVAL,
-			     "'{{%s}}' is not understood here: only fields are, like {{.Name}}",
-			     action);
+			     "'{{%s}}' is not supported; use fields, such as {{.Name}}", action);
 }
 
 /* The end of the action at TEXT, which is behind its braces: where "}}" is, but not in a string. */
@@ -88,7 +87,7 @@ static const char *end_of_action(const char *text)
 	return NULL;
 }
 
-/* Without the white space around it. */
+/* Without surrounding white space. */
 static char *trim(const char *text, size_t len)
 {
 	size_t before = strspn(text, BLANKS);

@@ -1,8 +1,8 @@
 /*
- * The part of Go's templates that people use to pick fields: `{{.Name}} {{.IP}}\n`.
+ * The subset of Go's templates that selects fields: `{{.Name}} {{.IP}}\n`.
  *
- * Understood are fields, strings ({{"\t"}}), comments, the dashes that eat white space ({{- -}}),
- * and \n, \t, \r and \\ in the text between.
+ * Supported are fields, strings ({{"\t"}}), comments, dashes that trim white space ({{- -}}), and
+ * \n, \t, \r and \\ in the text between.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ struct template_field {
 };
 
 /*
- * Add TEXT to OUT with the values of FIELDS (ended by one without a name) in it.  -EINVAL with
- * reason_usage for what it does not understand; OUT may have got the beginning then.
+ * Add TEXT to OUT with the values of FIELDS (ended by one without a name). -EINVAL with
+ * reason_usage for unsupported actions; OUT may then have a part of the text.
  */
 int template_expand(const char *text, const struct template_field *fields, struct strbuf *out,
 		    struct error *err);

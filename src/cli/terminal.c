@@ -1,8 +1,8 @@
 /*
  * Running a program in a node as if it ran here.
  *
- * With a terminal, the program gets a pseudo-terminal of the node's own, and we relay: so
- * the node never holds a descriptor of the host's terminal, into which it could type.
+ * With a terminal, the program gets a pseudo-terminal of the node, and we relay: so the node never
+ * has a descriptor of the host's terminal, to which it could send input.
  */
 
 #include "cli/terminal.h"
@@ -21,7 +21,7 @@ struct relay {
 	struct loop *loop;
 	struct loop_source *input;
 	int pty;
-	int signal; /* that ended us, or 0 */
+	int signal; /* that terminated us, or 0 */
 };
 
 static void copy_size(int pty)
@@ -54,7 +54,7 @@ static int on_key(arg_unused int fd, arg_unused uint32_t events, void *data,
 	return 0;
 }
 
-/* Pass on what the node's side has printed; false when there is no more. */
+/* Relay output from the node's side; false at its end. */
 static bool pass_output(struct relay *relay)
 {
 	char buffer[16384];
@@ -76,7 +76,8 @@ static int on_output(arg_unused int fd, arg_unused uint32_t events, void *data,
 	return 0;
 }
 
-/* Somebody ends us, or the terminal is gone: end as if by that signal, but in order. */
+/* We are terminated by a signal, or the terminal is gone: clean up, then exit as if by that
+ * signal. */
 static int on_signal(int signal, void *data, arg_unused struct error *err)
 {
 	struct relay *relay = data;
@@ -86,7 +87,7 @@ static int on_signal(int signal, void *data, arg_unused struct error *err)
 	return 0;
 }
 
-/* Returns the signal that ended it, or 0. */
+/* Returns the signal that terminated us, or 0. */
 static int relay_terminal(int pty, struct error *err)
 {
 	static const int signals[] = { SIGTERM, SIGHUP, SIGINT };
@@ -140,7 +141,7 @@ static int run_on_pty(const struct node_driver *driver, const struct node_spec *
 	r = driver->open_terminal(spec, &ours, &theirs, err);
 	if (r < 0)
 		return r;
-	/* Before the program looks. */
+	/* Before the program reads the size. */
 	copy_size(ours);
 	options.stdin_fd = theirs;
 	options.stdout_fd = theirs;

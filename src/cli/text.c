@@ -8,10 +8,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Fewer columns than this are a terminal that does not know its size. */
+/* With fewer columns than this, the terminal does not know its size. */
 #define FEWEST_COLUMNS 10
 
-/* Decode the character at TEXT; a byte that is no UTF-8 stands for itself. */
+/* Decode the character at TEXT; a byte that is not UTF-8 stands for itself. */
 static size_t decode(const char *text, uint32_t *ret)
 {
 	const unsigned char *p = (const unsigned char *)text;

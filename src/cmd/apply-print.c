@@ -1,4 +1,4 @@
-/* What `apply` shows of its plan. */
+/* How `apply` prints its plan. */
 
 #include "cmd/apply-print.h"
 
@@ -29,7 +29,7 @@ static const struct {
 	[APPLY_DELETE] = { "delete", '-', "\033[31m" },
 };
 
-/* A node that does not run is started with what changes. */
+/* A node that is down is started with its new settings. */
 static enum apply_action shown_action(const struct apply_step *step)
 {
 	bool changes = step->action == APPLY_CHANGE || step->action == APPLY_RESTART;
@@ -42,7 +42,7 @@ static bool is_shown(const struct apply_step *step, bool prune)
 	return step->action != APPLY_DELETE || prune;
 }
 
-/* "is restarted: memory 1g -> 2g", for the caller to free. */
+/* "is restarted: memory 1g -> 2g"; the caller frees it. */
 static char *words_of(const struct apply_step *step)
 {
 	enum apply_action action = shown_action(step);
@@ -50,11 +50,11 @@ static char *words_of(const struct apply_step *step)
 	const char *colon = *changes ? ": " : "";
 
 	if (action == APPLY_START && step->change_count == 0)
-		return xstrdup("is started: it is not up");
+		return xstrdup("is started: it is down");
 	if (action == APPLY_RESTART && step->change_count == 0)
-		return xstrdup("is restarted: its settings were changed since it was started");
+		return xstrdup("is restarted: its settings changed since its last start");
 	if (action == APPLY_DELETE)
-		return xstrdup("is deleted, with all its data: the file does not have it");
+		return xstrdup("is deleted with all its data: it is not in the file");
 	return xasprintf("%s%s%s", apply_action_words(action), colon, changes);
 }
 

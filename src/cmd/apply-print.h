@@ -1,15 +1,15 @@
-/* What `apply` shows of its plan. */
+/* How `apply` prints its plan. */
 #pragma once
 
 #include "plan/apply-plan.h"
 
-/* What is to be done, a line for each step: on stdout, or as events if these are there. */
+/* Print the plan, one line per step: on stdout, or as events if they are enabled. */
 void apply_print_plan(const char *name, const struct apply_plan *plan, bool prune);
 
-/* The same as JSON, on stdout; EXISTS: the cluster does. */
+/* The same as JSON, on stdout; EXISTS: whether the cluster exists. */
 void apply_print_json(const char *name, const char *source, bool exists,
 		      const struct apply_plan *plan, bool prune);
 
-/* The nodes that STEPS of PLAN disturb: "big, old and node-4", for the caller to free; NULL if
- * there are none. */
+/* The nodes that STEPS of PLAN disturb: "big, old and node-4", NULL if there are none. The caller
+ * frees it. */
 char *apply_disturbed(const struct apply_plan *plan, bool prune) must_check;

@@ -20,7 +20,7 @@
 #include "plan/check.h"
 #include "record/options.h"
 
-/* What a check ends with that finds something to do. */
+/* Exit status of --dry-run if there is something to do. */
 #define EXIT_WORK 2
 
 static struct {
@@ -41,31 +41,30 @@ static const struct opt options[] = {
 		   "the file that describes the cluster; - reads standard input", .once = true,
 		   .complete = COMPLETE_FILE),
 	OPT_FLAG(0, "dry-run", &arg.dry_run,
-		 "only say what would be done; ends with 2 if that is something", .once = true),
-	OPT_FLAG(0, "prune", &arg.how.prune, "delete nodes that the file does not have",
+		 "only print what would be done; the exit status is 2 if there is anything to "
+		 "do",
 		 .once = true),
+	OPT_FLAG(0, "prune", &arg.how.prune, "delete nodes that are not in the file", .once = true),
 	OPT_FLAG('y', "yes", &arg.yes,
-		 "don't ask before nodes are restarted or deleted, nor before Kubernetes is built "
-		 "from source",
+		 "do not ask before restarting or deleting nodes, or building Kubernetes from "
+		 "source",
 		 .once = true),
 	OPT_SECONDS(0, "wait-timeout", &arg.how.wait_seconds,
 		    "how long to wait for the cluster after each start", .once = true),
 	OPT_SECONDS(0, "drain-timeout", &arg.how.drain_seconds,
-		    "how long moving pods off a node that goes may take; it goes all the same then",
+		    "how long draining a node may take; the command then continues anyway",
 		    .once = true),
 	OPT_STRING(0, "binary-mirror", &arg.how.binary_mirror, "URL",
-		   "where to download Kubernetes from instead of the official places"),
-	OPT_FLAG(0, "force", &arg.how.force, "go on although this host lacks something",
+		   "download Kubernetes from this mirror"),
+	OPT_FLAG(0, "force", &arg.how.force, "continue although this host fails a check",
 		 .once = true),
-	OPT_CHOICE(
-		'o', "output", &arg.output, "text|json",
-		"the plan and progress for people; or for programs the plan of --dry-run as JSON, "
-		"else an event per line",
-		.once = true),
+	OPT_CHOICE('o', "output", &arg.output, "text|json",
+		   "output format; json prints the plan of --dry-run, or one event per line",
+		   .once = true),
 	OPT_END,
 };
 
-/* See that no node is to have less memory than it needs, its own or all nodes'. */
+/* Check that every node gets enough memory, from its own setting or the defaults. */
 static int check_sizes(const struct cluster_file *file, struct error *err)
 {
 	cleanup_free struct node_options *nodes = xcalloc(file->node_count + 1, sizeof(*nodes));
@@ -94,11 +93,11 @@ static void show_plan(const struct command_context *ctx, bool exists, const stru
 		apply_print_plan(name, plan, arg.how.prune);
 	for (size_t i = 0; i < plan->count && !arg.how.prune; i++)
 		if (plan->steps[i].action == APPLY_DELETE)
-			log_warning("node '%s' is not in '%s', and stays; --prune deletes it",
+			log_warning("node '%s' is not in '%s' and is kept; --prune deletes it",
 				    plan->steps[i].node, source);
 }
 
-/* Name the pods that would go for good with nodes that are deleted or made anew. */
+/* Warn of pods that are lost for good when their node is deleted or recreated. */
 static void announce_losses(const struct profile *profile, const struct apply_plan *plan)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -110,7 +109,7 @@ static void announce_losses(const struct profile *profile, const struct apply_pl
 	(void)lost_pods_announce(profile, &names);
 }
 
-/* Disturb nothing unless the person wants it. */
+/* Disturb nothing without confirmation. */
 static int ask_before_apply(const struct apply_plan *plan, struct error *err)
 {
 	cleanup_free char *names = apply_disturbed(plan, arg.how.prune);
@@ -119,20 +118,20 @@ static int ask_before_apply(const struct apply_plan *plan, struct error *err)
 		return 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || events_on_stdout()) {
 		(void)error_because(err, &reason_usage, -EPERM,
-				    "this would disturb what runs on %s, and nobody can be asked; "
-				    "nothing was done",
+				    "this would disturb pods on %s, and there is no terminal to "
+				    "ask on; nothing was done",
 				    names);
-		return error_hint(err, -EPERM, "give --yes if that is all right");
+		return error_hint(err, -EPERM, "use --yes to confirm");
 	}
-	fprintf(stderr, "This disturbs what runs on %s. ", names);
+	fprintf(stderr, "This disturbs pods on %s. ", names);
 	if (say_go_on())
 		return 0;
 	(void)error_because(err, &reason_interrupted, -ECANCELED,
-			    "it was not confirmed; nothing was done");
-	return error_hint(err, -ECANCELED, "answer y, or give --yes, if that is all right");
+			    "not confirmed; nothing was done");
+	return error_hint(err, -ECANCELED, "answer y, or use --yes");
 }
 
-/* There is no such cluster yet. */
+/* The cluster does not exist yet. */
 static int make(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
@@ -159,10 +158,9 @@ static void say_result(const struct command_context *ctx, const struct apply_pla
 {
 	bool more = apply_plan_has(plan, APPLY_DELETE) && !arg.how.prune;
 
-	say_done("%s cluster \"%s\" %s '%s' says%s.",
+	say_done("%s cluster \"%s\" matches '%s'%s.",
 		 apply_has_work(plan, arg.how.prune) && !arg.dry_run ? "Done:" : "Nothing to do:",
-		 ctx->profile_name, more ? "has what" : "is what", ctx->file->source,
-		 more ? ", and more" : "");
+		 ctx->profile_name, ctx->file->source, more ? ", but has more nodes" : "");
 }
 
 static int carry_out(struct command_context *ctx, const struct apply_plan *plan, struct error *err)
@@ -189,14 +187,14 @@ static int run(struct command_context *ctx, struct error *err)
 	int r;
 
 	if (!ctx->file) {
-		(void)error_because(err, &reason_usage, -EINVAL, "no file is given");
+		(void)error_because(err, &reason_usage, -EINVAL, "no file given");
 		return error_hint(
 			err, -EINVAL,
-			"give one with -f; 'manykube config view' prints a cluster that "
-			"exists as such a file, 'manykube config init' one to begin with");
+			"use -f FILE; 'manykube config view' prints an existing cluster as a "
+			"file, 'manykube config init' prints a template");
 	}
 	progress_assume_yes = arg.yes;
-	/* Then stdout has the plan, and nothing else. */
+	/* Then stdout has only the plan. */
 	if (arg.dry_run)
 		events_begin("apply", false);
 	r = profile_load(ctx->profile_name, &profile, err);
@@ -229,15 +227,16 @@ const struct command cmd_apply = {
 	.elsewhere = "update|sync|reconcile",
 	.summary = "change a cluster to match a file",
 	.description =
-		"Compares the cluster with the file that describes it, prints what is to be done, "
-		"and does it: nodes are added, started, changed; after a question (or with --yes) "
-		"restarted, or deleted and made anew, one after another, so that never all control "
-		"planes are at work at once; and with --prune those deleted that the file does not "
-		"have. What the file does not say is as usual, but for the version and what was "
-		"found free; neither settings nor environment add to it. A cluster that does not "
-		"exist is made, and what does not run is started. If something can't be changed, or "
-		"nobody can be asked, nothing is done at all. It can be interrupted and run again at "
-		"any moment.",
+		"Compares the cluster with the file, prints a plan and carries it out. Nodes are "
+		"added, started or changed. If nodes must be restarted or recreated, the command "
+		"asks first (unless --yes is given) and does it one node at a time, so that "
+		"control planes are never all down at once. With --prune, nodes that are not in "
+		"the file are deleted. Fields that are not in the file get their defaults, except "
+		"for the version and for addresses and ports that were chosen automatically; "
+		"settings and environment are ignored. A cluster that does not exist is created, "
+		"and nodes that are down are started. If a change is impossible, or there is no "
+		"terminal to ask on, nothing is done. The command may be interrupted and run "
+		"again at any time.",
 	.examples = "manykube apply -f cluster.yaml\n"
 		    "manykube apply -f cluster.yaml --dry-run\n"
 		    "manykube apply -f cluster.yaml --prune --yes\n"

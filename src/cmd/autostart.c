@@ -1,4 +1,4 @@
-/* `autostart`: start a cluster whenever the host boots. */
+/* `autostart`: start a cluster when the host boots. */
 
 #include "home/autostart.h"
 #include "cmd/command.h"
@@ -8,7 +8,7 @@ static int enable(struct command_context *ctx, struct error *err)
 	int r = autostart_enable(ctx->profile, err);
 
 	if (r == 0 && !ctx->quiet)
-		printf("Cluster \"%s\" starts whenever this host boots.\n", ctx->profile_name);
+		printf("Cluster \"%s\" starts when this host boots.\n", ctx->profile_name);
 	return r;
 }
 
@@ -17,7 +17,7 @@ static int disable(struct command_context *ctx, struct error *err)
 	int r = autostart_disable(ctx->profile, err);
 
 	if (r == 0 && !ctx->quiet)
-		printf("Cluster \"%s\" starts only when told to.\n", ctx->profile_name);
+		printf("Cluster \"%s\" no longer starts at boot.\n", ctx->profile_name);
 	return r;
 }
 
@@ -29,11 +29,11 @@ static int status(struct command_context *ctx, struct error *err arg_unused)
 
 static const struct command cmd_enable = {
 	.name = "enable",
-	.summary = "have the cluster start whenever this host boots",
+	.summary = "start the cluster when this host boots",
 	.description =
-		"Installs a service of systemd's that starts the cluster at boot as "
-		"'manykube start' would, and stops it in order when the host goes down. What "
-		"runs now stays as it is. Deleting the cluster removes the service, too.",
+		"Installs a systemd service that starts the cluster at boot, as 'manykube start' "
+		"does, and stops it at shutdown. The running cluster is not affected. Deleting "
+		"the cluster removes the service.",
 	.examples = "sudo manykube autostart enable\n"
 		    "sudo manykube autostart enable -p dev\n",
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT |
@@ -43,7 +43,7 @@ static const struct command cmd_enable = {
 
 static const struct command cmd_disable = {
 	.name = "disable",
-	.summary = "have the cluster start only when told to",
+	.summary = "do not start the cluster at boot",
 	.examples = "sudo manykube autostart disable\n",
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT |
 		 COMMAND_AUDITED,
@@ -68,7 +68,7 @@ static const struct command *const subcommands[] = {
 const struct command cmd_autostart = {
 	.name = "autostart",
 	.elsewhere = "boot",
-	.summary = "start a cluster whenever this host boots",
+	.summary = "start a cluster when this host boots",
 	.examples = "sudo manykube autostart enable\n"
 		    "manykube autostart status -p dev\n",
 	.subcommands = subcommands,

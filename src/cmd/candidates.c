@@ -1,4 +1,4 @@
-/* What a shell can offer for the word that is being typed. */
+/* Completion candidates for the word being typed. */
 
 #include "cmd/candidates.h"
 
@@ -13,7 +13,7 @@
 
 struct search {
 	struct typed typed;
-	const char *word; /* what is being typed */
+	const char *word; /* the word being typed */
 	struct strlist *found;
 };
 
@@ -37,7 +37,7 @@ static void offer_words(struct search *search, const char *before, const char *t
 
 	strlist_split(&words, text, '|');
 	strlist_for_each(word, &words)
-		if (*word >= 'a') /* capitals stand for values */
+		if (*word >= 'a') /* words in capitals stand for values */
 			offer(search, before, word, NULL);
 }
 
@@ -144,7 +144,7 @@ static void offer_kind(struct search *search, const char *before, enum complete 
 		offer_nodes(search, before, "");
 		break;
 	case COMPLETE_NODE_FILE:
-		/* What files there are on a node is not ours to know. */
+		/* Files on a node are not completed. */
 		if (strchr(search->word, ':'))
 			break;
 		offer_nodes(search, before, ":");
@@ -165,7 +165,7 @@ static void offer_kind(struct search *search, const char *before, enum complete 
 	}
 }
 
-/* BEFORE is what of the word is not the value: "--profile=". */
+/* BEFORE is the part of the word before the value: "--profile=". */
 static void offer_value(struct search *search, const char *before, const struct opt *opt)
 {
 	if (opt->type == OPT_TYPE_CHOICE || opt->complete == COMPLETE_CHOICE)

@@ -1,4 +1,4 @@
-/* Reading what a command is told, and running it. */
+/* Parse a command line and run the command. */
 
 #include "cmd/command.h"
 
@@ -30,19 +30,18 @@ const struct opt command_global_options[] = {
 	OPT_STRING('p', "profile", &global.profile_name, "NAME", "the cluster to work on",
 		   .check = profile_check_name, .complete = COMPLETE_PROFILE),
 	OPT_REPEAT('v', "verbose", &global.verbosity,
-		   "say more: -v each node's part of a step and when, -vv each action",
+		   "be verbose: -v shows each node's steps and times, -vv each action",
 		   .once = true),
 	OPT_FLAG('q', "quiet", &global.quiet, "show no progress", .once = true),
-	OPT_STRING(0, "user", &global.user, "NAME", "who the audit says it was; you unless given",
+	OPT_STRING(0, "user", &global.user, "NAME", "user name in the audit log (default: you)",
 		   .once = true),
-	OPT_FLAG(0, "skip-audit", &global.skip_audit, "leave the command out of 'logs --audit'",
+	OPT_FLAG(0, "skip-audit", &global.skip_audit, "do not record this command in the audit log",
 		 .once = true),
 	OPT_HELP(&global.help),
 	OPT_END,
 };
 
-/* All that is ours in front of another program's options: its own -v is not to be taken for ours.
- */
+/* Our only options before another program's options, which has a -v of its own. */
 static const struct opt before_foreign_options[] = {
 	OPT_STRING('p', "profile", &global.profile_name, "NAME", "the cluster to work on",
 		   .check = profile_check_name),
@@ -50,10 +49,10 @@ static const struct opt before_foreign_options[] = {
 	OPT_END,
 };
 
-/* The options that the environment and the command line gave. */
+/* The options given in the environment and on the command line. */
 static struct strlist given;
 
-/* The file that the command was given; what options say points into it. */
+/* The file given to the command; option values point into it. */
 static struct values_file given_file;
 
 static int check_operands(const struct command *command, const char *path,
@@ -70,7 +69,7 @@ static int check_operands(const struct command *command, const char *path,
 	return error_hint(err, -EINVAL, "see '%s --help'", path);
 }
 
-/* A hint names the cluster by itself; have the advice of ERR's reason do so, too. */
+/* Hints name the cluster by themselves; add it to the advice of ERR's reason, too. */
 static void name_profile(struct error *err, int code)
 {
 	const char *advice = error_advice(err);
@@ -79,7 +78,7 @@ static void name_profile(struct error *err, int code)
 		(void)error_hint(err, code, "%s", advice);
 }
 
-/* Look for the profile in words that are not parsed, since some of them are wrong. */
+/* Find the profile in a command line that could not be parsed. */
 static void find_profile(char **argv)
 {
 	const struct opt *const tables[] = { before_foreign_options, NULL };
@@ -91,7 +90,7 @@ static void find_profile(char **argv)
 	}
 }
 
-/* ARGV, or a command's name before it, is wrong: complete the advice of ERR. */
+/* ARGV, or the command's name before it, is wrong: complete the advice of ERR. */
 static int refuse_words(char **argv, const char *path, int code, struct error *err)
 {
 	cleanup_free char *hint = err->hint ? xstrdup(err->hint) : NULL;
@@ -104,7 +103,7 @@ static int refuse_words(char **argv, const char *path, int code, struct error *e
 	return error_hint(err, code, "%s", hint);
 }
 
-/* Run COMMAND, which is called PATH, with OPERANDS. */
+/* Run COMMAND, whose full name is PATH, with OPERANDS. */
 static int run_with(const struct command *command, const char *path, struct strlist *operands,
 		    struct record *record, struct error *err)
 {
@@ -131,8 +130,8 @@ static int run_command(const struct command *command, const char *parent, char *
 static int run_itself(const struct command *command, const char *path, char **argv,
 		      struct error *err);
 
-/* COMMAND is a name for its subcommands; what is none of them is its own operand, if it has a use
- * for one. */
+/* COMMAND has subcommands; a word that is none of them is an operand of COMMAND, if it takes
+ * any. */
 static int run_subcommand(const struct command *command, const char *path, char **argv,
 			  struct error *err)
 {
@@ -148,7 +147,7 @@ static int run_subcommand(const struct command *command, const char *path, char 
 		command_print_help(command, path, stdout);
 		return 0;
 	}
-	/* `node help` and `node help list`, as one may guess. */
+	/* `node help` and `node help list`. */
 	if (rest.count > 0 && strcmp(rest.items[0], "help") == 0) {
 		global.help = true;
 		return run_subcommand(command, path, rest.items + 1, err);
@@ -186,8 +185,9 @@ static int run_itself(const struct command *command, const char *path, char **ar
 				     r < 0 || global.help ? NULL : &given_file, r < 0 ? NULL : err);
 	events_begin(command->name, command->events && events_asked_for(*command->events, argv));
 	if (r < 0 && !err->hint && command->flags & COMMAND_PASSES_REST)
-		return error_hint(
-			err, r, "put -- before what is not for manykube itself: '%s -- ...'", path);
+		return error_hint(err, r,
+				  "put -- before options that are not for manykube: '%s -- ...'",
+				  path);
 	if (r < 0)
 		return refuse_words(argv, path, r, err);
 	tables_warn_of_needless(command, &given);

@@ -26,25 +26,26 @@ enum command_flags {
 	COMMAND_LOCKS_CLUSTER = 1 << 1,   /* hold the profile's lock until run() returns */
 	COMMAND_NEEDS_ROOT = 1 << 2,      /* unless no driver of its nodes does */
 	COMMAND_PASSES_REST = 1 << 3,     /* all after `--` or the first operand is operands */
-	COMMAND_HIDDEN = 1 << 4,          /* not listed by help; for our own helpers */
-	COMMAND_KEEPS_FILES = 1 << 5,     /* becomes a program that gets what our caller has open */
-	COMMAND_NO_SETTINGS = 1 << 6,     /* works also when the person's settings are wrong */
+	COMMAND_HIDDEN = 1 << 4,          /* not listed by help; for internal use */
+	COMMAND_KEEPS_FILES = 1 << 5,     /* execs a program that inherits our caller's
+					   * descriptors */
+	COMMAND_NO_SETTINGS = 1 << 6,     /* works even if the user's settings are invalid */
 	COMMAND_AUDITED = 1 << 7,         /* changes something: see look/audit.h */
-	COMMAND_FOREIGN_OPTIONS = 1 << 9, /* of ours, only -p and -h may stand before the rest */
-	COMMAND_WAITS = 1 << 8,           /* until the command that holds the lock has ended */
-	COMMAND_WORKERS = 1 << 10,        /* of `worker`: control planes are not its business */
+	COMMAND_FOREIGN_OPTIONS = 1 << 9, /* of our options, only -p and -h may come before the
+					   * rest */
+	COMMAND_WAITS = 1 << 8,           /* wait for the command that holds the lock */
+	COMMAND_WORKERS = 1 << 10,        /* of `worker`: not for control planes */
 };
 
 struct command_context {
 	const struct command *command;
-	const char *profile_name; /* of -p, or the active one; its form is checked, its existence is
-				     not */
-	bool profile_given;       /* it came with the command line or the environment */
+	const char *profile_name; /* from -p, or the active one; valid, but need not exist */
+	bool profile_given;       /* it was given on the command line or in the environment */
 	struct profile *profile;  /* set iff COMMAND_NEEDS_CLUSTER */
 	const struct cluster_file *file; /* of --file; NULL if none was given */
-	struct strlist overridden;       /* options that it gives, and the command line, too */
+	struct strlist overridden;       /* options given both there and on the command line */
 	bool quiet;                      /* -q; for -v see log_verbosity */
-	bool after_dashes; /* the operands were set off by `--`; with COMMAND_PASSES_REST */
+	bool after_dashes; /* there was a `--` before the operands; with COMMAND_PASSES_REST */
 	int argc;          /* operands left after the options */
 	char **argv;       /* ended by NULL; never NULL itself */
 };
@@ -55,21 +56,22 @@ struct command {
 	const char *summary;     /* one line, imperative, no full stop */
 	const char *description; /* sentences below the usage, or NULL */
 	const char *examples;    /* lines, each ended by a newline, or NULL */
-	const char *elsewhere;   /* what like programs call it: "create|up"; only for suggestions */
+	const char *elsewhere;   /* its names in similar programs: "create|up"; only for
+				  * suggestions */
 	unsigned min_operands;
 	unsigned max_operands; /* not looked at with COMMAND_PASSES_REST */
 	enum command_flags flags;
 	enum complete complete;    /* what a shell offers for operands */
 	const char *words;         /* or these: "bash|zsh|fish" */
 	const struct opt *options; /* ends with OPT_END; may be NULL */
-	const struct opt *absent;  /* options people expect that do not exist here; may be NULL */
+	const struct opt *absent;  /* options of minikube that do not exist here; may be NULL */
 	const struct command *const *subcommands; /* ends with NULL; run is for other operands */
 	const char *interrupted; /* advice after a Ctrl-C; NULL: run the same command again */
 	const bool *no_lock; /* an option with which COMMAND_LOCKS_CLUSTER is not needed, or NULL */
-	const char **events; /* what -o puts its word into: "json" has it tell events, or NULL */
+	const char **events; /* the variable that -o sets: "json" prints events; or NULL */
 
-	/* What the file of its option --file sets, unless the command line does; NULL: it takes no
-	 * file that describes a cluster. */
+	/* The options that the file of --file sets, unless the command line does; NULL: it takes no
+	 * cluster file. */
 	struct cluster_options *wanted;
 
 	/* The program's exit status, or a negative errno with ERR set. */
@@ -77,51 +79,49 @@ struct command {
 };
 
 /* -o of the commands that have `events`. */
-#define OPT_EVENTS(to_)                                                                \
-	OPT_CHOICE('o', "output", to_, "text|json",                                    \
-		   "progress for people, or an event per line on stdout for programs", \
-		   .once = true)
+#define OPT_EVENTS(to_)                             \
+	OPT_CHOICE('o', "output", to_, "text|json", \
+		   "output format; json prints one event per line", .once = true)
 
 /* --yes of the commands that may have to build Kubernetes. */
-#define OPT_YES                                                                                    \
-	OPT_FLAG('y', "yes", &progress_assume_yes,                                                 \
-		 "don't ask before Kubernetes is built from source, where it can't be downloaded", \
+#define OPT_YES                                                                                  \
+	OPT_FLAG('y', "yes", &progress_assume_yes,                                               \
+		 "do not ask before building Kubernetes from source if it cannot be downloaded", \
 		 .once = true)
 
-/* What commands that bring nodes up or down ask the dispatcher for. */
+/* The flags of commands that start or stop nodes. */
 #define COMMAND_CHANGES_NODES                                                                 \
 	(COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | \
 	 COMMAND_AUDITED)
 
-/* COMMAND's options, in which settings have taken the place of what stands for them; may be NULL.
- */
+/* COMMAND's options, with the placeholders of settings replaced; may be NULL. */
 const struct opt *command_options(const struct command *command);
 
 /* The options that every command has. */
 extern const struct opt command_global_options[];
 
 /*
- * Run the program: find in COMMANDS (ended by NULL) what ARGV (without the program's name)
- * asks for, parse the options, do what the command's flags say, run it.  Returns the exit
- * status or a negative errno with ERR set.
+ * Run the program: find the command of ARGV (without the program's name) in COMMANDS (ended by
+ * NULL), parse the options, do what the command's flags say, run it. Returns the exit status or a
+ * negative errno with ERR set.
  */
 int command_main(const struct command *const *commands, char **argv, struct error *err);
 
-/* The command of COMMANDS called NAME; -EINVAL with reason_usage, and for advice what is used
- * instead of a command of another program, or the nearest.  PARENT is "manykube" or "manykube
- * node". */
+/* The command of COMMANDS called NAME; -EINVAL with reason_usage if there is none; the advice is
+ * the substitute for another program's command, or the nearest name. PARENT is "manykube" or
+ * "manykube node". */
 int command_find(const struct command *const *commands, const char *parent, const char *name,
 		 const struct command **ret_command, struct error *err);
 
 #define COMMAND_PROGRAM_SUMMARY "Real Kubernetes clusters of many nodes on one Linux machine"
 
-/* How COMMAND, which is called PATH, is written: lines, for the caller to free. */
+/* The usage lines of COMMAND, whose full name is PATH; the caller frees them. */
 char *command_usage(const struct command *command, const char *path) must_check;
 
-/* COMMAND's summary as a sentence, for the caller to free. */
+/* COMMAND's summary as a sentence; the caller frees it. */
 char *command_sentence(const struct command *command) must_check;
 
-/* Print the help of COMMAND, which is called PATH ("manykube node list"). */
+/* Print the help of COMMAND, whose full name is PATH ("manykube node list"). */
 void command_print_help(const struct command *command, const char *path, FILE *out);
 
 /* Print the list of COMMANDS, the help of the whole program. */

@@ -1,4 +1,4 @@
-/* `__complete WORD...`: what the last word can be; for the shells' completion. */
+/* `__complete WORD...`: candidates for the last word; for shell completion. */
 
 #include "base/cleanup.h"
 #include "cmd/candidates.h"
@@ -17,7 +17,7 @@ static int run(struct command_context *ctx, arg_unused struct error *err)
 const struct command cmd_complete = {
 	.name = "__complete",
 	.operands = "[--] WORD...",
-	.summary = "print what the last word can be",
+	.summary = "print completions of the last word",
 	.flags = COMMAND_HIDDEN | COMMAND_PASSES_REST | COMMAND_NO_SETTINGS,
 	.run = run,
 };

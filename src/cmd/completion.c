@@ -1,4 +1,4 @@
-/* `completion`: the scripts that have shells complete manykube's words. */
+/* `completion`: shell completion scripts. */
 
 #include <string.h>
 
@@ -30,17 +30,17 @@ static int run(struct command_context *ctx, struct error *err)
 			return 0;
 		}
 	}
-	error_because(err, &reason_usage, -EINVAL, "there is no completion for '%s'", ctx->argv[0]);
-	return error_hint(err, -EINVAL, "there is one for bash, zsh and fish");
+	error_because(err, &reason_usage, -EINVAL, "no completion for '%s'", ctx->argv[0]);
+	return error_hint(err, -EINVAL, "use bash, zsh or fish");
 }
 
 const struct command cmd_completion = {
 	.name = "completion",
 	.operands = "bash|zsh|fish",
-	.summary = "print a script that completes manykube's words in a shell",
+	.summary = "print a shell completion script",
 	.description =
-		"An installed manykube has its completion where the shells look for it. Otherwise put "
-		"what the examples show into ~/.bashrc, ~/.zshrc (behind compinit) or "
+		"'make install' and the Debian package install these scripts. Otherwise add the "
+		"line from the examples to ~/.bashrc, ~/.zshrc (after compinit) or "
 		"~/.config/fish/config.fish.",
 	.examples = "source <(manykube completion bash)\n"
 		    "source <(manykube completion zsh)\n"

@@ -12,7 +12,7 @@
 
 #define WIDEST 100
 
-/* Where the help of a field begins. */
+/* Column where the help of a field starts. */
 #define HELP_AT 28
 
 static void print_line(const char *name, const char *help)
@@ -47,19 +47,19 @@ static void print_all(void)
 {
 	printf("Fields of a file for 'manykube start -f':\n\n");
 	print_fields(SETTING_OF_CLUSTER, NULL);
-	printf("\nOf each node in 'nodes':\n\n");
+	printf("\nFields of each node in 'nodes':\n\n");
 	print_fields(SETTING_OF_NODE, NULL);
-	printf("\nOf 'defaults', for all nodes: ");
+	printf("\nFields of 'defaults', for all nodes: ");
 	for (const struct setting *field = setting_table, *before = NULL; field->name; field++)
 		if (field->places & SETTING_OF_DEFAULTS) {
 			printf("%s%s", before ? ", " : "", field->name);
 			before = field;
 		}
-	printf(".\n\n'manykube config explain FIELD' has more about one, 'manykube config init' a "
-	       "file to begin with.\n");
+	printf(".\n\n'manykube config explain FIELD' describes one field; 'manykube config init' "
+	       "prints a template.\n");
 }
 
-/* As far as FIELD is at PLACE. */
+/* FIELD as it is at PLACE. */
 static void print_one(const struct setting *field, enum setting_place place)
 {
 	cleanup_free char *path = file_field_path(field, place);
@@ -77,7 +77,7 @@ static void print_one(const struct setting *field, enum setting_place place)
 	if (field->example)
 		printf("  Example:  %s: %s\n", file_field_key(field), field->example);
 	if (field->type == SETTING_MAP || field->type == SETTING_NODES)
-		printf("\nIts fields:\n\n");
+		printf("\nFields:\n\n");
 	if (field->type == SETTING_NODES)
 		print_fields(SETTING_OF_NODE, NULL);
 	else if (field->type == SETTING_MAP && strcmp(field->name, "defaults") == 0)
@@ -86,7 +86,7 @@ static void print_one(const struct setting *field, enum setting_place place)
 		print_fields(SETTING_OF_CLUSTER, field->name);
 }
 
-/* Whether NAME, as people write it, means FIELD at PLACE. */
+/* Whether NAME, as typed by the user, is FIELD at PLACE. */
 static bool is_meant(const struct setting *field, enum setting_place place, const char *name)
 {
 	cleanup_free char *path = file_field_path(field, place);
@@ -124,19 +124,19 @@ static int run(struct command_context *ctx, struct error *err)
 		}
 	if (found)
 		return 0;
-	(void)error_because(err, &reason_usage, -EINVAL, "there is no field '%s'", ctx->argv[0]);
+	(void)error_because(err, &reason_usage, -EINVAL, "unknown field '%s'", ctx->argv[0]);
 	if (suggest.nearest)
 		return error_hint(err, -EINVAL, "did you mean '%s'?", suggest.nearest);
-	return error_hint(err, -EINVAL, "'manykube config explain' shows the fields there are");
+	return error_hint(err, -EINVAL, "'manykube config explain' lists the fields");
 }
 
 const struct command cmd_config_explain = {
 	.name = "explain",
 	.operands = "[FIELD]",
-	.summary = "explain the fields of a cluster's file",
+	.summary = "describe the fields of a cluster file",
 	.description =
-		"Every field of the file that 'manykube start -f' takes: what it is, what it "
-		"is unless given, and what it means.",
+		"Lists the fields of the file that 'manykube start -f' reads, with their types, "
+		"defaults and meanings.",
 	.examples = "manykube config explain\n"
 		    "manykube config explain network.subnet\n"
 		    "manykube config explain nodes\n",

@@ -1,4 +1,4 @@
-/* `config get`: the defaults that were kept. */
+/* `config get`: print settings. */
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print all of them",
+	OPT_CHOICE('o', "output", &arg.output, "text|json", "output format for all settings",
 		   .once = true),
 	OPT_END,
 };
@@ -47,7 +47,7 @@ static int run(struct command_context *ctx, struct error *err)
 	value = settings_get(&settings, option->name);
 	if (!value) {
 		error_because(err, &reason_usage, -ENOENT, "'%s' is not set", option->name);
-		return error_hint(err, -ENOENT, "'manykube config get' shows what is set");
+		return error_hint(err, -ENOENT, "'manykube config get' lists all settings");
 	}
 	printf("%s\n", value);
 	return 0;
@@ -56,7 +56,7 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_config_get = {
 	.name = "get",
 	.operands = "[KEY]",
-	.summary = "print a default that was kept, or all of them",
+	.summary = "print a setting, or all of them",
 	.options = options,
 	.examples = "manykube config get\n"
 		    "manykube config get memory\n",

@@ -1,4 +1,4 @@
-/* `config init`: a cluster's file to begin with. */
+/* `config init`: print a template of a cluster file. */
 
 #include <string.h>
 
@@ -20,13 +20,13 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_POSITIVE('n', "nodes", &arg.nodes, "how many nodes the cluster has"),
+	OPT_POSITIVE('n', "nodes", &arg.nodes, "number of nodes"),
 	OPT_POSITIVE(0, "control-planes", &arg.control_planes,
-		     "how many of the nodes are control planes"),
+		     "number of control planes among them"),
 	OPT_END,
 };
 
-/* Words are behind "# ", fields that are not in use behind "#": take that away, and they are. */
+/* Explanations start with "# ", fields that are not set with "#": removing that sets them. */
 static void print_field(const struct setting *field, unsigned indent)
 {
 	cleanup_with(strbuf_release) struct strbuf words = STRBUF_INIT;
@@ -57,7 +57,7 @@ static void print_part(enum setting_place place, const char *in, unsigned indent
 	setting_for_each(field) {
 		bool is_defaults = strcmp(field->name, "defaults") == 0;
 
-		/* What can be in several places is shown once. */
+		/* A field that can be in several places is shown once. */
 		if (!file_field_is_in(field, place, in) || has_place_of_its_own(field) ||
 		    (place != SETTING_OF_DEFAULTS && field->places & SETTING_OF_DEFAULTS) ||
 		    (place == SETTING_OF_CLUSTER && strcmp(field->name, "name") == 0))
@@ -85,9 +85,9 @@ static int run(struct command_context *ctx, struct error *err)
 				     "--nodes: a cluster has at most %d nodes", NODES_MOST);
 	if (arg.control_planes > arg.nodes)
 		arg.nodes = arg.control_planes;
-	printf("# A cluster: 'manykube start -f FILE' makes it.  Lines that begin with # change\n"
-	       "# nothing; remove it from a field to set that.\n"
-	       "apiVersion: " FILE_API_VERSION "\n"
+	printf("# A cluster: 'manykube start -f FILE' creates it.  Lines that start with # "
+	       "are\n# comments; remove the # before a field to set it.\napiVersion: " FILE_API_VERSION
+	       "\n"
 	       "kind: " FILE_KIND "\n"
 	       "name: %s\n",
 	       ctx->profile_name);
@@ -95,16 +95,16 @@ static int run(struct command_context *ctx, struct error *err)
 	printf("nodes:\n");
 	print_nodes("control-plane", arg.control_planes);
 	print_nodes("worker", arg.nodes - arg.control_planes);
-	printf("# What else a node can have: all that 'defaults' can, and\n");
+	printf("# Other fields of a node: all fields of 'defaults', and\n");
 	print_part(SETTING_OF_NODE, "", 2);
 	return 0;
 }
 
 const struct command cmd_config_init = {
 	.name = "init",
-	.summary = "print a cluster's file to begin with",
-	.description = "It has every field there is, with what it means; those that are not in use "
-		       "are comments.",
+	.summary = "print a template of a cluster file",
+	.description = "The template has all fields with their descriptions; fields that are not "
+		       "set are commented out.",
 	.options = options,
 	.examples = "manykube config init >cluster.yaml\n"
 		    "manykube config init -p dev --nodes=5 --control-planes=3 >dev.yaml\n",

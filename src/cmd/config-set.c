@@ -1,4 +1,4 @@
-/* `config set`: keep a default. */
+/* `config set`: store a setting. */
 
 #include "base/cleanup.h"
 #include "cmd/config.h"
@@ -14,10 +14,10 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	if (!*value) {
-		error_because(err, &reason_usage, -EINVAL, "%s: a setting can't be empty", key);
+		error_because(err, &reason_usage, -EINVAL, "%s: the value is empty", key);
 		return error_hint(err, -EINVAL, "'manykube config unset %s' removes it", key);
 	}
-	/* Nothing here looks at the option; it is only to say whether it would take the value. */
+	/* The option itself is not used; this only checks the value. */
 	r = opt_set(option, value, err);
 	if (r < 0) {
 		error_prefix(err, r, "%s", key);
@@ -30,7 +30,7 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_config_set = {
 	.name = "set",
 	.operands = "KEY VALUE",
-	.summary = "keep a default for an option",
+	.summary = "store the default of an option",
 	.examples = "manykube config set memory 4g\n"
 		    "manykube config set profile dev\n"
 		    "manykube config set offline true\n",

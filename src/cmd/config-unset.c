@@ -1,4 +1,4 @@
-/* `config unset`: forget a default. */
+/* `config unset`: remove a setting. */
 
 #include "base/cleanup.h"
 #include "cmd/config.h"
@@ -13,7 +13,8 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* What is there can be removed, whatever it is; what is not there should be no mistake. */
+	/* An existing setting can be removed, whatever its name; otherwise the name must be a known
+	 * one. */
 	if (!settings_get(&settings, key)) {
 		r = config_find(key, &option, err);
 		return r;
@@ -25,7 +26,7 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_config_unset = {
 	.name = "unset",
 	.operands = "KEY",
-	.summary = "forget a default; none being kept is no error",
+	.summary = "remove a setting, if it is set",
 	.examples = "manykube config unset memory\n",
 	.min_operands = 1,
 	.max_operands = 1,

@@ -1,4 +1,4 @@
-/* `config view`: a cluster as a file that describes it. */
+/* `config view`: print a cluster as a cluster file. */
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "yaml|json", "how to print it", .once = true),
+	OPT_CHOICE('o', "output", &arg.output, "yaml|json", "output format", .once = true),
 	OPT_END,
 };
 
@@ -33,10 +33,10 @@ static int run(struct command_context *ctx, arg_unused struct error *err)
 		return 0;
 	}
 	text = yaml_print(json);
-	printf("# Cluster \"%s\"; 'manykube start -f FILE' makes another one like it.\n",
+	printf("# Cluster \"%s\"; 'manykube start -f FILE' creates one like it.\n",
 	       ctx->profile_name);
 	if (chosen.count)
-		printf("# Not asked for, but found free, so it is not part of it:\n");
+		printf("# Chosen automatically, so not part of the description:\n");
 	strlist_for_each(item, &chosen)
 		printf("#   %s\n", item);
 	printf("%s", text);
@@ -45,10 +45,10 @@ static int run(struct command_context *ctx, arg_unused struct error *err)
 
 const struct command cmd_config_view = {
 	.name = "view",
-	.summary = "print a cluster as a file that describes it",
+	.summary = "print a cluster as a cluster file",
 	.description =
-		"'manykube start -f' makes the same cluster of it elsewhere, or, with another "
-		"name, beside this one. Your own defaults are listed by 'manykube config get'.",
+		"'manykube start -f' creates the same cluster elsewhere or, under another name, "
+		"on this host. To list your settings, use 'manykube config get'.",
 	.options = options,
 	.examples = "manykube config view >cluster.yaml\n"
 		    "manykube config view -p dev -o json\n",

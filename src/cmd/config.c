@@ -1,4 +1,4 @@
-/* `config`: the person's own defaults of options, and the files that describe clusters. */
+/* `config`: the user's defaults of options, and files that describe clusters. */
 
 #include "cmd/config.h"
 
@@ -29,7 +29,7 @@ int config_find(const char *key, const struct opt **ret_option, struct error *er
 			suggest_offer(&suggest, opt->name);
 		}
 	}
-	error_because(err, &reason_usage, -EINVAL, "there is no setting '%s'", key);
+	error_because(err, &reason_usage, -EINVAL, "unknown setting '%s'", key);
 	if (absent)
 		return error_hint(err, -EINVAL, "%s", absent->help);
 	if (suggest.nearest)
@@ -52,13 +52,13 @@ static const struct command *const subcommands[] = {
 const struct command cmd_config = {
 	.name = "config",
 	.elsewhere = "settings",
-	.summary = "keep your own defaults of options; write files that describe clusters",
+	.summary = "store defaults of options; print and explain cluster files",
 	.description =
-		"A setting is named as an option of 'manykube start', or is profile, and is used "
-		"where neither the command line nor the environment says otherwise. Settings about "
-		"a cluster, such as memory, are for those made from now on. A whole cluster is described by "
-		"a file: 'init' writes one to begin with, 'view' prints the one of a cluster that exists, "
-		"'explain' says what can be in it.",
+		"A setting is the default of the option of 'manykube start' with the same name, "
+		"or of --profile. The command line and the environment override it. Settings of "
+		"clusters and nodes, such as memory, apply only to clusters created later. A "
+		"cluster file describes a whole cluster: 'init' prints a template, 'view' prints "
+		"an existing cluster as a file, and 'explain' lists the fields.",
 	.examples = "manykube config set memory 4g\n"
 		    "manykube config get\n"
 		    "manykube config init >cluster.yaml\n"

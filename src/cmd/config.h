@@ -1,7 +1,7 @@
-/* What the commands of `config` share. */
+/* Shared by the commands of `config`. */
 #pragma once
 
 #include "cmd/command.h"
 
-/* The option that KEY is the default of; -EINVAL with reason_usage, the nearest suggested. */
+/* The option whose default KEY sets; -EINVAL with reason_usage and the nearest name suggested. */
 int config_find(const char *key, const struct opt **ret_option, struct error *err);

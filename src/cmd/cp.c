@@ -9,7 +9,7 @@
 #include "node/cluster-node.h"
 #include "node/copy.h"
 
-/* An operand: a path, on a node if NODE: is before it. */
+/* An operand: a path, on a node if prefixed with NODE:. */
 struct operand {
 	const char *path;
 	struct cluster_node at;
@@ -26,7 +26,7 @@ static int set_node(const struct profile *profile, const struct node *node, stru
 {
 	if (operand->path[0] != '/') {
 		error_because(err, &reason_usage, -EINVAL,
-			      "'%s' is on node '%s', so it must begin with '/'", operand->path,
+			      "'%s' on node '%s' is not an absolute path", operand->path,
 			      node->name);
 		return error_hint(err, -EINVAL, "see 'manykube cp --help'");
 	}
@@ -44,8 +44,8 @@ static int read_operand(const struct profile *profile, const char *text, struct 
 
 	operand->path = text;
 	if (!*text)
-		return error_because(err, &reason_usage, -EINVAL, "an empty path names nothing");
-	/* ./a:b is a file of the host. */
+		return error_because(err, &reason_usage, -EINVAL, "empty path");
+	/* ./a:b is a file on the host. */
 	if (!name || !parse_is_dns_label(name))
 		return 0;
 	r = profile_need_node(profile, name, &node, err);
@@ -67,7 +67,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r == 0 && !from.on_node && !to.on_node)
 		r = primary ? set_node(ctx->profile, primary, &to, err)
 			    : error_because(err, &reason_node_missing, -ENOENT,
-					    "the cluster has no primary");
+					    "the cluster has no primary control plane");
 	if (r < 0)
 		return r;
 	return copy_path(&(struct copy_end){ from.on_node ? &from.at : NULL, from.path },
@@ -80,11 +80,12 @@ const struct command cmd_cp = {
 	.operands = "[NODE:]SOURCE [NODE:]TARGET",
 	.summary = "copy a file or directory to, from or between nodes",
 	.description =
-		"Copies as 'cp -r' does: into TARGET if that is a directory, else to that name. A path without "
-		"NODE is on this host; if neither has one, TARGET is on the primary. Paths on nodes begin "
-		"with '/'. Links in directories stay links and modes stay; the owner is root on nodes, and you "
-		"on this host, where it is written with your rights also under sudo. A file has its name "
-		"only once it is complete.",
+		"Copies like 'cp -r': into TARGET if it is a directory, otherwise to that name. A "
+		"path without NODE is on this host; if neither has one, TARGET is on the primary "
+		"control plane. Paths on nodes are absolute. Modes are kept, and links in "
+		"directories stay links. Files on nodes belong to root. Files on this host belong "
+		"to you and are written with your rights, also under sudo. A file appears under "
+		"its name only when it is complete.",
 	.examples = "manykube cp app.yaml /root/app.yaml\n"
 		    "manykube cp ./site node-2:/srv\n"
 		    "manykube cp node-1:/var/log/pods ./pods\n"

@@ -1,4 +1,4 @@
-/* The person's settings as defaults of options. */
+/* The user's settings as defaults of options. */
 
 #include "cmd/defaults.h"
 
@@ -13,7 +13,7 @@
 /* Options point into them. */
 static struct settings settings;
 
-/* The first thing that is wrong with them. */
+/* The first error found in them. */
 static struct error trouble;
 
 void defaults_load(void)
@@ -23,7 +23,7 @@ void defaults_load(void)
 	error_clear(&trouble);
 	settings_release(&settings);
 	r = settings_load(&settings, &trouble);
-	/* Who may not look there has none; that this is somebody else's home shows elsewhere. */
+	/* No permission counts as no settings; a home of another user is reported elsewhere. */
 	if (r == -EACCES)
 		error_clear(&trouble);
 }

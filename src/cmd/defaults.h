@@ -1,8 +1,8 @@
 /*
- * The person's settings as defaults of options.
+ * The user's settings as defaults of options.
  *
- * What is wrong with them is kept for later: help must work all the same, and so must the commands
- * that mend them.
+ * Errors in them are kept for later: help must work anyway, and so must the commands that correct
+ * them.
  */
 #pragma once
 
@@ -11,20 +11,20 @@
 /* Read the settings. */
 void defaults_load(void);
 
-/* The active profile: the cluster that commands work on unless they are told otherwise. */
+/* The active profile: the cluster that commands use by default. */
 const char *defaults_profile(void);
 
-/* Whether a command without -p would work on another cluster than PROFILE_NAME; sudo may drop the
+/* Whether a command without -p would use another cluster than PROFILE_NAME; sudo may drop the
  * environment. */
 bool defaults_must_name(const char *profile_name);
 
-/* Set what TABLE (may be NULL) names, and GIVEN does not, from the settings.  Those about a cluster
- * that is made are left out if PROFILE_NAME (may be NULL) exists. */
+/* Set what TABLE (may be NULL) names, and GIVEN does not, from the settings. Settings of new
+ * clusters are skipped if PROFILE_NAME (may be NULL) exists. */
 void defaults_take(const struct opt *table, const char *profile_name, const struct strlist *given);
 
-/* -EINVAL with reason_host_config if something was wrong. */
+/* -EINVAL with reason_host_config if an error was found. */
 int defaults_check(struct error *err);
 
-/* The options of which settings can hold defaults, unless they are `once`: those of every command,
- * and those of LIST's `start`.  Ended by NULL. */
+/* The options whose defaults can be settings, unless they are `once`: those of every command, and
+ * those of LIST's `start`. Ended by NULL. */
 void defaults_tables(const struct command *const *list, const struct opt *ret_tables[3]);

@@ -1,4 +1,4 @@
-/* `delete`: remove a cluster and everything that was made for it. */
+/* `delete`: remove a cluster and everything created for it. */
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_FLAG(0, "all", &arg.all, "delete every cluster"),
+	OPT_FLAG(0, "all", &arg.all, "delete all clusters"),
 	OPT_FLAG(
 		0, "purge", &arg.purge,
 		"also remove your settings and, if no other user has a cluster, all Kubernetes versions"),
@@ -53,10 +53,10 @@ static int delete_locked(const char *name, bool quiet, struct error *err)
 	bool was_there = is_there(name);
 	int r;
 
-	/* The name may be mistyped; but what a damaged home has forgotten is removed all the same.
-	 */
+	/* The name may be mistyped; but remains of a cluster whose record is lost are removed
+	 * anyway. */
 	if (!was_there)
-		log_warning("there is no cluster '%s'; looking for traces of it anyway", name);
+		log_warning("no cluster '%s' found; removing any remains of it", name);
 	r = cluster_delete(name, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	if (r < 0)
@@ -64,7 +64,7 @@ static int delete_locked(const char *name, bool quiet, struct error *err)
 	forget_active(name);
 	if (!quiet)
 		say_done("%s of the \"%s\" cluster.",
-			 was_there ? "Removed all traces" : "There is nothing left", name);
+			 was_there ? "Removed all traces" : "Nothing is left", name);
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static int delete_one(const char *name, bool quiet, struct error *err)
 	return r;
 }
 
-/* A purge must not take the ground from under a cluster that it does not delete. */
+/* A purge must not remove files that other clusters need. */
 static int check_purge(const struct strlist *names, const char *deleted, struct error *err)
 {
 	const char *name;
@@ -91,8 +91,8 @@ static int check_purge(const struct strlist *names, const char *deleted, struct 
 		if (arg.all || strcmp(name, deleted) == 0)
 			continue;
 		error_because(err, &reason_usage, -EINVAL,
-			      "--purge would remove what cluster '%s' needs, too", name);
-		return error_hint(err, -EINVAL, "give --all, too, to delete all clusters first");
+			      "--purge would remove files that cluster '%s' needs", name);
+		return error_hint(err, -EINVAL, "use --all --purge to delete all clusters, too");
 	}
 	return purge_check(err);
 }
@@ -132,14 +132,14 @@ const struct command cmd_delete = {
 	.name = "delete",
 	.elsewhere = "destroy|down|remove|rm",
 	.summary = "remove a cluster, its nodes and all their data",
-	.description = "Removes the cluster also when it is half made, damaged or stopped; what is "
-		       "gone already is no error. The cache of Kubernetes versions stays unless "
-		       "--purge is given, which needs --all when there are other clusters."
-		       " Other users' clusters keep it.",
+	.description = "Works in any state: running, stopped, incomplete or damaged. Parts that "
+		       "are already gone are not an error. The cache of Kubernetes versions is "
+		       "kept unless --purge is given and no other user has a cluster. With "
+		       "several clusters, --purge requires --all.",
 	.examples = "manykube delete\n"
 		    "manykube delete -p dev\n"
 		    "manykube delete --all --purge\n",
-	/* It locks what it deletes, which need not be the cluster of -p, by itself. */
+	/* It locks the clusters that it deletes by itself; they need not be the cluster of -p. */
 	.flags = COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
 	.events = &arg.output,

@@ -1,4 +1,4 @@
-/* `__docs`: the documentation that comes out of the tables; for the build. */
+/* `__docs`: the documentation generated from the tables; for the build. */
 
 #include <string.h>
 
@@ -23,8 +23,7 @@ static int run(struct command_context *ctx, struct error *err)
 			return 0;
 		}
 	}
-	return error_because(err, &reason_usage, -EINVAL, "there is no document '%s'",
-			     ctx->argv[0]);
+	return error_because(err, &reason_usage, -EINVAL, "unknown document '%s'", ctx->argv[0]);
 }
 
 const struct command cmd_docs = {

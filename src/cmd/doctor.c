@@ -1,4 +1,4 @@
-/* `doctor`: what this host has of what nodes need, and what it lacks. */
+/* `doctor`: check whether this host can run nodes. */
 
 #include <jansson.h>
 #include <string.h>
@@ -19,14 +19,14 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json", "output format"),
 	OPT_END,
 };
 
-/* What is gathered on the way. */
+/* Results collected so far. */
 struct report {
 	json_t *checks;               /* for JSON */
-	const struct reason *missing; /* of the first thing that is */
+	const struct reason *missing; /* of the first check that failed */
 	unsigned warnings;
 	bool colour;
 };
@@ -47,9 +47,9 @@ static void print_result(const struct report *report, const struct probe_result 
 	       result->text);
 	if (result->state == PROBE_OK)
 		return;
-	printf("%20sfor: %s\n", "", result->purpose);
+	printf("%20swhy: %s\n", "", result->purpose);
 	if (result->remedy)
-		printf("%20sdo:  %s\n", "", result->remedy);
+		printf("%20sfix: %s\n", "", result->remedy);
 }
 
 static int take(const struct probe_result *result, void *data)
@@ -70,7 +70,7 @@ static int take(const struct probe_result *result, void *data)
 	return 0;
 }
 
-/* The versions of Kubernetes that are in the cache. */
+/* The Kubernetes versions in the cache. */
 static void list_cached(struct strlist *ret)
 {
 	for (const char *const *version = payload_versions(); *version; version++) {
@@ -81,22 +81,23 @@ static void list_cached(struct strlist *ret)
 	}
 }
 
-/* Whether the Kubernetes that a plain `start` takes is there already. */
+/* Check that the cache has the Kubernetes version that `start` uses by default. */
 static void look_at_cache(struct report *report)
 {
 	cleanup_with(strlist_release) struct strlist cached = STRLIST_INIT;
 	cleanup_free char *all = NULL;
 	cleanup_free char *text = NULL;
 	const char *usual = payload_versions()[0];
-	struct probe_result result = { .name = "cache", .purpose = "what nodes run" };
+	struct probe_result result = { .name = "cache", .purpose = "software of the nodes" };
 
 	list_cached(&cached);
 	all = strlist_join(&cached, ", ");
 	if (strlist_has(&cached, usual)) {
-		text = xasprintf("Kubernetes %s %s there", all, cached.count == 1 ? "is" : "are");
+		text = xasprintf("has Kubernetes %s", all);
 	} else {
-		text = xasprintf("Kubernetes %s is not there yet; the first start gets it%s%s%s",
-				 usual, *all ? " (" : "", all, *all ? " is there)" : "");
+		text = xasprintf("Kubernetes %s is not in the cache; the first start fetches "
+				 "it%s%s%s",
+				 usual, *all ? " (" : "", all, *all ? " is in it)" : "");
 		result.state = PROBE_WARNING;
 		result.remedy = "manykube start --download-only";
 	}
@@ -104,7 +105,7 @@ static void look_at_cache(struct report *report)
 	(void)take(&result, report);
 }
 
-/* Whether a cluster has nodes of DRIVER, or the next one would. */
+/* Whether a cluster has nodes of DRIVER, or a new one would. */
 static bool is_in_use(const struct node_driver *driver)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -126,10 +127,10 @@ static bool is_in_use(const struct node_driver *driver)
 static const char *conclusion(const struct report *report)
 {
 	if (report->missing)
-		return "This host can't run nodes: see the lines with X.";
+		return "This host cannot run nodes: see the lines marked X.";
 	if (geteuid() != 0)
-		return "Nothing is missing as far as one can see without root.";
-	return report->warnings ? "This host can run nodes; see the lines with !."
+		return "No problem found, but some checks need root.";
+	return report->warnings ? "This host can run nodes; see the lines marked !."
 				: "This host can run nodes.";
 }
 
@@ -157,12 +158,13 @@ static int run(arg_unused struct command_context *ctx, arg_unused struct error *
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.elsewhere = "check|diagnose|preflight",
-	.summary = "show what this host has of what nodes need, and what to do about the rest",
+	.summary = "check whether this host can run nodes",
 	.description =
-		"Changes nothing. Every line begins with ok, ! (works, but not as well as it could, or "
-		"could not be tried out) or X (nodes can't run without it). The exit status is 0 if "
-		"a start can work; else that of the first thing missing: 35 a program, 36 the kernel, "
-		"38 the directory of clusters, 23 memory, 26 disk.",
+		"Checks the requirements of nodes, changes nothing, and says how to fix each "
+		"problem. Lines are marked ok, ! (works with restrictions, or could not be "
+		"checked) or X (nodes cannot run). The exit status is 0 if 'start' can work, "
+		"otherwise that of the first failed check: 35 a missing program, 36 the kernel, "
+		"38 the state directory, 23 memory, 26 disk.",
 	.examples = "manykube doctor\n"
 		    "manykube doctor -o json\n",
 	.options = options,

@@ -1,4 +1,4 @@
-/* Doing the same with several clusters. */
+/* Apply an operation to several clusters. */
 
 #include "cmd/every.h"
 

@@ -1,12 +1,12 @@
-/* Doing the same with several clusters: `delete --all`, `stop --all`. */
+/* Apply an operation to several clusters: `delete --all`, `stop --all`. */
 #pragma once
 
 #include "base/error.h"
 #include "base/strlist.h"
 
 /*
- * Call WORK for each cluster of NAMES, one after the other; one that fails keeps none of the
- * others. DONE is what they are afterwards: "deleted".  The error names those that are not.
+ * Call WORK for each cluster in NAMES, one after the other; a failure does not stop the rest. DONE
+ * is the participle for messages: "deleted". The error names the clusters that failed.
  */
 int every_cluster(const struct strlist *names, const char *done,
 		  int (*work)(const char *name, bool quiet, struct error *err), bool quiet,

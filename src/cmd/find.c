@@ -7,7 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/minikube.h"
 
-/* Whether people who come from kind, k3d and the like may mean COMMAND by NAME. */
+/* Whether NAME is the name of COMMAND in similar programs, such as kind or k3d. */
 static bool is_called(const struct command *command, const char *name)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
@@ -17,7 +17,7 @@ static bool is_called(const struct command *command, const char *name)
 	return strlist_has(&words, name);
 }
 
-/* What there is instead of minikube's command NAME of PARENT, or NULL. */
+/* The substitute for minikube's command NAME of PARENT, or NULL. */
 static const char *find_substitute(const char *parent, const char *name)
 {
 	size_t len = strlen(parent);
@@ -46,11 +46,11 @@ int command_find(const struct command *const *list, const char *parent, const ch
 		if (is_called(*list, name))
 			same = (*list)->name;
 	}
-	error_because(err, &reason_usage, -EINVAL, "there is no command '%s %s'", parent, name);
+	error_because(err, &reason_usage, -EINVAL, "unknown command '%s %s'", parent, name);
 	if (instead)
 		return error_hint(err, -EINVAL, "%s", instead);
 	if (same || suggest.nearest)
 		return error_hint(err, -EINVAL, "did you mean '%s %s'?", parent,
 				  same ? same : suggest.nearest);
-	return error_hint(err, -EINVAL, "'%s --help' lists the commands there are", parent);
+	return error_hint(err, -EINVAL, "'%s --help' lists the commands", parent);
 }

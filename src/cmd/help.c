@@ -1,4 +1,4 @@
-/* `help`: what the program and its commands can do. */
+/* `help`: print help. */
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -20,7 +20,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 		if (!list)
 			return error_because(err, &reason_usage, -EINVAL,
-					     "'%s' has no command '%s'", path, ctx->argv[i]);
+					     "'%s' has no subcommand '%s'", path, ctx->argv[i]);
 		r = command_find(list, path, ctx->argv[i], &command, err);
 		if (r < 0)
 			return r;
@@ -36,7 +36,7 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_help = {
 	.name = "help",
 	.operands = "[COMMAND]...",
-	.summary = "show what manykube or one of its commands can do",
+	.summary = "show help for manykube or one of its commands",
 	.max_operands = 2,
 	.complete = COMPLETE_COMMAND,
 	.examples = "manykube help\n"

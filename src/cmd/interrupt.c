@@ -13,7 +13,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 
-/* Made beforehand: a signal handler must not allocate. */
+/* Prepared in advance: a signal handler must not allocate. */
 static struct strbuf words = STRBUF_INIT;
 static int fd = STDERR_FILENO;
 
@@ -21,7 +21,7 @@ static pid_t owner;
 
 static void end_interrupted(int signal)
 {
-	/* A child of ours, on its way to become something else, got the Ctrl-C as well. */
+	/* A forked child that has not called exec yet gets the signal as well. */
 	if (getpid() != owner)
 		_exit(128 + signal);
 	progress_abandon();
@@ -36,8 +36,7 @@ void interrupt_explain(const char *advice)
 	struct sigaction interrupt = { .sa_handler = end_interrupted };
 	sigset_t before;
 
-	/* The one handler is not to be interrupted by the other, nor the words while they change.
-	 */
+	/* Neither handler may interrupt the other, or run while the texts change. */
 	(void)sigaddset(&interrupt.sa_mask, SIGINT);
 	(void)sigaddset(&interrupt.sa_mask, SIGTERM);
 	(void)sigprocmask(SIG_BLOCK, &interrupt.sa_mask, &before);
@@ -48,7 +47,7 @@ void interrupt_explain(const char *advice)
 		error_hint(&err, -EINTR, "%s", advice);
 	strbuf_reset(&words);
 	fd = say_fd();
-	/* The terminal has put a ^C where the cursor is. */
+	/* The terminal has printed ^C at the cursor. */
 	if (fd == STDERR_FILENO)
 		strbuf_add_char(&words, '\n');
 	say_compose(&err, -EINTR, &words);

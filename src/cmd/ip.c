@@ -7,7 +7,7 @@ static struct {
 } arg;
 
 static const struct opt options[] = {
-	OPT_STRING('n', "node", &arg.node, "NODE", "the node; by default the primary",
+	OPT_STRING('n', "node", &arg.node, "NODE", "same as the argument",
 		   .complete = COMPLETE_NODE),
 	OPT_END,
 };
@@ -38,7 +38,8 @@ const struct command cmd_ip = {
 	.max_operands = 1,
 	.complete = COMPLETE_NODE,
 	.summary = "print the address of a node",
-	.description = "Nodes keep their addresses, so it is also that of a stopped one.",
+	.description = "Prints the address of NODE, or of the primary control plane. Node "
+		       "addresses do not change, so this also works for stopped nodes.",
 	.examples = "curl http://$(manykube ip):30080\n"
 		    "manykube ip -n node-2\n",
 	.flags = COMMAND_NEEDS_CLUSTER,
@@ -52,7 +53,7 @@ const struct command cmd_worker_ip = {
 	.max_operands = 1,
 	.complete = COMPLETE_NODE,
 	.summary = "print the address of a worker",
-	.description = "Nodes keep their addresses, so it is also that of a stopped one.",
+	.description = "Node addresses do not change, so this also works for stopped workers.",
 	.examples = "manykube worker ip node-2\n",
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_WORKERS,
 	.options = options,

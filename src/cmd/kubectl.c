@@ -1,4 +1,4 @@
-/* `kubectl`: the cluster's own kubectl, talking to the cluster. */
+/* `kubectl`: run the cluster's own kubectl against the cluster. */
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -28,7 +28,7 @@ static int find_kubectl(const struct profile *profile, char **ret_path, struct e
 			      "the kubectl of Kubernetes %s is not in the cache", version);
 		return error_hint(
 			err, r,
-			"'manykube start --download-only --kubernetes-version=%s' gets it again",
+			"'manykube start --download-only --kubernetes-version=%s' fetches it again",
 			version);
 	}
 	if (r < 0)
@@ -37,7 +37,7 @@ static int find_kubectl(const struct profile *profile, char **ret_path, struct e
 	return 0;
 }
 
-/* Can the user of sudo read PATH, and so do without root? */
+/* Whether the user who called sudo can read PATH, so that root is not needed. */
 static bool user_can_read(const char *path)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
@@ -51,8 +51,8 @@ static bool user_can_read(const char *path)
 
 /*
  * kubectl takes preferences from HOME, writes its cache there and follows links, so root must not
- * run it with a home that is another's: under sudo it has the rights and the home of the caller,
- * or, where only root can read KUBECONFIG, those of root.
+ * run it with another user's home: under sudo it gets the rights and the home of the caller or,
+ * where only root can read KUBECONFIG, those of root.
  */
 static int settle_rights(const char *kubeconfig, struct error *err)
 {
@@ -91,7 +91,7 @@ static int run(struct command_context *ctx, struct error *err)
 	r = context_open(ctx->profile, &admin, err);
 	if (r == 0)
 		r = cluster_open_front_door(ctx->profile, err);
-	/* It would wait for minutes. */
+	/* kubectl would wait for minutes. */
 	if (r == 0)
 		r = cluster_need_awake(ctx->profile, err);
 	if (r < 0)
@@ -104,7 +104,7 @@ static int run(struct command_context *ctx, struct error *err)
 	strlist_add(&argv, "kubectl");
 	strlist_add_all(&argv, ctx->argv);
 
-	/* What is ignored stays so for the next program; kubectl is to end with its reader. */
+	/* Ignored signals stay ignored after exec; kubectl must end when its reader does. */
 	(void)signal(SIGPIPE, SIG_DFL);
 	execv(kubectl, argv.items);
 	return error_sys(err, "cannot run '%s'", kubectl);
@@ -113,11 +113,12 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_kubectl = {
 	.name = "kubectl",
 	.operands = "[--] [ARGUMENT]...",
-	.summary = "run the kubectl that belongs to the cluster",
+	.summary = "run the cluster's own version of kubectl",
 	.description =
-		"The cluster's own version of kubectl is run with the cluster's own kubeconfig; what kubectl is told "
-		"and how it ends is its affair. Under sudo it has your rights, not root's. Put -- before arguments that begin with a dash. Called by "
-		"a link named kubectl, manykube is this command.",
+		"Runs kubectl of the cluster's Kubernetes version with the cluster's kubeconfig. "
+		"The arguments and the exit status are kubectl's. Under sudo, kubectl runs with "
+		"your rights, not root's. Put -- before arguments that start with a dash. If "
+		"manykube is called through a link named kubectl, it runs this command.",
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_PASSES_REST | COMMAND_KEEPS_FILES |
 		 COMMAND_FOREIGN_OPTIONS,
 	.examples = "manykube kubectl get pods -A\n"

@@ -1,4 +1,4 @@
-/* `logs --audit`: who ran what, and how it ended. */
+/* `logs --audit`: who ran which commands, and their results. */
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* `logs`: showing them. */
+/* `logs`: print logs. */
 
 #include <poll.h>
 #include <signal.h>
@@ -14,10 +14,10 @@
 
 #define LOOK_EVERY_MS 250
 
-/* How many lines are looked through for problems. */
+/* Number of lines that are searched for problems. */
 #define PROBLEM_LINES 20000
 
-/* A log that is shown. */
+/* A log being printed. */
 struct source {
 	char *title; /* "node-1: kubelet" */
 	bool of_container;
@@ -28,7 +28,7 @@ struct sources {
 	const struct logs_view *view;
 	struct source *items;
 	size_t count;
-	const char *last_title; /* the heading that was printed last */
+	const char *last_title; /* the last printed heading */
 };
 
 static void sources_release(struct sources *all)
@@ -40,7 +40,7 @@ static void sources_release(struct sources *all)
 	free(all->items);
 }
 
-/* Open the log LOG of PROFILE if there is one; one that we may not read is named. */
+/* Open the log LOG of PROFILE if it exists; warn if it cannot be read. */
 static void open_log(struct sources *all, const struct profile *profile,
 		     const struct log_source *log)
 {
@@ -66,7 +66,7 @@ static void open_log(struct sources *all, const struct profile *profile,
 	};
 }
 
-/* Add to OUT what VIEW asks for of TEXT. */
+/* Add to OUT the lines of TEXT that VIEW selects. */
 static void choose_lines(const struct logs_view *view, const struct source *source,
 			 const struct strbuf *text, struct strbuf *out)
 {
@@ -97,7 +97,7 @@ static void print_source(struct sources *all, const struct source *source,
 	choose_lines(all->view, source, text, &chosen);
 	if (chosen.len == 0)
 		return;
-	/* Whoever writes into a log must not command the terminal. */
+	/* Log contents must not control the terminal. */
 	if (isatty(STDOUT_FILENO))
 		strbuf_add_printable(&shown, chosen.text, chosen.len);
 	if (all->last_title != source->title)
@@ -109,7 +109,7 @@ static void print_source(struct sources *all, const struct source *source,
 		(void)fwrite(chosen.text, 1, chosen.len, stdout);
 }
 
-/* Whether somebody still reads what we write: without new lines no write would tell. */
+/* Whether our output still has a reader: without new lines no write would fail. */
 static bool has_reader(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };
@@ -119,7 +119,7 @@ static bool has_reader(void)
 
 static int follow_sources(struct sources *all, struct error *err)
 {
-	/* Ctrl-C is how one ends this, nothing that went wrong. */
+	/* Ctrl-C is the normal way to end this. */
 	(void)signal(SIGINT, SIG_DFL);
 	while (has_reader()) {
 		clock_rest_ms(LOOK_EVERY_MS);
@@ -135,7 +135,7 @@ static int follow_sources(struct sources *all, struct error *err)
 	return EXIT_FAILURE;
 }
 
-/* The logs that are asked for. */
+/* The requested logs. */
 static int open_logs(struct sources *all, const struct profile *profile, struct error *err)
 {
 	cleanup_with(log_list_release) struct log_list list = LOG_LIST_INIT;
@@ -158,8 +158,7 @@ static int open_logs(struct sources *all, const struct profile *profile, struct 
 		open_log(all, profile, &list.items[i]);
 	if (all->count > 0)
 		return 0;
-	return error_set(err, -ENOENT,
-			 "there is no such log of cluster '%s' yet, or none that you may read",
+	return error_set(err, -ENOENT, "cluster '%s' has no such log yet, or you may not read it",
 			 profile->name);
 }
 

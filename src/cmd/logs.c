@@ -1,4 +1,4 @@
-/* `logs`: what the cluster's parts have to say. */
+/* `logs`: print or collect the logs of a cluster. */
 
 #include "cmd/logs.h"
 
@@ -22,15 +22,17 @@ static struct {
 	.output = "text",
 };
 
-/* Of workers, too. */
+/* For workers, too. */
 #define VIEW_OPTIONS                                                                               \
 	OPT_STRING(0, "node", &arg.view.node, "NODE", "only this node's logs",                     \
 		   .complete = COMPLETE_NODE),                                                     \
 		OPT_LIST(0, "service", &arg.view.services, "SERVICE",                              \
 			 "only this service's log: kubelet, etcd ..."),                            \
 		OPT_FLAG('f', "follow", &arg.view.follow, "keep printing new lines until Ctrl-C"), \
-		OPT_COUNT('n', "length", &arg.view.length, "how many lines of each log to show",   \
-			  .instead = "give a number; --node=NODE chooses a node"),                 \
+		OPT_COUNT('n', "length", &arg.view.length,                                         \
+			  "number of lines to show of each "                                       \
+			  "log",                                                                   \
+			  .instead = "use a number; to select a node, use --node=NODE"),           \
 		OPT_FLAG(0, "problems", &arg.view.problems, "only lines that look like problems")
 
 static const struct opt worker_options[] = { VIEW_OPTIONS, OPT_END };
@@ -40,24 +42,23 @@ static const struct opt options[] = {
 	OPT_FLAG(0, "last-start-only", &arg.last_start_only,
 		 "only the log of the last start, in full"),
 	OPT_STRING(0, "file", &arg.file, "BUNDLE",
-		   "write an archive of complete logs, configuration and the state of the cluster "
+		   "write an archive with complete logs, configuration and state of the cluster "
 		   "and the host, without secrets",
 		   .complete = COMPLETE_FILE),
-	OPT_FLAG(0, "audit", &arg.audit, "who ran which commands, and how they ended"),
-	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print the audit"),
+	OPT_FLAG(0, "audit", &arg.audit, "show who ran which commands, and their results"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json", "output format of --audit"),
 	OPT_END,
 };
 
-/* Call services by their own names, and take the operand for what it can mean. */
+/* Resolve names of services, and use the operand as the node. */
 static int understand(const struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
 
 	if (ctx->argc > 0 && arg.view.node)
-		return error_because(err, &reason_usage, -EINVAL,
-				     "the node is given twice: '%s' and '%s'", arg.view.node,
-				     ctx->argv[0]);
+		return error_because(err, &reason_usage, -EINVAL, "two nodes given: '%s' and '%s'",
+				     arg.view.node, ctx->argv[0]);
 	if (ctx->argc > 0)
 		arg.view.node = ctx->argv[0];
 	strlist_for_each(name, &arg.view.services) {
@@ -84,7 +85,7 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	if (arg.audit)
 		return logs_show_audit(strcmp(arg.output, "json") == 0, err);
-	/* Only now: the audit is there also without any cluster. */
+	/* Only now: the audit log does not need a cluster. */
 	r = profile_load(ctx->profile_name, &profile, err);
 	if (r == 0 && arg.view.node)
 		r = node_need(ctx, &profile, arg.view.node, &node, err);
@@ -95,7 +96,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (arg.file) {
 		r = bundle_write(&profile, arg.file, err);
 		if (r == 0 && !ctx->quiet)
-			say_done("Wrote all about cluster \"%s\", without its secrets, to %s",
+			say_done("Wrote logs and state of cluster \"%s\", without secrets, to %s",
 				 ctx->profile_name, arg.file);
 		return r;
 	}
@@ -109,13 +110,13 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_logs = {
 	.name = "logs",
 	.operands = "[NODE]",
-	.summary = "show the last lines of the cluster's logs, or write all of them into a file",
+	.summary = "show the last lines of the cluster's logs, or write all logs to a file",
 	.description =
-		"Shows the logs of the last start and of the front door; for every node those of the "
-		"agent, containerd, the kubelet and kubeadm; for control planes also those of etcd, the "
-		"API server, the controller manager and the scheduler. --file writes an archive "
-		"(.tar.gz or .tar) that can be sent to others: private keys, tokens and passwords are "
-		"removed.",
+		"Shows the logs of the last start and of the front door; of the agent, "
+		"containerd, the kubelet and kubeadm on every node; and of etcd, the API server, "
+		"the controller manager and the scheduler on control planes. --file writes an "
+		"archive (.tar.gz or .tar) that can be sent to others: private keys, tokens and "
+		"passwords are removed.",
 	.max_operands = 1,
 	.options = options,
 	.examples = "manykube logs\n"
@@ -132,7 +133,8 @@ const struct command cmd_worker_logs = {
 	.operands = "[NAME]",
 	.summary = "show the last lines of the logs of workers",
 	.description =
-		"Of every worker, or of one, the agent, containerd, the kubelet and kubeadm.",
+		"Shows the logs of the agent, containerd, the kubelet and kubeadm on all workers, "
+		"or on one.",
 	.max_operands = 1,
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_WORKERS,

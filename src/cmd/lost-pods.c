@@ -1,4 +1,4 @@
-/* Pods that nothing makes again after their node was deleted. */
+/* Pods that are lost for good with their node. */
 
 #include "cmd/lost-pods.h"
 
@@ -17,7 +17,7 @@ bool lost_pods_announce(const struct profile *profile, const struct strlist *nam
 	const char *name;
 	bool any = false;
 
-	/* A paused API would not answer for half a minute. */
+	/* A paused API server takes half a minute to time out. */
 	if (cluster_need_awake(profile, NULL) < 0)
 		return false;
 	strlist_for_each(name, names) {
@@ -28,8 +28,8 @@ bool lost_pods_announce(const struct profile *profile, const struct strlist *nam
 		if (pods.count == 0)
 			continue;
 		text = strlist_join(&pods, ", ");
-		log_warning("pods without a controller are deleted with node '%s' and do not come "
-			    "back: %s",
+		log_warning("pods without a controller are deleted with node '%s' and not "
+			    "recreated: %s",
 			    name, text);
 		any = true;
 	}
@@ -41,11 +41,11 @@ int lost_pods_confirm(const struct profile *profile, const struct strlist *names
 {
 	bool any = lost_pods_announce(profile, names);
 
-	/* Scripts delete nodes, too: there the warning has to do. */
+	/* Scripts delete nodes, too; they only get the warning. */
 	if (!any || yes || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || events_on_stdout() ||
 	    say_go_on())
 		return 0;
 	(void)error_because(err, &reason_interrupted, -ECANCELED,
-			    "it was not confirmed; nothing was done");
-	return error_hint(err, -ECANCELED, "answer y, or give --yes, to delete these pods, too");
+			    "not confirmed; nothing was done");
+	return error_hint(err, -ECANCELED, "answer y, or use --yes, to delete these pods, too");
 }

@@ -1,13 +1,13 @@
-/* Pods that nothing makes again after their node was deleted. */
+/* Pods that are lost for good with their node. */
 #pragma once
 
 #include "record/profile.h"
 
-/* Warn, in a line for each of the nodes called NAMES, of pods that would go for good with it;
- * returns whether there are any. */
+/* Warn, in one line for each node in NAMES, of pods that would be lost with it; returns whether
+ * there are any. */
 bool lost_pods_announce(const struct profile *profile, const struct strlist *names);
 
-/* The same, and ask whether to go on if that can be done on the terminal and YES is false:
- * -ECANCELED if not. */
+/* The same, and ask for confirmation if there is a terminal and YES is false; -ECANCELED if
+ * refused. */
 int lost_pods_confirm(const struct profile *profile, const struct strlist *names, bool yes,
 		      struct error *err);

@@ -1,5 +1,5 @@
 /*
- * The words of minikube that do not exist here, and what to use instead.
+ * minikube's commands and options that do not exist here, and their substitutes.
  *
  * Data only: the dispatcher reads the tables when a command line names something that is in none of
  * ours.  tests/package/minikube.txt lists all of minikube's words; a test compares.

@@ -1,4 +1,4 @@
-/* `node add` and `worker create`: more nodes for a cluster. */
+/* `node add` and `worker create`: add nodes to a cluster. */
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -28,17 +28,16 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_STRING(0, "name", &arg.node.name, "NAME",
-		   "what to call the node; the first free node-N unless given", .once = true),
-	OPT_POSITIVE(0, "count", &arg.count, "how many nodes to add at once", .once = true),
-	OPT_FLAG(0, "control-plane", &arg.node.control_plane, "the node is a control plane",
-		 .once = true),
-	OPT_FLAG(0, "worker", &arg.worker, "pods run on the node, also on a control plane",
+		   "name of the node (default: the first free node-N)", .once = true),
+	OPT_POSITIVE(0, "count", &arg.count, "number of nodes to add", .once = true),
+	OPT_FLAG(0, "control-plane", &arg.node.control_plane, "add a control plane", .once = true),
+	OPT_FLAG(0, "worker", &arg.worker, "run ordinary pods on the node, also on a control plane",
 		 .once = true),
 	NODE_OPTIONS(arg.node),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds,
-		    "how long to wait for the nodes once they are made"),
+		    "how long to wait for the nodes after they are created"),
 	OPT_YES,
-	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something",
+	OPT_FLAG(0, "force", &arg.wanted.force, "continue although this host fails a check",
 		 .once = true),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
@@ -46,10 +45,10 @@ static const struct opt options[] = {
 
 static const struct opt create_options[] = {
 	OPT_STRING(0, "name", &arg.node.name, "NAME",
-		   "what to call the worker; the first free node-N unless given", .once = true),
-	OPT_POSITIVE(0, "count", &arg.count, "how many workers to register at once", .once = true),
+		   "name of the worker (default: the first free node-N)", .once = true),
+	OPT_POSITIVE(0, "count", &arg.count, "number of workers to register", .once = true),
 	NODE_OPTIONS(arg.node),
-	OPT_FLAG(0, "force", &arg.wanted.force, "go on although this host lacks something",
+	OPT_FLAG(0, "force", &arg.wanted.force, "continue although this host fails a check",
 		 .once = true),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
@@ -63,7 +62,7 @@ static const struct opt absent_from_create[] = {
 	OPT_END,
 };
 
-/* As many nodes of the same kind as were asked for. */
+/* The requested number of equal nodes. */
 static const struct node_options *repeat_node(void)
 {
 	static struct node_options *nodes;
@@ -78,13 +77,11 @@ static int take_operand(struct command_context *ctx, struct error *err)
 {
 	if (!arg.worker && !arg.node.control_plane)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "--worker=false: then give --control-plane, or the node would "
-				     "be nothing");
+				     "--worker=false needs --control-plane");
 	arg.node.no_schedule = !arg.worker;
 	if (ctx->argc > 0 && arg.node.name)
-		return error_because(err, &reason_usage, -EINVAL,
-				     "the node is called both '%s' and '%s'", ctx->argv[0],
-				     arg.node.name);
+		return error_because(err, &reason_usage, -EINVAL, "two names given: '%s' and '%s'",
+				     ctx->argv[0], arg.node.name);
 	if (ctx->argc > 0)
 		arg.node.name = ctx->argv[0];
 	if (arg.count > 1 && (arg.node.name || arg.node.address))
@@ -97,11 +94,11 @@ static int take_operand(struct command_context *ctx, struct error *err)
 	return 0;
 }
 
-/* From now on the same command would add another node, or find that there is one of that name. */
+/* From now on the same command would add another node, or fail because the name is taken. */
 static void explain_resuming(const struct cluster_options *wanted)
 {
 	cleanup_free char *nodes = strlist_join(wanted->only, " ");
-	cleanup_free char *advice = xasprintf("nothing is lost: 'manykube node start %s' goes on",
+	cleanup_free char *advice = xasprintf("nothing is lost: 'manykube node start %s' continues",
 					      nodes);
 
 	interrupt_explain(advice);
@@ -115,7 +112,7 @@ static int run(struct command_context *ctx, struct error *err)
 	return r < 0 ? r : node_bring_up(ctx, &arg.wanted, err);
 }
 
-/* Only write the node down; `worker start` makes it. */
+/* Only record the node; `worker start` creates it. */
 static int run_create(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -133,7 +130,7 @@ static int run_create(struct command_context *ctx, struct error *err)
 		return r;
 	shown = strlist_join(&names, " ");
 	if (!ctx->quiet || events_on_stdout())
-		say_done("Registered %s; 'manykube worker start %s' makes and starts %s.", shown,
+		say_done("Registered %s; 'manykube worker start %s' creates and starts %s.", shown,
 			 shown, names.count == 1 ? "it" : "them");
 	return 0;
 }
@@ -143,11 +140,11 @@ const struct command cmd_node_add = {
 	.operands = "[NAME]",
 	.summary = "add nodes to the cluster and start them",
 	.description =
-		"Adds nodes to a running cluster and waits until they are Ready. On a stopped cluster "
-		"the nodes are only registered, and the next 'start' creates them. Concurrent 'node "
-		"add' commands wait for each other. With --kubernetes-version the kubelet of the node "
-		"is of an older release than the cluster, as in the middle of an upgrade; everything "
-		"else on the node is of the cluster's version.",
+		"Adds nodes to a running cluster and waits until they are Ready. On a stopped "
+		"cluster the nodes are only registered, and the next 'start' creates them. "
+		"Concurrent 'node add' commands wait for each other. With --kubernetes-version, "
+		"the node's kubelet is of an older release, as during an upgrade; everything else "
+		"on the node has the cluster's version.",
 	.examples = "manykube node add\n"
 		    "manykube node add database --memory=4g --label=tier=db\n"
 		    "manykube node add old --kubernetes-version=v1.35\n"
@@ -165,7 +162,7 @@ const struct command cmd_node_add = {
 const struct command cmd_worker_create = {
 	.name = "create",
 	.operands = "[NAME]",
-	.summary = "register a worker; 'worker start' makes and starts it",
+	.summary = "register a worker; 'worker start' creates and starts it",
 	.examples = "manykube worker create\n"
 		    "manykube worker create database --memory=4g\n",
 	.max_operands = 1,

@@ -1,4 +1,4 @@
-/* What the commands that bring nodes up have in common. */
+/* Shared by the commands that start nodes. */
 
 #include "cmd/node-change.h"
 
@@ -40,7 +40,7 @@ size_t node_sort(const struct command_context *ctx, struct profile *profile)
 	return count;
 }
 
-/* What does with any node what COMMAND, of `worker`, does with workers: "manykube node stop". */
+/* The command for any node that corresponds to COMMAND of `worker`: "manykube node stop". */
 static const char *any_node_command(const struct command *command, const char **ret_before_name)
 {
 	const struct command *const *sub = cmd_node.subcommands;
@@ -77,9 +77,9 @@ static int refuse_nameless(const struct command_context *ctx, struct error *err)
 {
 	bool workers = ctx->command->flags & COMMAND_WORKERS;
 
-	(void)error_because(err, &reason_usage, -EINVAL, "no %s is named",
+	(void)error_because(err, &reason_usage, -EINVAL, "no %s given",
 			    workers ? "worker" : "node");
-	return error_hint(err, -EINVAL, "'manykube %s list' shows the %s there are",
+	return error_hint(err, -EINVAL, "'manykube %s list' lists the %s",
 			  workers ? "worker" : "node", workers ? "workers" : "nodes");
 }
 
@@ -97,7 +97,7 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 	if (ctx->argc == 0 && !all)
 		return refuse_nameless(ctx, err);
 	if (ctx->argc > 0 && all)
-		return error_because(err, &reason_usage, -EINVAL, "--all is all nodes, '%s' is one",
+		return error_because(err, &reason_usage, -EINVAL, "--all conflicts with '%s'",
 				     ctx->argv[0]);
 	for (int i = 0; i < ctx->argc; i++) {
 		int r = node_need(ctx, ctx->profile, ctx->argv[i], &node, err);
@@ -134,7 +134,7 @@ int node_check_size(const struct cluster_options *options, struct error *err)
 			(void)plan_blame_file(node, -ERANGE, err);
 		else if (node->name)
 			(void)error_prefix(err, -ERANGE, "node '%s'", node->name);
-		return error_hint(err, -ERANGE, "give more, or --force to try");
+		return error_hint(err, -ERANGE, "use more memory, or --force to try");
 	}
 	return 0;
 }
@@ -146,8 +146,8 @@ static void say_what(const char *cluster, const struct cluster_options *options,
 	const char *nodes = options->only->count == 1 ? "node" : "nodes";
 
 	if (outcome->only_registered)
-		say_done("Registered %s %s; cluster \"%s\" does not run, 'manykube start' brings "
-			 "all of it up.",
+		say_done("Registered %s %s; cluster \"%s\" is not running, 'manykube start' "
+			 "starts all of it.",
 			 nodes, names, cluster);
 	else if (options->add_count > 0)
 		say_done("Successfully added %s to %s!", names, cluster);
@@ -169,14 +169,14 @@ void node_mention_unready(const char *cluster, const struct strlist *about)
 		return;
 	names = strlist_join(&others, ", ");
 	if (others.count > 0)
-		log_warning("%s %s not Ready: 'manykube status' tells more", names,
+		log_warning("%s %s not Ready: see 'manykube status'", names,
 			    others.count == 1 ? "is" : "are");
 	if (bare.count > 0)
-		log_warning("nodes stay NotReady until a CNI is installed, since the cluster was "
-			    "made with --cni=none");
+		log_warning("nodes stay NotReady until a CNI is installed: the cluster was "
+			    "created with --cni=none");
 }
 
-/* Nodes join and come up through the API; control planes that are named are unpaused. */
+/* Nodes need the API to join; named control planes are unpaused. */
 static int check_awake(const struct command_context *ctx, const struct cluster_options *options,
 		       struct error *err)
 {
@@ -204,10 +204,9 @@ int node_bring_up(struct command_context *ctx, struct cluster_options *options, 
 	progress_free(take_ptr(progress));
 	if (r == 0 && outcome.only_registered && options->add_count == 0) {
 		(void)error_because(err, &reason_api_not_running, -ESRCH,
-				    "cluster '%s' does not run, and a node alone would be of no "
-				    "use",
+				    "cluster '%s' is not running; a node cannot start alone",
 				    ctx->profile_name);
-		return error_hint(err, -ESRCH, "'manykube start' brings all of it up");
+		return error_hint(err, -ESRCH, "'manykube start' starts all of it");
 	}
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
 		say_what(ctx->profile_name, options, &outcome);

@@ -19,26 +19,25 @@ static struct {
 	.output = "text",
 };
 
-/* Of workers, too. */
-#define OPTIONS                                                                                   \
-	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                                       \
-		    "how long moving pods may take; the node goes all the same then"),            \
-		OPT_FLAG('y', "yes", &arg.yes,                                                    \
-			 "don't ask before pods without a controller are deleted", .once = true), \
+/* For workers, too. */
+#define OPTIONS                                                                                    \
+	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                                        \
+		    "how long draining may take; the node is then deleted anyway"),                \
+		OPT_FLAG('y', "yes", &arg.yes,                                                     \
+			 "do not ask before pods without a controller are deleted", .once = true), \
 		OPT_EVENTS(&arg.output)
 
 static const struct opt options[] = {
-	OPT_FLAG(
-		0, "force", &arg.force,
-		"don't move pods elsewhere first, and also delete a control plane without which etcd has "
-		"no majority; 'manykube node recover' is then needed to bring the API back",
-		.once = true),
+	OPT_FLAG(0, "force", &arg.force,
+		 "do not drain the node, and allow deleting a control plane that etcd needs for a "
+		 "majority; 'manykube node recover' must then restore the API",
+		 .once = true),
 	OPTIONS,
 	OPT_END,
 };
 
 static const struct opt worker_options[] = {
-	OPT_FLAG(0, "force", &arg.force, "don't move pods elsewhere first", .once = true),
+	OPT_FLAG(0, "force", &arg.force, "do not drain the node first", .once = true),
 	OPTIONS,
 	OPT_END,
 };
@@ -58,8 +57,8 @@ static int delete_one(struct command_context *ctx, const char *name, struct erro
 	if (r < 0)
 		return r;
 	if (api_knows)
-		log_warning("the API does not answer; it will be told that node '%s' is gone with "
-			    "the next 'manykube start'",
+		log_warning("the API does not answer; the next 'manykube start' removes the Node "
+			    "object of '%s'",
 			    name);
 	if (!ctx->quiet || events_on_stdout())
 		say_done("Node %s was successfully deleted.", name);
@@ -85,19 +84,19 @@ const struct command cmd_node_delete = {
 	.operands = "NAME...",
 	.summary = "remove nodes from the cluster, with all their data",
 	.description =
-		"Moves pods to other nodes as far as possible, then removes the Node object and every "
-		"trace of the node. Pods without a controller are deleted and do not come back, and "
-		"so is all that pods keep in emptyDir volumes; the command names these pods first, "
-		"and on a terminal it asks, unless --yes or --force is given. Dead and half made "
-		"nodes can be deleted, too, also while the API is down.",
+		"Drains the node as far as possible, then removes its Node object and all its "
+		"data. Pods without a controller are lost, and so are the contents of emptyDir "
+		"volumes; the command names these pods first and, on a terminal, asks, unless "
+		"--yes or --force is given. Broken and incomplete nodes can be deleted, too, even "
+		"while the API is down.",
 	.examples = "manykube node delete node-3\n"
 		    "manykube node delete node-3 --force\n",
 	.min_operands = 1,
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES,
-	.interrupted = "run the same command again to finish the deletion; pods that were evicted "
-		       "before the interruption stay so",
+	.interrupted = "run the same command again to finish the deletion; pods that were already "
+		       "evicted stay evicted",
 	.options = options,
 	.events = &arg.output,
 	.run = run,
@@ -108,11 +107,11 @@ const struct command cmd_worker_delete = {
 	.operands = "NAME...",
 	.summary = "remove workers from the cluster, with all their data",
 	.description =
-		"Moves pods to other nodes as far as possible, then removes the Node object and every "
-		"trace of the worker. Pods without a controller are deleted and do not come back, and "
-		"so is all that pods keep in emptyDir volumes; the command names these pods first, "
-		"and on a terminal it asks, unless --yes or --force is given. Dead and half made "
-		"workers can be deleted, too, also while the API is down.",
+		"Drains the worker as far as possible, then removes its Node object and all its "
+		"data. Pods without a controller are lost, and so are the contents of emptyDir "
+		"volumes; the command names these pods first and, on a terminal, asks, unless "
+		"--yes or --force is given. Broken and incomplete workers can be deleted, too, "
+		"even while the API is down.",
 	.examples = "manykube worker delete node-3\n",
 	.min_operands = 1,
 	.max_operands = 1000,

@@ -17,11 +17,12 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_CHOICE('o', "output", &arg.output, "text|wide|json",
-		   "names and addresses; the table of 'manykube status'; what the profile says"),
+		   "output format: names and addresses, the table of 'manykube status', or the "
+		   "record"),
 	OPT_END,
 };
 
-/* The table of `status`; the nodes that are shown are the first SHOWN of PROFILE. */
+/* Print the table of `status` for the first SHOWN nodes of PROFILE. */
 static int print_wide(const struct profile *profile, size_t shown, struct error *err)
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;

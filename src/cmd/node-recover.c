@@ -1,4 +1,4 @@
-/* `node recover`: go on with one control plane after most were lost. */
+/* `node recover`: continue with one control plane after most were lost. */
 
 #include <stdio.h>
 #include <string.h>
@@ -22,13 +22,12 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_FLAG('y', "yes", &arg.yes, "don't ask", .once = true),
-	OPT_SECONDS(0, "wait-timeout", &arg.seconds,
-		    "how long to wait for the API, each of two times"),
+	OPT_FLAG('y', "yes", &arg.yes, "do not ask for confirmation", .once = true),
+	OPT_SECONDS(0, "wait-timeout", &arg.seconds, "how long to wait for the API, twice"),
 	OPT_END,
 };
 
-/* The other control planes, for people: "node-1, node-3". */
+/* The other control planes, for messages: "node-1, node-3". */
 static char *others_of(const struct profile *profile, const struct node *survivor)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -49,10 +48,10 @@ static int ask_before_recover(const struct profile *profile, const struct node *
 	cleanup_free char *complete = NULL;
 
 	text = xasprintf(
-		"%u of %u members of etcd run, and %u are needed.\n"
-		"'%s' would go on as the only one, with what it knows: what only others (%s) knew is "
-		"lost.\n"
-		"Its pods end and begin again. The others join again with 'manykube start', with none of the data of their etcd.\n",
+		"%u of %u etcd members run, and %u are needed.\n'%s' would continue as the only "
+		"member with its own data; data that only others (%s) have is lost.\nIts pods are "
+		"restarted. 'manykube start' lets the others join again, without their etcd "
+		"data.\n",
 		tally.running, tally.count, members_majority(tally.count), survivor->name,
 		*others ? others : "none is left");
 	complete = advice_complete(text);
@@ -60,12 +59,13 @@ static int ask_before_recover(const struct profile *profile, const struct node *
 	if (arg.yes)
 		return 0;
 	if (!isatty(STDIN_FILENO)) {
-		(void)error_because(err, &reason_usage, -EINVAL, "there is nobody to ask");
-		return error_hint(err, -EINVAL, "give --yes to go on");
+		(void)error_because(err, &reason_usage, -EINVAL, "there is no terminal to ask on");
+		return error_hint(err, -EINVAL, "use --yes to continue");
 	}
 	if (say_go_on())
 		return 0;
-	return error_because(err, &reason_interrupted, -ECANCELED, "nothing was changed");
+	return error_because(err, &reason_interrupted, -ECANCELED,
+			     "not confirmed; nothing was changed");
 }
 
 static int run(struct command_context *ctx, struct error *err)
@@ -83,7 +83,7 @@ static int run(struct command_context *ctx, struct error *err)
 	r = cluster_recover(ctx->profile, survivor, arg.seconds, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	if (r == 0 && !ctx->quiet)
-		say_done("The API answers again, with '%s' alone; 'manykube start' has the other "
+		say_done("The API is up again, with '%s' alone; 'manykube start' lets the other "
 			 "control planes join.",
 			 survivor->name);
 	return r;
@@ -92,12 +92,12 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_node_recover = {
 	.name = "recover",
 	.operands = "[NAME]",
-	.summary = "go on with one control plane after most were lost",
+	.summary = "continue with one control plane after most were lost",
 	.description =
-		"For a cluster that has lost the majority of its control planes for good, so that "
-		"'start' can't bring it back. The one named, or the first that runs, becomes the "
-		"only member of etcd with what it knows; the others join it anew with the next "
-		"'start', and can be deleted.",
+		"For a cluster that has permanently lost the majority of its control planes, so "
+		"that 'start' cannot restore it. The given control plane, or the first one that "
+		"runs, becomes the only etcd member, with its own data. The others can be "
+		"deleted; otherwise they join again at the next 'start'.",
 	.examples = "manykube node recover\n"
 		    "manykube node recover node-2 --yes\n",
 	.max_operands = 1,

@@ -1,4 +1,4 @@
-/* `node set`: change a node that exists. */
+/* `node set`: change an existing node. */
 
 #include "base/advice.h"
 #include "base/alloc.h"
@@ -32,7 +32,7 @@ static void tell_restart(const char *name)
 	cleanup_free char *text = xasprintf(
 		"%s after 'manykube node stop %s' and 'manykube node start %s'.",
 		changes.disk_bytes ? "Its disk grows"
-				   : "It is held to its new limits; Kubernetes counts with them",
+				   : "The new limits apply now; Kubernetes sees them",
 		name, name);
 	cleanup_free char *complete = advice_complete(text);
 
@@ -47,14 +47,14 @@ static int run(struct command_context *ctx, struct error *err)
 	int r;
 
 	if (!has_changes()) {
-		(void)error_because(err, &reason_usage, -EINVAL, "nothing is to be changed");
+		(void)error_because(err, &reason_usage, -EINVAL, "nothing to change");
 		return error_hint(err, -EINVAL,
-				  "give --label, --taint, --cpus, --memory or --disk-size");
+				  "use --label, --taint, --cpus, --memory or --disk-size");
 	}
 	if (changes.memory_bytes && changes.memory_bytes < WORKER_LEAST_BYTES) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 512 MiB");
-		return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");
+		return error_hint(err, -ERANGE, "use more; the default unit is MiB");
 	}
 	r = cluster_change_node(ctx->profile, name, &changes, &needs_restart, err);
 	if (r < 0 || ctx->quiet)

@@ -1,4 +1,4 @@
-/* `node start`: bring nodes up that do not run. */
+/* `node start`: start nodes that are down. */
 
 #include "base/cleanup.h"
 #include "cmd/minikube.h"
@@ -15,9 +15,9 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_FLAG(0, "all", &arg.all, "all nodes of the cluster", .once = true),
+	OPT_FLAG(0, "all", &arg.all, "start all of them", .once = true),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds,
-		    "how long to wait for the nodes once they are made"),
+		    "how long to wait for the nodes after they are created"),
 	OPT_YES,
 	OPT_EVENTS(&arg.output),
 	OPT_END,
@@ -37,8 +37,9 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_node_start = {
 	.name = "start",
 	.operands = "NAME...",
-	.summary = "start nodes that do not run, making what is missing",
-	.description = "A node comes back as it was: same address, same data, same Node object.",
+	.summary = "start nodes, creating what is missing",
+	.description = "A node that was stopped comes back with the same address, data and Node "
+		       "object.",
 	.examples = "manykube node start node-2\n"
 		    "manykube node start --all\n",
 	.max_operands = 1000,
@@ -53,10 +54,10 @@ const struct command cmd_node_start = {
 const struct command cmd_worker_start = {
 	.name = "start",
 	.operands = "NAME...",
-	.summary = "start workers that do not run, making what is missing",
+	.summary = "start workers, creating what is missing",
 	.description =
-		"Makes and starts a worker that 'worker create' has registered. One that was stopped comes "
-		"back as it was: same address, same data, same Node object. With --all, all workers.",
+		"Creates and starts workers registered by 'worker create'. A worker that was "
+		"stopped comes back with the same address, data and Node object.",
 	.examples = "manykube worker start database\n"
 		    "manykube worker start --all\n",
 	.max_operands = 1000,

@@ -1,4 +1,4 @@
-/* `node stop`: shut nodes down; they keep everything. */
+/* `node stop`: shut nodes down and keep their data. */
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -20,19 +20,18 @@ static struct {
 	.output = "text",
 };
 
-/* Of workers, too. */
-#define OPTIONS                                                                   \
-	OPT_FLAG(0, "all", &arg.all, "all workers of the cluster", .once = true), \
-		OPT_FLAG(0, "drain", &arg.drain,                                  \
-			 "move pods with a controller to other nodes first"),     \
-		OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,               \
-			    "how long moving pods may take"),                     \
+/* For workers, too. */
+#define OPTIONS                                                                                    \
+	OPT_FLAG(0, "all", &arg.all, "stop all workers of the cluster", .once = true),             \
+		OPT_FLAG(0, "drain", &arg.drain,                                                   \
+			 "first move pods that have a controller to other nodes"),                 \
+		OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds, "how long draining may take"), \
 		OPT_EVENTS(&arg.output)
 
 static const struct opt options[] = {
 	OPTIONS,
 	OPT_FLAG(0, "keep-member", &arg.keep_member,
-		 "a control plane stays a member of etcd, if the others are a majority"),
+		 "keep a control plane's etcd member, if the others have a majority"),
 	OPT_END,
 };
 
@@ -61,7 +60,7 @@ static int run(struct command_context *ctx, struct error *err)
 	shown = strlist_join(&names, ", ");
 	words = strlist_join(&names, " ");
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
-		say_done("%s %s not run.", shown, names.count == 1 ? "does" : "do");
+		say_done("%s %s not running.", shown, names.count == 1 ? "is" : "are");
 	if (r > 0 && (!ctx->quiet || events_on_stdout()))
 		say_done("Successfully stopped %s %s; 'manykube node start %s' brings %s back.",
 			 names.count == 1 ? "node" : "nodes", shown, words,
@@ -72,15 +71,15 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_node_stop = {
 	.name = "stop",
 	.operands = "NAME...",
-	.summary = "shut nodes down, keeping everything",
+	.summary = "shut nodes down and keep their data",
 	.description =
-		"The Node objects stay, with their podCIDRs, and so do addresses and data. A control "
-		"plane leaves etcd, so that the others can do without it, and 'node start' has it "
-		"join again; the last one stays what it is, and until it is started the API does not "
-		"answer. Pods stop, and start again with their node; after five minutes Kubernetes "
-		"deletes them and makes others for those that have a controller. --drain moves the "
-		"latter before that, without what they keep in emptyDir volumes; pods without a "
-		"controller stay. No pods are scheduled onto a drained node until it is started.",
+		"The nodes keep their Node objects, podCIDRs, addresses and data. A control plane "
+		"leaves etcd, so that the others keep a majority, and joins again at 'node "
+		"start'. The last control plane stays a member; the API is down until it is "
+		"started. Pods stop and start with their node; after five minutes, Kubernetes "
+		"deletes them, and controllers create new ones elsewhere. --drain moves pods that "
+		"have a controller beforehand; they lose the contents of emptyDir volumes. Pods "
+		"are not scheduled on a drained node until it is started.",
 	.examples = "manykube node stop node-2\n"
 		    "manykube node stop node-2 --drain\n"
 		    "manykube node stop node-3 --keep-member\n",
@@ -95,13 +94,13 @@ const struct command cmd_node_stop = {
 const struct command cmd_worker_stop = {
 	.name = "stop",
 	.operands = "NAME...",
-	.summary = "shut workers down, keeping everything",
+	.summary = "shut workers down and keep their data",
 	.description =
-		"The Node objects stay, with their podCIDRs, and so do addresses and data. Pods stop, "
-		"and start again with their node; after five minutes Kubernetes deletes them and "
-		"makes others for those that have a controller. --drain moves the latter before "
-		"that, without what they keep in emptyDir volumes; pods without a controller stay. No "
-		"pods are scheduled onto a drained worker until it is started.",
+		"The nodes keep their Node objects, podCIDRs, addresses and data. Pods stop and "
+		"start with their node; after five minutes, Kubernetes deletes them, and "
+		"controllers create new ones elsewhere. --drain moves pods that have a controller "
+		"beforehand; they lose the contents of emptyDir volumes. Pods are not scheduled "
+		"on a drained worker until it is started.",
 	.examples = "manykube worker stop node-2\n"
 		    "manykube worker stop node-2 --drain\n",
 	.max_operands = 1000,

@@ -1,4 +1,4 @@
-/* `options`: what every command can be told. */
+/* `options`: list the options of every command. */
 
 #include "cmd/command.h"
 
@@ -10,7 +10,7 @@ static int run(arg_unused struct command_context *ctx, arg_unused struct error *
 
 const struct command cmd_options = {
 	.name = "options",
-	.summary = "list the options that every command has",
+	.summary = "list the options that all commands have",
 	.examples = "manykube options\n",
 	.flags = COMMAND_NO_SETTINGS,
 	.run = run,

@@ -1,4 +1,4 @@
-/* `pause`, `unpause`, and the same below `node`: freeze nodes where they are, and thaw them. */
+/* `pause`, `unpause`, and the same below `node`: freeze nodes, and resume them. */
 
 #include <limits.h>
 
@@ -21,7 +21,7 @@ static struct {
 
 #define OPT_OUTPUT                                          \
 	OPT_CHOICE('o', "output", &arg.output, "text|json", \
-		   "progress for people, or an event per line on stdout for programs")
+		   "output format; json prints one event per line")
 
 static const struct opt options[] = {
 	OPT_STRING('n', "node", &arg.node, "NODE", "only this node", .complete = COMPLETE_NODE),
@@ -41,7 +41,7 @@ static void praise_cluster(const struct profile *profile, bool paused, int chang
 			 paused ? "already paused" : "not paused");
 }
 
-/* "node node-2", "nodes node-2, node-3", for the caller to free. */
+/* "node node-2", "nodes node-2, node-3"; the caller frees it. */
 static char *name_nodes(const struct strlist *names)
 {
 	cleanup_free char *list = strlist_join(names, ", ");
@@ -73,7 +73,7 @@ static int change_nodes(const struct profile *profile, const struct strlist *nam
 	struct node *node;
 	int r;
 
-	/* A mistyped name is to change nothing. */
+	/* A mistyped name must not change anything. */
 	strlist_for_each(name, names) {
 		r = profile_need_node(profile, name, &node, err);
 		if (r < 0)
@@ -114,7 +114,7 @@ static int change_paused(const struct command_context *ctx, const struct strlist
 	return 0;
 }
 
-/* With -n, or as operands. */
+/* Named with -n, or as operands. */
 static int change_named(const struct command_context *ctx, bool paused, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -141,11 +141,11 @@ const struct command cmd_pause = {
 	.name = "pause",
 	.summary = "freeze a cluster, or one node, until it is unpaused",
 	.description =
-		"Every process of the nodes stops where it is: they take no processor time, keep "
-		"their memory, and go on as if nothing had happened when they are unpaused. While the "
-		"control plane is paused, kubectl gets no answer. If only some nodes are paused, "
-		"Kubernetes takes them for NotReady after a minute, and replaces their pods after "
-		"five more. 'manykube start' unpauses as well.",
+		"All processes of the nodes are frozen: they use no CPU time, keep their memory, "
+		"and continue when they are unpaused. While the control plane is paused, kubectl "
+		"gets no answer. If only some nodes are paused, Kubernetes marks them NotReady "
+		"after a minute and replaces their pods five minutes later. 'manykube start' also "
+		"unpauses.",
 	.examples = "manykube pause\n"
 		    "manykube pause -n node-2\n",
 	.flags = FLAGS,
@@ -156,11 +156,9 @@ const struct command cmd_pause = {
 
 const struct command cmd_unpause = {
 	.name = "unpause",
-	.summary = "let a paused cluster, or one node, go on",
-	.description =
-		"Every process goes on where it was when it was paused. After more than half a "
-		"minute, Kubernetes shows the nodes as NotReady for some seconds, until it "
-		"has heard of them.",
+	.summary = "resume a paused cluster, or one node",
+	.description = "All processes continue where they were. After a pause of more than half a "
+		       "minute, Kubernetes shows the nodes as NotReady for a few seconds.",
 	.examples = "manykube unpause\n"
 		    "manykube unpause -n node-2\n",
 	.flags = FLAGS,
@@ -173,7 +171,7 @@ const struct command cmd_node_pause = {
 	.name = "pause",
 	.operands = "NODE...",
 	.summary = "freeze nodes until they are unpaused",
-	.description = "See 'manykube pause --help' for what that means.",
+	.description = "See 'manykube pause --help' for the effects.",
 	.examples = "manykube node pause node-2 node-3\n",
 	.min_operands = 1,
 	.max_operands = UINT_MAX,
@@ -187,7 +185,7 @@ const struct command cmd_node_pause = {
 const struct command cmd_node_unpause = {
 	.name = "unpause",
 	.operands = "NODE...",
-	.summary = "let paused nodes go on",
+	.summary = "resume paused nodes",
 	.examples = "manykube node unpause node-2 node-3\n",
 	.min_operands = 1,
 	.max_operands = UINT_MAX,

@@ -1,4 +1,4 @@
-/* What a command's flags ask for: its cluster loaded and locked, its caller root. */
+/* Do what a command's flags ask for: load and lock its cluster, and check for root. */
 
 #include "cmd/prepare.h"
 
@@ -14,20 +14,18 @@
 #include "home/migrate.h"
 #include "record/old-home.h"
 
-/* Suggest COMMAND with sudo; ARGS is what the audit may show of its arguments. */
+/* Suggest COMMAND with sudo; ARGS are its arguments as the audit may show them. */
 static int hint_root(const struct command *command, const char *path, const char *args,
 		     struct error *err)
 {
-	/* What is left out or quoted can't be typed again as it is shown. */
+	/* Redacted or quoted arguments cannot be retyped as shown. */
 	if (command->flags & COMMAND_PASSES_REST || strstr(args, "=REDACTED") ||
 	    strpbrk(args, "'\"\\$`"))
-		return error_hint(err, -EPERM,
-				  "run the same command as root, for instance with sudo");
-	return error_hint(err, -EPERM, "run it as root: 'sudo %s%s%s'", path, *args ? " " : "",
-			  args);
+		return error_hint(err, -EPERM, "run the command as root, for instance with sudo");
+	return error_hint(err, -EPERM, "run 'sudo %s%s%s'", path, *args ? " " : "", args);
 }
 
-/* Whether anything that makes the nodes of PROFILE (NULL: not known yet) needs root. */
+/* Whether a driver of the nodes of PROFILE (NULL: not known yet) needs root. */
 static bool nodes_need_root(const struct profile *profile)
 {
 	const struct node *node;
@@ -50,11 +48,11 @@ static int check_root(const struct command_context *ctx, const char *path,
 	if (geteuid() == 0 || !nodes_need_root(ctx->profile))
 		return 0;
 	error_because(err, &reason_not_root, -EPERM,
-		      "'%s' needs root: only root may make, enter or remove nodes", path);
+		      "'%s' needs root: only root can create, enter or remove nodes", path);
 	return hint_root(ctx->command, path, record->audit.args, err);
 }
 
-/* Hold the cluster's lock, after another command if this one may wait for it. */
+/* Take the cluster's lock, waiting for another command if this one may. */
 static int take_lock(const struct command_context *ctx, const char *path, int *ret_lock,
 		     struct error *err)
 {
@@ -64,7 +62,7 @@ static int take_lock(const struct command_context *ctx, const char *path, int *r
 	while ((r = profile_lock(ctx->profile_name, path, ret_lock, err)) == -EWOULDBLOCK &&
 	       ctx->command->flags & COMMAND_WAITS) {
 		if (!told)
-			log_warning("%s; waiting for it to end", err->text);
+			log_warning("%s; waiting for it to finish", err->text);
 		told = true;
 		error_clear(err);
 		clock_rest_ms(200);
@@ -83,7 +81,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 			  !(command->no_lock && *command->no_lock);
 	int r;
 
-	/* Nodes and front doors live for days, and what a node gets is not to be the host's. */
+	/* Nodes and front doors run for days and must not inherit anything of the caller. */
 	if (!(command->flags & COMMAND_KEEPS_FILES))
 		(void)close_range(STDERR_FILENO + 1, UINT_MAX, CLOSE_RANGE_CLOEXEC);
 	if (command->flags & COMMAND_LOCKS_CLUSTER)
@@ -110,7 +108,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 			return r;
 	}
 	if (needs_cluster && lock >= 0) {
-		/* Whoever held the lock before us may have changed or deleted it. */
+		/* The previous holder of the lock may have changed or deleted it. */
 		profile_release(&profile);
 		r = profile_load(ctx->profile_name, &profile, err);
 		if (r < 0)

@@ -1,10 +1,10 @@
-/* What a command's flags ask for. */
+/* Do what a command's flags ask for. */
 #pragma once
 
 #include "cmd/command.h"
 #include "cmd/record.h"
 
-/* Load, check and lock what the flags of CTX's command ask for, and run it.  PATH is what it is
- * called: "manykube node list"; RECORD is told once it really begins. */
+/* Load, check and lock what the flags of CTX's command ask for, and run it. PATH is its full name:
+ * "manykube node list"; RECORD is notified when it starts to change things. */
 int command_run_prepared(struct command_context *ctx, const char *path, struct record *record,
 			 struct error *err);

@@ -1,4 +1,4 @@
-/* `profile import`: a cluster as minikube's is. */
+/* `profile import`: register a cluster like one of minikube. */
 
 #include <fcntl.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "payload/payload.h"
 #include "plan/register.h"
 
-/* minikube's has some kilobytes. */
+/* minikube's files have a few kilobytes. */
 #define FILE_LIMIT (1 << 20)
 
 static struct {
@@ -29,7 +29,7 @@ static int check_version(const char *text, struct error *err)
 
 static const struct opt options[] = {
 	OPT_STRING(0, "kubernetes-version", &arg.kubernetes_version, "VERSION",
-		   "Kubernetes to run; the one that the file names unless given", .once = true,
+		   "Kubernetes version (default: the one in the file)", .once = true,
 		   .check = check_version, .complete = COMPLETE_VERSION),
 	OPT_END,
 };
@@ -37,7 +37,7 @@ static const struct opt options[] = {
 static int read_config(const char *path, struct import *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	/* It may be a pipe, as of <(...). */
+	/* It may be a pipe, as with <(...). */
 	cleanup_fd int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	int r = fd < 0 ? error_sys(err, "cannot open '%s'", path)
 		       : file_read_fd(fd, FILE_LIMIT, &text, err);
@@ -48,7 +48,7 @@ static int read_config(const char *path, struct import *ret, struct error *err)
 	return r < 0 ? error_prefix(err, r, "cannot import '%s'", path) : 0;
 }
 
-/* minikube allows names that can't be ours. */
+/* minikube allows names that are invalid here. */
 static int choose_name(const struct command_context *ctx, const struct import *import,
 		       const char **ret_name, struct error *err)
 {
@@ -56,7 +56,7 @@ static int choose_name(const struct command_context *ctx, const struct import *i
 
 	*ret_name = ctx->profile_given ? ctx->profile_name : import->name;
 	r = profile_check_name(*ret_name, err);
-	return r < 0 ? error_hint(err, r, "give it another name with -p NAME") : 0;
+	return r < 0 ? error_hint(err, r, "choose another name with -p NAME") : 0;
 }
 
 static char *list_nodes(const struct profile *profile)
@@ -105,10 +105,10 @@ static int run(struct command_context *ctx, struct error *err)
 		log_warning("%s", warning);
 	defaults = strlist_join(&import.defaults, ", ");
 	if (*defaults)
-		log_warning("these defaults of minikube's are left out: %s", defaults);
+		log_warning("these minikube defaults were ignored: %s", defaults);
 	nodes = list_nodes(&profile);
 	if (!ctx->quiet)
-		say_done("Registered cluster \"%s\" with %s; 'manykube start -p %s' makes it.",
+		say_done("Registered cluster \"%s\" with %s; 'manykube start -p %s' creates it.",
 			 name, nodes, name);
 	return 0;
 }
@@ -116,12 +116,13 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_profile_import = {
 	.name = "import",
 	.operands = "FILE",
-	.summary = "take over the nodes and settings of a minikube cluster",
+	.summary = "import the nodes and settings of a minikube cluster",
 	.description =
-		"Registers a cluster, which 'start' makes, from FILE, the config.json of a minikube "
-		"cluster in ~/.minikube/profiles/NAME. It has the same name, unless -p gives another, nodes "
-		"and settings, but addresses of its own; what it can't have is named. FILE and the "
-		"minikube cluster stay as they are, and what runs in that stays there.",
+		"Registers a cluster from FILE, the config.json of a minikube cluster in "
+		"~/.minikube/profiles/NAME; 'start' creates it. The cluster gets the same name "
+		"(or that of -p), nodes and settings, but new addresses; settings that cannot be "
+		"imported are listed. FILE and the minikube cluster are not changed, and "
+		"workloads are not copied.",
 	.examples = "manykube profile import ~/.minikube/profiles/minikube/config.json\n"
 		    "manykube profile import config.json -p dev --kubernetes-version=stable\n",
 	.min_operands = 1,

@@ -1,4 +1,4 @@
-/* `profile list`: the clusters there are. */
+/* `profile list`: list the clusters. */
 
 #include <jansson.h>
 #include <string.h>
@@ -37,19 +37,19 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
-	OPT_FLAG('l', "light", &arg.light, "don't look at how the clusters are"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json", "output format"),
+	OPT_FLAG('l', "light", &arg.light, "do not check the state of the clusters"),
 	OPT_FLAG('d', "detailed", &arg.detailed, "show the API's port, too"),
 	OPT_END,
 };
 
-/* What stars in the list mark. */
+/* The clusters marked with a star. */
 struct active {
-	const char *profile; /* the one that commands work on */
-	const char *context; /* the one that kubectl works on, or NULL */
+	const char *profile; /* the one that commands use */
+	const char *context; /* the one that kubectl uses, or NULL */
 };
 
-/* One word; what keeps us from finding it is said beside the list. */
+/* One word; errors are printed beside the list. */
 static const char *status_of(const struct profile *profile)
 {
 	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
@@ -71,7 +71,7 @@ static const char *mark(bool marked)
 	return marked ? "*" : "";
 }
 
-/* Add a row; PORT, which goes behind the address, only if it is asked for. */
+/* Add a row, with PORT after the address if it is to be shown. */
 static void add_cells(struct table *table, const char *const *cells, const char *port)
 {
 	const char *row[COLUMNS + 1];
@@ -158,7 +158,7 @@ static void print_json(const struct strlist *names, const struct active *active)
 	printf("\n");
 }
 
-/* A terminal that is too narrow for the box would make a jumble of it. */
+/* The box would be garbled on a terminal that is too narrow. */
 static void print_table(const struct strlist *names, const struct active *active)
 {
 	cleanup_with(table_release) struct table table = TABLE_INIT;
@@ -193,8 +193,8 @@ static int run(struct command_context *ctx, struct error *err)
 		return 0;
 	}
 	if (names.count == 0) {
-		error_because(err, &reason_usage, -ENOENT, "there is no cluster yet");
-		return error_hint(err, -ENOENT, "'manykube start' makes one");
+		error_because(err, &reason_usage, -ENOENT, "there are no clusters");
+		return error_hint(err, -ENOENT, "'manykube start' creates one");
 	}
 	print_table(&names, &active);
 	return 0;
@@ -202,7 +202,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_profile_list = {
 	.name = "list",
-	.summary = "list the clusters there are",
+	.summary = "list all clusters",
 	.options = options,
 	.examples = "manykube profile list\n"
 		    "manykube profile list --light\n"

@@ -1,4 +1,4 @@
-/* `profile`: which cluster is the active one. */
+/* `profile`: show or select the active cluster. */
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -12,7 +12,7 @@ static const struct command *const subcommands[] = {
 	NULL,
 };
 
-/* Have kubectl work on the cluster NAME as well, if it can; say whether it does. */
+/* Make kubectl use the cluster NAME, too, if possible; report the result. */
 static void choose_context(const char *name, bool quiet)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -22,17 +22,17 @@ static void choose_context(const char *name, bool quiet)
 	if (r == 0)
 		r = context_choose(&profile, &why);
 	if (r < 0)
-		log_warning("kubectl's current context stays as it is: %s", why.text);
+		log_warning("kubectl's current context is unchanged: %s", why.text);
 	else if (quiet)
 		return;
 	else if (r > 0)
 		fprintf(stderr, "kubectl is set to use it, too.\n");
 	else if (profile.keep_context)
 		fprintf(stderr,
-			"kubectl's current context stays as it is; the cluster was made with "
+			"kubectl's current context is unchanged: the cluster was created with "
 			"--keep-context.\n");
 	else
-		say_done("kubectl will know it after 'manykube start'.");
+		say_done("kubectl can use it after 'manykube start'.");
 }
 
 static int run(struct command_context *ctx, struct error *err)
@@ -56,11 +56,11 @@ const struct command cmd_profile = {
 	.name = "profile",
 	.elsewhere = "list|ls|cluster|clusters|get",
 	.operands = "[NAME]",
-	.summary = "show or choose the active cluster, list all, or import one",
+	.summary = "show or select the active cluster, list all, or import one",
 	.description =
-		"The active cluster is the one that commands without -p work on. Without NAME its "
-		"name is printed. With NAME, kubectl's current context changes with it, as 'start' "
-		"does it, if the cluster is in your kubeconfig.",
+		"Commands without -p use the active cluster. Without NAME, prints its name. With "
+		"NAME, makes that cluster active and, if it is in your kubeconfig, changes "
+		"kubectl's current context, as 'start' does.",
 	.max_operands = 1,
 	.complete = COMPLETE_PROFILE,
 	.subcommands = subcommands,

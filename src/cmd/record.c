@@ -1,4 +1,4 @@
-/* What the log and the audit keep of a command. */
+/* What the log and the audit record about a command. */
 
 #include "cmd/record.h"
 
@@ -19,8 +19,8 @@ static void add_hidden(struct strlist *words, const char *word, size_t len)
 	strlist_addf(words, "%.*s%s", (int)shown, word, word[shown] ? "=REDACTED" : "");
 }
 
-/* The length of "--name=" at the beginning of WORD if it is a secret option; without "=", of all.
- * The key of `config` for --env is called "env". */
+/* The length of "--name=" at the start of WORD if it is a secret option; without "=", the whole
+ * length. The key of `config` for --env is called "env". */
 static size_t secret_option(const struct command *command, const char *word)
 {
 	const struct opt *tables[] = { command_options(command), NULL };
@@ -37,8 +37,8 @@ static size_t secret_option(const struct command *command, const char *word)
 	return opt && opt->secret ? len + (word[len] == '=') : 0;
 }
 
-/* What of the command line others may read: nothing behind `--`, nor what ssh is to run, nor the
- * values of variables. */
+/* The command line without secrets: nothing after `--`, no command of ssh, no values of
+ * variables. */
 static char *readable_args(const struct command *command, char **argv,
 			   const struct strlist *operands)
 {
@@ -48,7 +48,7 @@ static char *readable_args(const struct command *command, char **argv,
 
 	while (argv[count])
 		count++;
-	/* All operands stand at the end, and the first may be the node that is meant. */
+	/* All operands are at the end, and the first may be a node's name. */
 	if (command->flags & COMMAND_PASSES_REST && operands->count > 0)
 		count -= operands->count - 1;
 	for (size_t i = 0; i < count && (hide || strcmp(argv[i], "--") != 0); i++) {
@@ -86,7 +86,7 @@ static void explain_disk(struct error *err, int code)
 {
 	cleanup_free char *state = NULL;
 
-	/* A reason that says more than "something of our files" stays. */
+	/* A reason that is more specific than "our files" is kept. */
 	if ((err->reason && err->reason != &reason_host_config) || err->hint ||
 	    path_state(&state, NULL) < 0)
 		return;
@@ -94,12 +94,13 @@ static void explain_disk(struct error *err, int code)
 		err->reason = &reason_storage;
 	} else if (code == -EACCES && geteuid() != 0) {
 		(void)error_reason(err, code, &reason_host_config);
-		(void)error_hint(err, code, "run it as who made the clusters, or with sudo");
+		(void)error_hint(err, code,
+				 "run it as the user who created the clusters, or "
+				 "with sudo");
 	} else if (code == -EROFS || code == -EACCES) {
 		(void)error_reason(err, code, &reason_host_config);
 		(void)error_hint(err, code,
-				 "see that '%s' can be written to, or set MANYKUBE_HOME to a "
-				 "directory that can",
+				 "make '%s' writable, or set MANYKUBE_HOME to a writable directory",
 				 state);
 	}
 }

@@ -1,4 +1,4 @@
-/* What the log and the audit keep of a command. */
+/* What the log and the audit record about a command. */
 #pragma once
 
 #include "cmd/command.h"
@@ -11,14 +11,15 @@ struct record {
 
 #define RECORD_INIT ((struct record){ AUDIT_INIT })
 
-/* COMMAND, called PATH, begins with ARGV, which has OPERANDS at its end.  USER may be NULL. */
+/* COMMAND, whose full name is PATH, starts with ARGV, which ends with OPERANDS. USER may be
+ * NULL. */
 void record_begin(struct record *record, const struct command *command, const char *path,
 		  char **argv, const struct strlist *operands, const char *profile,
 		  const char *user);
 
-/* It has all that it needs and changes things from now on. */
+/* All checks have passed; the command changes things from now on. */
 void record_go(struct record *record);
 
-/* It ended with R: an exit status, or a negative errno with ERR, whose advice is made to be about
- * the disk if that was to blame. */
+/* It ended with R: an exit status, or a negative errno with ERR. If the disk was the cause, the
+ * advice of ERR is replaced. */
 void record_end(struct record *record, int r, struct error *err);

@@ -1,4 +1,4 @@
-/* The documentation of the file that describes a cluster. */
+/* The documentation of cluster files. */
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void write_fields(const struct document_format *format, enum setting_plac
 	}
 }
 
-/* The names of the fields of which IS_ONE says so, for the caller to free. */
+/* The names of the fields for which IS_ONE is true; the caller frees them. */
 static char *join_fields(bool (*is_one)(const struct setting *field))
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -71,30 +71,30 @@ static void write_changes(const struct document_format *format, FILE *out)
 	cleanup_free char *at_once = join_fields(is_at_once);
 	cleanup_free char *restarted = join_fields(is_restarted);
 	cleanup_free char *replaced = join_fields(is_anew);
-	cleanup_free char *anew = xasprintf("role, %s; a smaller diskSize, or a first one",
+	cleanup_free char *anew = xasprintf("role, %s; diskSize, if smaller or newly set",
 					    replaced);
 	cleanup_free char *refused = join_fields(is_refused);
 
-	format->section(out, 1, "Changing it");
+	format->section(out, 1, "Changing a cluster");
 	format->paragraph(
 		out,
-		"'manykube apply -f FILE' prints what differs before it does anything: '+' is added "
-		"or started, '~' changes at once, '!' is restarted or deleted and made anew, '-' is "
-		"deleted, which takes --prune. What '!' and '-' are before disturbs what runs there, "
-		"so it is asked for, or takes --yes; where nobody can be asked, nothing at all is "
-		"done without that. A field that is not in the file is as usual, so have the file say "
-		"what you gave 'start' as options; 'manykube config view' prints all of it. Nodes "
-		"without a name are counted: with one more in front of others, these are called "
-		"otherwise.");
-	format->begin_items(out, "it takes", "to change");
+		"'manykube apply -f FILE' first prints a plan: '+' is added or started, '~' "
+		"changes at once, '!' is restarted or recreated, and '-' is deleted (only with "
+		"--prune). Changes marked '!' and '-' disturb pods, so the command asks first, "
+		"unless --yes is given; without a terminal and without --yes, nothing is done. A "
+		"field that is not in the file gets its default, so the file should have "
+		"everything that you gave to 'start' as options; 'manykube config view' prints a "
+		"complete file. Nodes without a name are numbered in the order of the file: one "
+		"inserted before others changes their names.");
+	format->begin_items(out, "requires", "fields");
 	format->item(out, "nothing", set);
-	format->item(out, "nothing, of a node", at_once);
-	format->item(out, "a restart of the node", restarted);
-	format->item(out, "another node in its place", anew);
-	format->item(out, "another cluster", refused);
+	format->item(out, "nothing (fields of a node)", at_once);
+	format->item(out, "restarting the node", restarted);
+	format->item(out, "recreating the node", anew);
+	format->item(out, "a new cluster", refused);
 	format->paragraph(
-		out, "'manykube apply --dry-run' ends with 2 if something would be done, and with "
-		     "0 if nothing would.");
+		out, "The exit status of 'manykube apply --dry-run' is 2 if there is something "
+		     "to do, otherwise 0.");
 }
 
 void reference_write_file(const struct document_format *format, FILE *out)
@@ -104,10 +104,10 @@ void reference_write_file(const struct document_format *format, FILE *out)
 
 	format->section(out, 1, "The cluster");
 	format->paragraph(out,
-			  "YAML that says what a cluster is; 'manykube start -f FILE' makes it, "
-			  "'manykube apply -f FILE' makes one that exists what the file says, and "
-			  "'manykube config view' prints a cluster as such a file. "
-			  "'manykube config init' writes one to begin with.");
+			  "A YAML file describes a cluster. 'manykube start -f FILE' creates the "
+			  "cluster, 'manykube apply -f FILE' changes it to match the file, and "
+			  "'manykube config view' prints an existing cluster as a file. "
+			  "'manykube config init' prints a template.");
 	format->code(out, "apiVersion: " FILE_API_VERSION "\nkind: " FILE_KIND "\n"
 			  "name: dev\n"
 			  "defaults:\n"
@@ -137,8 +137,8 @@ void reference_write_file(const struct document_format *format, FILE *out)
 void reference_cluster_file(arg_unused const struct command *const *list, FILE *out)
 {
 	document_markdown.begin(
-		out, "The file that describes a cluster",
-		"Also as 'manykube config explain'. A JSON schema for editors is in "
+		out, "Cluster files",
+		"See also 'manykube config explain'. A JSON schema for editors is in "
 		"schema/cluster.json.");
 	reference_write_file(&document_markdown, out);
 }

@@ -1,4 +1,4 @@
-/* The documentation that comes out of the tables of commands, options and reasons. */
+/* The documentation generated from the tables of commands, options and reasons. */
 
 #include "cmd/reference.h"
 
@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 
-/* What a document is written to. */
+/* The stream that a document is written to. */
 struct page {
 	const struct document_format *format;
 	FILE *out;
@@ -21,38 +21,37 @@ struct fact {
 
 static const struct fact variables[] = {
 	{ "MANYKUBE_OPTION",
-	  "gives the option --option of any command: MANYKUBE_WAIT_TIMEOUT=10m is "
-	  "--wait-timeout=10m; the command line and a file of -f are stronger, the settings of "
-	  "'manykube config' are weaker" },
+	  "sets --option of any command: MANYKUBE_WAIT_TIMEOUT=10m is --wait-timeout=10m; the "
+	  "command line and a cluster file (-f) override it, and it overrides the settings of "
+	  "'manykube config'" },
 	{ "MANYKUBE_HOME",
-	  "one directory for clusters, settings and, as cache in it, the Kubernetes that nodes run, "
-	  "instead of the places below" },
+	  "directory for clusters, settings and, in its subdirectory cache, Kubernetes "
+	  "versions, instead of the paths below" },
 	{ "MANYKUBE_CACHE",
-	  "where the Kubernetes that nodes run is kept; several directories of MANYKUBE_HOME may "
-	  "share one" },
+	  "directory for Kubernetes versions; several MANYKUBE_HOME directories may share it" },
 	{ "MANYKUBE_LIBEXEC",
-	  "where manykube-agent and manykube-pause are, if they are not where they were installed" },
+	  "directory of manykube-agent and manykube-pause (default: where they were installed)" },
 	{ "MANYKUBE_PAYLOAD_FROM",
-	  "'download' or 'source': the only way to get Kubernetes; by default the first that works" },
-	{ "MANYKUBE_IN_STYLE", "'false' shows no emoji" },
-	{ "NO_COLOR", "anything but nothing shows no colours" },
-	{ "KUBECONFIG", "the file that clusters are entered into, by default ~/.kube/config" },
+	  "'download' or 'source': how to get Kubernetes (default: whichever works first)" },
+	{ "MANYKUBE_IN_STYLE", "'false' disables emoji" },
+	{ "NO_COLOR", "any non-empty value disables colours" },
+	{ "KUBECONFIG", "the kubeconfig that clusters are added to (default: ~/.kube/config)" },
 };
 
 static const struct fact files[] = {
 	{ "~/.manykube/config.json", "the settings of 'manykube config'" },
 	{ MANYKUBE_STATE_DIR "/UID/profiles/NAME/",
-	  "all that belongs to the cluster NAME of the user UID, under sudo the caller; it is root's, "
-	  "and nobody but that user can read it" },
+	  "files of the cluster NAME of the user UID (under sudo, the caller); owned by root, "
+	  "readable only by that user" },
 	{ MANYKUBE_CACHE_DIR "/VERSION/",
-	  "a Kubernetes that nodes run, for all users; stays when clusters are deleted" },
-	{ "~/.kube/config", "where kubectl finds the clusters" },
+	  "a Kubernetes version, shared by all users; kept when clusters are deleted" },
+	{ "~/.kube/config", "kubeconfig, to which clusters are added" },
 };
 
 static const struct fact general_codes[] = {
-	{ "0", "all went well" },
-	{ "1", "MK_FAILURE: something failed that has no code of its own" },
-	{ "130", "Ctrl-C ended a command that changes nothing, such as 'manykube logs -f'" },
+	{ "0", "success" },
+	{ "1", "MK_FAILURE: a failure that has no code of its own" },
+	{ "130", "Ctrl-C interrupted a command that changes nothing, such as 'manykube logs -f'" },
 };
 
 static void write_facts(const struct page *page, const struct fact *facts, size_t count)
@@ -87,7 +86,7 @@ static void write_command(const struct page *page, const struct command *command
 	if (command_options(command) && command_options(command)->type != OPT_TYPE_END)
 		write_options(page, command_options(command));
 	if (command->examples) {
-		format->paragraph(page->out, "For example:");
+		format->paragraph(page->out, "Examples:");
 		format->code(page->out, command->examples);
 	}
 }
@@ -118,7 +117,7 @@ static void write_all_commands(const struct page *page, const struct command *co
 	format->begin_items(page->out, "variable", "meaning");
 	write_facts(page, variables, ARRAY_SIZE(variables));
 	format->section(page->out, 1, "Files");
-	format->begin_items(page->out, "file", "what it is");
+	format->begin_items(page->out, "file", "meaning");
 	write_facts(page, files, ARRAY_SIZE(files));
 }
 
@@ -138,14 +137,13 @@ static void write_codes(const struct page *page, const struct command *const *li
 	}
 	format->paragraph(
 		page->out,
-		"The word stands in the message: 'Exiting due to MK_USAGE: ...'. "
-		"'manykube ssh' and 'manykube kubectl' pass on the exit code of what they "
-		"run. 'manykube apply --dry-run' ends with 2 if something would be done.");
+		"Error messages name the reason: 'Exiting due to MK_USAGE: ...'. 'manykube ssh' "
+		"and 'manykube kubectl' exit with the status of the command that they run. "
+		"'manykube apply --dry-run' exits with 2 if there is something to do.");
 	while (*list && strcmp((*list)->name, "status") != 0)
 		list++;
 	if (*list && (*list)->description) {
-		status = xasprintf("'manykube status' has codes of its own. %s",
-				   (*list)->description);
+		status = xasprintf("'manykube status' has its own codes. %s", (*list)->description);
 		format->paragraph(page->out, status);
 	}
 }
@@ -160,10 +158,10 @@ void reference_man(const struct command *const *list, FILE *out)
 	document_man.section(out, 1, "Description");
 	document_man.paragraph(
 		out,
-		"A node is made of namespaces and control groups of this machine, and runs "
-		"containerd, a kubelet and, as a control plane, the rest of Kubernetes, just as "
-		"kubeadm sets them up. 'manykube start' makes a cluster, 'manykube delete' removes "
-		"all of it. Commands that work with nodes need root.");
+		"Nodes are built from namespaces and control groups of this machine. They run "
+		"containerd, the kubelet and, on control planes, the rest of Kubernetes, all set "
+		"up by kubeadm. 'manykube start' creates a cluster, 'manykube delete' removes it "
+		"completely. Commands that change or enter nodes need root.");
 	document_man.code(out, "manykube start --nodes=3\n"
 			       "manykube kubectl -- get nodes\n"
 			       "manykube delete\n");
@@ -179,9 +177,9 @@ void reference_commands(const struct command *const *list, FILE *out)
 {
 	const struct page page = { &document_markdown, out };
 
-	document_markdown.begin(out, "The commands of manykube",
-				"Also in 'man manykube', and as 'manykube COMMAND --help'. What "
-				"exit codes mean is in exit-codes.md.");
+	document_markdown.begin(out, "Commands of manykube",
+				"See also 'man manykube' and 'manykube COMMAND --help'. Exit "
+				"codes are described in exit-codes.md.");
 	write_all_commands(&page, list);
 }
 
@@ -189,9 +187,9 @@ void reference_exit_codes(const struct command *const *list, FILE *out)
 {
 	const struct page page = { &document_markdown, out };
 
-	document_markdown.begin(out, "The exit codes of manykube",
-				"For scripts. The families are those of minikube: tens say where, "
-				"units say what.");
+	document_markdown.begin(out, "Exit codes of manykube",
+				"The codes follow minikube's scheme: the tens stand for the "
+				"area, the units for the kind of error.");
 	document_markdown.section(out, 1, "Codes");
 	write_codes(&page, list);
 }

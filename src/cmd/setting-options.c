@@ -15,7 +15,7 @@ static bool is_marker(const struct opt *opt)
 	       opt->type == OPT_TYPE_NODE_CHANGES;
 }
 
-/* Whether SETTING is one of those that MARKER stands for. */
+/* Whether MARKER stands for SETTING. */
 static bool is_meant(const struct setting *setting, const struct opt *marker)
 {
 	if (!setting->option)
@@ -73,7 +73,7 @@ static enum complete completion_of(const struct setting *setting)
 		return COMPLETE_FILE;
 	if (setting->type == SETTING_VERSION)
 		return COMPLETE_VERSION;
-	/* Words, and what they stand for in capitals. */
+	/* Words, with placeholders in capitals. */
 	if (setting->type == SETTING_WORD && strchr(setting->operand, '|'))
 		return COMPLETE_CHOICE;
 	return COMPLETE_NONE;
@@ -140,7 +140,7 @@ static void add_named(struct expansion *expansion, const struct opt *marker)
 				add(expansion, make_option(setting, marker));
 }
 
-/* Whether TABLE has SETTING beside what MARKER, which names none, stands for. */
+/* Whether TABLE has SETTING elsewhere than in MARKER, which names no settings. */
 static bool is_elsewhere(const struct setting *setting, const struct opt *table)
 {
 	for (const struct opt *opt = table; opt->type != OPT_TYPE_END; opt++) {

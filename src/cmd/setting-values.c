@@ -1,4 +1,4 @@
-/* Values of settings that options gave: as the record has them. */
+/* Convert values of options to values of the record. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "record/options.h"
 #include "record/setting-check.h"
 
-/* A driver that is left to us is that of the cluster's other nodes, or the default. */
+/* Driver "auto" is that of the cluster's other nodes, or the default. */
 static void resolve_driver(const char **driver)
 {
 	if (*driver && setting_is_open_driver(*driver))
 		*driver = NULL;
 }
 
-/* The paths that WORDS begin with. */
+/* Make the paths at the start of WORDS absolute. */
 static void complete_list(struct strlist *words)
 {
 	struct strlist absolute = STRLIST_INIT;
@@ -41,7 +41,7 @@ static void complete_member(const struct setting *setting, void *member)
 		complete_list(member);
 	if (setting->type != SETTING_PATH || !*path || **path == '/')
 		return;
-	/* The option points to it until the program ends. */
+	/* The option points to it until the program exits. */
 	real = realpath(*path, NULL);
 	*path = real ? real : *path;
 }

@@ -1,4 +1,4 @@
-/* `ssh`: a shell or a command on a node. */
+/* `ssh`: open a shell or run a command on a node. */
 
 #include <string.h>
 
@@ -12,15 +12,14 @@ static struct {
 } arg;
 
 static const struct opt options[] = {
-	OPT_STRING('n', "node", &arg.node, "NODE", "the node, instead of naming it first",
+	OPT_STRING('n', "node", &arg.node, "NODE", "the node, instead of the first argument",
 		   .complete = COMPLETE_NODE),
 	OPT_END,
 };
 
 /*
- * Whether the first operand is a node: if it is the name of one, or nothing but one could stand
- * there, before -- or after `worker ssh`.  Otherwise it is a command for the primary, as in
- * minikube.
+ * Whether the first operand is a node: if it is a node's name, or if only a node can be there,
+ * before -- or after `worker ssh`. Otherwise it is a command for the primary, as in minikube.
  */
 static bool names_node(const struct command_context *ctx)
 {
@@ -31,7 +30,7 @@ static bool names_node(const struct command_context *ctx)
 	       (ctx->argc > 1 && strcmp(ctx->argv[1], "--") == 0);
 }
 
-/* Which node is meant, and where in the operands the command begins. */
+/* Find the node, and the operand at which the command starts. */
 static int choose_node(struct command_context *ctx, struct node **ret_node, int *ret_first,
 		       struct error *err)
 {
@@ -47,11 +46,11 @@ static int choose_node(struct command_context *ctx, struct node **ret_node, int 
 	*ret_node = profile_primary(ctx->profile);
 	if (!*ret_node)
 		return error_because(err, &reason_node_missing, -ENOENT,
-				     "the cluster has no primary");
+				     "the cluster has no primary control plane");
 	return 0;
 }
 
-/* WORD was run on the primary, which failed with CODE: perhaps it was meant for a node's name. */
+/* Running WORD on the primary failed with CODE: it may be a mistyped node name. */
 static int explain_word(const struct command_context *ctx, const char *word, int code,
 			struct error *err)
 {
@@ -60,7 +59,7 @@ static int explain_word(const struct command_context *ctx, const char *word, int
 
 	(void)profile_need_node(ctx->profile, word, &node, &missing);
 	return error_hint(err, code,
-			  "'%s' was taken for a command, since the cluster has no such node: %s",
+			  "'%s' was run as a command because the cluster has no such node: %s",
 			  word, missing.hint);
 }
 
@@ -79,7 +78,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	argv = first < ctx->argc ? ctx->argv + first : shell;
-	/* As ssh does it; what is a program's name never looks so. */
+	/* As ssh does; names of programs never look like this. */
 	if (ctx->argc - first == 1 && strpbrk(argv[0], " \t;|&$<>()*?\n")) {
 		in_shell[2] = argv[0];
 		argv = in_shell;
@@ -96,10 +95,10 @@ const struct command cmd_ssh = {
 	.operands = "[NODE] [[--] COMMAND...]",
 	.summary = "open a shell on a node, or run a command there",
 	.description =
-		"You are root of the node, which is nobody on this host. If the first word is not the "
-		"name of a node, it begins a command for the primary control plane; -- before it says so "
-		"for sure. The command's exit status is passed on. A command in one word, in quotes, "
-		"is run by the node's shell.",
+		"You are root on the node, without rights on this host. If the first argument is "
+		"not the name of a node, or is preceded by --, a command is run on the primary "
+		"control plane. The exit status is that of the command. A command given as one "
+		"argument, in quotes, is run by the node's shell.",
 	.examples = "manykube ssh node-2\n"
 		    "manykube ssh node-2 -- ps ax\n"
 		    "manykube ssh 'uname -n'\n"

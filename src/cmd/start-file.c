@@ -1,4 +1,4 @@
-/* `start --file`: what the file says becomes what `start` was told. */
+/* `start --file`: apply the values of the file to the options of `start`. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "plan/apply-plan.h"
 #include "record/options.h"
 
-/* Counts on the command line can make the cluster larger than the file says, and never smaller. */
+/* Counts on the command line can only make the cluster larger than in the file. */
 static int check_counts(const struct cluster_file *file, const struct cluster_options *wanted,
 			struct error *err)
 {
@@ -23,16 +23,16 @@ static int check_counts(const struct cluster_file *file, const struct cluster_op
 		control_planes += wanted->add[i].control_plane;
 	if (wanted->nodes && wanted->nodes < wanted->add_count)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "--nodes=%u is fewer than the %zu nodes of '%s'",
-				     wanted->nodes, wanted->add_count, file->source);
+				     "--nodes=%u is less than the %zu nodes in '%s'", wanted->nodes,
+				     wanted->add_count, file->source);
 	if (wanted->control_planes && wanted->control_planes < control_planes)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "--control-planes=%u is fewer than the %u of '%s'",
+				     "--control-planes=%u is less than the %u in '%s'",
 				     wanted->control_planes, control_planes, file->source);
 	return 0;
 }
 
-/* Say what of the nodes of PROFILE is not as the file, which is at PATH, says. */
+/* Warn of differences between the nodes of PROFILE and the file at PATH. */
 static void tell_differences(const struct command_context *ctx, const char *path,
 			     const struct profile *profile)
 {
@@ -53,15 +53,15 @@ static void tell_differences(const struct command_context *ctx, const char *path
 		cleanup_free char *changes = apply_step_changes(step);
 
 		if (step->action == APPLY_DELETE)
-			log_warning("node '%s' is not in '%s', and stays", step->node,
+			log_warning("node '%s' is not in '%s' and is kept", step->node,
 				    file->source);
 		else if (step->node && step->action != APPLY_ADD)
-			log_warning("node '%s' is not as '%s' says, and stays so: %s", step->node,
-				    file->source, changes);
+			log_warning("node '%s' differs from '%s' and is not changed: %s",
+				    step->node, file->source, changes);
 		differs |= step->node && step->action != APPLY_ADD;
 	}
 	if (differs)
-		log_warning("'manykube apply -f %s' makes the cluster what it says", path);
+		log_warning("'manykube apply -f %s' changes the cluster to match the file", path);
 	strlist_release(&said);
 }
 
@@ -79,7 +79,7 @@ int start_settle_file(const struct command_context *ctx, struct start_arguments 
 	r = check_counts(file, wanted, err);
 	if (r == 0)
 		r = node_check_size(wanted, err);
-	/* What can't be read is told by who needs it. */
+	/* Read errors are reported where the file is needed. */
 	if (r < 0 || wanted->add_count == 0 || profile_load(ctx->profile_name, &profile, NULL) < 0)
 		return r;
 	tell_differences(ctx, arguments->file, &profile);

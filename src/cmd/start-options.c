@@ -1,4 +1,4 @@
-/* What `start` can be told. */
+/* The options of `start`. */
 
 #include "cmd/start-options.h"
 
@@ -51,8 +51,8 @@ static int parse_wait(const char *text, unsigned *ret, struct error *err)
 			i++;
 		if (i == ARRAY_SIZE(words))
 			return error_because(err, &reason_usage, -EINVAL,
-					     "there is no '%s' to wait for; use apiserver, "
-					     "node_ready, system_pods, default_sa, all or none",
+					     "cannot wait for '%s'; use apiserver, node_ready, "
+					     "system_pods, default_sa, all or none",
 					     part);
 		what |= words[i].what;
 	}
@@ -69,51 +69,47 @@ static int check_wait(const char *text, struct error *err)
 
 const struct opt start_options[] = {
 	OPT_STRING('f', "file", &start_arguments.file, "FILE",
-		   "a file that describes the cluster, its nodes and all their settings; - reads "
-		   "standard input",
+		   "a file that describes the cluster and its nodes; - reads standard input",
 		   .once = true, .complete = COMPLETE_FILE),
-	OPT_POSITIVE(
-		'n', "nodes", &start_arguments.wanted.nodes,
-		"how many nodes the cluster has; on an existing cluster the missing ones are added",
-		.when_made = true),
+	OPT_POSITIVE('n', "nodes", &start_arguments.wanted.nodes,
+		     "number of nodes; on an existing cluster, missing nodes are added",
+		     .when_made = true),
 	OPT_POSITIVE(0, "control-planes", &start_arguments.wanted.control_planes,
-		     "how many of the nodes are control planes; likewise", .when_made = true),
-	OPT_FLAG(0, "ha", &start_arguments.ha, "three control planes, of which one may fail",
+		     "number of control planes among them; likewise", .when_made = true),
+	OPT_FLAG(0, "ha", &start_arguments.ha, "same as --control-planes=3; one of them may fail",
 		 .when_made = true),
 	OPT_SETTINGS(
 		&start_arguments.wanted,
 		"no-schedule-control-planes kubernetes-version cpus memory disk-size base-image "
 		"driver"),
 	OPT_STRING('c', "container-runtime", &node_runtime, "NAME",
-		   "what runs containers; there is only containerd", .check = spec_check_runtime,
-		   .instead = "leave it out, or give --container-runtime=containerd"),
+		   "container runtime; only containerd is supported", .check = spec_check_runtime,
+		   .instead = "omit it, or use --container-runtime=containerd"),
 	OPT_SETTINGS(&start_arguments.wanted,
 		     "label taint mount env max-pods kubelet-binary ports subnet pod-network-cidr "
 		     "service-cluster-ip-range dns-domain cni offline host-access apiserver-port "
 		     "apiserver-names apiserver-ips cert-expiration extra-config feature-gates "
 		     "insecure-registry registry-mirror load-images image-repository"),
 	OPT_STRING(0, "binary-mirror", &start_arguments.wanted.binary_mirror, "URL",
-		   "where to download Kubernetes from instead of the official places"),
+		   "download Kubernetes from this mirror"),
 	OPT_SETTINGS(&start_arguments.wanted, "keep-context embed-certs"),
 	OPT_SETTINGS(&start_arguments.wanted, NULL),
-	OPT_STRING(
-		0, "wait", &start_arguments.wait, "WHAT",
-		"what to wait for: apiserver, node_ready, system_pods, default_sa, all or none; with "
-		"--cni=none nodes need not be Ready unless this says so",
-		.check = check_wait, .given = &start_arguments.wait_given),
-	OPT_SECONDS(
-		0, "wait-timeout", &start_arguments.wanted.wait_seconds,
-		"how long to wait for the cluster; getting Kubernetes, making nodes and loading "
-		"images do not count"),
+	OPT_STRING(0, "wait", &start_arguments.wait, "WHAT",
+		   "what to wait for: apiserver, node_ready, system_pods, default_sa, all or none; "
+		   "with --cni=none, 'start' waits for node_ready only if it is given here",
+		   .check = check_wait, .given = &start_arguments.wait_given),
+	OPT_SECONDS(0, "wait-timeout", &start_arguments.wanted.wait_seconds,
+		    "how long to wait for the cluster, not counting downloads, creating nodes and "
+		    "loading images"),
 	OPT_FLAG(0, "download-only", &start_arguments.download_only,
-		 "only get what nodes will run; afterwards 'start' needs no network", .once = true),
-	OPT_FLAG(0, "dry-run", &start_arguments.dry_run, "say what would be done, and make nothing",
+		 "only fetch Kubernetes; 'start' then needs no network", .once = true),
+	OPT_FLAG(0, "dry-run", &start_arguments.dry_run, "only print what would be done",
 		 .once = true),
 	OPT_YES,
 	OPT_FLAG(0, "delete-on-failure", &start_arguments.delete_on_failure,
-		 "remove a new cluster again if its start fails", .once = true),
+		 "remove a new cluster if its start fails", .once = true),
 	OPT_FLAG(0, "force", &start_arguments.wanted.force,
-		 "go on although this host lacks something", .once = true),
+		 "continue although this host fails a check", .once = true),
 	OPT_EVENTS(&start_arguments.output),
 	OPT_END,
 };

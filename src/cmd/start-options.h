@@ -1,4 +1,4 @@
-/* What `start` can be told: its option table, and what the options leave behind. */
+/* The options of `start`: their table, and their values. */
 #pragma once
 
 #include "cli/opt.h"
@@ -18,24 +18,24 @@ struct start_arguments {
 	bool delete_on_failure;
 };
 
-/* What the options of `start` set: for `start` itself. */
+/* The values of the options of `start`. */
 extern struct start_arguments start_arguments;
 extern const struct opt start_options[];
 
-/* Turn words into what cluster/ understands: versions, what to wait for, paths. */
+/* Convert values for cluster/: versions, what to wait for, paths. */
 int start_arguments_finish(struct start_arguments *arguments, struct error *err);
 
-/* See that the nodes of CTX's file, if there is one, go together with ARGUMENTS, and have those
- * added that the cluster does not have yet; the caller holds its lock. */
+/* Check that the nodes of CTX's file, if any, agree with ARGUMENTS, and add those that the cluster
+ * does not have yet; the caller holds its lock. */
 int start_settle_file(const struct command_context *ctx, struct start_arguments *arguments,
 		      struct error *err);
 
-/* See that what ARGUMENTS say goes together, and make it what cluster/ understands. */
+/* Check that ARGUMENTS are consistent, and convert them for cluster/. */
 int start_settle(struct command_context *ctx, struct start_arguments *arguments, struct error *err);
 
-/* Make the cluster, or bring it up, with progress, and say so. */
+/* Create or start the cluster, showing progress and the result. */
 int start_go(struct command_context *ctx, const struct start_arguments *arguments,
 	     struct error *err);
 
-/* Print what `start` would make of the cluster NAME. */
+/* Print what `start` would do with the cluster NAME. */
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err);

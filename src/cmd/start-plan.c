@@ -1,4 +1,4 @@
-/* `start --dry-run`: what would be done. */
+/* `start --dry-run`: print what would be done. */
 
 #include <stdio.h>
 
@@ -16,7 +16,7 @@ static const char *what_happens(const struct profile *profile, const struct node
 	if (node->phase == NODE_JOINED)
 		return cluster_node_state(profile, node) == NODE_RUNNING ? "runs"
 									 : "would be started";
-	return "would be made";
+	return "would be created";
 }
 
 static const char *where_it_is(const struct profile *profile, const char *version)
@@ -25,11 +25,11 @@ static const char *where_it_is(const struct profile *profile, const char *versio
 
 	if (payload_open(version, &payload, NULL) == 0)
 		return "in the cache";
-	return profile->offline ? "not in the cache, so it would fail offline"
+	return profile->offline ? "not in the cache, so an offline start would fail"
 				: "would be downloaded or built";
 }
 
-/* What NODE may use: "1 CPU, 2.0Gi of memory, a disk of 20Gi". */
+/* The resources of NODE: "1 CPU, 2.0Gi of memory, a disk of 20Gi". */
 static void print_size(const struct node *node)
 {
 	cleanup_free char *memory = node_table_bytes(node_table_memory(node));
@@ -54,7 +54,7 @@ static void print_node(const struct profile *profile, const struct node *node)
 	printf("\n");
 }
 
-/* What PLANNED changes of the cluster as it is. */
+/* The changes of PLANNED to the existing cluster. */
 static void print_changes(const struct profile *planned)
 {
 	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
@@ -76,11 +76,10 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 
 	if (r < 0)
 		return r;
-	printf("Cluster \"%s\" %s.\n", name, is_new ? "would be made" : "exists");
+	printf("Cluster \"%s\" %s.\n", name, is_new ? "would be created" : "exists");
 	printf("Kubernetes: %s (%s)\n", profile.kubernetes_version,
 	       where_it_is(&profile, profile.kubernetes_version));
-	printf("Nodes' network: %s%s\n", profile.subnet,
-	       profile.offline ? ", without a way out" : "");
+	printf("Nodes' network: %s%s\n", profile.subnet, profile.offline ? ", isolated" : "");
 	printf("Pods' network: %s\n", profile.pod_subnet);
 	printf("Services' network: %s\n", profile.service_subnet);
 	printf("API: https://127.0.0.1:%u\n", profile.api_port);
@@ -88,6 +87,6 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 		print_node(&profile, node);
 	if (!is_new)
 		print_changes(&profile);
-	printf("Nothing was made.\n");
+	printf("Nothing was changed.\n");
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* `start`: make a cluster, bring it up again, or mend it. */
+/* `start`: create, start or repair a cluster. */
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "record/limits.h"
 #include "record/options.h"
 
-/* How long parts of a cluster that has come up may take to answer once more. */
+/* How long parts of a started cluster may take to answer. */
 #define ANSWER_SECONDS 5
 
 static int download(bool quiet, const char *version, struct error *err)
@@ -38,12 +38,12 @@ static int download(bool quiet, const char *version, struct error *err)
 	progress_free(take_ptr(progress));
 	if (r < 0)
 		return r;
-	say_done("Kubernetes %s is in the cache; 'manykube start' needs no network now.", version);
+	say_done("Kubernetes %s is in the cache; 'manykube start' now needs no network.", version);
 	return 0;
 }
 
-/* Whether the cluster is well, as `status` would say; RET_DEFECTS is what is wrong.  Somebody who
- * did not want to wait for new nodes knows that they are not Ready yet. */
+/* Whether the cluster is healthy, as `status` would say; RET_DEFECTS lists the problems. New nodes
+ * that are not Ready are no problem if the user chose not to wait for them. */
 static bool look_at_result(const struct profile *profile, bool did_something,
 			   struct strlist *ret_defects)
 {
@@ -67,26 +67,26 @@ static void report(const char *name, const struct cluster_outcome *outcome)
 		return;
 	is_well = look_at_result(&profile, did_something, &defects);
 	say_done("%s \"%s\" with %zu %s is %s%s; kubectl %s.",
-		 did_something ? "Done: cluster"
-		 : is_well     ? "All is well: cluster"
-			       : "Cluster",
-		 name, profile.node_count, profile.node_count == 1 ? "node" : "nodes",
-		 did_something ? "up" : "running already",
-		 defects.count > 0 ? ", but not all is well" : "",
-		 profile.keep_context ? "knows it by that name" : "is set to use it");
+		 did_something ? "Done: cluster" : "Cluster", name, profile.node_count,
+		 profile.node_count == 1 ? "node" : "nodes",
+		 did_something ? "up"
+		 : is_well     ? "running and healthy"
+			       : "running",
+		 defects.count > 0 ? ", but has problems" : "",
+		 profile.keep_context ? "has a context of that name" : "is set to use it");
 	strlist_for_each(defect, &defects)
 		log_warning("%s", defect);
 	if (profile.upgrading_from)
 		log_warning(
-			"its upgrade from Kubernetes %s to %s has not ended: 'manykube upgrade' "
-			"goes on with it",
+			"its upgrade from Kubernetes %s to %s is not finished: 'manykube upgrade' "
+			"continues it",
 			profile.upgrading_from, profile.kubernetes_version);
 	node_mention_unready(name, NULL);
 	if (!events_on_stdout())
 		fprintf(stderr, "Try: %s\n", get_nodes);
 }
 
-/* Programs may follow a start by its events, or look at them afterwards. */
+/* Programs may read the events of a start while it runs, or afterwards. */
 static void record_events(const char *name)
 {
 	cleanup_free char *dir = NULL;
@@ -105,11 +105,11 @@ static int check_counts(struct start_arguments *arguments, struct error *err)
 	    !wanted->force) {
 		(void)error_because(err, &reason_resources, -ERANGE,
 				    "--memory: a node needs at least 1 GiB");
-		return error_hint(err, -ERANGE, "give more, or --force to try");
+		return error_hint(err, -ERANGE, "use more memory, or --force to try");
 	}
 	if (wanted->nodes && wanted->nodes < wanted->control_planes) {
 		log_warning(
-			"--nodes=%u is fewer than --control-planes=%u: the cluster gets %u nodes",
+			"--nodes=%u is less than --control-planes=%u: the cluster gets %u nodes",
 			wanted->nodes, wanted->control_planes, wanted->control_planes);
 		wanted->nodes = wanted->control_planes;
 	}
@@ -118,13 +118,13 @@ static int check_counts(struct start_arguments *arguments, struct error *err)
 				     "--nodes: a cluster has at most %d nodes", NODES_MOST);
 	if (wanted->cert_seconds && wanted->cert_seconds < CERT_LEAST_SECONDS && !wanted->force) {
 		(void)error_because(err, &reason_usage, -ERANGE,
-				    "--cert-expiration: the cluster would not work for an hour");
-		return error_hint(err, -ERANGE, "give at least 1h, or --force to try");
+				    "--cert-expiration is less than an hour");
+		return error_hint(err, -ERANGE, "use at least 1h, or --force to try");
 	}
 	return 0;
 }
 
-/* 'manykube profile list' could not choose a cluster of that name. */
+/* 'manykube profile list' could not select a cluster named 'list'. */
 static int check_name(const char *name, struct error *err)
 {
 	const struct command *const *sub = cmd_profile.subcommands;
@@ -136,12 +136,12 @@ static int check_name(const char *name, struct error *err)
 	    file_exists(dir))
 		return 0;
 	error_because(err, &reason_usage, -EINVAL,
-		      "'%s' can't name a cluster: 'manykube profile %s' means something else", name,
+		      "a cluster cannot be named '%s': 'manykube profile %s' is a command", name,
 		      name);
 	return error_hint(err, -EINVAL, "choose another name with -p");
 }
 
-/* Remove what this very start has made, and nothing older. */
+/* Remove what this start has created, and nothing older. */
 static void undo(const char *name, const struct cluster_outcome *outcome, struct observer *observer)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -149,9 +149,9 @@ static void undo(const char *name, const struct cluster_outcome *outcome, struct
 	if (!outcome->is_new)
 		return;
 	if (cluster_delete(name, observer, &why) < 0)
-		log_warning("cannot remove what was made: %s", why.text);
+		log_warning("cannot remove the new cluster: %s", why.text);
 	else
-		log_warning("cluster '%s' was removed again, as --delete-on-failure asks", name);
+		log_warning("cluster '%s' was removed because of --delete-on-failure", name);
 }
 
 static int run_start(const char *name, const struct start_arguments *arguments,
@@ -165,7 +165,7 @@ static int run_start(const char *name, const struct start_arguments *arguments,
 	if (r < 0)
 		return r;
 	if (probe_raise_inotify(&why) < 0)
-		log_warning("%s; do it yourself: %s", why.text, why.hint);
+		log_warning("%s; do this yourself: %s", why.text, why.hint);
 	record_events(name);
 	r = cluster_start(name, &arguments->wanted, observer, ret_outcome, err);
 	if (r < 0 && arguments->delete_on_failure)
@@ -218,18 +218,19 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_start = {
 	.name = "start",
 	.elsewhere = "create|up|run|init|restart",
-	.summary = "make a cluster, or bring it up again as it was",
+	.summary = "create a cluster, or start an existing one",
 	.description =
-		"Creates a Kubernetes cluster of --nodes nodes, --control-planes of them control planes, "
-		"or starts the nodes of an existing cluster that are down, with the same addresses and "
-		"data. The command may be interrupted and run again at any time; it never resets a "
-		"cluster. On an existing cluster, --ports, --registry-mirror, --insecure-registry and "
-		"--load-images add to what it has; other lists can only be given when the cluster is "
-		"created. Use 'node set' to change labels and taints, and 'apply' to replace or remove "
-		"settings. A file can describe the whole cluster: 'manykube config init' prints a "
-		"template, 'manykube config explain' lists the fields, and kind's files are accepted, "
-		"too. Options override the file (mappings such as extraConfig key by key); the file "
-		"overrides the environment and the settings.",
+		"Creates a Kubernetes cluster of --nodes nodes, --control-planes of them control "
+		"planes, or starts the nodes of an existing cluster that are down, with the same "
+		"addresses and data. The command may be interrupted and run again at any time; it "
+		"never resets a cluster. On an existing cluster, --ports, --registry-mirror, "
+		"--insecure-registry and --load-images add to what it has; other lists can only "
+		"be given when the cluster is created. Use 'node set' to change labels and "
+		"taints, and 'apply' to replace or remove settings. A file can describe the whole "
+		"cluster: 'manykube config init' prints a template, 'manykube config explain' "
+		"lists the fields, and kind's files are accepted as well. Options override the "
+		"file (mappings such as extraConfig key by key); the file overrides the "
+		"environment and the settings.",
 	.examples = "manykube start --nodes=3\n"
 		    "manykube start --control-planes=3 --nodes=5\n"
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"

@@ -1,4 +1,4 @@
-/* The forms that `status` has for programs. */
+/* The output of `status` for programs. */
 
 #include <jansson.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static json_t *pressure_json(const struct node_status *status)
 	return list;
 }
 
-/* Add what there is to say of an unfinished upgrade to OBJECT, if there is one. */
+/* Add the state of an unfinished upgrade, if any, to OBJECT. */
 static void add_upgrade(json_t *object, const struct status_report *report)
 {
 	cleanup_free char *words = upgrade_words(report->profile, report->activity->busy_with);
@@ -105,7 +105,7 @@ void status_print_layout_json(const struct status_report *report)
 	json_t *components = json_object();
 	json_t *nodes = json_array();
 
-	/* What went wrong once is of no interest in a cluster that is well. */
+	/* Past failures do not matter in a healthy cluster. */
 	if (!status_is_well(report)) {
 		set_text(cluster, "StatusDetail", report->activity->failure);
 		set_text(cluster, "Step", report->activity->step);

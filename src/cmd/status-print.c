@@ -1,4 +1,4 @@
-/* The forms that `status` has. */
+/* The output formats of `status`. */
 
 #include "cmd/status-print.h"
 
@@ -30,7 +30,7 @@ static void print_block(const struct node_status *status)
 	printf("IP: %s\n\n", node->address);
 }
 
-/* One control plane is the cluster; several are worth a word of their own. */
+/* Only several control planes get a line of their own. */
 static void print_quorum(const struct status_report *report)
 {
 	cleanup_free char *words = quorum_words(&report->quorum);
@@ -39,7 +39,7 @@ static void print_quorum(const struct status_report *report)
 		printf("control planes: %s\n", words);
 }
 
-/* One that works is not worth a line. */
+/* A working front door gets no line. */
 static void print_front_door(const struct status_report *report)
 {
 	if (report->front_door && health_of_word(report->front_door) != HEALTH_OK)
@@ -47,7 +47,7 @@ static void print_front_door(const struct status_report *report)
 		       report->front_door, report->profile->api_port);
 }
 
-/* A cluster between two versions works, so nothing else tells of it. */
+/* A half-upgraded cluster works, so nothing else shows it. */
 static void print_upgrade(const struct status_report *report)
 {
 	cleanup_free char *words = upgrade_words(report->profile, report->activity->busy_with);

@@ -1,11 +1,11 @@
-/* The forms that `status` has. */
+/* The output formats of `status`. */
 #pragma once
 
 #include "look/activity.h"
 #include "look/detail.h"
 #include "look/health.h"
 
-/* What was found; NODES is all of it, or the one node that was asked for. */
+/* The state of the cluster; NODES are all nodes, or the requested one. */
 struct status_report {
 	const struct profile *profile;
 	const char *front_door; /* as in struct cluster_status, for the whole cluster */
@@ -15,7 +15,7 @@ struct status_report {
 	const struct activity *activity;
 };
 
-/* Whether nothing is wrong with the cluster. */
+/* Whether the cluster has no problems. */
 bool status_is_well(const struct status_report *report);
 
 /* The word for the kubeconfig; "Irrelevant" if no control plane is among the nodes. */
@@ -25,13 +25,13 @@ const char *status_kubeconfig_word(const struct status_report *report);
 void status_print_text(const struct status_report *report);
 void status_print_json(const struct status_report *report);
 
-/* The cluster as a whole: minikube's --layout=cluster, and in a few lines. */
+/* The cluster as a whole: minikube's --layout=cluster as JSON, and as a few lines of text. */
 void status_print_layout_json(const struct status_report *report);
 void status_print_layout_text(const struct status_report *report);
 
-/* TEMPLATE once for each node, each on a line. */
+/* TEMPLATE for each node, one per line. */
 int status_print_template(const struct status_report *report, const char *template,
 			  struct error *err);
 
-/* The table of nodes with what is wrong with them; DETAIL goes with the report's nodes. */
+/* The table of nodes and their problems; DETAIL corresponds to the report's nodes. */
 void status_print_table(const struct status_report *report, const struct cluster_detail *detail);

@@ -1,4 +1,4 @@
-/* `status`: how the cluster and each of its nodes are. */
+/* `status`: show the state of a cluster and its nodes. */
 
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "network/front-door.h"
 
 static struct {
-	const char *output; /* NULL: what fits stdout */
+	const char *output; /* NULL: depends on stdout */
 	const char *layout;
 	const char *format;
 	const char *node;
@@ -23,34 +23,35 @@ static struct {
 	.layout = "nodes",
 };
 
-/* Of workers, too. */
-#define OPTIONS                                                                          \
-	OPT_CHOICE('o', "output", &arg.output, "table|text|json",                        \
-		   "how to print it; by default a table on a terminal, text elsewhere"), \
-		OPT_STRING('f', "format", &arg.format, "TEMPLATE",                       \
-			   "fields to print for each node: '{{.Name}} {{.Host}}'"),      \
-		OPT_STRING('n', "node", &arg.node, "NODE", "only this node",             \
-			   .complete = COMPLETE_NODE),                                   \
-		OPT_SECONDS_MAYBE(                                                       \
-			'w', "watch", &arg.watch_seconds,                                \
-			"look again every second, or as often as this says, until Ctrl-C")
+/* For workers, too. */
+#define OPTIONS                                                                     \
+	OPT_CHOICE('o', "output", &arg.output, "table|text|json",                   \
+		   "output format (default: table on a terminal, otherwise text)"), \
+		OPT_STRING('f', "format", &arg.format, "TEMPLATE",                  \
+			   "fields to print for each node: '{{.Name}} {{.Host}}'"), \
+		OPT_STRING('n', "node", &arg.node, "NODE", "only this node",        \
+			   .complete = COMPLETE_NODE),                              \
+		OPT_SECONDS_MAYBE('w', "watch", &arg.watch_seconds,                 \
+				  "repeat every second, or at this interval, until Ctrl-C")
 
 static const struct opt options[] = {
 	OPTIONS,
-	OPT_CHOICE('l', "layout", &arg.layout, "nodes|cluster", "node by node, or as a whole"),
+	OPT_CHOICE('l', "layout", &arg.layout, "nodes|cluster",
+		   "show each node, or the cluster "
+		   "as a whole"),
 	OPT_END,
 };
 
 static const struct opt worker_options[] = { OPTIONS, OPT_END };
 
-/* Whoever looks whether all is well is glad if it becomes so; a cluster that is down stays down. */
+/* Restart the front door if possible; a cluster that is down stays down. */
 static void mend(const struct profile *profile)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r = geteuid() == 0 ? cluster_open_front_door(profile, &why) : 0;
 
 	if (r < 0 && r != -ESRCH)
-		log_warning("nothing listens at the API's address: %s", why.text);
+		log_warning("nothing listens on the API's port: %s", why.text);
 }
 
 static bool output_is(const char *word)
@@ -63,7 +64,7 @@ static bool wants_table(void)
 	return output_is("table") || (!arg.output && isatty(STDOUT_FILENO));
 }
 
-/* The table asks the API for more than the other forms need. */
+/* The table needs more data from the API than the other formats. */
 static void print_table(const struct status_report *report, const struct cluster_status *all)
 {
 	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
@@ -97,7 +98,7 @@ static int print_report(const struct status_report *report, const struct cluster
 	return 0;
 }
 
-/* Look once and print it; returns the exit status. */
+/* Get and print the state once; returns the exit status. */
 static int show_cluster(const struct command_context *ctx, struct profile *profile,
 			struct error *err)
 {
@@ -127,7 +128,7 @@ static int show_cluster(const struct command_context *ctx, struct profile *profi
 	if (arg.node) {
 		report.nodes.nodes += node - profile->nodes;
 		report.nodes.count = 1;
-		/* The exit status is about that node alone. */
+		/* The exit status is that of the selected node. */
 		report.nodes.front_door = NULL;
 	}
 	r = print_report(&report, &all, err);
@@ -139,17 +140,17 @@ static void end_watch(arg_unused int signal)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Show it again and again: Ctrl-C is how one ends this, nothing that went wrong. */
+/* Print the state repeatedly; Ctrl-C is the normal way to end this. */
 static int watch(const struct command_context *ctx, struct error *err)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };
 	bool redraw = text_has_cursor(STDOUT_FILENO) && !output_is("json") && !arg.format;
 
-	/* Every look in one piece, also for whoever interrupts us. */
+	/* Print each state in one write, even if interrupted. */
 	(void)setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	(void)signal(SIGINT, end_watch);
 	for (;;) {
-		/* Nodes may come and go. */
+		/* Nodes may be added and deleted meanwhile. */
 		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 		int r = profile_load(ctx->profile_name, &profile, err);
 
@@ -160,7 +161,7 @@ static int watch(const struct command_context *ctx, struct error *err)
 		r = show_cluster(ctx, &profile, err);
 		if (r < 0)
 			return r;
-		/* A reader that has gone ends the wait. */
+		/* The wait ends when the reader is gone. */
 		if (fflush(stdout) != 0 ||
 		    poll(&out, 1, (int)MIN(arg.watch_seconds, 86400u) * 1000) != 0)
 			return EXIT_FAILURE;
@@ -171,8 +172,8 @@ static int run(struct command_context *ctx, struct error *err)
 {
 	if (arg.format && (arg.output || strcmp(arg.layout, "nodes") != 0)) {
 		error_because(err, &reason_usage, -EINVAL,
-			      "--format says by itself how to print it");
-		return error_hint(err, -EINVAL, "leave out --output and --layout, or --format");
+			      "--format conflicts with --output and --layout");
+		return error_hint(err, -EINVAL, "omit one or the other");
 	}
 	if (ctx->argc > 0)
 		arg.node = ctx->argv[0];
@@ -182,17 +183,18 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_status = {
 	.name = "status",
 	.elsewhere = "info|describe|ps",
-	.summary = "show how the cluster and its nodes are",
+	.summary = "show the state of a cluster and its nodes",
 	.description =
-		"The exit status says it for scripts: 0 all is well; else the sum of 1 (a node "
-		"does not run), 2 (a kubelet, an API server or the front door does not), 4 (the "
-		"kubeconfig does not point here) and 8 (Kubernetes does not call a node Ready "
-		"whose parts run, or such a node reports MemoryPressure, DiskPressure or "
-		"PIDPressure). Any of 1, 2 and 8 makes a running cluster Degraded; nodes that were "
-		"stopped or paused on purpose count, too. So a stopped node, worker or control "
-		"plane, makes it 3, and a paused one 2; a stopped cluster has 7, since 'stop' "
-		"removes it from the kubeconfig, or 3 with --keep-context-active. A template has the fields .Name, .Host, .Kubelet, .APIServer, "
-		".Kubeconfig, .Node, .Pressure, .IP, .Role, .Primary, .Worker and .Version.",
+		"The exit status is 0 if the cluster is healthy, otherwise the sum of 1 (a node "
+		"is down), 2 (a kubelet, an API server or the front door is down), 4 (the "
+		"kubeconfig does not point to this cluster) and 8 (a node whose services run is "
+		"not Ready, or it reports MemoryPressure, DiskPressure or PIDPressure). A running "
+		"cluster with 1, 2 or 8 is Degraded, even if nodes were stopped or paused on "
+		"purpose. So a stopped node gives 3, a paused node 2, and a stopped cluster 7, "
+		"because 'stop' removes it from the kubeconfig, or 3 after 'stop "
+		"--keep-context-active'. Templates can use the fields .Name, .Host, .Kubelet, "
+		".APIServer, .Kubeconfig, .Node, .Pressure, .IP, .Role, .Primary, .Worker and "
+		".Version.",
 	.examples = "manykube status\n"
 		    "manykube status --watch\n"
 		    "manykube status -n node-2 --format='{{.Host}}'\n"
@@ -205,9 +207,8 @@ const struct command cmd_status = {
 const struct command cmd_worker_status = {
 	.name = "status",
 	.operands = "[NAME]",
-	.summary = "show how the workers of a cluster are",
-	.description =
-		"The exit status says it for scripts, as that of 'manykube status', but of workers only.",
+	.summary = "show the state of the workers of a cluster",
+	.description = "The exit status is that of 'manykube status', for workers only.",
 	.examples = "manykube worker status\n"
 		    "manykube worker status node-2\n",
 	.max_operands = 1,

@@ -1,4 +1,4 @@
-/* `stop`: shut a cluster down; it keeps everything. */
+/* `stop`: shut a cluster down and keep its data. */
 
 #include <string.h>
 
@@ -24,9 +24,9 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_FLAG(0, "all", &arg.all, "stop every cluster", .once = true),
-	OPT_FLAG(0, "keep-context-active", &arg.keep_context,
-		 "leave the cluster in your kubeconfig", .once = true),
+	OPT_FLAG(0, "all", &arg.all, "stop all clusters", .once = true),
+	OPT_FLAG(0, "keep-context-active", &arg.keep_context, "keep the cluster in your kubeconfig",
+		 .once = true),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
@@ -40,7 +40,7 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	int r;
 
 	interrupt_explain("nothing is lost: run the same command again to stop the rest, or "
-			  "'manykube start' to bring all up again");
+			  "'manykube start' to start all again");
 	r = profile_load(name, &profile, err);
 	if (r == 0)
 		r = profile_lock(name, "manykube stop", &lock, err);
@@ -54,14 +54,14 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 	r = cluster_stop(&profile, arg.keep_context, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	if (r == 0 && (!quiet || events_on_stdout()))
-		say_done("Cluster \"%s\" does not run.", name);
+		say_done("Cluster \"%s\" is not running.", name);
 	if (r > 0 && (!quiet || events_on_stdout()))
 		say_done(
 			"Stopped cluster \"%s\" with %zu %s; 'manykube start' brings it back as it was.",
 			name, profile.node_count, profile.node_count == 1 ? "node" : "nodes");
 	if (r < 0)
 		return r;
-	/* It is stopped, whether or not it can be moved. */
+	/* It is stopped, even if it cannot be moved. */
 	if (migrate_cluster(name, &why) < 0)
 		log_warning("%s", why.text);
 	return 0;
@@ -84,12 +84,12 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_stop = {
 	.name = "stop",
-	.summary = "shut a cluster down, keeping everything",
-	.description = "Stops the workers first and the control planes last. 'start' brings the "
-		       "cluster back: same nodes, same addresses, same data.",
+	.summary = "shut a cluster down and keep its data",
+	.description = "Stops the workers first, then the control planes. 'start' brings the "
+		       "cluster back with the same nodes, addresses and data.",
 	.examples = "manykube stop\n"
 		    "manykube stop --all\n",
-	/* It locks what it stops, which need not be the cluster of -p, by itself. */
+	/* It locks the clusters that it stops by itself; they need not be the cluster of -p. */
 	.flags = COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
 	.absent = minikube_stop_options,

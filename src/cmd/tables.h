@@ -3,15 +3,14 @@
 
 #include "cmd/command.h"
 
-/* What may stand before the name of a command; ends with NULL. */
+/* The options allowed before the name of a command; ends with NULL. */
 extern const struct opt *const tables_before_command[];
 
 #define TABLES_MOST 4
 
-/* The options that may be written for COMMAND, ended by NULL: its own before those of every
- * command, real ones before absent ones. */
+/* The options allowed for COMMAND, ended by NULL: its own before those of every command, real ones
+ * before absent ones. */
 void tables_list(const struct command *command, const struct opt *ret[TABLES_MOST + 1]);
 
-/* Warn of the options that were GIVEN for COMMAND although they do not exist here and change
- * nothing. */
+/* Warn of options in GIVEN that do not exist in COMMAND and have no effect. */
 void tables_warn_of_needless(const struct command *command, const struct strlist *given);

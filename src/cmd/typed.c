@@ -1,4 +1,4 @@
-/* The words of a command line that is still being typed. */
+/* Read a command line that is still being typed. */
 
 #include "cmd/typed.h"
 

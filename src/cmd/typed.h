@@ -1,8 +1,7 @@
 /*
- * The words of a command line that is still being typed.
+ * Read a command line that is still being typed.
  *
- * They are read as the dispatcher would, only that nothing is an error here: who is still typing
- * has not made a mistake yet.
+ * They are read as by the dispatcher, but nothing is an error here.
  */
 #pragma once
 
@@ -16,14 +15,14 @@ struct typed {
 	const struct opt *pending; /* the option whose value comes next, or NULL */
 	const char *profile_name;
 	struct strlist operands;
-	bool no_options; /* they were ended by -- */
+	bool no_options; /* -- has ended the options */
 };
 
 /* Read the next WORD. */
 void typed_read(struct typed *typed, const char *word);
 
-/* The option that WORD, which begins with '-', is or has the value of, or NULL; *RET_VALUE is where
- * that begins, or NULL. */
+/* The option in WORD, which starts with '-', or NULL; *RET_VALUE is the start of its value, or
+ * NULL. */
 const struct opt *typed_option(const struct typed *typed, const char *word, const char **ret_value);
 
 /* The command of LIST (may be NULL) called NAME, or NULL. */

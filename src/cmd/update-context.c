@@ -1,4 +1,4 @@
-/* `update-context`: put the cluster into the person's kubeconfig again. */
+/* `update-context`: add the cluster to the user's kubeconfig again. */
 
 #include "cmd/command.h"
 #include "kubeconfig/context.h"
@@ -24,10 +24,10 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_update_context = {
 	.name = "update-context",
 	.elsewhere = "kubeconfig|context",
-	.summary = "put the cluster into your kubeconfig again and make it current",
+	.summary = "add the cluster to your kubeconfig again and make it the current context",
 	.description =
-		"The file is the first of KUBECONFIG, by default ~/.kube/config. Whatever else it "
-		"has stays as it is.",
+		"Changes the first file in KUBECONFIG, by default ~/.kube/config, and leaves its "
+		"other entries alone.",
 	.examples = "manykube update-context\n"
 		    "KUBECONFIG=./kubeconfig manykube update-context -p dev\n",
 	.flags = COMMAND_NEEDS_CLUSTER,

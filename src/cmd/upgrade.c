@@ -1,4 +1,4 @@
-/* `upgrade`: make a cluster one of a newer Kubernetes. */
+/* `upgrade`: upgrade a cluster to a newer Kubernetes version. */
 
 #include "cluster/upgrade.h"
 
@@ -25,18 +25,18 @@ static struct {
 
 static const struct opt options[] = {
 	OPT_STRING(0, "kubernetes-version", &arg.version, "VERSION",
-		   "version to upgrade to, for instance v1.36; the newest unless given",
-		   .once = true, .complete = COMPLETE_VERSION),
+		   "version to upgrade to, for instance v1.36 (default: the newest)", .once = true,
+		   .complete = COMPLETE_VERSION),
 	OPT_FLAG(0, "drain", &arg.wanted.drain,
-		 "move pods with a controller to other nodes before their node is restarted"),
+		 "first move pods that have a controller to other nodes"),
 	OPT_SECONDS(0, "drain-timeout", &arg.wanted.drain_seconds,
-		    "how long draining a node may take; pods that are left then restart with it"),
+		    "how long draining a node may take; pods that are still there then restart "
+		    "with it"),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long to wait for each node"),
 	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
-		   "where to download Kubernetes from instead of the official places"),
+		   "download Kubernetes from this mirror"),
 	OPT_YES,
-	OPT_FLAG(0, "dry-run", &arg.dry_run, "say what would be done, and change nothing",
-		 .once = true),
+	OPT_FLAG(0, "dry-run", &arg.dry_run, "only print what would be done", .once = true),
 	OPT_EVENTS(&arg.output),
 	OPT_END,
 };
@@ -46,12 +46,12 @@ static void print_plan(const struct profile *profile, const struct upgrade_plan 
 	const struct node *node;
 
 	printf("Cluster \"%s\" would %s from Kubernetes %s to %s.\n", profile->name,
-	       plan->is_begun ? "go on" : "go", plan->from, plan->to);
+	       plan->is_begun ? "continue its upgrade" : "be upgraded", plan->from, plan->to);
 	profile_for_each_node(node, profile)
 		printf("Node %s: %s, %s\n", node->name,
 		       node->control_plane ? "control plane" : "worker",
 		       upgrade_is_due(profile, node, plan->to) ? "would be upgraded and restarted"
-							       : "has that version already");
+							       : "already has that version");
 	printf("Nothing was changed.\n");
 }
 
@@ -79,8 +79,8 @@ static int run(struct command_context *ctx, struct error *err)
 	if (!plan.is_done)
 		r = upgrade(ctx, err);
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
-		say_done(plan.is_done ? "Cluster \"%s\" has Kubernetes %s already."
-				      : "Done: cluster \"%s\" has Kubernetes %s now.",
+		say_done(plan.is_done ? "Cluster \"%s\" already has Kubernetes %s."
+				      : "Done: cluster \"%s\" now has Kubernetes %s.",
 			 ctx->profile_name, plan.to);
 	if (r == 0 && !plan.is_done && !ctx->quiet)
 		node_mention_unready(ctx->profile_name, NULL);
@@ -90,16 +90,16 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_upgrade = {
 	.name = "upgrade",
 	.elsewhere = "update",
-	.summary = "make a cluster one of a newer Kubernetes",
+	.summary = "upgrade a cluster to a newer Kubernetes version",
 	.description =
-		"Upgrades the control planes one after another, then the workers: each node is drained "
-		"and restarted with the new version. A cluster can be upgraded to a newer release of "
-		"its minor version or to the next minor version; minor versions can't be skipped, and "
-		"there is no downgrade. Nodes that are stopped are started. An interrupted upgrade "
-		"continues when the command is run again; until then 'start' brings the cluster up "
-		"half upgraded. Pods without a controller are not moved: they stop and start with "
-		"their node. Moved pods lose the contents of their emptyDir volumes; --drain=false "
-		"keeps them.",
+		"Upgrades the control planes one after another, then the workers: each node is "
+		"drained and restarted with the new version. A cluster can be upgraded to a newer "
+		"release of its minor version or to the next minor version; minor versions can't "
+		"be skipped, and there is no downgrade. Nodes that are stopped are started. An "
+		"interrupted upgrade continues when the command is run again; until then, 'start' "
+		"starts the cluster partly upgraded. Pods without a controller are not moved: "
+		"they stop and start with their node. Moved pods lose the contents of their "
+		"emptyDir volumes; --drain=false keeps them.",
 	.examples = "manykube upgrade\n"
 		    "manykube upgrade --kubernetes-version=v1.36 --dry-run\n"
 		    "manykube upgrade --drain=false\n",

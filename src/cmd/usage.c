@@ -1,4 +1,4 @@
-/* The help that command tables give. */
+/* Help generated from command tables. */
 
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "cli/text.h"
 #include "cmd/command.h"
 
-/* With less room than this beside the names, summaries are below them. */
+/* With fewer columns than this beside the names, summaries go below them. */
 #define NARROWEST 24
 
 /* Help is easier to read in lines of at most this length. */
@@ -84,7 +84,7 @@ char *command_sentence(const struct command *command)
 	return sentence;
 }
 
-/* The lines of USAGE, one below the other. */
+/* Print the lines of USAGE. */
 static void print_usage(const char *usage, FILE *out)
 {
 	const char *before = "Usage: ";
@@ -103,7 +103,7 @@ static void print_paragraph(const char *text, unsigned columns, FILE *out)
 	fprintf(out, "\n%s\n", lines.text);
 }
 
-/* TEXT's lines, each moved to the right. */
+/* Print the lines of TEXT, indented. */
 static void print_examples(const char *text, FILE *out)
 {
 	fprintf(out, "\nExamples:\n");
@@ -159,8 +159,7 @@ void command_print_list(const struct command *const *list, FILE *out)
 	print_summaries(list, columns, out);
 	fprintf(out, "\n");
 	command_print_options(out);
-	print_paragraph(
-		"Every option can also be given by the environment: MANYKUBE_PROFILE=dev is --profile=dev. "
-		"'manykube COMMAND --help' says more about a command.",
-		columns, out);
+	print_paragraph("Every option can also be set in the environment: MANYKUBE_PROFILE=dev is "
+			"--profile=dev. 'manykube COMMAND --help' describes a command.",
+			columns, out);
 }

@@ -1,4 +1,4 @@
-/* Where the values of options come from that the command line does not give. */
+/* The values of options that are not on the command line. */
 
 #include "cmd/values.h"
 
@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "cmd/defaults.h"
 
-/* --file can come from the environment, too, but is needed before all else of it. */
+/* --file can come from the environment, too, but is needed first. */
 static int find_path(const struct command *command, struct strlist *given, const char **ret,
 		     struct error *err)
 {
@@ -20,7 +20,7 @@ static int find_path(const struct command *command, struct strlist *given, const
 	return r;
 }
 
-/* NAMED: *PROFILE_NAME is what the person asked for, whatever the file says. */
+/* NAMED: the user has chosen *PROFILE_NAME, which overrides the file. */
 static int take_file(const struct command *command, struct strlist *given, bool named,
 		     const char **profile_name, struct values_file *ret, struct error *err)
 {
@@ -60,7 +60,7 @@ int values_take(const struct command *command, struct strlist *given, const char
 	int r = opt_take_environment(command_global_options, given, err);
 	int last;
 
-	/* The name is needed for the file, which may say another one. */
+	/* The name is needed for the file, which may contain another one. */
 	defaults_take(command_global_options, NULL, given);
 	if (r == 0 && command->wanted && ret_file)
 		r = take_file(command, given, named, profile_name, ret_file, err);

@@ -1,12 +1,12 @@
 /*
- * Where the values of options come from that the command line does not give: the file that
- * describes a cluster, over the environment, over the person's settings.
+ * The values of options that are not on the command line: from the cluster file, else the
+ * environment, else the user's settings.
  */
 #pragma once
 
 #include "cmd/command.h"
 
-/* The file that a command was given. */
+/* The file given to a command. */
 struct values_file {
 	struct cluster_file file; /* options point into it */
 	bool was_read;
@@ -14,9 +14,9 @@ struct values_file {
 };
 
 /*
- * Set what COMMAND can be told and GIVEN does not name, adding to GIVEN what was set but for
- * settings; *PROFILE_NAME is what they make it.  The file is read to RET_FILE; NULL: it is not.
- * What is wrong with a setting is told by defaults_check().
+ * Set the options of COMMAND that are not in GIVEN, and add those that were set, except from
+ * settings, to GIVEN; also set *PROFILE_NAME. The file is read to RET_FILE; NULL: it is not read.
+ * Errors in settings are reported by defaults_check().
  */
 int values_take(const struct command *command, struct strlist *given, const char **profile_name,
 		struct values_file *ret_file, struct error *err);

@@ -1,4 +1,4 @@
-/* `version`: which manykube this is, and which Kubernetes it knows. */
+/* `version`: print the version, and the supported Kubernetes versions. */
 
 #include <jansson.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static struct {
 };
 
 static const struct opt options[] = {
-	OPT_CHOICE('o', "output", &arg.output, "text|json", "how to print it"),
-	OPT_FLAG(0, "short", &arg.brief, "print the bare version"),
+	OPT_CHOICE('o', "output", &arg.output, "text|json", "output format"),
+	OPT_FLAG(0, "short", &arg.brief, "print only the version number"),
 	OPT_END,
 };
 
@@ -53,7 +53,7 @@ static int run(arg_unused struct command_context *ctx, arg_unused struct error *
 
 const struct command cmd_version = {
 	.name = "version",
-	.summary = "print the version of manykube, and the versions of Kubernetes that it knows",
+	.summary = "print the versions of manykube and of the supported Kubernetes releases",
 	.examples = "manykube version\n"
 		    "manykube version -o json\n",
 	.options = options,

@@ -1,4 +1,4 @@
-/* `worker`: what is done with nodes, for workers only. */
+/* `worker`: the commands of `node`, for workers only. */
 
 #include "cmd/command.h"
 
@@ -12,10 +12,10 @@ static const struct command *const subcommands[] = {
 
 const struct command cmd_worker = {
 	.name = "worker",
-	.summary = "register, start, stop and look at workers",
+	.summary = "work with the workers of a cluster",
 	.description =
-		"Like 'node', but for workers only: control planes are not listed, and naming one is "
-		"an error. 'create' only registers a worker; 'start' makes what is missing.",
+		"Like 'node', but for workers only: control planes are not listed, and naming one "
+		"is an error. 'create' only registers a worker; 'start' creates it.",
 	.examples = "manykube worker create database --memory=4g\n"
 		    "manykube worker start database\n"
 		    "manykube worker list\n",

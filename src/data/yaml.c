@@ -285,7 +285,7 @@ static int compose_key(struct composer *composer, struct yaml_value *map,
 	int r;
 
 	if (composer->event.type != YAML_SCALAR_EVENT)
-		return refuse_yaml(composer, place, "a key must be a word");
+		return refuse_yaml(composer, place, "a key must be a string");
 	r = check_word(composer, "");
 	if (r < 0)
 		return r;
@@ -484,7 +484,7 @@ const char *yaml_type_words(const struct yaml_value *value)
 {
 	static const char *const words[] = {
 		[YAML_NOTHING] = "nothing",
-		[YAML_WORD] = "a word",
+		[YAML_WORD] = "a string",
 		[YAML_LIST] = "a list",
 		[YAML_MAP] = "a mapping",
 	};

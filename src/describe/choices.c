@@ -134,13 +134,12 @@ int choices_check(const struct cluster_options *options, struct error *err)
 static int hint_refusal(const struct setting *setting, struct error *err)
 {
 	if (setting->type == SETTING_VERSION)
-		return error_hint(
-			err, -EINVAL,
-			"leave the option out to bring the cluster up as it is; 'manykube "
-			"upgrade' is for newer versions");
+		return error_hint(err, -EINVAL,
+				  "omit the option to start the cluster as it is, or use 'manykube "
+				  "upgrade' for a newer version");
 	return error_hint(err, -EINVAL,
-			  "leave the option out to bring the cluster up as it is, or use another "
-			  "profile (-p) for another cluster");
+			  "omit the option to start the cluster as it is, or create another "
+			  "cluster with -p");
 }
 
 static int refuse(const struct setting *setting, const struct profile *profile, const char *has,
@@ -150,17 +149,17 @@ static int refuse(const struct setting *setting, const struct profile *profile, 
 
 	if (!has)
 		(void)error_because(err, &reason_usage, -EINVAL,
-				    "cluster '%s' exists without %s, which can't be set to '%s' "
-				    "any more",
+				    "cluster '%s' exists without %s, which cannot be set to '%s' "
+				    "now",
 				    profile->name, title, wanted);
 	else if (setting_is_list(setting))
 		(void)error_because(err, &reason_usage, -EINVAL,
-				    "cluster '%s' exists with %s=%s, to which '%s' can't be added",
+				    "cluster '%s' exists with %s=%s, to which '%s' cannot be added",
 				    profile->name, title, has, wanted);
 	else
 		(void)error_because(
 			err, &reason_usage, -EINVAL,
-			"cluster '%s' exists with %s=%s, which can't be changed to '%s'",
+			"cluster '%s' exists with %s=%s, which cannot be changed to '%s'",
 			profile->name, title, has, wanted);
 	return hint_refusal(setting, err);
 }
@@ -298,7 +297,7 @@ static char *describe_list(const char *title, const struct strlist *before,
 	if (lost.count)
 		strbuf_addf(&text, "; it replaces %s", removed);
 	if (stays.count)
-		strbuf_addf(&text, "; %s %s; 'manykube apply' removes what its file does not have",
+		strbuf_addf(&text, "; %s %s; 'manykube apply' removes what is not in its file",
 			    kept, stays.count == 1 ? "stays" : "stay");
 	return advice_complete(text.text);
 }

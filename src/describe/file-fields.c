@@ -33,15 +33,15 @@ char *file_field_type_words(const struct setting *field)
 	static const char *const words[] = {
 		[SETTING_MAP] = "a mapping",
 		[SETTING_NODES] = "a list of mappings",
-		[SETTING_WORD] = "a word",
-		[SETTING_PATH] = "a path of this host",
+		[SETTING_WORD] = "a string",
+		[SETTING_PATH] = "a path on this host",
 		[SETTING_VERSION] = "a version",
 		[SETTING_FLAG] = "true or false",
 		[SETTING_SIZE] = "a size, for instance 2g",
 		[SETTING_SECONDS] = "a duration, for instance 6m",
-		[SETTING_WORDS] = "a list of words",
-		[SETTING_PATHS] = "a list of words",
-		[SETTING_PAIRS] = "a mapping of words",
+		[SETTING_WORDS] = "a list of strings",
+		[SETTING_PATHS] = "a list of strings",
+		[SETTING_PAIRS] = "a mapping of strings",
 		[SETTING_GATES] = "a mapping of names to true or false",
 		[SETTING_EXTRA] = "a mapping of components to mappings",
 		[SETTING_MIRRORS] = "a mapping of registries to URLs",
@@ -51,7 +51,7 @@ char *file_field_type_words(const struct setting *field)
 	cleanup_free char *joined = NULL;
 
 	if (field->type == SETTING_NUMBER && field->most == INT_MAX)
-		return xasprintf("a number from %u on%s", field->least,
+		return xasprintf("a number of at least %u%s", field->least,
 				 field->may_be_all ? ", or max" : "");
 	if (field->type == SETTING_NUMBER)
 		return xasprintf("a number from %u to %u", field->least, field->most);
@@ -84,6 +84,5 @@ char *file_field_summary(const struct setting *field)
 	cleanup_free char *type = file_field_type_words(field);
 	cleanup_free char *usual = file_field_usual(field);
 
-	return xasprintf("%s (%s%s%s%s)", field->help, type, *usual ? "; " : "", usual,
-			 *usual ? " unless given" : "");
+	return xasprintf("%s (%s%s%s)", field->help, type, *usual ? "; default: " : "", usual);
 }

@@ -15,7 +15,7 @@ static int read_inner(struct file_reader *reader, const struct yaml_value *at, j
 	int r;
 
 	if (at->type != YAML_WORD)
-		return file_wrong(reader, at->place, "a patch must be a text; this is %s",
+		return file_wrong(reader, at->place, "a patch must be a string; this is %s",
 				  yaml_type_words(at));
 	r = yaml_read("text", at->text, strlen(at->text), &value, reader->err);
 	if (r < 0)
@@ -37,12 +37,12 @@ static bool has_effect(struct file_reader *reader, const struct yaml_value *at, 
 		       enum kind_nodes nodes)
 {
 	if (!is_known(kind)) {
-		file_warn(reader, at->place, "kubeadm has no '%s', so the patch is left out", kind);
+		file_warn(reader, at->place, "kubeadm has no '%s': the patch is ignored", kind);
 		return false;
 	}
 	if (nodes == KIND_FOR_ALL || kubeadm_patch_reaches(kind, nodes == KIND_FOR_PRIMARY))
 		return true;
-	file_warn(reader, at->place, "%s is not told to this node, so the patch is left out", kind);
+	file_warn(reader, at->place, "%s does not apply to this node: the patch is ignored", kind);
 	return false;
 }
 
@@ -81,8 +81,8 @@ static int read_merge(struct file_reader *reader, const struct yaml_value *at, s
 	kubeadm_patch_strip(kind, merge, &removed);
 	shown = strlist_join(&removed, ", ");
 	if (removed.count)
-		file_warn(reader, at->place,
-			  "%s of %s is set by manykube itself, so that is left out", shown, kind);
+		file_warn(reader, at->place, "%s of %s is set by manykube: it is ignored", shown,
+			  kind);
 	return json_object_size(merge) == 0
 		       ? 0
 		       : add_change(reader, at,
@@ -226,7 +226,7 @@ static int read_toml(struct file_reader *reader, const struct yaml_value *at)
 	int r = 0;
 
 	if (at->type != YAML_WORD)
-		return file_wrong(reader, at->place, "a patch must be a text; this is %s",
+		return file_wrong(reader, at->place, "a patch must be a string; this is %s",
 				  yaml_type_words(at));
 	strlist_split(&lines, at->text, '\n');
 	strlist_for_each(item, &lines) {
@@ -245,11 +245,10 @@ static int read_toml(struct file_reader *reader, const struct yaml_value *at)
 		}
 		r = read_setting(reader, at, &toml, plain);
 		if (r == -ENOENT) {
-			file_warn(
-				reader, at->place,
-				"of containerd's configuration only registries can be changed, so "
-				"'%s' is left out",
-				plain);
+			file_warn(reader, at->place,
+				  "only registries of containerd's configuration can be changed: "
+				  "'%s' is ignored",
+				  plain);
 			r = 0;
 		}
 	}
@@ -267,7 +266,7 @@ int kind_read_containerd(struct file_reader *reader, const struct yaml_value *ro
 		r = read_toml(reader, &list->items[i]);
 	if (r == 0 && operations)
 		file_warn(reader, operations->key_place,
-			  "of containerd's configuration only registries can be changed, so "
-			  "'containerdConfigPatchesJSON6902' is left out");
+			  "only registries of containerd's configuration can be changed: "
+			  "'containerdConfigPatchesJSON6902' is ignored");
 	return r;
 }

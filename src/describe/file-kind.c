@@ -49,7 +49,7 @@ int kind_check_keys(struct file_reader *reader, const struct yaml_value *map, co
 			suggest_offer(&suggest, *key);
 		if (*key)
 			continue;
-		return file_wrong(reader, item->key_place, "%s of kind's has no field '%s'%s%s%s",
+		return file_wrong(reader, item->key_place, "%s of kind has no field '%s'%s%s%s",
 				  what, item->key, suggest.nearest ? "; did you mean '" : "",
 				  suggest.nearest ? suggest.nearest : "",
 				  suggest.nearest ? "'?" : "");
@@ -64,7 +64,7 @@ int kind_get_text(struct file_reader *reader, const struct yaml_value *map, cons
 
 	*ret = NULL;
 	if (value && value->type != YAML_WORD)
-		return file_wrong(reader, value->place, "'%s' must be a word; this is %s", key,
+		return file_wrong(reader, value->place, "'%s' must be a string; this is %s", key,
 				  yaml_type_words(value));
 	if (value && *value->text)
 		*ret = value->text;
@@ -171,8 +171,8 @@ static int read_proxy_mode(struct file_reader *reader, const struct yaml_value *
 				     xstrdup("kubeadm.proxy.disabled=true"));
 	if (strcmp(mode, "iptables") != 0 && strcmp(mode, "ipvs") != 0)
 		return file_wrong(reader, value->place,
-				  "there is no kubeProxyMode '%s'; use nftables or none", mode);
-	file_warn(reader, value->place, "kube-proxy runs with nftables here, not with %s", mode);
+				  "unknown kubeProxyMode '%s'; use nftables or none", mode);
+	file_warn(reader, value->place, "kube-proxy uses nftables here, not %s", mode);
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int read_family(struct file_reader *reader, const struct yaml_value *map)
 	if (r < 0 || !family || strcmp(family, "ipv4") == 0)
 		return r;
 	return file_wrong(reader, yaml_get(map, "ipFamily")->place,
-			  "clusters here have IPv4 only, not '%s'", family);
+			  "only IPv4 is supported, not '%s'", family);
 }
 
 static int read_networking(struct file_reader *reader, const struct yaml_value *map)
@@ -207,7 +207,7 @@ static int read_networking(struct file_reader *reader, const struct yaml_value *
 		r = kind_get_text(reader, map, "apiServerAddress", &address);
 	if (r == 0 && address && strcmp(address, "127.0.0.1") != 0)
 		file_warn(reader, yaml_get(map, "apiServerAddress")->place,
-			  "the API answers at 127.0.0.1 only, not at %s", address);
+			  "the API listens on 127.0.0.1 only, not on %s", address);
 	if (r == 0)
 		r = set_word(reader, map, "podSubnet", "pod-network-cidr", &options->pod_subnet);
 	if (r == 0)
@@ -221,7 +221,7 @@ static int read_networking(struct file_reader *reader, const struct yaml_value *
 	}
 	if (r == 0 && yaml_get(map, "dnsSearch"))
 		file_warn(reader, yaml_get(map, "dnsSearch")->key_place,
-			  "nodes have no search domains, so 'dnsSearch' is left out");
+			  "nodes have no search domains: 'dnsSearch' is ignored");
 	return r < 0 ? r : read_proxy_mode(reader, map);
 }
 
@@ -259,7 +259,7 @@ static int read_runtime_config(struct file_reader *reader, const struct yaml_val
 				  yaml_type_words(map));
 	yaml_for_each(item, map) {
 		if (item->type != YAML_WORD)
-			return file_wrong(reader, item->place, "'%s' must be a word; this is %s",
+			return file_wrong(reader, item->place, "'%s' must be a string; this is %s",
 					  item->key, yaml_type_words(item));
 		strlist_addf(&words, "%s=%s", item->key, item->text);
 	}
@@ -294,10 +294,9 @@ static int read_image(struct file_reader *reader, const struct yaml_value *map, 
 		return r;
 	version = version_of_image(image);
 	if (!version) {
-		file_warn(
-			reader, value->place,
-			"nodes here are made of no image, and '%s' names no version of Kubernetes",
-			image);
+		file_warn(reader, value->place,
+			  "nodes are not created from images, and '%s' names no Kubernetes version",
+			  image);
 		return 0;
 	}
 	if (reader->has_version || payload_resolve_version(version, ret, NULL) == 0)
@@ -310,7 +309,7 @@ static int read_image(struct file_reader *reader, const struct yaml_value *map, 
 	}
 	r = payload_resolve_version(version, ret, reader->err);
 	(void)error_hint(reader->err, r,
-			 "choose one for all nodes with --kubernetes-version, or change the image");
+			 "use --kubernetes-version for all nodes, or change the image");
 	return file_wrong_there(reader, value->place, r, "image");
 }
 
@@ -344,11 +343,10 @@ static int read_mounts(struct file_reader *reader, const struct yaml_value *map,
 		if (r < 0)
 			return r;
 		if (propagation && strcmp(propagation, "None") != 0)
-			file_warn(
-				reader, yaml_get(item, "propagation")->place,
-				"what is mounted below '%s' later is not seen by nodes: there is no "
-				"propagation",
-				host);
+			file_warn(reader, yaml_get(item, "propagation")->place,
+				  "mount propagation is not supported: later mounts below '%s' are "
+				  "not visible in nodes",
+				  host);
 		path = file_absolute_path(reader, host);
 		r = add_checked(reader, item, "mount", &node->mounts,
 				xasprintf("%s:%s%s", path, inside, read_only ? ":ro" : ""));
@@ -384,14 +382,12 @@ static int read_ports(struct file_reader *reader, const struct yaml_value *map,
 		if (r < 0)
 			return r;
 		if (protocol && strcasecmp(protocol, "TCP") != 0)
-			file_warn(
-				reader, item->place,
-				"only TCP can be passed on to nodes, so this mapping of %s is left "
-				"out",
-				protocol);
+			file_warn(reader, item->place,
+				  "only TCP ports can be forwarded: this %s mapping is ignored",
+				  protocol);
 		else if (!outside)
 			file_warn(reader, item->place,
-				  "the mapping names no 'hostPort', so it is left out");
+				  "the mapping has no 'hostPort': it is ignored");
 		else
 			r = kind_add_word(reader, item, "ports", &reader->file->options.ports,
 					  xasprintf("%s:%u:%u@%s", address ? address : "0.0.0.0",
@@ -414,7 +410,7 @@ static int read_labels(struct file_reader *reader, const struct yaml_value *map,
 				  yaml_type_words(labels));
 	yaml_for_each(item, labels) {
 		if (r == 0 && item->type != YAML_WORD)
-			r = file_wrong(reader, item->place, "a label must be a word; this is %s",
+			r = file_wrong(reader, item->place, "a label must be a string; this is %s",
 				       yaml_type_words(item));
 		if (r == 0)
 			r = add_checked(reader, item, "label", &node->labels,
@@ -451,8 +447,7 @@ static int read_roles(struct file_reader *reader, const struct yaml_value *list)
 			n++;
 		if (n == ARRAY_SIZE(roles))
 			return file_wrong(reader, yaml_get(item, "role")->place,
-					  "there is no role '%s'; use control-plane or worker",
-					  role);
+					  "unknown role '%s'; use control-plane or worker", role);
 		node->control_plane = n == 0;
 		node->name = node_name(reader, roles[n], ++counts[n]);
 	}
@@ -503,7 +498,7 @@ static int read_node(struct file_reader *reader, const struct yaml_value *map, s
 		return r;
 	if (yaml_get(map, "gpus"))
 		file_warn(reader, yaml_get(map, "gpus")->key_place,
-			  "nodes here have no GPUs, so 'gpus' is left out");
+			  "nodes have no GPUs: 'gpus' is ignored");
 	if (version && is_primary(file, at)) {
 		file->options.kubernetes_version = version;
 		strlist_add(&file->given, "kubernetes-version");

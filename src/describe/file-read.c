@@ -82,7 +82,7 @@ static int wrong_type(struct file_reader *reader, const struct setting *field,
 
 	if (value->type == YAML_WORD)
 		return file_wrong(reader, value->place, "'%s' must be %s, not %s'%s'",
-				  file_field_key(field), type, value->quoted ? "the text " : "",
+				  file_field_key(field), type, value->quoted ? "the string " : "",
 				  value->text);
 	return file_wrong(reader, value->place, "'%s' must be %s; this is %s",
 			  file_field_key(field), type, yaml_type_words(value));
@@ -110,7 +110,7 @@ static int read_choice(struct file_reader *reader, const struct setting *field,
 	strlist_for_each(word, &words)
 		suggest_offer(&suggest, word);
 	if (suggest.nearest)
-		return file_wrong(reader, value->place, "there is no %s '%s'; did you mean '%s'?",
+		return file_wrong(reader, value->place, "unknown %s '%s'; did you mean '%s'?",
 				  file_field_key(field), value->text, suggest.nearest);
 	return wrong_type(reader, field, value);
 }
@@ -185,8 +185,7 @@ static int read_measure(struct file_reader *reader, const struct setting *field,
 	if (r < 0)
 		return file_wrong_there(reader, value->place, r, file_field_key(field));
 	if (field->type == SETTING_SIZE ? !*(uint64_t *)to : !*(unsigned *)to)
-		return file_wrong(reader, value->place, "'%s' can't be nothing",
-				  file_field_key(field));
+		return file_wrong(reader, value->place, "'%s' has no value", file_field_key(field));
 	return 0;
 }
 
@@ -227,7 +226,7 @@ static int read_words(struct file_reader *reader, const struct setting *field,
 	yaml_for_each(item, value) {
 		if (item->type != YAML_WORD || !*item->text)
 			return file_wrong(reader, item->place,
-					  "'%s' must be a list of words; %s is in it",
+					  "'%s' must be a list of strings; it has %s",
 					  file_field_key(field), yaml_type_words(item));
 		r = add_value(reader, field, place, item,
 			      field->type == SETTING_PATHS ? absolute_mount(reader, item->text)
@@ -239,7 +238,7 @@ static int read_words(struct file_reader *reader, const struct setting *field,
 	return 0;
 }
 
-/* VALUE as the text that stands behind a '=', for the caller to free: structures as JSON. */
+/* VALUE as the string that stands behind a '=', for the caller to free: structures as JSON. */
 static char *text_of(const struct yaml_value *value)
 {
 	json_auto_t *json = NULL;
@@ -271,7 +270,7 @@ static int read_pairs(struct file_reader *reader, const struct setting *field,
 		} else if ((item->type != YAML_WORD && field->type != SETTING_EXTRA) ||
 			   item->type == YAML_NOTHING) {
 			r = file_wrong(reader, item->place,
-				       "'%s' of '%s' must be a word; this is %s", item->key,
+				       "'%s' of '%s' must be a string; this is %s", item->key,
 				       file_field_key(field), yaml_type_words(item));
 		} else if (field->type == SETTING_GATES && !read_truth(item, &truth)) {
 			r = file_wrong(reader, item->place,
@@ -454,7 +453,7 @@ static int unknown_field(struct file_reader *reader, const struct yaml_value *it
 		if (file_field_is_in(field, place, in))
 			suggest_offer(&suggest, file_field_key(field));
 	meant = elsewhere ? elsewhere : suggest.nearest;
-	return file_wrong(reader, item->key_place, "there is no field '%s' here%s%s%s", item->key,
+	return file_wrong(reader, item->key_place, "unknown field '%s'%s%s%s", item->key,
 			  meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
@@ -563,7 +562,7 @@ static int check_differ(struct file_reader *reader, const struct yaml_value *lis
 
 			if (one && other && strcmp(one->text, other->text) == 0)
 				return file_wrong(reader, other->place,
-						  "two nodes %s '%s'; the first is in line %u",
+						  "two nodes %s '%s'; the first is on line %u",
 						  words, one->text, one->place.line);
 		}
 	return 0;
@@ -583,7 +582,7 @@ static int read_nodes(struct file_reader *reader, const struct yaml_value *list)
 		if (r < 0)
 			return r;
 	}
-	r = check_differ(reader, list, "name", "are called");
+	r = check_differ(reader, list, "name", "have the name");
 	if (r == 0)
 		r = check_differ(reader, list, "staticIP", "have the address");
 	for (size_t i = 0; i < file->node_count; i++)

@@ -146,7 +146,7 @@ json_t *cluster_file_schema(void)
 	json_t *schema = json_pack("{s:s, s:s, s:s}", "$schema",
 				   "https://json-schema.org/draft/2020-12/schema", "title",
 				   "a file for manykube start -f", "description",
-				   "A cluster, its nodes and all their settings.");
+				   "A cluster, its nodes and their settings.");
 	json_auto_t *part = part_schema(SETTING_OF_CLUSTER, "");
 
 	(void)json_object_update(schema, part);

@@ -31,10 +31,10 @@ static int read_header(struct file_reader *reader, const struct yaml_value *root
 	const struct yaml_value *value = yaml_get(root, key);
 
 	if (!value)
-		return file_wrong(reader, root->place, "there is no '%s'; write '%s: %s'", key, key,
+		return file_wrong(reader, root->place, "'%s' is missing; add '%s: %s'", key, key,
 				  usual);
 	if (value->type != YAML_WORD)
-		return file_wrong(reader, value->place, "'%s' must be a word; this is %s", key,
+		return file_wrong(reader, value->place, "'%s' must be a string; this is %s", key,
 				  yaml_type_words(value));
 	*ret = value;
 	return 0;
@@ -48,11 +48,11 @@ static int unknown_version(struct file_reader *reader, const struct yaml_value *
 		suggest_offer(&suggest, formats[i].api_version);
 	if (suggest.nearest)
 		return file_wrong(reader, version->place,
-				  "there is no apiVersion '%s'; did you mean '%s'?", version->text,
+				  "unknown apiVersion '%s'; did you mean '%s'?", version->text,
 				  suggest.nearest);
 	return file_wrong(reader, version->place,
-			  "the apiVersion '%s' is not understood; use " FILE_API_VERSION
-			  ", or " KIND_API_VERSION " for a file of kind's",
+			  "unsupported apiVersion '%s'; use " FILE_API_VERSION
+			  ", or " KIND_API_VERSION " for a file of kind",
 			  version->text);
 }
 
@@ -64,11 +64,11 @@ static int read_root(struct file_reader *reader)
 	int r;
 
 	if (root->type == YAML_NOTHING)
-		return file_wrong(reader, root->place, "there is nothing in it");
+		return file_wrong(reader, root->place, "the file is empty");
 	if (root->type != YAML_MAP)
 		return file_wrong(
 			reader, root->place,
-			"the file must be a mapping that begins with 'apiVersion: " FILE_API_VERSION
+			"the file must be a mapping that starts with 'apiVersion: " FILE_API_VERSION
 			"'; this is %s",
 			yaml_type_words(root));
 	r = read_header(reader, root, "apiVersion", FILE_API_VERSION, &version);
@@ -196,10 +196,9 @@ int cluster_file_read(const char *path, const struct cluster_file_before *before
 	else
 		r = file_read_fd(is_input ? STDIN_FILENO : opened, YAML_TEXT_LIMIT, &text, err);
 	if (r == -EFBIG)
-		return error_because(
-			err, &reason_cluster_file, -EBADMSG,
-			"%s:1:1: this can't be about a cluster: it has more than %d MiB", source,
-			YAML_TEXT_LIMIT >> 20);
+		return error_because(err, &reason_cluster_file, -EBADMSG,
+				     "%s:1:1: not a cluster file: larger than %d MiB", source,
+				     YAML_TEXT_LIMIT >> 20);
 	if (r < 0) {
 		(void)error_prefix(err, r, "cannot read the file '%s'", path);
 		return error_reason(err, r, &reason_cluster_file);

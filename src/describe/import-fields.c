@@ -21,9 +21,9 @@
 #define SHOWN_MAX        60
 #define NS_PER_SECOND    INT64_C(1000000000)
 #define USUAL_PORT       8443
-#define NO_VMS           "nodes are neither virtual machines nor containers of Docker's"
+#define NO_VMS           "nodes are neither virtual machines nor Docker containers"
 #define NOT_DOCKER       "nodes run containerd, not Docker"
-#define NOT_IN_A_PROFILE "it is an option of 'manykube start'"
+#define NOT_IN_A_PROFILE "use the option of 'manykube start'"
 
 struct field {
 	const char *key;
@@ -57,8 +57,8 @@ static void leave_out(struct import *import, const char *key, const json_t *valu
 {
 	cleanup_free char *shown = import_show(value);
 
-	strlist_addf(&import->warnings, "%s %s is left out: %s", key, shown,
-		     why ? why : "there is nothing like it here");
+	strlist_addf(&import->warnings, "%s %s is ignored: %s", key, shown,
+		     why ? why : "not supported");
 }
 
 /* The same for what nobody has chosen, which is worth no sentence of its own. */
@@ -179,7 +179,7 @@ static void add_port(struct import *import, const struct field *field, const jso
 	if (strchr(word, ':'))
 		add_import_word(import, field, shown, word);
 	else
-		leave_out(import, field->key, shown, "it names no port of this host");
+		leave_out(import, field->key, shown, "no host port given");
 }
 
 static int take_ports(const struct field *field, const json_t *value, struct import *import,
@@ -296,8 +296,7 @@ static int take_memory(const struct field *field, const json_t *value, struct im
 
 	if (r == 0 && mib < MIN_MEMORY_MIB)
 		leave_out(import, field->key, value,
-			  "a node needs at least 1024; it gets the "
-			  "host's");
+			  "a node needs at least 1024; it gets all memory of the host");
 	else if (r == 0)
 		import->options.memory_bytes = (uint64_t)mib << 20;
 	return r;
@@ -338,7 +337,7 @@ static int take_expiration(const struct field *field, const json_t *value, struc
 	int r = take_number(field, value, INT64_MAX, &ns, err);
 
 	if (r == 0 && (ns < NS_PER_SECOND || ns / NS_PER_SECOND > UINT_MAX))
-		leave_out(import, field->key, value, "no certificate can be good for so long");
+		leave_out(import, field->key, value, "too long for a certificate");
 	else if (r == 0)
 		import->options.cert_seconds = (unsigned)(ns / NS_PER_SECOND);
 	return r;
@@ -366,7 +365,7 @@ static int take_cni(const struct field *field, const json_t *value, struct impor
 	if (strcmp(word, "false") == 0)
 		import->options.cni = "none";
 	else if (strcmp(word, "auto") != 0 && strcmp(word, "true") != 0)
-		leave_out(import, field->key, value, "pods reach each other by routes of our own");
+		leave_out(import, field->key, value, "pods use manykube's own routes");
 	return 0;
 }
 
@@ -426,7 +425,7 @@ static const struct field cluster_fields[] = {
 	{ "BinaryMirror",            .why = NOT_IN_A_PROFILE },
 	{ "DockerEnv",               .why = NOT_DOCKER },
 	{ "DockerOpt",               .why = NOT_DOCKER },
-	{ "Driver",                  .why = "nodes are made of this host's namespaces" },
+	{ "Driver",                  .why = "nodes are built from namespaces of this host" },
 	{ "GenericSSHPort",          .usual = "[22]", .why = NO_VMS },
 	{ "HostDNSResolver",         .usual = "[true]", .why = NO_VMS },
 	{ "HostOnlyCIDR",            .usual = "[\"192.168.59.1/24\", \"192.168.99.1/24\"]", .why = NO_VMS },
@@ -444,7 +443,7 @@ static const struct field cluster_fields[] = {
 	{ "MountUID",                .usual = "[\"docker\"]" },
 	{ "MultiNodeRequested",      .usual = "*", .honoured = true }, /* the nodes tell it */
 	{ "NatNicType",              .usual = "[\"virtio\"]", .why = NO_VMS },
-	{ "Network",                 .why = "the cluster gets a network of its own" },
+	{ "Network",                 .why = "the cluster gets its own network" },
 	{ "NFSSharesRoot",           .usual = "[\"/nfsshares\"]" },
 	{ "SocketVMnetClientPath",   .usual = "*" }, /* for macOS, as is the next */
 	{ "SocketVMnetPath",         .usual = "*" },
@@ -456,7 +455,7 @@ static const struct field cluster_fields[] = {
 	{ "UUID",                    .usual = "*" }, /* of a virtual machine */
 	{ "VerifyComponents",        .usual = "[{\"apiserver\": true, \"system_pods\": true}]",
 				     .why = NOT_IN_A_PROFILE },
-	{ "VMDriver",                .why = "nodes are made of this host's namespaces" },
+	{ "VMDriver",                .why = "nodes are built from namespaces of this host" },
 	{ NULL },
 };
 
@@ -480,7 +479,7 @@ static const struct field kubernetes_fields[] = {
 	{ "CRISocket",               .usual = "*" }, /* goes with the runtime */
 	{ "EnableDefaultCNI",        .usual = "*", .honoured = true }, /* there is always one */
 	{ "Namespace",               .usual = "[\"default\"]", .honoured = true,
-				     .why = "'kubectl config set-context' sets it for kubectl" },
+				     .why = "use 'kubectl config set-context'" },
 	{ "NetworkPlugin",           .usual = "[\"cni\"]", .honoured = true },
 	{ "NodeIP",                  .usual = "*", .honoured = true }, /* read with the nodes, as is the next */
 	{ "NodeName",                .usual = "*", .honoured = true },
@@ -496,7 +495,8 @@ static const struct field node_fields[] = {
 	{ "ContainerRuntime",        .usual = "*", .honoured = true },
 	{ "ControlPlane",            .usual = "*", .honoured = true },
 	{ "Worker",                  .usual = "*", .honoured = true },
-	{ "Port",                    .usual = "[8443]", .why = "API servers have a port of our own" },
+	{ "Port",                    .usual = "[8443]", .why = "manykube chooses the API "
+							       "server's port" },
 	{ NULL },
 };
 /* clang-format on */

@@ -121,21 +121,22 @@ static void compare_node(struct import *import, const struct import_node *node,
 
 	if (!(source->name && strcmp(source->name, node->name) == 0) &&
 	    !(primary && (!source->name || !*source->name)))
-		strlist_addf(&import->warnings, "node %s is called '%s' here", shown_name,
+		strlist_addf(&import->warnings, "node %s is renamed to '%s'", shown_name,
 			     node->name);
 	if (source->control_plane && !node->control_plane)
 		strlist_addf(&import->warnings,
-			     "node '%s' was a control plane and becomes a worker: there can be "
-			     "%d control planes at most",
+			     "node '%s' was a control plane and becomes a worker: at most %d "
+			     "control planes are supported",
 			     node->name, CONTROL_PLANES_MOST);
 	if (primary && node->worker && !source->worker)
 		strlist_addf(&import->warnings,
-			     "node '%s' was only a control plane; here it runs pods, too, since no "
+			     "node '%s' was only a control plane; it also runs pods, because no "
 			     "other node does",
 			     node->name);
 	if (differs(source->runtime, runtime) && differs(source->runtime, "containerd"))
 		strlist_addf(&import->warnings,
-			     "node '%s' had a runtime of its own; all nodes run containerd here",
+			     "node '%s' had its own container runtime; all nodes run containerd "
+			     "here",
 			     node->name);
 }
 
@@ -258,10 +259,10 @@ static int read_all(struct import *import, struct error *err)
 	if (!json_is_object(import->root) ||
 	    !json_is_object(json_object_get(import->root, "KubernetesConfig")))
 		return error_set(err, -EBADMSG,
-				 "this is no config.json of minikube's: there is no object "
-				 "'KubernetesConfig' in it");
+				 "not a config.json of minikube: it has no object "
+				 "'KubernetesConfig'");
 	if (has_control(import->root))
-		return error_set(err, -EBADMSG, "there are control characters in its texts");
+		return error_set(err, -EBADMSG, "it contains control characters");
 	import->name = json_string_value(json_object_get(import->root, "Name"));
 	if (!import->name)
 		return error_set(err, -EBADMSG, "'Name' is not a string");
@@ -316,7 +317,7 @@ static int choose_cluster_version(struct import *import, const char *wanted, str
 		return payload_resolve_version(wanted, version, err);
 	if (!had) {
 		*version = payload_versions()[0];
-		strlist_addf(&import->warnings, "no Kubernetes version is named; it will be %s",
+		strlist_addf(&import->warnings, "no Kubernetes version given; it will be %s",
 			     *version);
 		return 0;
 	}
@@ -347,9 +348,8 @@ static void choose_node_version(struct import *import, struct import_node *node)
 	if (r < 0 || skew_check(cluster, version, node->control_plane, NULL) < 0)
 		version = NULL;
 	if (r != 0 || !version)
-		strlist_addf(&import->warnings,
-			     "node '%s' had Kubernetes %s of its own; here it has %s", node->name,
-			     shown, version ? version : cluster);
+		strlist_addf(&import->warnings, "node '%s' had Kubernetes %s; here it has %s",
+			     node->name, shown, version ? version : cluster);
 	node->version = version;
 }
 

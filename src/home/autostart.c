@@ -35,7 +35,7 @@ static int check_path(const char *path, struct error *err)
 		return 0;
 	return error_because(
 		err, &reason_host_config, -EINVAL,
-		"a service can't be told of '%s': it has a space, a quote, \\, %% or $", path);
+		"a systemd service cannot use '%s': it has a space, a quote, \\, %% or $", path);
 }
 
 int autostart_text(const struct autostart *autostart, char **ret_text, struct error *err)
@@ -88,8 +88,8 @@ static int systemctl(const char *verb, const char *unit, struct error *err)
 		return r;
 	return r == 0 ? 0
 		      : error_because(err, &reason_host_config, -EIO,
-				      "'systemctl %s%s%s' ended with %d", verb, unit ? " " : "",
-				      unit ? unit : "", r);
+				      "'systemctl %s%s%s' failed with exit status %d", verb,
+				      unit ? " " : "", unit ? unit : "", r);
 }
 
 int autostart_enable(const struct profile *profile, struct error *err)
@@ -110,13 +110,13 @@ int autostart_enable(const struct profile *profile, struct error *err)
 
 	if (!file_exists("/run/systemd/system")) {
 		(void)error_because(err, &reason_host_unsupported, -ENOTSUP,
-				    "this host is not run by systemd");
+				    "this host does not run systemd");
 		return error_hint(err, -ENOTSUP,
-				  "have its own init run 'manykube start -p %s' when it boots",
+				  "configure its init system to run 'manykube start -p %s' at boot",
 				  profile->name);
 	}
 	if (len < 0)
-		return error_sys(err, "cannot find our own program");
+		return error_sys(err, "cannot find the manykube program");
 	program[len] = '\0';
 	r = path_state(&state, err);
 	if (r == 0)

@@ -31,9 +31,9 @@
 static int refuse_move(const char *path, const char *why, struct error *err)
 {
 	(void)error_because(err, &reason_host_config, -EPERM,
-			    "the cluster in '%s' can't be moved to root's directories: %s", path,
+			    "the cluster in '%s' cannot be moved to root's directories: %s", path,
 			    why);
-	return error_hint(err, -EPERM, "it was left as it is; put right what is wrong with it");
+	return error_hint(err, -EPERM, "it was not changed; correct the problem and try again");
 }
 
 /*
@@ -67,7 +67,8 @@ static int lock_old(const char *path, int *ret_fd, struct error *err)
 		return r;
 	fd = open(lock, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return error_because(err, &reason_busy, -EWOULDBLOCK, "cluster '%s' is busy",
+		return error_because(err, &reason_busy, -EWOULDBLOCK,
+				     "cluster '%s' is in use by another command",
 				     path_last_name(path));
 	*ret_fd = take_fd(fd);
 	return 0;
@@ -93,7 +94,7 @@ static int copy_over(int fd, const char *name, const char *moving, struct error 
 	copy = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (copy < 0 || syncfs(copy) < 0)
 		return error_sys(err, "cannot write '%s' to disk", part);
-	return rename(part, moving) < 0 ? error_sys(err, "cannot name '%s'", moving) : 0;
+	return rename(part, moving) < 0 ? error_sys(err, "cannot rename '%s'", moving) : 0;
 }
 
 /* Remove what copy_over() copied. */
@@ -150,7 +151,7 @@ static int renew_file(int fd, const char *directory, const char *name, struct er
 	int r;
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return error_sys(err, "cannot look at '%s'", path);
+		return error_sys(err, "cannot access '%s'", path);
 	if (S_ISREG(st.st_mode) && st.st_uid == 0 && st.st_nlink == 1)
 		return st.st_mode & 04 ? 0 : user_may_read(path, err);
 	/* Nothing of ours is a link or a pipe. */
@@ -177,7 +178,7 @@ static int renew_nodes(const char *path, struct error *err)
 	struct dirent *entry;
 
 	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0700) < 0)
-		return error_sys(err, "cannot make '%s' root's", path);
+		return error_sys(err, "cannot make root the owner of '%s'", path);
 	while ((entry = readdir(stream))) {
 		cleanup_fd int node = openat(fd, entry->d_name,
 					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -197,9 +198,9 @@ static int renew_tree(const char *path, int depth, struct error *err)
 
 	/* From here on nobody else can change what is in it. */
 	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0755) < 0)
-		return error_sys(err, "cannot make '%s' root's", path);
+		return error_sys(err, "cannot make root the owner of '%s'", path);
 	if (depth > DEPTH_MOST)
-		return refuse_move(path, "there are too many directories in it", err);
+		return refuse_move(path, "it has too many directories", err);
 	while ((entry = readdir(stream))) {
 		cleanup_free char *inner = xasprintf("%s/%s", path, entry->d_name);
 		struct stat st;
@@ -277,9 +278,9 @@ static int settle(const char *name, const char *moving, const char *old_path, st
 		return r;
 	place = xasprintf("%s/%s", profiles, name);
 	if (rename(moving, place) < 0)
-		return error_sys(err, "cannot name '%s'", place);
-	log_warning("cluster '%s' was moved to '%s': what root acts on belongs to root", name,
-		    place);
+		return error_sys(err, "cannot rename '%s'", place);
+	log_warning("cluster '%s' was moved to '%s', because root only uses files owned by root",
+		    name, place);
 	return 0;
 }
 

@@ -83,7 +83,7 @@ static char *find_foreign(const char *dir, name_fn is_ours)
 
 static void tell_stays(const char *path, const char *foreign)
 {
-	log_warning("'%s' stays: '%s' in it is not known to be manykube's", path, foreign);
+	log_warning("'%s' is kept: '%s' in it may not belong to manykube", path, foreign);
 }
 
 static int remove_known(const char *path, const char *shown, name_fn is_ours, struct error *err)
@@ -116,9 +116,9 @@ int purge_check(struct error *err)
 	if (!is_same(state, "/") && (path_home(&home, NULL) < 0 || !is_same(state, home)))
 		return 0;
 	error_because(err, &reason_usage, -EINVAL,
-		      "'%s' can't be purged: it is not manykube's alone", state);
+		      "'%s' cannot be purged: it has files that are not manykube's", state);
 	return error_hint(err, -EINVAL,
-			  "MANYKUBE_HOME names it; without --purge only clusters are removed");
+			  "MANYKUBE_HOME is set to it; without --purge, only clusters are removed");
 }
 
 /* Remove all that is ours in the directory PATH, which people know as SHOWN; what is not stays. */
@@ -167,7 +167,7 @@ static int purge_user(struct error *err)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno == ENOENT ? 0 : error_sys(err, "cannot open '%s'", shown);
 	if (st.st_uid != path_person_uid()) {
-		log_warning("'%s' stays: it belongs to user %u", shown, st.st_uid);
+		log_warning("'%s' is kept: it belongs to user %u", shown, st.st_uid);
 		return 0;
 	}
 	path = xasprintf("/proc/self/fd/%d", fd);
@@ -220,7 +220,7 @@ static int purge_cache(const char *state, struct error *err)
 	why = find_other_users(cache, state);
 	if (!why)
 		return remove_known(cache, cache, is_version, err);
-	log_warning("the cache '%s' stays: %s", cache, why);
+	log_warning("the cache '%s' is kept: %s", cache, why);
 	return 0;
 }
 
@@ -235,7 +235,7 @@ static int purge_one_home(const char *state, struct error *err)
 	if (r < 0)
 		return r;
 	if (file_exists(cache) && !is_same(cache, own))
-		log_warning("the cache '%s' stays: other homes may use it, too", cache);
+		log_warning("the cache '%s' is kept: other homes may use it", cache);
 	r = empty_directory(state, state, err);
 	return r < 0 ? r : remove_empty(state, err);
 }

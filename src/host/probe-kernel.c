@@ -42,7 +42,7 @@ enum probe_state probe_check_kernel(const struct probe *probe arg_unused, struct
 	struct utsname name;
 
 	if (uname(&name) < 0) {
-		strbuf_add(text, "cannot see which kernel this is");
+		strbuf_add(text, "cannot determine the kernel version");
 		return PROBE_WARNING;
 	}
 	if (!probe_kernel_is_new(name.release)) {
@@ -60,7 +60,7 @@ enum probe_state probe_check_user_namespaces(const struct probe *probe arg_unuse
 	cleanup_fd int fd = -1;
 
 	if (geteuid() != 0) {
-		strbuf_add(text, "only root can try out user namespaces");
+		strbuf_add(text, "only root can check user namespaces");
 		return PROBE_UNTRIED;
 	}
 	if (namespace_new_user(TRIAL_UID, &fd, &why) < 0) {
@@ -88,19 +88,19 @@ enum probe_state probe_check_idmap(const struct probe *probe arg_unused, struct 
 	cleanup_fd int tree = -1;
 
 	if (geteuid() != 0) {
-		strbuf_add(text, "only root can try out idmapped mounts");
+		strbuf_add(text, "only root can check idmapped mounts");
 		return PROBE_UNTRIED;
 	}
 	/* Without these, others say what is wrong. */
 	if (probe_state_dir(&path, NULL) < 0 || namespace_new_user(TRIAL_UID, &userns, NULL) < 0) {
-		strbuf_add(text, "could not be tried out");
+		strbuf_add(text, "could not be checked");
 		return PROBE_WARNING;
 	}
 	if (namespace_map_tree(path, userns, false, &tree, &why) < 0) {
-		strbuf_addf(text, "the file system of '%s' has no idmapped mounts", path);
+		strbuf_addf(text, "the file system of '%s' does not support idmapped mounts", path);
 		return PROBE_MISSING;
 	}
-	strbuf_addf(text, "on the file system of '%s'", path);
+	strbuf_addf(text, "supported by the file system of '%s'", path);
 	return PROBE_OK;
 }
 
@@ -125,11 +125,11 @@ enum probe_state probe_check_overlay(const struct probe *probe arg_unused, struc
 		/* To ask for it loads the module, if there is one and we may. */
 		fd = fsopen("overlay", FSOPEN_CLOEXEC);
 		if (fd < 0) {
-			strbuf_add(text, "this kernel has no overlay file system");
+			strbuf_add(text, "this kernel does not support overlayfs");
 			return PROBE_MISSING;
 		}
 	}
-	strbuf_add(text, "in this kernel");
+	strbuf_add(text, "supported by this kernel");
 	return PROBE_OK;
 }
 
@@ -140,10 +140,10 @@ enum probe_state probe_check_usr_merge(const struct probe *probe arg_unused, str
 	ssize_t len = readlink("/bin", target, sizeof(target));
 
 	if (len < 0) {
-		strbuf_add(text, "'/bin' is a directory of its own, not one of '/usr'");
+		strbuf_add(text, "'/bin' is a directory, not a link into '/usr'");
 		return PROBE_MISSING;
 	}
-	strbuf_addf(text, "'/bin' is '%.*s'", (int)len, target);
+	strbuf_addf(text, "'/bin' is a link to '%.*s'", (int)len, target);
 	return PROBE_OK;
 }
 
@@ -155,24 +155,23 @@ enum probe_state probe_check_confinement(const struct probe *probe arg_unused, s
 
 	(void)probe_read_number("/sys/fs/selinux/enforce", &enforces, NULL);
 	if (enforces) {
-		strbuf_add(text,
-			   "SELinux enforces its rules; nodes were tried with those of Debian");
+		strbuf_add(text, "SELinux is enforcing; nodes were tested with Debian's policy");
 		return PROBE_WARNING;
 	}
 	(void)file_read("/sys/module/apparmor/parameters/enabled", PROC_LIMIT, &apparmor, NULL);
 	strbuf_add(text, apparmor.len > 0 && apparmor.text[0] == 'Y'
-				 ? "AppArmor is on; containers in nodes have no profiles"
-				 : "neither SELinux nor AppArmor is on");
+				 ? "AppArmor is enabled; containers in nodes have no profiles"
+				 : "neither SELinux nor AppArmor is enabled");
 	return PROBE_OK;
 }
 
 enum probe_state probe_check_loop(const struct probe *probe arg_unused, struct strbuf *text)
 {
 	if (!file_exists("/dev/loop-control")) {
-		strbuf_add(text, "there is no '/dev/loop-control', which --disk-size needs");
+		strbuf_add(text, "no '/dev/loop-control', which --disk-size needs");
 		return PROBE_MISSING;
 	}
-	strbuf_add(text, "there are some");
+	strbuf_add(text, "available");
 	return PROBE_OK;
 }
 
@@ -190,7 +189,7 @@ enum probe_state probe_check_namespaces(const struct probe *probe arg_unused, st
 	}
 	if (missing.count > 0) {
 		list = strlist_join(&missing, ", ");
-		strbuf_addf(text, "this kernel has no namespaces of kind %s", list);
+		strbuf_addf(text, "this kernel has no %s namespaces", list);
 		return PROBE_MISSING;
 	}
 	strbuf_add(text, "cgroup, ipc, mnt, net, pid, uts");
@@ -249,7 +248,7 @@ enum probe_state probe_check_cgroups(const struct probe *probe arg_unused, struc
 	is_v2 = file_read("/sys/fs/cgroup/cgroup.controllers", PROC_LIMIT, &unified, NULL) >= 0;
 	missing = probe_missing_controllers(self.text, is_v2 ? unified.text : NULL);
 	if (missing) {
-		strbuf_addf(text, "cgroup v%d without the controllers %s", is_v2 ? 2 : 1, missing);
+		strbuf_addf(text, "cgroup v%d, missing controllers: %s", is_v2 ? 2 : 1, missing);
 		return PROBE_MISSING;
 	}
 	strbuf_addf(text, "cgroup v%d", is_v2 ? 2 : 1);
@@ -261,14 +260,14 @@ enum probe_state probe_check_systemd(const struct probe *probe arg_unused, struc
 	cleanup_free char *path = NULL;
 
 	if (!scope_is_used()) {
-		strbuf_add(text, "not in charge of control groups here; those of nodes are ours");
+		strbuf_add(text, "not in use; manykube manages the control groups of nodes");
 		return PROBE_OK;
 	}
 	path = process_find("systemd-run");
 	if (!path) {
-		strbuf_add(text, "there is no program 'systemd-run'");
+		strbuf_add(text, "program 'systemd-run' not found");
 		return PROBE_MISSING;
 	}
-	strbuf_add(text, "runs this host; clusters have scopes of it");
+	strbuf_add(text, "in use; every cluster is a scope");
 	return PROBE_OK;
 }

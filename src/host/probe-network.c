@@ -67,14 +67,14 @@ static int try_apart(int (*try)(void))
 static enum probe_state tried(int r, const char *what, struct strbuf *text)
 {
 	if (r == -EPERM) {
-		strbuf_addf(text, "only root can try out %s", what);
+		strbuf_addf(text, "only root can check %s", what);
 		return PROBE_UNTRIED;
 	}
 	if (r < 0) {
-		strbuf_addf(text, "this kernel cannot make %s", what);
+		strbuf_addf(text, "this kernel does not support %s", what);
 		return PROBE_MISSING;
 	}
-	strbuf_add(text, "in this kernel");
+	strbuf_add(text, "supported by this kernel");
 	return PROBE_OK;
 }
 
@@ -93,13 +93,11 @@ enum probe_state probe_check_forwarding(const struct probe *probe arg_unused, st
 	unsigned long long on;
 
 	if (probe_read_number("/proc/sys/net/ipv4/ip_forward", &on, NULL) < 0) {
-		strbuf_add(text, "cannot see whether this host forwards packets");
+		strbuf_add(text, "cannot determine whether this host forwards packets");
 		return PROBE_WARNING;
 	}
-	strbuf_add(
-		text,
-		on ? "on"
-		   : "off; it is on for single interfaces while a cluster without --offline runs");
+	strbuf_add(text,
+		   on ? "on" : "off; enabled per interface while a cluster without --offline runs");
 	return PROBE_OK;
 }
 
@@ -118,16 +116,16 @@ enum probe_state probe_judge_firewalls(const char *chains, bool has_iptables, st
 	names = strlist_join(&others, "', '");
 	if (others.count > 0) {
 		strbuf_addf(text,
-			    "'%s' of nftables drops what it does not know, so nodes may not reach "
+			    "nftables table '%s' drops traffic by default, so nodes may not reach "
 			    "this host or the outside",
 			    names);
 		return PROBE_WARNING;
 	}
-	strbuf_add(text, strstr(chains, "table inet firewalld {")
-				 ? "firewalld has clusters' bridges in the zone '" NEIGHBOURS_ZONE
-				   "'"
-			 : tables.count > 0 ? "iptables is told to let pass what clusters need"
-					    : "nothing is dropped by default");
+	strbuf_add(text,
+		   strstr(chains, "table inet firewalld {")
+			   ? "firewalld puts clusters' bridges into the zone '" NEIGHBOURS_ZONE "'"
+		   : tables.count > 0 ? "clusters add their own iptables rules"
+				      : "no firewall drops traffic by default");
 	return PROBE_OK;
 }
 
@@ -137,7 +135,7 @@ enum probe_state probe_check_firewalls(const struct probe *probe arg_unused, str
 	cleanup_free char *iptables = process_find("iptables");
 
 	if (geteuid() != 0 || firewall_list_chains(&chains, NULL) < 0) {
-		strbuf_add(text, "only root can see what firewalls drop");
+		strbuf_add(text, "only root can check firewall rules");
 		return PROBE_UNTRIED;
 	}
 	return probe_judge_firewalls(chains, iptables != NULL, text);

@@ -44,10 +44,10 @@ enum probe_state probe_check_inotify(const struct probe *probe arg_unused, struc
 
 	if (probe_read_number(INOTIFY_INSTANCES_FILE, &instances, NULL) < 0 ||
 	    probe_read_number(INOTIFY_WATCHES_FILE, &watches, NULL) < 0) {
-		strbuf_add(text, "cannot read the limits of inotify");
+		strbuf_add(text, "cannot read the inotify limits");
 		return PROBE_WARNING;
 	}
-	strbuf_addf(text, "%llu instances and %llu watches for each user", instances, watches);
+	strbuf_addf(text, "%llu instances and %llu watches per user", instances, watches);
 	return instances < INOTIFY_INSTANCES_LEAST || watches < INOTIFY_WATCHES ? PROBE_WARNING
 										: PROBE_OK;
 }
@@ -100,7 +100,7 @@ static int free_disk(char **ret_path, uint64_t *ret_bytes, struct error *err)
 	if (r < 0)
 		return r;
 	if (statvfs(path, &st) < 0)
-		return error_sys(err, "cannot see how much is free in '%s'", path);
+		return error_sys(err, "cannot determine the free space in '%s'", path);
 	*ret_bytes = (uint64_t)st.f_bavail * st.f_frsize;
 	*ret_path = take_ptr(path);
 	return 0;
@@ -117,12 +117,12 @@ int probe_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err)
 	if (memory && memory < memory_bytes) {
 		(void)error_because(
 			err, &reason_resources, -ENOMEM,
-			"the nodes need about %llu MiB of memory, and %llu MiB are free",
+			"the nodes need about %llu MiB of memory, but only %llu MiB are free",
 			(unsigned long long)(memory_bytes >> 20),
 			(unsigned long long)(memory >> 20));
 		return error_hint(err, -ENOMEM,
-				  "end other programs, make fewer nodes (--nodes), or try it all "
-				  "the same with --force");
+				  "stop other programs, use fewer nodes (--nodes), or try anyway "
+				  "with --force");
 	}
 	if (!disk_bytes)
 		return 0;
@@ -130,7 +130,8 @@ int probe_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err)
 	if (r < 0 || disk >= disk_bytes)
 		return r;
 	return error_because(err, &reason_storage, -ENOSPC,
-			     "a cluster needs %llu MiB of disk, and %llu MiB are free in '%s'",
+			     "a cluster needs %llu MiB of disk space, but only %llu MiB are free "
+			     "in '%s'",
 			     (unsigned long long)(disk_bytes >> 20),
 			     (unsigned long long)(disk >> 20), path);
 }
@@ -149,7 +150,7 @@ enum probe_state probe_check_memory(const struct probe *probe arg_unused, struct
 	uint64_t bytes = free_memory();
 
 	if (!bytes) {
-		strbuf_add(text, "cannot see how much memory is free");
+		strbuf_add(text, "cannot determine the free memory");
 		return PROBE_WARNING;
 	}
 	return enough(bytes, PROBE_CONTROL_PLANE_BYTES, MEMORY_GOOD_BYTES, "", text);
@@ -185,7 +186,7 @@ enum probe_state probe_check_home(const struct probe *probe arg_unused, struct s
 		strbuf_addf(text, "cannot write to '%s': %s", path, strerror(errno));
 		return geteuid() == 0 ? PROBE_MISSING : PROBE_WARNING;
 	}
-	strbuf_addf(text, "clusters are kept in '%s'", wanted);
+	strbuf_addf(text, "clusters are stored in '%s'", wanted);
 	return PROBE_OK;
 }
 
@@ -196,7 +197,7 @@ enum probe_state probe_check_swap(const struct probe *probe arg_unused, struct s
 
 	(void)file_read("/proc/swaps", PROC_LIMIT, &swaps, NULL);
 	lines = strchr(swaps.text, '\n');
-	strbuf_add(text, lines && lines[1] ? "there is some, which kubelets do not mind" : "none");
+	strbuf_add(text, lines && lines[1] ? "in use, which is allowed" : "none");
 	return PROBE_OK;
 }
 
@@ -205,7 +206,7 @@ enum probe_state probe_check_open_files(const struct probe *probe arg_unused, st
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
-		strbuf_add(text, "cannot see how many files may be open");
+		strbuf_add(text, "cannot determine the limit of open files");
 		return PROBE_WARNING;
 	}
 	strbuf_addf(text, "at most %llu", (unsigned long long)limit.rlim_max);
@@ -233,8 +234,8 @@ enum probe_state probe_check_capabilities(const struct probe *probe arg_unused, 
 	(void)file_read("/proc/self/status", PROC_LIMIT, &status, NULL);
 	/* Of no matter: nodes live with the limits that they are given. */
 	strbuf_add(text, probe_has_capability(status.text, CAP_SYS_RESOURCE)
-				 ? "CAP_SYS_RESOURCE is there"
-				 : "without CAP_SYS_RESOURCE, so limits stay as they are");
+				 ? "has CAP_SYS_RESOURCE"
+				 : "no CAP_SYS_RESOURCE: limits cannot be raised");
 	return PROBE_OK;
 }
 
@@ -275,11 +276,11 @@ enum probe_state probe_check_ids(const struct probe *probe arg_unused, struct st
 		if (file_read(files[i], PROC_LIMIT, &contents, NULL) == 0)
 			owner = probe_owner_of_ids(contents.text);
 		if (owner) {
-			strbuf_addf(text, "'%s' gives ids of nodes to '%s'", files[i], owner);
+			strbuf_addf(text, "'%s' assigns ids of nodes to '%s'", files[i], owner);
 			return PROBE_WARNING;
 		}
 	}
-	strbuf_addf(text, "from %u on", NAMESPACE_UID_FIRST);
+	strbuf_addf(text, "from %u up", NAMESPACE_UID_FIRST);
 	return PROBE_OK;
 }
 
@@ -296,6 +297,7 @@ enum probe_state probe_check_root(const struct probe *probe arg_unused, struct s
 {
 	bool is_root = geteuid() == 0;
 
-	strbuf_add(text, is_root ? "we are" : "we are not, so some things could not be tried out");
+	strbuf_add(text,
+		   is_root ? "running as root" : "not running as root: some checks are incomplete");
 	return is_root ? PROBE_OK : PROBE_WARNING;
 }

@@ -11,7 +11,7 @@
 #include "base/strlist.h"
 #include "host/probe-checks.h"
 
-#define ROOT_REMEDY "run it as root: 'sudo manykube doctor'"
+#define ROOT_REMEDY "run 'sudo manykube doctor'"
 #define INOTIFY_REMEDY \
 	"sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=524288"
 
@@ -21,7 +21,7 @@ static enum probe_state look_for_program(const struct probe *probe, struct strbu
 	cleanup_free char *path = process_find(probe->name);
 
 	if (!path) {
-		strbuf_addf(text, "there is no program '%s'", probe->name);
+		strbuf_addf(text, "program '%s' not found", probe->name);
 		return without;
 	}
 	strbuf_add(text, path);
@@ -50,61 +50,62 @@ static enum probe_state check_disk_program(const struct probe *probe, struct str
 
 /* clang-format off */
 static const struct probe probes[] = {
-	{ "root", "makes nodes; looking at clusters needs none", probe_check_root,
+	{ "root", "needed to create nodes, not to look at clusters", probe_check_root,
 	  ROOT_REMEDY, NULL, NULL, PROBE_ONLY_TOLD },
-	{ "kernel", "nodes are made of what it has", probe_check_kernel,
+	{ "kernel", "provides the features that nodes need", probe_check_kernel,
 	  "use Linux 5.19 or later", NULL, &reason_host_unsupported, 0 },
-	{ "user namespaces", "a node's root is nobody on this host", probe_check_user_namespaces,
+	{ "user namespaces", "a node's root has no rights on this host", probe_check_user_namespaces,
 	  "sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1", NULL, &reason_host_unsupported, 0 },
-	{ "ids", "those of nodes belong to nobody", probe_check_ids,
-	  "take them away, or trust that user with all nodes", NULL, NULL, PROBE_ONLY_TOLD },
-	{ "idmapped mounts", "nodes share files that belong to root", probe_check_idmap,
+	{ "ids", "user ids of nodes must not belong to users", probe_check_ids,
+	  "remove that range, or trust that user with all nodes", NULL, NULL, PROBE_ONLY_TOLD },
+	{ "idmapped mounts", "nodes share files owned by root", probe_check_idmap,
 	  "set MANYKUBE_HOME to a directory on ext4, xfs or btrfs", NULL, &reason_host_unsupported, 0 },
-	{ "overlayfs", "the file systems of nodes and containers", probe_check_overlay,
+	{ "overlayfs", "file systems of nodes and containers", probe_check_overlay,
 	  "load the module 'overlay', or use a kernel with CONFIG_OVERLAY_FS", NULL, &reason_host_unsupported, 0 },
-	{ "usr merge", "nodes have the programs of this host's /usr", probe_check_usr_merge,
-	  "merge them: apt-get install usrmerge", NULL, &reason_host_unsupported, 0 },
+	{ "usr merge", "nodes use the programs in this host's /usr", probe_check_usr_merge,
+	  "apt-get install usrmerge", NULL, &reason_host_unsupported, 0 },
 	{ "cgroups", "limits of nodes and pods", probe_check_cgroups,
-	  "boot with these controllers enabled, and see that they are mounted below /sys/fs/cgroup",
+	  "enable these controllers at boot, and mount them below /sys/fs/cgroup",
 	  NULL, &reason_host_unsupported, 0 },
-	{ "systemd", "clusters outlive the login that they are started from", probe_check_systemd,
+	{ "systemd", "lets clusters outlive the login session", probe_check_systemd,
 	  NULL, "systemd", &reason_host_missing_tool, 0 },
-	{ "namespaces", "nodes are made of them", probe_check_namespaces,
-	  "use a kernel with CONFIG_NAMESPACES and all kinds of them", NULL, &reason_host_unsupported, 0 },
-	{ "links", "the network between nodes", probe_check_links,
+	{ "namespaces", "isolate nodes", probe_check_namespaces,
+	  "use a kernel with CONFIG_NAMESPACES and all types of namespaces", NULL, &reason_host_unsupported, 0 },
+	{ "links", "network between nodes", probe_check_links,
 	  "load the modules 'bridge' and 'veth' as root, or use a kernel with CONFIG_BRIDGE and CONFIG_VETH",
 	  NULL, &reason_host_unsupported, 0 },
-	{ "nftables", "the way of nodes to the outside", probe_check_firewall,
+	{ "nftables", "network access of nodes", probe_check_firewall,
 	  "load the modules 'nf_tables' and 'nft_masq' as root, or use a kernel with CONFIG_NF_TABLES and CONFIG_NFT_MASQ",
 	  NULL, &reason_host_unsupported, 0 },
-	{ "mount", "kubelet mounts pods' volumes with it", check_program, NULL, "mount", &reason_host_missing_tool, 0 },
-	{ "umount", "kubelet unmounts pods' volumes with it", check_program, NULL, "mount", &reason_host_missing_tool, 0 },
-	{ "nft", "kube-proxy makes services with it", check_program, NULL, "nftables", &reason_host_missing_tool, 0 },
-	{ "iptables", "publishes the host ports of pods", check_useful_program, NULL, "iptables", NULL, PROBE_ONLY_TOLD },
-	{ "conntrack", "kube-proxy forgets ended connections with it", check_useful_program, NULL, "conntrack", NULL, PROBE_ONLY_TOLD },
-	{ "mkfs.ext4", "makes disks for nodes (--disk-size)", check_disk_program, NULL, "e2fsprogs", &reason_host_missing_tool, PROBE_OF_DISKS },
-	{ "loop devices", "disks of nodes (--disk-size) are files", probe_check_loop,
+	{ "mount", "the kubelet mounts volumes with it", check_program, NULL, "mount", &reason_host_missing_tool, 0 },
+	{ "umount", "the kubelet unmounts volumes with it", check_program, NULL, "mount", &reason_host_missing_tool, 0 },
+	{ "nft", "kube-proxy implements services with it", check_program, NULL, "nftables", &reason_host_missing_tool, 0 },
+	{ "iptables", "for host ports of pods", check_useful_program, NULL, "iptables", NULL, PROBE_ONLY_TOLD },
+	{ "conntrack", "kube-proxy removes stale connections with it", check_useful_program, NULL, "conntrack", NULL, PROBE_ONLY_TOLD },
+	{ "mkfs.ext4", "creates disks of nodes (--disk-size)", check_disk_program, NULL, "e2fsprogs", &reason_host_missing_tool, PROBE_OF_DISKS },
+	{ "loop devices", "for disks of nodes (--disk-size)", probe_check_loop,
 	  "load the module 'loop' as root: modprobe loop", NULL, &reason_host_unsupported, PROBE_OF_DISKS },
-	{ "home", "all that belongs to clusters", probe_check_home,
-	  "set MANYKUBE_HOME to a directory that can be written to", NULL, &reason_host_config, 0 },
-	{ "disk", "payloads, images and the data of nodes", probe_check_disk,
-	  "make room, or set MANYKUBE_HOME to a directory on a larger disk", NULL, &reason_storage, PROBE_ONLY_TOLD },
-	{ "memory", "a control plane takes about 900 MB, a worker 110 MB", probe_check_memory,
-	  "end other programs, or make fewer nodes", NULL, &reason_resources, PROBE_ONLY_TOLD },
-	{ "swap", "a node's memory may go there", probe_check_swap, NULL, NULL, NULL, PROBE_ONLY_TOLD },
-	{ "inotify", "kubelet and containerd of every node watch files", probe_check_inotify, INOTIFY_REMEDY,
+	{ "home", "holds the state of clusters", probe_check_home,
+	  "set MANYKUBE_HOME to a writable directory", NULL, &reason_host_config, 0 },
+	{ "disk", "Kubernetes, images and data of nodes", probe_check_disk,
+	  "free some space, or set MANYKUBE_HOME to a directory on a larger disk", NULL, &reason_storage, PROBE_ONLY_TOLD },
+	{ "memory", "a control plane needs about 900 MB, a worker 110 MB", probe_check_memory,
+	  "stop other programs, or use fewer nodes", NULL, &reason_resources, PROBE_ONLY_TOLD },
+	{ "swap", "memory of nodes may be swapped out", probe_check_swap, NULL, NULL, NULL, PROBE_ONLY_TOLD },
+	{ "inotify", "the kubelet and containerd of every node watch files", probe_check_inotify, INOTIFY_REMEDY,
 	  NULL, NULL, PROBE_ONLY_TOLD },
-	{ "open files", "API servers and containerd hold many", probe_check_open_files,
-	  "raise the limit: ulimit -Hn 1048576, or LimitNOFILE= of the service that you are in", NULL, NULL, PROBE_ONLY_TOLD },
-	{ "capabilities", "limits can be raised with them", probe_check_capabilities, NULL, NULL, NULL, PROBE_ONLY_TOLD },
-	{ "confinement", "rules for programs can keep nodes from working", probe_check_confinement,
-	  "where nodes fail, see what 'ausearch -m avc' says; 'setenforce 0' turns it off until the next boot",
+	{ "open files", "API servers and containerd need many", probe_check_open_files,
+	  "raise the limit with 'ulimit -Hn 1048576', or LimitNOFILE= of the service", NULL, NULL, PROBE_ONLY_TOLD },
+	{ "capabilities", "needed to raise limits", probe_check_capabilities, NULL, NULL, NULL, PROBE_ONLY_TOLD },
+	{ "confinement", "security policies can break nodes", probe_check_confinement,
+	  "if nodes fail, see 'ausearch -m avc'; 'setenforce 0' disables SELinux until the next "
+	  "boot",
 	  NULL, NULL, PROBE_ONLY_TOLD },
-	{ "forwarding", "the way of nodes to the outside", probe_check_forwarding,
-	  "mount /proc with its sys directory", NULL, NULL, PROBE_ONLY_TOLD },
-	{ "firewall", "other programs' rules can cut nodes off", probe_check_firewalls,
-	  "have these rules accept what comes from and goes to the interfaces 'mk*'", NULL, NULL, PROBE_ONLY_TOLD },
-	{ "clock", "certificates are valid from now on", probe_check_clock,
+	{ "forwarding", "network access of nodes", probe_check_forwarding,
+	  "mount /proc with /proc/sys", NULL, NULL, PROBE_ONLY_TOLD },
+	{ "firewall", "firewall rules can cut off nodes", probe_check_firewalls,
+	  "make these rules accept traffic from and to the interfaces 'mk*'", NULL, NULL, PROBE_ONLY_TOLD },
+	{ "clock", "certificates are valid from the time of their creation", probe_check_clock,
 	  "set the host's clock", NULL, NULL, PROBE_ONLY_TOLD },
 };
 /* clang-format on */
@@ -263,7 +264,7 @@ int probe_raise_inotify(struct error *err)
 	if (r < 0) {
 		(void)error_prefix(
 			err, r,
-			"cannot raise the limits of inotify, of which many nodes may run out");
+			"cannot raise the inotify limits, which may be too low for many nodes");
 		return error_hint(err, r, INOTIFY_REMEDY);
 	}
 	return 0;

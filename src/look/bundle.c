@@ -116,7 +116,7 @@ static int add_file(struct bundle *bundle, const struct origin *from, const char
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0 && text.len > bundle->node_left)
-		r = error_set(&why, -EFBIG, "there is too much of this node already");
+		r = error_set(&why, -EFBIG, "the files of this node are too large");
 	if (r < 0) {
 		leave_out(bundle, name, why.text);
 		return 0;
@@ -131,7 +131,7 @@ static bool may_add(struct bundle *bundle, const struct origin *from, const char
 	cleanup_free char *name = xasprintf("%s%s", from->shown, path);
 
 	if (bundle->node_files == NODE_FILES)
-		leave_out(bundle, name, "there are too many files of this node");
+		leave_out(bundle, name, "this node has too many files");
 	return bundle->node_files++ < NODE_FILES;
 }
 
@@ -463,7 +463,7 @@ static int fill_compressed(const struct profile *profile, int fd, struct error *
 	(void)close(ends[0]);
 	if (r == -ENOENT) {
 		(void)error_reason(err, r, &reason_host_missing_tool);
-		(void)error_hint(err, r, "apt install gzip, or choose a name that ends in .tar");
+		(void)error_hint(err, r, "apt install gzip, or use a name that ends in .tar");
 	}
 	if (r == 0)
 		r = fill_into(profile, ends[1], err);
@@ -494,7 +494,7 @@ static int check_name(const char *path, struct error *err)
 		return 0;
 	error_because(err, &reason_usage, -EINVAL, "--file: '%s' does not end in .tar.gz or .tar",
 		      path);
-	return error_hint(err, -EINVAL, "choose such a name: an archive of many files is written");
+	return error_hint(err, -EINVAL, "use one of these suffixes");
 }
 
 /* A file in DIR that has no name yet, so that nothing is left of it when we are killed; where
@@ -535,7 +535,8 @@ static int create_target(struct target *target, struct error *err)
 	if (lstat(target->path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != 0 &&
 	    st.st_uid != path_person_uid())
 		return error_because(err, &reason_usage, -ELOOP,
-				     "--file: '%s' is a link that another user made", target->path);
+				     "--file: '%s' is a symbolic link of another user",
+				     target->path);
 	target->real = realpath(target->path, NULL);
 	if (!target->real)
 		target->real = xstrdup(target->path);
@@ -549,7 +550,7 @@ static int create_target(struct target *target, struct error *err)
 	if (r != -EACCES)
 		return r;
 	(void)error_reason(err, r, &reason_host_config);
-	return error_hint(err, r, "name a file in a directory that you can write to");
+	return error_hint(err, r, "use a directory that you can write to");
 }
 
 /* Give what was written its name if R, of writing it, is no failure; else remove it. */

@@ -18,13 +18,13 @@ static char *relief_of(const struct profile *profile, const struct node_status *
 	const struct node *node = status->node;
 
 	if (strncmp(status->pressure, "Memory", strlen("Memory")) == 0)
-		return xasprintf("end pods on it, or give it more memory with 'manykube node set "
-				 "%s --memory=SIZE'",
+		return xasprintf("delete pods on it, or give it more memory with 'manykube node "
+				 "set %s --memory=SIZE'",
 				 node->name);
 	if (strncmp(status->pressure, "PID", strlen("PID")) == 0)
 		return xasprintf("'manykube ssh %s -- ps -ef' shows its processes", node->name);
 	if (node->disk_bytes)
-		return xasprintf("remove images or files from its disk, or let that grow with "
+		return xasprintf("remove images or files from its disk, or enlarge it with "
 				 "'manykube node set %s --disk-size=SIZE'",
 				 node->name);
 	return xasprintf("free space on the file system of '%s', which it shares", profile->dir);
@@ -42,25 +42,25 @@ static bool lacks_only_network(const struct profile *profile, const struct node_
 static char *defect_of(const struct profile *profile, const struct node_status *status)
 {
 	const char *name = status->node->name;
-	const char *why = status->why ? status->why : "it does not say why";
+	const char *why = status->why ? status->why : "no reason given";
 	cleanup_free char *relief = NULL;
 
 	if (status->node->phase == NODE_LEAVING)
 		return xasprintf("the deletion of node '%s' was interrupted: delete it again to "
-				 "finish that",
+				 "finish",
 				 name);
 	if (text_is(status->readiness, "Paused"))
-		return xasprintf("node '%s' is paused: 'manykube unpause -n %s' lets it go on",
-				 name, name);
+		return xasprintf("node '%s' is paused: 'manykube unpause -n %s' resumes it", name,
+				 name);
 	if (!text_is(status->host, "Running"))
-		return xasprintf("node '%s' does not run: 'manykube node start %s' brings it up",
+		return xasprintf("node '%s' is not running: 'manykube node start %s' starts it",
 				 name, name);
 	if (status->pressure) {
 		relief = relief_of(profile, status);
 		return xasprintf("node '%s' reports %s; %s", name, why, relief);
 	}
-	return xasprintf("node '%s' is %s: %s; 'manykube logs -n %s' may tell more", name,
-			 status->readiness, why, name);
+	return xasprintf("node '%s' is %s: %s; see 'manykube logs %s'", name, status->readiness,
+			 why, name);
 }
 
 void defects_list(const struct profile *profile, const struct cluster_status *status,
@@ -77,8 +77,8 @@ void defects_list(const struct profile *profile, const struct cluster_status *st
 	}
 	if (text_is(status->front_door, "Stopped"))
 		strlist_addf(ret,
-			     "nothing answers at https://127.0.0.1:%u, where kubectl asks: "
-			     "'manykube logs --service=front-door' may tell more",
+			     "nothing answers at https://127.0.0.1:%u, the API's address: see "
+			     "'manykube logs --service=front-door'",
 			     profile->api_port);
 }
 

@@ -220,11 +220,11 @@ static void add_others(struct strbuf *words, const struct quorum *quorum)
 static const char *majority_remedy(const struct quorum *quorum)
 {
 	if (quorum->paused > 0)
-		return "'manykube unpause' lets what is paused go on";
+		return "'manykube unpause' resumes paused nodes";
 	if (quorum_total(quorum) < 2)
-		return "'manykube start' brings it up";
-	return "'manykube start' brings them up; if some are lost for good, "
-	       "'manykube node recover' goes on with one";
+		return "'manykube start' starts it";
+	return "'manykube start' starts them; if some are lost for good, 'manykube node recover' "
+	       "continues with one";
 }
 
 char *quorum_words(const struct quorum *quorum)

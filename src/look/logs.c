@@ -50,7 +50,8 @@ void cluster_logs_show(const struct profile *profile)
 
 		if (cluster_node_open(profile, node, &at, &why) < 0 ||
 		    at.driver->files->show(&at.spec, &why) < 0)
-			log_debug("no logs of node '%s' from its disk: %s", node->name, why.text);
+			log_debug("cannot read logs of node '%s' from its disk: %s", node->name,
+				  why.text);
 	}
 }
 

@@ -93,7 +93,7 @@ static void read_running_node(struct node_status *status, const json_t *list, bo
 		status->readiness = starting ? "Starting" : "NotReady";
 		status->why = xstrdup(text_is(status->kubelet, "Unresponsive")
 					      ? "its kubelet does not answer"
-					      : "its kubelet does not run");
+					      : "its kubelet is not running");
 	} else if (text_is(status->apiserver, "Stopped")) {
 		status->why = xstrdup("its API server does not answer");
 	} else if (!list && cannot_ask) {
@@ -101,7 +101,7 @@ static void read_running_node(struct node_status *status, const json_t *list, bo
 		status->why = xstrdup(cannot_ask);
 	} else if (!list) {
 		status->readiness = starting ? "Starting" : "Unknown";
-		status->why = xstrdup("no API server tells how it is");
+		status->why = xstrdup("no API server answers");
 	} else if (!object) {
 		status->why = xstrdup("it has not joined the cluster");
 	} else if (!ready) {
@@ -117,7 +117,7 @@ static void read_absent_node(struct node_status *status, bool starting)
 
 	status->readiness = starting ? "Starting" : status->host;
 	if (!starting)
-		status->why = xstrdup(stopped ? "it does not run" : "nothing of it is there");
+		status->why = xstrdup(stopped ? "it is not running" : "it does not exist");
 }
 
 void readiness_read(struct cluster_status *status, const json_t *list, const char *busy_with)

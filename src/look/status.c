@@ -208,7 +208,7 @@ static int check_may_look(const struct profile *profile, struct error *err)
 	if (access(nodes, X_OK) == 0 || errno != EACCES)
 		return 0;
 	return error_because(err, &reason_not_root, -EACCES,
-			     "the nodes of cluster '%s' are somebody else's", profile->name);
+			     "the nodes of cluster '%s' belong to another user", profile->name);
 }
 
 /* See struct cluster_status. */
@@ -219,7 +219,8 @@ static char *why_not_ask(const struct profile *profile)
 	int r = context_open(profile, &kube, &why);
 
 	if (r == -EACCES)
-		return xstrdup("only users who may read the cluster's kubeconfig can ask the API");
+		return xstrdup("only users who can read the cluster's kubeconfig can query the "
+			       "API");
 	return r < 0 && why.reason == &reason_host_config ? xstrdup(why.text) : NULL;
 }
 

@@ -77,7 +77,7 @@ apply() {
 	assert_equal "$(node old '.status.capacity.pods')" 30
 	# As `start -f` finds it, too.
 	run -0 manykube start -f "$SHARED/cluster.yaml"
-	assert_output_has "running already"
+	assert_output_has "is running"
 }
 
 @test "there is nothing to do for the same file" {
@@ -85,11 +85,11 @@ apply() {
 
 	before=$(lives one two web db old)
 	run -0 apply -f "$SHARED/cluster.yaml" --dry-run
-	assert_output_has "Nothing to do: cluster \"e2e-apply\" is what '$SHARED/cluster.yaml' says."
+	assert_output_has "Nothing to do: cluster \"e2e-apply\" matches '$SHARED/cluster.yaml'."
 	run -0 apply -f "$SHARED/cluster.yaml"
 	assert_output_has "Nothing to do"
 	run -0 manykube apply -f - <"$SHARED/cluster.yaml"
-	assert_output_has "is what 'stdin' says"
+	assert_output_has "matches 'stdin'"
 	manykube config view | manykube apply -f - --dry-run
 	assert_equal "$(lives one two web db old)" "$before"
 }
@@ -103,19 +103,19 @@ apply() {
 	assert_output_has "~ web  changes: labels +tier=front -tier=web, taints +dedicated=web:PreferNoSchedule"
 	assert_output_has "~ db   changes: memory 1g -> 2g"
 	assert_output_has "+ new  is added: role worker"
-	assert_output_has "node 'old' is not in '$SHARED/edited.yaml', and stays; --prune deletes it"
+	assert_output_has "node 'old' is not in '$SHARED/edited.yaml' and is kept; --prune deletes it"
 	manykube apply -f "$SHARED/edited.yaml" --dry-run --prune -o json >"$SHARED/plan" || assert_equal $? 2
 	assert_schema apply-plan <"$SHARED/plan"
 	assert_equal "$(jq -r '[.steps[] | "\(.node) \(.action)"] | join(", ")' "$SHARED/plan")" \
 		"web change, db change, new add, old delete"
 	run -14 apply -f "$SHARED/edited.yaml" --prune
-	assert_output_has "this would disturb what runs on old, and nobody can be asked"
+	assert_output_has "this would disturb pods on old, and there is no terminal"
 	sed 's/^offline.*/cni: none/' "$SHARED/edited.yaml" >"$SHARED/refused.yaml"
 	run -14 apply -f "$SHARED/refused.yaml" --prune --yes
 	assert_output_has "can't be changed on a cluster that exists: cni auto -> none; nothing was done"
 	sed 's/memory:/memroy:/' "$SHARED/edited.yaml" >"$SHARED/wrong.yaml"
 	run -18 apply -f "$SHARED/wrong.yaml" --yes
-	assert_output_has "wrong.yaml:9:28: there is no field 'memroy' here; did you mean 'memory'?"
+	assert_output_has "wrong.yaml:9:28: unknown field 'memroy'; did you mean 'memory'?"
 	sed 's/name: new/&, staticIP: 10.0.0.1/' "$SHARED/edited.yaml" >"$SHARED/wrong.yaml"
 	run -18 apply -f "$SHARED/wrong.yaml" --yes
 	assert_output_has "wrong.yaml:10:3: node 'new': --static-ip: '10.0.0.1' is not an address"
@@ -130,7 +130,7 @@ apply() {
 	before=$(lives one two web)
 	limited=$(ages db)
 	run -0 apply -f "$SHARED/edited.yaml" --prune --yes
-	assert_output_has "Done: cluster \"e2e-apply\" is what '$SHARED/edited.yaml' says."
+	assert_output_has "Done: cluster \"e2e-apply\" matches '$SHARED/edited.yaml'."
 	assert_all_ready
 	assert_equal "$(node_names)" "db new one two web"
 	assert_equal "$(node web '.metadata.labels.tier')" front

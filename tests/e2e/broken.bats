@@ -293,7 +293,7 @@ in_terminal() {
 	# The node still writes there.
 	within 10 rm -rf "$(profile_dir)"
 	run -0 manykube delete
-	assert_output_has "nothing left"
+	assert_output_has "Nothing is left"
 	assert_no_trace
 }
 

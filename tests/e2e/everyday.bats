@@ -44,7 +44,7 @@ make_damaged() {
 	assert_equal "$(as_person ip -n node-2 2>&1)" "$(profile_get '.nodes[1].address')"
 	run as_person status
 	assert_status 37
-	assert_output_has "are somebody else's"
+	assert_output_has "belong to another user"
 	run manykube ip -n node-9
 	assert_status 85
 	run manykube ip -p nowhere
@@ -232,7 +232,7 @@ copying() {
 	assert_equal "$(manykube ssh uname -n)" node-1
 	assert_equal "$(manykube ssh node-2 uname -n)" node-2
 	run -127 manykube ssh node-9
-	assert_output_has "'node-9' was taken for a command"
+	assert_output_has "'node-9' was run as a command"
 	assert_output_has "it has node-1, node-2"
 	run -127 manykube ssh -- node-9
 	assert_output_has "GUEST_COMMAND"

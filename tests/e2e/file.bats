@@ -83,18 +83,18 @@ write_own() {
 
 	before=$(kubectl get nodes -o json | jq -r '.items[].metadata.uid')
 	run -0 manykube start -f "$SHARED/cluster.yaml" --offline
-	assert_output_has "running already"
+	assert_output_has "is running"
 	assert_equal "$(kubectl get nodes -o json | jq -r '.items[].metadata.uid')" "$before"
 	sed 's/399/400/' "$SHARED/cluster.yaml" >"$SHARED/files/changed.yaml"
 	sed -i 's,./files,.,' "$SHARED/files/changed.yaml"
 	run -14 manykube start -f "$SHARED/files/changed.yaml" --offline
-	assert_output_has "can't be added"
+	assert_output_has "cannot be added"
 	sed 's/memory: 1g/memory: 900m/' "$SHARED/cluster.yaml" >"$SHARED/other.yaml"
 	run -0 manykube start -f "$SHARED/other.yaml" --offline
-	assert_output_has "node 'node-2' is not as '$SHARED/other.yaml' says, and stays so: memory 1g -> 900m"
+	assert_output_has "node 'node-2' differs from '$SHARED/other.yaml' and is not changed: memory 1g -> 900m"
 	sed 's/memory: 2g/memroy: 2g/' "$SHARED/cluster.yaml" >"$SHARED/wrong.yaml"
 	run -18 manykube start -f "$SHARED/wrong.yaml" --offline
-	assert_output_has "wrong.yaml:18:3: there is no field 'memroy' here; did you mean 'memory'?"
+	assert_output_has "wrong.yaml:18:3: unknown field 'memroy'; did you mean 'memory'?"
 	assert_all_ready
 }
 
@@ -185,7 +185,7 @@ run_web() {
 	write_kind
 	cd "$SHARED"
 	run -0 manykube start -f kind.yaml --offline
-	assert_output_has "kind.yaml:4:18: kube-proxy runs with nftables here, not with iptables"
+	assert_output_has "kind.yaml:4:18: kube-proxy uses nftables here, not iptables"
 	assert_all_ready
 	assert_equal "$(kubectl get nodes -o name | xargs)" \
 		"node/e2e-file-control-plane node/e2e-file-worker node/e2e-file-worker2"

@@ -177,7 +177,7 @@ stop_and_look() {
 	assert_status 14
 	assert_output_has "--force"
 	run -0 manykube start -p e2e-none --offline --control-planes=2 --nodes=1 --dry-run
-	assert_output_has "--nodes=1 is fewer than --control-planes=2"
+	assert_output_has "--nodes=1 is less than --control-planes=2"
 	assert_output_has "Node node-2: control plane"
 	run -0 manykube start -p e2e-none --offline --ha --no-schedule-control-planes --dry-run
 	assert_output_has "Node node-3: control plane"

@@ -46,10 +46,10 @@ refuse() {
 
 @test "what can't be imported is named, and nothing runs yet" {
 	run cat "$BATS_FILE_TMPDIR/said"
-	assert_output_has 'Driver "docker" is left out'
-	assert_output_has 'DockerEnv ["A=b"] is left out'
-	assert_output_has 'Addons "ingress" is left out'
-	assert_output_has "these defaults of minikube's are left out: KicBaseImage \"kicbase:v1\", DiskSize 20000, APIServerPort 8443"
+	assert_output_has 'Driver "docker" is ignored'
+	assert_output_has 'DockerEnv ["A=b"] is ignored'
+	assert_output_has 'Addons "ingress" is ignored'
+	assert_output_has "these minikube defaults were ignored: KicBaseImage \"kicbase:v1\", DiskSize 20000, APIServerPort 8443"
 	assert_output_has 'nodes have new addresses: node-1 '
 	assert_output_has "Registered cluster \"e2e-import\" with node-1 (control plane), m02; 'manykube start -p e2e-import' makes it."
 	run manykube status
@@ -86,7 +86,7 @@ refuse() {
 	refuse 38 "$file"
 	echo '{"profile": "dev"}' >"$file"
 	refuse 38 "$file"
-	assert_output_has "no config.json of minikube's"
+	assert_output_has "not a config.json of minikube"
 	jq '.Memory = "2g"' "$BATS_FILE_TMPDIR/config.json" >"$file"
 	refuse 38 "$file"
 	assert_output_has "'Memory' is not a whole number"

@@ -156,7 +156,7 @@ list_secrets() {
 	local own=$MANYKUBE_HOME/own
 
 	SUDO_UID=65534 SUDO_GID=65534 run -38 manykube logs -q --file="$BATS_TEST_TMPDIR/own.tar"
-	assert_output_has "name a file in a directory that you can write to"
+	assert_output_has "use a directory that you can write to"
 	as_nobody true
 	mkdir "$own"
 	chown 65534 "$own"

@@ -250,12 +250,12 @@ start_sees_pressure() {
 	unmute_kubelet
 	within 60 start_sees_pressure
 	assert_status 0
-	assert_output_has "not all is well"
+	assert_output_has "but has problems"
 	assert_output_has "node 'node-2' reports DiskPressure: it is full; free space"
-	[[ $output != *"All is well"* ]]
+	[[ $output != *"running and healthy"* ]]
 	within 60 manykube status
 	run -0 manykube start
-	assert_output_has "All is well"
+	assert_output_has "running and healthy"
 	assert_cluster_is "200 OK" 0
 }
 
@@ -344,7 +344,7 @@ is_shut() {
 	run manykube status -o table
 	assert_status 3
 	assert_output_has "e2e-look: Degraded, 2 nodes"
-	assert_output_has "node-2 is Stopped: it does not run"
+	assert_output_has "node-2 is Stopped: it is not running"
 	assert_output_has "'manykube start -p e2e-look' repairs it"
 	run -0 manykube status -n node-1
 }
@@ -371,6 +371,6 @@ is_shut() {
 	assert_status 85
 	run manykube profile list
 	assert_status 14
-	assert_output_has "'manykube start -p e2e-look' makes one"
+	assert_output_has "'manykube start -p e2e-look' creates one"
 	manykube profile list -o json | assert_schema profile-list
 }

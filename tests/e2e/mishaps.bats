@@ -84,7 +84,7 @@ node_2_is_lost() {
 	assert_status 100
 	assert_output_has "the kubelet of node 'node-2' ends again and again"
 	run -0 manykube start
-	assert_output_has "All is well"
+	assert_output_has "running and healthy"
 	run -0 manykube status
 	assert_kubelet_answers node-2
 }
@@ -137,7 +137,7 @@ node_2_is_lost() {
 	# Workers and their pods go on.
 	curl -sS -m 5 --noproxy '*' "http://$address:8080"
 	run -0 manykube node delete late
-	assert_output_has "with the next 'manykube start -p e2e-mishaps'"
+	assert_output_has "the next 'manykube start -p e2e-mishaps'"
 	run -0 manykube worker create spare
 	run -0 manykube node delete spare
 	[[ $output != *"next 'manykube start"* ]]
@@ -183,7 +183,7 @@ node_2_is_lost() {
 	assert_output_has "put back what was there"
 	[[ $output != *delete* ]] || fail "it suggests to destroy something: $output"
 	run -0 manykube start
-	assert_output_has "All is well"
+	assert_output_has "running and healthy"
 }
 
 @test "a firewall that keeps nodes from the host is named, and nothing is lost by it" {

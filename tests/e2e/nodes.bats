@@ -148,11 +148,11 @@ run_alone() {
 	manykube node delete extra --force
 	link=$(ip -o link | grep -c "$(bridge_of e2e-nodes)")
 	run script -qec "$MANYKUBE node delete node-3" /dev/null <<<n
-	assert_output_has "are deleted with node 'node-3' and do not come back: default/alone"
+	assert_output_has "are deleted with node 'node-3' and not recreated: default/alone"
 	assert_output_has "nothing was done"
 	kubectl get pod alone
 	run -0 manykube node delete node-3
-	assert_output_has "are deleted with node 'node-3' and do not come back: default/alone"
+	assert_output_has "are deleted with node 'node-3' and not recreated: default/alone"
 	assert_output_has "Node node-3 was successfully deleted."
 	run ! kubectl get pod alone
 	assert_equal "$(node_names)" "node-1 node-2"
@@ -190,7 +190,7 @@ run_alone() {
 		14|node delete node-1|'manykube node add -p $MANYKUBE_PROFILE --control-plane'
 		14|node add node-2|has a node 'node-2' already
 		14|node add Node|can't name a node
-		14|node add a --name=b|both 'a' and 'b'
+		14|node add a --name=b|'a' and 'b'
 		14|node add a --count=2|for one node
 		14|node add --memory=banana|banana
 		14|node add --cpus=0|--cpus
@@ -202,7 +202,7 @@ run_alone() {
 		14|node add --taint=only=db:Never|--taint
 		14|node add --taint=a/b/c=db:NoSchedule|--taint
 		14|node set node-2 --taint=only=d/b:NoSchedule|--taint
-		14|node set node-2|nothing is to be changed
+		14|node set node-2|nothing to change
 		23|node set node-2 --memory=100m|512 MiB
 		85|node set node-9 --label=a=b|it has node-1, node-2
 		14|node add --label=a=b=c:|--label
@@ -212,7 +212,7 @@ run_alone() {
 		14|worker stop node-1|use 'manykube node stop -p e2e-nodes node-1'
 		14|worker delete node-2 node-1|use 'manykube node delete -p e2e-nodes node-1'
 		14|worker ssh node-1|use 'manykube ssh -p e2e-nodes --node=node-1'
-		14|node start|no node is named
+		14|node start|no node given
 		14|node start --all node-2|--all
 		14|node delete|NAME
 		85|stop -p e2e-nowhere|e2e-nowhere

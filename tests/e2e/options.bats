@@ -126,7 +126,7 @@ limit_of() {
 	rm -rf "$MANYKUBE_HOME/asked-cache"
 	assert_status 11
 	assert_output_has "is built from source, which takes about"
-	assert_output_has "Go on? [y/N]"
+	assert_output_has "Continue? [y/N]"
 	assert_output_has "was not confirmed"
 }
 

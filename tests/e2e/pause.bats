@@ -114,7 +114,7 @@ assert_went_on() {
 	assert_equal "$(profile_get '.nodes | length')" 2
 	run timeout 5 "$MANYKUBE" status -o table
 	assert_status 2
-	assert_output_has "'manykube unpause -p e2e-pause' lets it go on"
+	assert_output_has "'manykube unpause -p e2e-pause' resumes it"
 	run manykube status -o json --layout=cluster
 	assert_equal "$(jq -r .StatusName <<<"$output")" Paused
 }

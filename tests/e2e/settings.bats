@@ -196,7 +196,7 @@ stop_registry() {
 	run -0 manykube start --ports="$more:30080" \
 		--insecure-registry="$(profile_get .gateway):$REGISTRY_PORT" \
 		--registry-mirror="docker.io=http://$(profile_get .gateway):$REGISTRY_PORT"
-	assert_output_has "running already"
+	assert_output_has "is running"
 	[[ $output != *"Starting node"* ]]
 	assert_output_has "Adding to --ports: $more:30080; $PORT:30080 stays"
 	within 30 curl -fsS -m 2 "http://127.0.0.1:$more/"
@@ -255,14 +255,14 @@ stop_registry() {
 @test "a dry run tells the plan and makes nothing" {
 	run -0 --separate-stderr manykube start -p e2e-undo --dry-run --nodes=3 --offline --cpus=1 --memory=2g \
 		--disk-size=20g --driver=none
-	assert_output_has "would be made; 1 CPU, 2.0Gi of memory, a disk of 20Gi"
+	assert_output_has "would be created; 1 CPU, 2.0Gi of memory, a disk of 20Gi"
 	[[ $stderr == *"--driver=none is ignored"* ]] || fail "$stderr"
 	assert_output_has "node-3"
 	run manykube status -p e2e-undo
 	assert_status 85
 	run -0 manykube start --dry-run --nodes=3
 	assert_output_has "Node node-2: worker, $(profile_get '.nodes[1].address'), runs; all $(nproc) CPU"
-	assert_output_has "would be made"
+	assert_output_has "would be created"
 	assert_equal "$(profile_get '.nodes | length')" 2
 }
 

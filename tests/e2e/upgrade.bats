@@ -45,9 +45,9 @@ kept() {
 	before=$(profile_get .)
 	assert_each <<-EOF
 		106|upgrade --kubernetes-version=v1.2.3|supported: $NEW, $OLD
-		14|start --kubernetes-version=$NEW|'manykube upgrade -p e2e-upgrade' is for newer versions
+		14|start --kubernetes-version=$NEW|'manykube upgrade -p e2e-upgrade' for a newer version
 		85|upgrade -p nowhere|'nowhere'
-		0|upgrade --kubernetes-version=$OLD|has Kubernetes $OLD already
+		0|upgrade --kubernetes-version=$OLD|already has Kubernetes $OLD
 		0|upgrade --dry-run|Node node-2: worker, would be upgraded and restarted
 	EOF
 	assert_equal "$(profile_get .)" "$before"
@@ -88,7 +88,7 @@ kept() {
 	kill_upgrade_when ".nodes[0].kubernetesVersion == \"$NEW\""
 	assert_equal "$(profile_get .upgradingFrom)" $OLD
 	run -0 manykube start
-	assert_output_has "'manykube upgrade -p e2e-upgrade' goes on with it"
+	assert_output_has "'manykube upgrade -p e2e-upgrade' continues it"
 	assert_all_ready
 	assert_equal "$(nodes | cut -d' ' -f1,2 | xargs)" "node-1 $NEW node-2 $OLD"
 	assert_equal "$(kubectl version -o json | jq -r .serverVersion.gitVersion)" $NEW
@@ -161,7 +161,7 @@ kept() {
 
 @test "the upgraded cluster grows, and does not go back" {
 	run -0 manykube upgrade
-	assert_output_has "has Kubernetes $NEW already"
+	assert_output_has "already has Kubernetes $NEW"
 	run manykube upgrade --kubernetes-version=$OLD
 	assert_status 106
 	assert_output_has "Kubernetes can't be downgraded"

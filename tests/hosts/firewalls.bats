@@ -47,7 +47,7 @@ assert_works() {
 	assert_all_ready
 	has_our_rules
 	run manykube doctor
-	assert_output_has "iptables is told to let pass what clusters need"
+	assert_output_has "clusters add their own iptables rules"
 	apply_web
 	assert_web_reaches_web
 }
@@ -77,7 +77,7 @@ assert_works() {
 		}
 	RULES
 	run manykube doctor
-	assert_output_has "'inet strict' of nftables drops what it does not know"
+	assert_output_has "nftables table 'inet strict' drops traffic by default"
 	run -70 manykube start
 	assert_output_has "does not reach this host at"
 	assert_output_has "nftables: inet strict"

@@ -25,7 +25,7 @@ teardown_file() {
 	assert_equal "$(cat /sys/module/apparmor/parameters/enabled)" Y
 	[ "$(awk '/^MemTotal/ { print $2 }' /proc/meminfo)" -lt $((2100 << 10)) ]
 	run -0 manykube doctor
-	assert_output_has "AppArmor is on"
+	assert_output_has "AppArmor is enabled"
 	assert_output_has "swap  "
 }
 

@@ -15,7 +15,7 @@ teardown_file() {
 @test "SELinux enforces its rules" {
 	assert_equal "$(getenforce)" Enforcing
 	run -0 manykube doctor
-	assert_output_has "SELinux enforces its rules"
+	assert_output_has "SELinux is enforcing"
 }
 
 @test "a cluster runs, and pods on both nodes reach each other" {

@@ -108,5 +108,5 @@ type_into() {
 
 @test "what is no shell is refused" {
 	run -14 manykube completion tcsh
-	assert_has "$output" "bash, zsh and fish"
+	assert_has "$output" "bash, zsh or fish"
 }

@@ -88,7 +88,7 @@ dry_run() {
 	assert_has "$(manykube config init)" "name: manykube"
 	manykube config init -p dev --nodes=4 --control-planes=2 >"$file"
 	run -0 dry_run -f "$file"
-	assert_has "$output" 'Cluster "dev" would be made'
+	assert_has "$output" 'Cluster "dev" would be created'
 	assert_equal "$(grep -c '^Node .*: control plane' <<<"$output")" 2
 	assert_equal "$(grep -c '^Node ' <<<"$output")" 4
 	sed -Ei 's/^#([^ ]|  )/\1/; s,: /usr/local/bin/kubelet,: /usr/bin/env,; /^  (count|baseImage): /d' "$file"
@@ -107,18 +107,18 @@ dry_run() {
 	}
 	refused 35 "cannot open the file"
 	: >"$file"
-	refused 18 "f.yaml:1:1: there is nothing in it"
+	refused 18 "f.yaml:1:1: the file is empty"
 	printf '%snmae: x\n' "$head" >"$file"
-	refused 18 "f.yaml:3:1: there is no field 'nmae' here; did you mean 'name'?"
+	refused 18 "f.yaml:3:1: unknown field 'nmae'; did you mean 'name'?"
 	printf '%skubernetesVersion: v1.2.3\n' "$head" >"$file"
 	refused 106 "f.yaml:3:20"
 	truncate -s 100M "$file"
-	refused 18 "more than 1 MiB"
+	refused 18 "larger than 1 MiB"
 	printf '\0\0' >"$file"
 	refused 18 "NUL byte"
 	printf '%snodes: [{role: control-plane}, {role: worker}]\n' "$head" >"$file"
 	run -14 manykube start --dry-run -f "$file" --nodes=1
-	assert_has "$output" "fewer than the 2 nodes"
+	assert_has "$output" "less than the 2 nodes"
 	run -18 manykube start --dry-run -f - <<<"a: b: c"
 	assert_has "$output" "stdin:1:5:"
 	[ ! -e "$MANYKUBE_HOME/profiles" ]

@@ -120,7 +120,7 @@ $("$MANYKUBE" options)" " ${option%%=*}"
 			assert_has "$text" "$word"
 		done
 	done < <(sed -n 's/^### manykube //p' "$ROOT/docs/commands.md")
-	assert_has "$text" "kubeconfig does not point here"
+	assert_has "$text" "kubeconfig does not point to this cluster"
 	assert_has "$text" MK_USAGE
 }
 

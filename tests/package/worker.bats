@@ -63,7 +63,7 @@ active_home() {
 
 @test "a worker that is not named is asked for, not replaced by the primary" {
 	run -14 "$MANYKUBE" worker ip -p dev
-	assert_has "$output" "no worker is named"
+	assert_has "$output" "no worker given"
 	assert_has "$output" "'manykube worker list -p dev'"
 	assert_equal "$("$MANYKUBE" worker ip -p dev node-2)" 192.168.39.3
 	assert_equal "$("$MANYKUBE" ip -p dev)" 192.168.39.4
@@ -77,7 +77,7 @@ active_home() {
 
 @test "-n of logs is the number of lines, as minikube and tail have it" {
 	run -14 "$MANYKUBE" logs -p dev -n node-2
-	assert_has "$output" "--node=NODE chooses a node"
+	assert_has "$output" "use --node=NODE"
 	run -0 "$MANYKUBE" logs -p dev -n 50 --audit
 }
 
@@ -88,7 +88,7 @@ active_home() {
 	assert_refused "delete node-1" "manykube node delete -p dev node-1"
 	assert_refused "ssh node-1" "manykube ssh -p dev --node=node-1"
 	run -14 "$MANYKUBE" worker ssh -p dev
-	assert_has "$output" "no worker is named"
+	assert_has "$output" "no worker given"
 	run -85 "$MANYKUBE" worker ssh -p dev 'uname -n'
 	assert_has "$output" "has no node 'uname -n'"
 }

@@ -22,7 +22,7 @@ TEST(every_command_on_a_cluster_names_it)
 {
 	static const char *const texts[][2] = {
 		{ "'manykube start' brings it up", "'manykube start -p dev' brings it up" },
-		{ "'sudo manykube status' can ask it", "'sudo manykube status -p dev' can ask it" },
+		{ "use 'sudo manykube status'", "use 'sudo manykube status -p dev'" },
 		{ "run 'manykube stop', then 'manykube start --nodes=3'",
 		  "run 'manykube stop -p dev', then 'manykube start -p dev --nodes=3'" },
 		{ "'manykube node start node-2' goes on",

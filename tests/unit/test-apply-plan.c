@@ -263,6 +263,6 @@ TEST(a_node_may_have_all_there_is_whatever_others_have)
 	cleanup_free char *plan = plan_of(before, after);
 
 	ASSERT_STR(same, "");
-	ASSERT_STR(plan, "the cluster changes: defaults.cpus 1 -> the host's\n"
-			 "node 'a' changes: memory 2g -> the host's");
+	ASSERT_STR(plan, "the cluster changes: defaults.cpus 1 -> max\n"
+			 "node 'a' changes: memory 2g -> max");
 }

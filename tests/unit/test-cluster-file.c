@@ -130,38 +130,39 @@ TEST(bad_files_are_refused_with_the_place_and_what_was_meant)
 		const char *text;
 		const char *why;
 	} wrong[] = {
-		{ "", "f.yaml:1:1: there is nothing in it" },
-		{ "# nothing\n", "f.yaml:1:1: there is nothing in it" },
+		{ "", "f.yaml:1:1: the file is empty" },
+		{ "# nothing\n", "f.yaml:1:1: the file is empty" },
 		{ "just words", "f.yaml:1:1: the file must be a mapping" },
 		{ "{{{", "f.yaml:1:" },
-		{ "kind: Cluster\n", "f.yaml:1:1: there is no 'apiVersion'" },
-		{ "apiVersion: manykube/v1\n", "f.yaml:1:1: there is no 'kind'" },
+		{ "kind: Cluster\n", "f.yaml:1:1: 'apiVersion' is missing" },
+		{ "apiVersion: manykube/v1\n", "f.yaml:1:1: 'kind' is missing" },
 		{ "apiVersion: manykube/v2\nkind: Cluster\n", "did you mean 'manykube/v1'?" },
 		{ "apiVersion: v1\nkind: Pod\n", "f.yaml:2:7: the kind must be 'Cluster'" },
-		{ "apiVersion: x/v1\nkind: Cluster\n", "f.yaml:1:13: the apiVersion 'x/v1'" },
+		{ "apiVersion: x/v1\nkind: Cluster\n",
+		  "f.yaml:1:13: unsupported apiVersion 'x/v1'" },
 		{ HEAD "\tname: x\n", "f.yaml:3:1: there is a tab" },
 		{ HEAD "name: a\nname: b\n", "f.yaml:4:1: 'name' is there twice" },
 		{ HEAD "---\n" HEAD, "f.yaml:3:1: a second document" },
-		{ HEAD "nmae: x\n",
-		  "f.yaml:3:1: there is no field 'nmae' here; did you mean 'name'?" },
+		{ HEAD "nmae: x\n", "f.yaml:3:1: unknown field 'nmae'; did you mean 'name'?" },
 		{ HEAD "subnet: 10.0.0.0/8\n", "did you mean 'network.subnet'?" },
 		{ HEAD "memory: 2g\n", "did you mean 'defaults.memory'?" },
 		{ HEAD "role: worker\n", "did you mean 'nodes[].role'?" },
 		{ HEAD "defaults: {driver: docker}\n", "there is no driver 'docker'; the drivers" },
-		{ HEAD "zzzzzz: 2g\n", "f.yaml:3:1: there is no field 'zzzzzz' here" },
+		{ HEAD "zzzzzz: 2g\n", "f.yaml:3:1: unknown field 'zzzzzz'" },
 		{ HEAD "name: Not_One\n", "f.yaml:3:7: name: 'Not_One' can't name a cluster" },
-		{ HEAD "name: [a]\n", "f.yaml:3:7: 'name' must be a word; this is a list" },
+		{ HEAD "name: [a]\n", "f.yaml:3:7: 'name' must be a string; this is a list" },
 		{ HEAD "network: here\n", "f.yaml:3:10: 'network' must be a mapping, not 'here'" },
 		{ HEAD "network: {apiPort: 70000}\n",
 		  "must be a number from 1 to 65535, not '70000'" },
-		{ HEAD "network: {apiPort: \"80\"}\n", "not the text '80'" },
+		{ HEAD "network: {apiPort: \"80\"}\n", "not the string '80'" },
 		{ HEAD "network: {subnet: 10.0.0.1/8}\n", "f.yaml:3:19: subnet: " },
-		{ HEAD "network: {ports: 8080}\n", "'ports' must be a list of words, not '8080'" },
+		{ HEAD "network: {ports: 8080}\n",
+		  "'ports' must be a list of strings, not '8080'" },
 		{ HEAD "network: {ports: [8080, [1]]}\n", "f.yaml:3:25: 'ports'" },
 		{ HEAD "network: {ports: [8080, 8080]}\n", "'ports' has '8080' twice" },
 		{ HEAD "offline: yes\n", "'offline' must be true or false, not 'yes'" },
-		{ HEAD "offline: \"true\"\n", "not the text 'true'" },
-		{ HEAD "cni: nome\n", "f.yaml:3:6: there is no cni 'nome'; did you mean 'none'?" },
+		{ HEAD "offline: \"true\"\n", "not the string 'true'" },
+		{ HEAD "cni: nome\n", "f.yaml:3:6: unknown cni 'nome'; did you mean 'none'?" },
 		{ HEAD "cni: calico\n", "'cni' must be auto or none, not 'calico'" },
 		{ HEAD "kubernetesVersion: v1.2.3\n", "f.yaml:3:20: kubernetesVersion: " },
 		{ HEAD "featureGates: {A: maybe}\n",
@@ -169,15 +170,16 @@ TEST(bad_files_are_refused_with_the_place_and_what_was_meant)
 		{ HEAD "featureGates: [A]\n", "'featureGates' must be a mapping of names" },
 		{ HEAD "extraConfig: {kubelett: {v: 1}}\n", "there is no component 'kubelett'" },
 		{ HEAD "extraConfig: {kubelet: 1}\n", "'extraConfig' must be" },
-		{ HEAD "extraConfig: {kubelet: {v: ~}}\n", "'v' of 'extraConfig' must be a word" },
+		{ HEAD "extraConfig: {kubelet: {v: ~}}\n",
+		  "'v' of 'extraConfig' must be a string" },
 		{ HEAD "certExpiration: soon\n", "f.yaml:3:17: certExpiration: 'soon'" },
 		{ HEAD "images: [/etc/passwd]\n",
 		  "f.yaml:3:10: images: '/etc/passwd' is no archive of images" },
 		{ HEAD "registries: {mirrors: {a: b}}\n", "f.yaml:3:27: mirrors: " },
 		{ HEAD "kubeadmPatches: [{kind: X, merge: {}}]\n", "kubeadm has no 'X'" },
-		{ HEAD "defaults: {labels: {a: ~}}\n", "'a' of 'labels' must be a word" },
+		{ HEAD "defaults: {labels: {a: ~}}\n", "'a' of 'labels' must be a string" },
 		{ HEAD "defaults: {labels: {-a: b}}\n", "f.yaml:3:25: labels: " },
-		{ HEAD "defaults: {memory: 0}\n", "'memory' can't be nothing" },
+		{ HEAD "defaults: {memory: 0}\n", "'memory' has no value" },
 		{ HEAD "defaults: {diskSize: 1g}\n",
 		  "f.yaml:3:22: diskSize: --disk-size: a node needs" },
 		{ HEAD "defaults: {memory: lots}\n", "'lots' is not a size" },
@@ -197,7 +199,7 @@ TEST(bad_files_are_refused_with_the_place_and_what_was_meant)
 		{ HEAD "nodes: [{role: worker, count: 2, name: a}]\n", "'name' is for one node" },
 		{ HEAD "nodes: [{role: worker, name: A}]\n", "'A' can't name a node" },
 		{ HEAD "nodes:\n- {role: control-plane, name: a}\n- {role: worker, name: a}\n",
-		  "f.yaml:5:24: two nodes are called 'a'; the first is in line 4" },
+		  "f.yaml:5:24: two nodes have the name 'a'; the first is on line 4" },
 		{ HEAD "nodes:\n- {role: control-plane, staticIP: 10.0.0.2}\n"
 		       "- {role: worker, staticIP: 10.0.0.2}\n",
 		  "two nodes have the address '10.0.0.2'" },
@@ -223,7 +225,7 @@ TEST(a_large_file_is_refused_unread)
 	ASSERT_INT(ftruncate(fileno(large), 100 << 20), 0);
 	fclose(large);
 	ASSERT_INT(cluster_file_read(path, &usual, &file, &err), -EBADMSG);
-	ASSERT(strstr(err.text, "large.yaml:1:1: ") && strstr(err.text, "more than 1 MiB"));
+	ASSERT(strstr(err.text, "large.yaml:1:1: ") && strstr(err.text, "larger than 1 MiB"));
 	ASSERT(err.reason == &reason_cluster_file);
 	error_clear(&err);
 	ASSERT_INT(cluster_file_read("/no/such.yaml", &usual, &file, &err), -ENOENT);
@@ -536,29 +538,28 @@ TEST(what_of_kinds_can_not_be_had_is_named)
 		const char *text;
 		const char *why;
 	} told[] = {
-		{ "networking: {kubeProxyMode: ipvs}\n",
-		  "f.yaml:3:29: kube-proxy runs with nftables" },
+		{ "networking: {kubeProxyMode: ipvs}\n", "f.yaml:3:29: kube-proxy uses nftables" },
 		{ "networking: {apiServerAddress: 0.0.0.0}\n",
-		  "the API answers at 127.0.0.1 only" },
-		{ "networking: {dnsSearch: [a]}\n", "'dnsSearch' is left out" },
-		{ "nodes: [{image: my/image}]\n", "'my/image' names no version" },
+		  "the API listens on 127.0.0.1 only" },
+		{ "networking: {dnsSearch: [a]}\n", "'dnsSearch' is ignored" },
+		{ "nodes: [{image: my/image}]\n", "'my/image' names no Kubernetes version" },
 		{ "nodes: [{image: 'kindest/node:v1.36.1'}]\n", "v1.36.3 instead of v1.36.1" },
 		{ "nodes: [{gpus: all}]\n", "no GPUs" },
 		{ "nodes: [{extraMounts: [{hostPath: /usr, containerPath: /u, readOnly: true, propagation: "
 		  "Bidirectional}]}]\n",
-		  "no propagation" },
+		  "mount propagation is not" },
 		{ "nodes: [{extraPortMappings: [{containerPort: 53, hostPort: 53, protocol: "
 		  "UDP}]}]\n",
-		  "this mapping of UDP is left out" },
+		  "this UDP mapping is ignored" },
 		{ "nodes: [{extraPortMappings: [{containerPort: 53}]}]\n", "no 'hostPort'" },
 		{ "kubeadmConfigPatches: ['{kind: Pod, a: b}']\n", "kubeadm has no 'Pod'" },
 		{ "kubeadmConfigPatches: ['{kind: ClusterConfiguration, controlPlaneEndpoint: "
 		  "x}']\n",
-		  "controlPlaneEndpoint of ClusterConfiguration is set by manykube itself" },
+		  "controlPlaneEndpoint of ClusterConfiguration is set by manykube" },
 		{ "nodes: [{kubeadmConfigPatches: ['{kind: JoinConfiguration, a: b}']}]\n",
-		  "JoinConfiguration is not told to this node" },
-		{ "containerdConfigPatches: ['version = 3']\n", "'version = 3' is left out" },
-		{ "containerdConfigPatchesJSON6902: ['[]']\n", "is left out" },
+		  "JoinConfiguration does not apply to this node" },
+		{ "containerdConfigPatches: ['version = 3']\n", "'version = 3' is ignored" },
+		{ "containerdConfigPatchesJSON6902: ['[]']\n", "is ignored" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(told); i++) {
@@ -591,31 +592,30 @@ TEST(files_of_kinds_can_be_wrong_too)
 		const char *text;
 		const char *why;
 	} wrong[] = {
-		{ "nodse: []\n",
-		  "f.yaml:3:1: a cluster of kind's has no field 'nodse'; did you mean "
-		  "'nodes'?" },
-		{ "networking: {ipFamily: dual}\n", "clusters here have IPv4 only" },
+		{ "nodse: []\n", "f.yaml:3:1: a cluster of kind has no field 'nodse'; did you mean "
+				 "'nodes'?" },
+		{ "networking: {ipFamily: dual}\n", "only IPv4 is supported" },
 		{ "networking: {apiServerPort: 99999}\n", "must be a port" },
 		{ "networking: {podSubnet: x}\n", "f.yaml:3:25: podSubnet: " },
-		{ "networking: {kubeProxyMode: magic}\n", "there is no kubeProxyMode 'magic'" },
+		{ "networking: {kubeProxyMode: magic}\n", "unknown kubeProxyMode 'magic'" },
 		{ "networking: []\n", "networking must be a mapping" },
 		{ "nodes: [worker]\n", "a node must be a mapping" },
 		{ "nodes: [{role: worker}]\n", "no node is a control plane" },
-		{ "nodes: [{role: boss}]\n", "there is no role 'boss'" },
+		{ "nodes: [{role: boss}]\n", "unknown role 'boss'" },
 		{ "nodes: [{image: 'kindest/node:v1.2.3'}]\n",
 		  "image: Kubernetes version 'v1.2.3'" },
 		{ "nodes: [{extraMounts: [{hostPath: /usr}]}]\n", "no 'containerPath'" },
 		{ "nodes: [{extraMounts: [{hostPath: /usr, containerPath: /etc}]}]\n",
 		  "a node needs its own" },
 		{ "nodes: [{extraPortMappings: [{hostPort: 1}]}]\n", "no 'containerPort'" },
-		{ "nodes: [{labels: {a: [b]}}]\n", "a label must be a word" },
+		{ "nodes: [{labels: {a: [b]}}]\n", "a label must be a string" },
 		{ "kubeadmConfigPatches: ['{']\n", "f.yaml:3:24: in this: text:2:1: " },
 		{ "kubeadmConfigPatches: ['a: b']\n", "a mapping with a 'kind'" },
-		{ "kubeadmConfigPatches: [{kind: x}]\n", "a patch must be a text" },
+		{ "kubeadmConfigPatches: [{kind: x}]\n", "a patch must be a string" },
 		{ "kubeadmConfigPatchesJSON6902: [{kind: ClusterConfiguration, patch: 'a'}]\n",
 		  "not a list of operations" },
 		{ "featureGates: {a: 1}\n", "must be true or false" },
-		{ "containerdConfigPatches: [[]]\n", "a patch must be a text" },
+		{ "containerdConfigPatches: [[]]\n", "a patch must be a string" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {

@@ -165,9 +165,8 @@ TEST(advice_names_a_profile_that_was_given)
 {
 	use_active_profile();
 	ASSERT_INT(RUN("needing", "-p", "dev"), -ENOENT);
-	ASSERT_STR(why.hint,
-		   "'manykube profile list' shows the clusters there are; 'manykube start "
-		   "-p dev' makes one");
+	ASSERT_STR(why.hint, "'manykube profile list' lists the clusters; 'manykube start "
+			     "-p dev' creates one");
 }
 
 TEST(damaged_settings_are_told_of_before_anything_is_done)
@@ -219,11 +218,11 @@ TEST(a_bad_profile_name_is_refused)
 TEST(suggests_the_nearest_command_but_no_hidden_one)
 {
 	ASSERT_INT(RUN("plian"), -EINVAL);
-	ASSERT_STR(why.text, "there is no command 'manykube plian'");
+	ASSERT_STR(why.text, "unknown command 'manykube plian'");
 	ASSERT_STR(why.hint, "did you mean 'manykube plain'?");
 	ASSERT(why.reason == &reason_usage);
 	ASSERT_INT(RUN("parent", "secre"), -EINVAL);
-	ASSERT_STR(why.hint, "'manykube parent --help' lists the commands there are");
+	ASSERT_STR(why.hint, "'manykube parent --help' lists the commands");
 	ASSERT_INT(RUN("secret"), 3);
 	ASSERT_INT(RUN("doas"), -EINVAL);
 	ASSERT_STR(why.hint, "did you mean 'manykube rooted'?");
@@ -233,7 +232,7 @@ TEST(suggests_the_nearest_command_but_no_hidden_one)
 	ASSERT_STR(why.hint, "there is no key: 'manykube ssh -p dev' enters nodes without an SSH "
 			     "server");
 	ASSERT_INT(RUN("plain", "--rootless"), -EINVAL);
-	ASSERT(strstr(why.hint, "only root may make nodes"));
+	ASSERT(strstr(why.hint, "only root may create nodes"));
 }
 
 TEST(counts_the_operands)
@@ -300,11 +299,11 @@ TEST(says_when_root_is_needed)
 		test_skip("cannot become another user");
 	ASSERT_INT(RUN("rooted"), -EPERM);
 	ASSERT(why.reason == &reason_not_root);
-	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted'");
+	ASSERT_STR(why.hint, "run 'sudo manykube rooted'");
 	ASSERT_INT(RUN("-p", "dev", "rooted", "-v"), -EPERM);
-	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted -p dev -v'");
+	ASSERT_STR(why.hint, "run 'sudo manykube rooted -p dev -v'");
 	ASSERT_INT(RUN("rooted", "-p", "dev"), -EPERM);
-	ASSERT_STR(why.hint, "run it as root: 'sudo manykube rooted -p dev'");
+	ASSERT_STR(why.hint, "run 'sudo manykube rooted -p dev'");
 }
 
 TEST(help_names_the_subcommands_and_options)

@@ -56,7 +56,7 @@ TEST(a_cluster_that_exists_keeps_its_driver)
 	options.driver = "other";
 	ASSERT_INT(choices_take(&options, &profile, &why), -EINVAL);
 	ASSERT_STR(why.text, "cluster 'dev' exists with --driver=" NODE_DRIVER_DEFAULT
-			     ", which can't be changed to 'other'");
+			     ", which cannot be changed to 'other'");
 	choices_take_new(&options, &profile);
 	ASSERT_STR(profile.driver, "other");
 }

@@ -114,22 +114,22 @@ TEST(what_is_left_out_is_named)
 		"\"ExtraOptions\": [{\"Component\": \"moon\", \"Key\": \"a\", \"Value\": "
 		"\"b\"}]}",
 		&import);
-	ASSERT(warns(&import, "Driver \"kvm2\" is left out: "));
+	ASSERT(warns(&import, "Driver \"kvm2\" is ignored: "));
 	ASSERT(warns(&import,
-		     "DiskSize 1000 is left out: --disk-size: a node needs at least 2 GiB"));
-	ASSERT(warns(&import, "Memory 512 is left out: "));
-	ASSERT(warns(&import, "StaticIP \"192.168.49.9\" is left out: "));
-	ASSERT(warns(&import, "\"Glitter\" [1,2] is left out: there is nothing like it here"));
-	ASSERT(warns(&import, "Addons \"ingress\" is left out: "));
-	ASSERT(warns(&import, "ExposedPorts \"80\" is left out: "));
-	ASSERT(warns(&import, "CertExpiration 5 is left out: "));
-	ASSERT(warns(&import, "Port 9443 is left out: "));
-	ASSERT(warns(&import, "\"Zone\" \"a\" is left out: there is nothing like it here"));
-	ASSERT(warns(&import, "InsecureRegistry \"10.96.0.0/12\" is left out: "));
-	ASSERT(warns(&import, "CNI \"calico\" is left out: "));
-	ASSERT(warns(&import, "ContainerRuntime \"docker\" is left out: "));
-	ASSERT(warns(&import, "FeatureGates \"Foo\" is left out: "));
-	ASSERT(warns(&import, "ServiceCIDR \"fd00::/64\" is left out: "));
+		     "DiskSize 1000 is ignored: --disk-size: a node needs at least 2 GiB"));
+	ASSERT(warns(&import, "Memory 512 is ignored: "));
+	ASSERT(warns(&import, "StaticIP \"192.168.49.9\" is ignored: "));
+	ASSERT(warns(&import, "\"Glitter\" [1,2] is ignored: not supported"));
+	ASSERT(warns(&import, "Addons \"ingress\" is ignored: "));
+	ASSERT(warns(&import, "ExposedPorts \"80\" is ignored: "));
+	ASSERT(warns(&import, "CertExpiration 5 is ignored: "));
+	ASSERT(warns(&import, "Port 9443 is ignored: "));
+	ASSERT(warns(&import, "\"Zone\" \"a\" is ignored: not supported"));
+	ASSERT(warns(&import, "InsecureRegistry \"10.96.0.0/12\" is ignored: "));
+	ASSERT(warns(&import, "CNI \"calico\" is ignored: "));
+	ASSERT(warns(&import, "ContainerRuntime \"docker\" is ignored: "));
+	ASSERT(warns(&import, "FeatureGates \"Foo\" is ignored: "));
+	ASSERT(warns(&import, "ServiceCIDR \"fd00::/64\" is ignored: "));
 	ASSERT(warns(&import, "ExtraOptions {"));
 	ASSERT_INT(import.warnings.count, 16);
 	ASSERT(!import.options.service_subnet);
@@ -149,7 +149,7 @@ TEST(the_first_control_plane_is_the_primary)
 	ASSERT_STR(import.nodes[1].name, "node-3");
 	ASSERT_STR(import.nodes[2].name, "node-1");
 	ASSERT_STR(import.nodes[3].name, "m04");
-	ASSERT(warns(&import, "node \"M_1\" is called 'node-3' here"));
+	ASSERT(warns(&import, "node \"M_1\" is renamed to 'node-3'"));
 	ASSERT_INT(import.warnings.count, 1);
 	for (size_t i = 0; i < import.node_count; i++)
 		ASSERT_INT(import.nodes[i].control_plane, i == 0 || i == 3);
@@ -203,8 +203,8 @@ TEST(what_is_wrong_is_said)
 	} bad[] = {
 		{ "", "line 1, column 0: " },
 		{ "{\"Name\":\n nonsense}", "line 2, column 9: " },
-		{ "[]", "no config.json of minikube's" },
-		{ "{\"Name\": \"x\"}", "no config.json of minikube's" },
+		{ "[]", "not a config.json of minikube" },
+		{ "{\"Name\": \"x\"}", "not a config.json of minikube" },
 		{ "{\"Name\": 5, " KUBERNETES "}", "'Name' is not a string" },
 		{ "{\"Name\": \"x\", \"Memory\": \"2g\", " KUBERNETES "}",
 		  "'Memory' is not a whole number" },
@@ -296,11 +296,11 @@ TEST(nodes_keep_versions_of_their_own_where_they_can)
 		&import);
 	ASSERT_OK(import_choose_version(&import, NULL, &err));
 	ASSERT_INT(import.warnings.count, 3);
-	ASSERT(warns(&import, "node 'main' had Kubernetes \"v1.35.4\" of its own; here it has "
+	ASSERT(warns(&import, "node 'main' had Kubernetes \"v1.35.4\"; here it has "
 			      "v1.36.3"));
-	ASSERT(warns(&import, "node 'patch' had Kubernetes \"v1.35.1\" of its own; here it has "
+	ASSERT(warns(&import, "node 'patch' had Kubernetes \"v1.35.1\"; here it has "
 			      "v1.35.4"));
-	ASSERT(warns(&import, "node 'ancient' had Kubernetes \"v1.20.0\" of its own; here it has "
+	ASSERT(warns(&import, "node 'ancient' had Kubernetes \"v1.20.0\"; here it has "
 			      "v1.36.3"));
 	ASSERT_OK(import_register(&import, "demo", &made, &err));
 	ASSERT_STR(made.nodes[0].kubernetes_version, "v1.36.3");

@@ -267,12 +267,12 @@ TEST(lists_grow_and_replace_their_default)
 TEST(suggests_the_nearest_option)
 {
 	ASSERT_INT(PARSE("--noeds=3"), -EINVAL);
-	ASSERT_STR(why.text, "there is no option '--noeds'; did you mean '--nodes'?");
+	ASSERT_STR(why.text, "unknown option '--noeds'; did you mean '--nodes'?");
 	ASSERT(why.reason == &reason_usage);
 	ASSERT_INT(PARSE("--colour"), -EINVAL);
-	ASSERT_STR(why.text, "there is no option '--colour'");
+	ASSERT_STR(why.text, "unknown option '--colour'");
 	ASSERT_INT(PARSE("-fz"), -EINVAL);
-	ASSERT_STR(why.text, "there is no option '-z' (in '-fz')");
+	ASSERT_STR(why.text, "unknown option '-z' (in '-fz')");
 	ASSERT_INT(PARSE("--no-nodes"), -EINVAL);
 	ASSERT_INT(PARSE("--no-"), -EINVAL);
 	ASSERT_INT(PARSE("--="), -EINVAL);
@@ -281,16 +281,16 @@ TEST(suggests_the_nearest_option)
 TEST(options_that_do_not_exist_are_refused_with_what_to_use_instead)
 {
 	ASSERT_INT(PARSE("--driver=docker"), -EINVAL);
-	ASSERT_STR(why.text, "there is no option '--driver=docker'");
+	ASSERT_STR(why.text, "unknown option '--driver=docker'");
 	ASSERT_STR(why.hint, "there is only one");
 	ASSERT(why.reason == &reason_usage);
 	ASSERT_INT(PARSE("-d", "docker"), -EINVAL);
-	ASSERT_STR(why.text, "there is no option '--driver=docker'");
+	ASSERT_STR(why.text, "unknown option '--driver=docker'");
 	ASSERT_INT(PARSE("--vm"), -EINVAL);
-	ASSERT_STR(why.text, "there is no option '--vm'");
+	ASSERT_STR(why.text, "unknown option '--vm'");
 	/* Nor are they suggested. */
 	ASSERT_INT(PARSE("--drivr=x"), -EINVAL);
-	ASSERT_STR(why.text, "there is no option '--drivr'");
+	ASSERT_STR(why.text, "unknown option '--drivr'");
 	ASSERT_INT(PARSE("--cni=flannel"), -EINVAL);
 	ASSERT_STR(why.hint, "use none");
 }

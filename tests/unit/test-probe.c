@@ -159,12 +159,12 @@ TEST(names_the_firewalls_that_drop_what_they_do_not_know)
 		"\t\ttype filter hook forward priority 0; policy drop;\n\t}\n}\n";
 
 	assert_judged(chains, PROBE_WARNING,
-		      "'inet strict' of nftables drops what it does not know, so nodes may not "
+		      "nftables table 'inet strict' drops traffic by default, so nodes may not "
 		      "reach this host or the outside");
-	assert_judged(docker, PROBE_OK, "iptables is told to let pass what clusters need");
+	assert_judged(docker, PROBE_OK, "clusters add their own iptables rules");
 	assert_judged("table inet firewalld {\n}\n", PROBE_OK,
-		      "firewalld has clusters' bridges in the zone 'manykube'");
-	assert_judged("table ip nat {\n}\n", PROBE_OK, "nothing is dropped by default");
+		      "firewalld puts clusters' bridges into the zone 'manykube'");
+	assert_judged("table ip nat {\n}\n", PROBE_OK, "no firewall drops traffic by default");
 }
 
 TEST(refuses_what_there_is_no_room_for)

@@ -212,7 +212,7 @@ TEST(what_a_cluster_was_made_with_stays_and_what_may_change_does)
 	options.dns_domain = "two.test";
 	ASSERT_INT(choices_take(&options, &profile, &why), -EINVAL);
 	ASSERT_STR(why.text,
-		   "cluster 'dev' exists with --dns-domain=one.test, which can't be changed to "
+		   "cluster 'dev' exists with --dns-domain=one.test, which cannot be changed to "
 		   "'two.test'");
 	strlist_release(&options.ports);
 }
@@ -296,7 +296,7 @@ TEST(what_becomes_of_a_cluster_that_exists_is_told)
 	ASSERT_STR(told.items[1], "Changing --host-access from 8080 to 9090");
 	ASSERT_STR(told.items[0],
 		   "Adding to --ports: 8081:30081@node-2, 9090; it replaces 127.0.0.1:8081:1; "
-		   "8080:30080, 8082 stay; 'manykube apply' removes what its file does not have");
+		   "8080:30080, 8082 stay; 'manykube apply' removes what is not in its file");
 	strlist_release(&options.ports);
 }
 

@@ -129,8 +129,8 @@ TEST(nobody_is_sent_to_recover_what_is_only_paused)
 	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube unpause'");
 	end_node(&nodes[1], "Paused");
 	assert_quorum(nodes, 3,
-		      "1 of 3 healthy, and 2 are needed: 'manykube unpause' lets what is paused "
-		      "go on");
+		      "1 of 3 healthy, and 2 are needed: 'manykube unpause' resumes paused "
+		      "nodes");
 	end_node(&nodes[2], "Stopped");
 	assert_quorum(nodes, 3, "0 of 3 healthy, and 2 are needed: 'manykube unpause'");
 }
@@ -240,21 +240,20 @@ TEST(each_defect_is_a_line_with_what_to_do)
 	worker.disk_bytes = 1;
 	assert_defects(&profile, nodes, 2,
 		       "node 'w' reports DiskPressure: it is full; remove images or files from its "
-		       "disk, or let that grow with 'manykube node set w --disk-size=SIZE'");
+		       "disk, or enlarge it with 'manykube node set w --disk-size=SIZE'");
 	worker.disk_bytes = 0;
 	nodes[1].pressure = NULL;
 	nodes[1].kubelet = "Stopped";
 	nodes[1].readiness = "NotReady";
 	nodes[1].why = (char *)"its kubelet does not run";
 	assert_defects(&profile, nodes, 2,
-		       "node 'w' is NotReady: its kubelet does not run; 'manykube logs -n w' may "
-		       "tell more");
+		       "node 'w' is NotReady: its kubelet does not run; see 'manykube logs w'");
 	end_node(&nodes[0], "Stopped");
 	end_node(&nodes[1], "Stopped");
 	worker.phase = NODE_LEAVING;
 	assert_defects(&profile, nodes, 2,
-		       "node 'a' does not run: 'manykube node start a' brings it up\n"
-		       "the deletion of node 'w' was interrupted: delete it again to finish that");
+		       "node 'a' is not running: 'manykube node start a' starts it\n"
+		       "the deletion of node 'w' was interrupted: delete it again to finish");
 	worker.phase = NODE_PLANNED;
 }
 
@@ -267,10 +266,8 @@ TEST(a_network_that_is_the_users_to_install_is_no_defect)
 	nodes[0].why = (char *)"reason:NetworkPluginNotReady";
 	assert_defects(&profile, nodes, 1, "");
 	profile.cni = (char *)"auto";
-	assert_defects(
-		&profile, nodes, 1,
-		"node 'w' is NotReady: reason:NetworkPluginNotReady; 'manykube logs -n w' may "
-		"tell more");
+	assert_defects(&profile, nodes, 1,
+		       "node 'w' is NotReady: reason:NetworkPluginNotReady; see 'manykube logs w'");
 }
 
 TEST(a_front_door_that_leads_nowhere_degrades_a_cluster)
@@ -466,7 +463,7 @@ TEST(without_the_api_there_is_what_the_host_knows)
 	ASSERT_STR(detail.nodes[1].version, "v1.36.3");
 	ASSERT_STR(detail.nodes[3].state, "Absent");
 	assert_readiness(&nodes[0], "NotReady", "its API server does not answer");
-	assert_readiness(&nodes[1], "Stopped", "it does not run");
+	assert_readiness(&nodes[1], "Stopped", "it is not running");
 	assert_readiness(&nodes[2], "Paused", NULL);
 	assert_readiness(&nodes[3], "Nonexistent", NULL);
 }

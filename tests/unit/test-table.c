@@ -108,7 +108,7 @@ static struct node_status statuses[] = {
 static struct cluster_status cluster = { statuses, 2 };
 static struct node_detail details[] = {
 	{ "Ready", true, NULL, (char *)"v1.36.3", 7, -1 },
-	{ "Stopped", false, (char *)"it does not run", (char *)"v1.36.3", -1, -1 },
+	{ "Stopped", false, (char *)"it is not running", (char *)"v1.36.3", -1, -1 },
 };
 static struct cluster_detail detail = { details, 2 };
 
@@ -208,15 +208,15 @@ TEST(problems_come_with_what_to_do)
 	ASSERT_STR(text, "dev: Degraded, 2 nodes, API\n"
 			 "  https://127.0.0.1:16443\n"
 			 "\n"
-			 "node-2 is Stopped: it does not\n"
-			 "  run\n"
+			 "node-2 is Stopped: it is not\n"
+			 "  running\n"
 			 "'manykube start -p dev'\n"
 			 "repairs it\n"
 			 "\n"
-			 "node-2 is Stopped: it does not\n"
-			 "  run\n"
-			 "'manykube start' works on it\n"
-			 "just now: Joining node-2\n");
+			 "node-2 is Stopped: it is not\n"
+			 "  running\n"
+			 "'manykube start' is working on\n"
+			 "it: Joining node-2\n");
 	free(text);
 }
 
@@ -233,7 +233,7 @@ TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_repaired)
 	node_table_print_problems(&profile, &damaged, &detail, &quiet, &wide, out);
 	statuses[0].kubeconfig = before;
 	ASSERT_INT(fclose(out), 0);
-	ASSERT(strstr(text, "kubectl can't use this cluster: /k:1:2: odd\n"));
+	ASSERT(strstr(text, "kubectl cannot use this cluster: /k:1:2: odd\n"));
 	ASSERT(strstr(text, "correct or remove that kubeconfig"));
 	ASSERT(!strstr(text, "repairs"));
 	free(text);

@@ -77,7 +77,7 @@ TEST(what_is_wrong_is_named_with_its_place)
 		{ "a: *b\n", "file:1:4: there is no anchor 'b'" },
 		{ "a: &a [*a]\n", "file:1:8: there is no anchor 'a'" },
 		{ "a: !!str x\n", "file:1:4: tags" },
-		{ "? [a]\n: 1\n", "file:1:3: a key must be a word" },
+		{ "? [a]\n: 1\n", "file:1:3: a key must be a string" },
 		{ "a: \"x\\0\"\n", "file:1:4: there is a control character" },
 		{ "\"x\\ny\": 1\n", "file:1:1: there is a control character" },
 		{ "a: \"\\x9b\"\n", "file:1:4: there is a control character" },
