@@ -75,18 +75,31 @@ static bool is_still_sick(const struct cluster_status *status, const char *name)
 	return !parse_is_dns_label(name);
 }
 
-void activity_settle(struct activity *activity, const struct cluster_status *status)
+/* Whether FAILURE is about nodes that are all gone or well by now. */
+static bool is_about_well_nodes(const char *failure, const struct cluster_status *status)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	const char *list = activity->failure ? strstr(activity->failure, WAITED_FOR) : NULL;
+	const char *list = strstr(failure, WAITED_FOR);
 	const char *name;
 
 	if (!list)
-		return;
+		return false;
 	strlist_split(&names, list + strlen(WAITED_FOR), ',');
 	strlist_for_each(name, &names)
 		if (is_still_sick(status, name + strspn(name, " ")))
-			return;
+			return false;
+	return true;
+}
+
+void activity_settle(struct activity *activity, const struct cluster_status *status)
+{
+	enum health health = health_of_cluster(status, NULL);
+
+	if (!activity->failure)
+		return;
+	if (health != HEALTH_OK && health != HEALTH_HAPPY &&
+	    !is_about_well_nodes(activity->failure, status))
+		return;
 	replace_text_member(&activity->failure, NULL);
 	if (!activity->busy_with) {
 		replace_text_member(&activity->step, NULL);

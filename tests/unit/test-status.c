@@ -363,6 +363,8 @@ TEST(a_failure_to_wait_for_nodes_ends_with_the_nodes)
 	assert_settled(TIMED_OUT("no answer: refused"), nodes, 3,
 		       "timed out waiting for nodes: no answer: refused");
 	assert_settled(ERROR_EVENT, nodes, 3, "no room");
+	nodes[1].readiness = "Ready";
+	assert_settled(ERROR_EVENT, nodes, 3, NULL);
 }
 
 static json_t *node_object(const char *name, const char *ready, bool cordoned)
