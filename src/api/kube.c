@@ -10,8 +10,13 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "data/pki.h"
 
 #define ANSWER_LIMIT (64u << 20)
+
+/* Parsed, the smallest value takes some 240 bytes; all nodes and pods of a large cluster have a
+ * tenth of this. */
+#define VALUES_LIMIT (1u << 20)
 
 /* By enum kube_verb. */
 static const char *const methods[] = { "GET", "GET", "POST", "PATCH", "PATCH", "DELETE" };
@@ -33,6 +38,9 @@ int kube_new(const char *server, const char *ca_pem, const char *cert_pem, const
 
 	if (r < 0)
 		return r;
+	if (pki_is_encrypted(ca_pem) || pki_is_encrypted(cert_pem) || pki_is_encrypted(key_pem))
+		return error_set(err, -EBADMSG, "the certificates for '%s' need a pass phrase",
+				 server);
 	kube->server = xstrdup(server);
 	kube->ca = xstrdup(ca_pem);
 	kube->cert = xstrdup(cert_pem);
@@ -245,6 +253,17 @@ static void log_answer(enum kube_verb verb, const char *path, int status)
 		log_debug("API: %s %s: %s", methods[verb], path, words);
 }
 
+/* At least as many as there are values in TEXT.  An API server of a hostile node may send nothing
+ * but those. */
+static size_t count_values(const struct strbuf *text)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < text->len; i++)
+		count += text->text[i] == ',' || text->text[i] == '{' || text->text[i] == '[';
+	return count;
+}
+
 int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const json_t *body,
 		 unsigned timeout_ms, json_t **ret_answer, struct error *err)
 {
@@ -257,6 +276,8 @@ int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const
 	log_answer(verb, path, status);
 	if (status < 0)
 		return status;
+	if (count_values(&text) > VALUES_LIMIT)
+		return error_set(err, -EBADMSG, "the API's answer to '%s' is too large", path);
 	answer = json_loadb(text.text, text.len, 0, NULL);
 	if (status >= 300) {
 		const char *message = json_string_value(json_object_get(answer, "message"));

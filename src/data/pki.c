@@ -26,18 +26,31 @@ static int fail(struct error *err, const char *what)
 	return error_set(err, -EBADMSG, "cannot %s: %s", what, words);
 }
 
+/* Without this OpenSSL asks for a pass phrase on the terminal: node root chooses what is read. */
+static int refuse_pass_phrase(arg_unused char *buf, arg_unused int size, arg_unused int writes,
+			      arg_unused void *data)
+{
+	return 0;
+}
+
+bool pki_is_encrypted(const char *pem)
+{
+	/* "BEGIN ENCRYPTED PRIVATE KEY" or "Proc-Type: 4,ENCRYPTED". */
+	return strstr(pem, "ENCRYPTED");
+}
+
 static X509 *read_cert(const char *pem)
 {
 	cleanup_with(BIO_free_allp) BIO *in = BIO_new_mem_buf(pem, -1);
 
-	return in ? PEM_read_bio_X509(in, NULL, NULL, NULL) : NULL;
+	return in ? PEM_read_bio_X509(in, NULL, refuse_pass_phrase, NULL) : NULL;
 }
 
 static EVP_PKEY *read_key(const char *pem)
 {
 	cleanup_with(BIO_free_allp) BIO *in = BIO_new_mem_buf(pem, -1);
 
-	return in ? PEM_read_bio_PrivateKey(in, NULL, NULL, NULL) : NULL;
+	return in ? PEM_read_bio_PrivateKey(in, NULL, refuse_pass_phrase, NULL) : NULL;
 }
 
 static bool set_serial(X509 *cert)

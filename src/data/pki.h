@@ -23,3 +23,7 @@ int pki_read_times(const char *pem, struct pki_times *ret_times, struct error *e
 /* Whether at NOW so little of that time is left that the certificate should be renewed: less than
  * 30 days, or than a third of all of it if that is shorter. */
 bool pki_is_ending(const struct pki_times *times, int64_t now);
+
+/* Whether a pass phrase is needed to read any part of PEM.  libcurl asks for it on the terminal, or
+ * crashes. */
+bool pki_is_encrypted(const char *pem);

@@ -23,8 +23,8 @@ void activity_read(const struct profile *profile, struct activity *ret);
 /* The steps and the failure that the events TEXT end with; lines that are no events are skipped. */
 void activity_parse(const char *text, struct activity *ret);
 
-/* Forget a failure if the cluster is well by now, and a failure to wait for nodes if each of them is
- * gone or well. */
+/* Forget a failure if the cluster is well by now, and a failure to wait for nodes if each of them
+ * is gone or well. */
 void activity_settle(struct activity *activity, const struct cluster_status *status);
 
 void activity_release(struct activity *activity);

@@ -69,8 +69,9 @@ bool node_has(const struct profile *profile, const struct node *node, const char
 	cleanup_free char *full = path_in_node(path);
 	struct node_file_info info;
 
+	/* Node root can have anything there that cannot be looked at, such as a link or a lease. */
 	return cluster_node_open(profile, node, &at, NULL) == 0 &&
-	       at.driver->files->look(&at.spec, full, &info, NULL) == 0;
+	       at.driver->files->look(&at.spec, full, &info, NULL) != -ENOENT;
 }
 
 int node_rename(const struct profile *profile, const struct node *node, const char *from,

@@ -3,6 +3,9 @@
 
 #include "authority.h"
 #include "base/clock.h"
+#include <poll.h>
+#include <unistd.h>
+
 #include "data/pki.h"
 #include "test.h"
 
@@ -94,4 +97,24 @@ TEST(a_certificate_ends_with_its_last_month_or_its_last_third)
 
 		ASSERT_INT(pki_is_ending(&times, 1000000), cases[i].is_ending);
 	}
+}
+
+TEST(nobody_is_asked_for_a_pass_phrase)
+{
+	static const char pem[] = "-----BEGIN CERTIFICATE-----\n"
+				  "Proc-Type: 4,ENCRYPTED\n"
+				  "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"
+				  "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
+				  "-----END CERTIFICATE-----\n";
+	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pki_times times;
+	int ends[2];
+
+	/* Without a terminal OpenSSL reads standard input. */
+	(void)setsid();
+	ASSERT(pipe(ends) == 0 && write(ends[1], "secret\n", 7) == 7);
+	ASSERT(dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
+	ASSERT_INT(pki_read_times(pem, &times, NULL), -EBADMSG);
+	ASSERT(poll(&typed, 1, 0) == 1);
+	ASSERT(pki_is_encrypted(pem));
 }
