@@ -1,16 +1,14 @@
 /*
- * Changing a cluster to match a file.
+ * Changing a cluster to match a file, in this order:
  *
- * How it works:
+ *  1. changes of the cluster itself, and of nodes that do not run, are recorded;
+ *  2. one start adds the missing nodes, starts those that are down, and applies the recorded
+ *     changes;
+ *  3. labels, taints and limits are changed;
+ *  4. nodes are restarted, then others are replaced, one after another;
+ *  5. nodes that are not in the file are deleted, if requested.
  *
- *  1. what the cluster itself has, and settings of nodes that do not run, are written down;
- *  2. one start adds the nodes that are missing, brings up what is down, and takes up what was
- *     written down;
- *  3. labels, taints and limits change;
- *  4. nodes are restarted, then others deleted and made anew, one after another;
- *  5. nodes go that the file does not have, if that was asked for.
- *
- * So there are never fewer control planes than in the beginning, but for the one at work.
+ * So at any time, at most one control plane is missing compared to the beginning.
  */
 
 #include "cluster/apply.h"
@@ -36,7 +34,7 @@ struct applying {
 	struct observer *observer;
 };
 
-/* A node that is gone is not to wait for what it becomes of: get that first. */
+/* Get the payload of a replacement before the old node is deleted. */
 static int get_payloads(const struct applying *applying, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -63,7 +61,7 @@ static int get_payloads(const struct applying *applying, struct error *err)
 	return r;
 }
 
-/* Have NODE of PROFILE be as the file says in all that it takes up when it is started. */
+/* Change the settings of NODE of PROFILE that take effect when it is started, as the file says. */
 static void take_settings(const struct applying *applying, const struct profile *profile,
 			  struct node *node)
 {
@@ -71,7 +69,7 @@ static void take_settings(const struct applying *applying, const struct profile 
 	struct node wanted = { .control_plane = node->control_plane };
 	const struct setting *field;
 
-	/* A file without nodes: it is only outdated. */
+	/* In a file without nodes, the node is only outdated. */
 	if (!options)
 		return;
 	plan_settings(profile, options, &wanted);
@@ -113,8 +111,8 @@ static int write_down(const struct applying *applying, struct error *err)
 	return r;
 }
 
-/* Start the nodes called ONLY (NULL: all) after the COUNT nodes ADD were added; with TRUST_RUNNING
- * members that run are not waited for. */
+/* Start the nodes called ONLY (NULL: all) after adding the COUNT nodes ADD.  With TRUST_RUNNING, do
+ * not wait for members that run. */
 static int start_for_apply(const struct applying *applying, const struct node_options *add,
 			   size_t count, struct strlist *only, bool trust_running,
 			   struct error *err)
@@ -135,7 +133,7 @@ static int start_for_apply(const struct applying *applying, const struct node_op
 	if (r < 0 || !outcome.only_registered)
 		return r;
 	(void)error_because(err, &reason_api_not_running, -ESRCH,
-			    "no control plane of cluster '%s' runs, and '%s' has none of them",
+			    "no control plane of cluster '%s' runs, and '%s' does not list any",
 			    applying->name, applying->file->source);
 	return error_hint(err, -ESRCH, "'manykube start' brings all up");
 }
@@ -151,7 +149,7 @@ static int remove_node(const struct applying *applying, const char *name, struct
 					   applying->observer, &api_knows, err);
 }
 
-/* Nodes that are to be added may be half deleted. */
+/* Nodes that are to be added may be partly deleted. */
 static int finish_deletions(const struct applying *applying, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -186,9 +184,8 @@ static int bring_all_up(const struct applying *applying, struct error *err)
 			       err);
 }
 
-/* What of CHANGE goes and comes, as cluster_change_node() wants it; a taint is known by its effect,
- * too. */
-static void take_words(const struct apply_change *change, struct strlist *ret)
+/* Convert CHANGE to words for cluster_change_node(); removing a taint needs its effect, too. */
+static void collect_word_changes(const struct apply_change *change, struct strlist *ret)
 {
 	const char *word;
 
@@ -202,9 +199,9 @@ static void take_words(const struct apply_change *change, struct strlist *ret)
 		strlist_add_all(ret, change->gained.items);
 }
 
-/* What of STEP changes while the node runs, which is WANTED in the end. */
-static bool take_changes(const struct apply_step *step, const struct node *wanted,
-			 struct node_settings *ret)
+/* The changes of STEP that a running node can get; WANTED is the node after all changes. */
+static bool collect_live_changes(const struct apply_step *step, const struct node *wanted,
+				 struct node_settings *ret)
 {
 	bool any = false;
 
@@ -215,9 +212,9 @@ static bool take_changes(const struct apply_step *step, const struct node *wante
 		if (!setting)
 			continue;
 		if (setting->effect == SETTING_AT_ONCE) {
-			take_words(change, setting_in_node(setting, ret));
+			collect_word_changes(change, setting_in_node(setting, ret));
 		} else if (setting->effect == SETTING_HELD_TO && step->action == APPLY_CHANGE) {
-			/* A node that is restarted takes them up then. */
+			/* A node that is restarted gets them with the restart. */
 			setting_borrow(setting, setting_in_node(setting, &wanted->settings),
 				       setting_in_node(setting, ret));
 			setting_say_all(setting, setting_in_node(setting, ret));
@@ -241,7 +238,7 @@ static int change_at_once(const struct applying *applying, const struct apply_st
 
 	if (r == 0 && options)
 		plan_settings(&profile, options, &wanted);
-	if (r == 0 && take_changes(step, &wanted, &changes)) {
+	if (r == 0 && collect_live_changes(step, &wanted, &changes)) {
 		observe_begin(applying->observer, "changing node", step->node);
 		r = cluster_change_node(&profile, step->node, &changes, &needs_restart, err);
 		observe_end(applying->observer, "changing node", step->node, r == 0);
@@ -252,9 +249,11 @@ static int change_at_once(const struct applying *applying, const struct apply_st
 	return r;
 }
 
-/* Stop the node called ONLY; a control plane stays a member of etcd if the others are enough. */
-static int stop(const struct applying *applying, struct profile *profile,
-		const struct strlist *only, struct error *err)
+/*
+ * Stop the node called ONLY; a control plane stays a member of etcd if the others are a majority.
+ */
+static int stop_for_apply(const struct applying *applying, struct profile *profile,
+			  const struct strlist *only, struct error *err)
 {
 	int r = cluster_leave_to_stop(profile, only, true, applying->observer, NULL);
 
@@ -284,15 +283,16 @@ static int restart_step(const struct applying *applying, const struct apply_step
 		return r;
 	world->after("note restart");
 	strlist_add(&only, step->node);
-	r = stop(applying, &profile, &only, err);
+	r = stop_for_apply(applying, &profile, &only, err);
 	if (r < 0)
 		return r;
 	r = start_for_apply(applying, NULL, 0, &only, false, err);
 	if (r < 0 && err && !err->hint)
-		(void)error_hint(err, r,
-				 "apply the file with what '%s' had before to have it back, or "
-				 "again once what it lacks is there",
-				 step->node);
+		(void)error_hint(
+			err, r,
+			"apply the file with the previous settings of '%s' to restore it, or "
+			"apply it again when the cause is fixed",
+			step->node);
 	return r;
 }
 

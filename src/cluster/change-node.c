@@ -1,4 +1,4 @@
-/* Changing a node that exists. */
+/* Changing an existing node. */
 
 #include "cluster/change-node.h"
 
@@ -21,8 +21,8 @@
 #define POLL_MS  200
 #define COUNT_MS 20000
 
-static int tell_api(const struct profile *profile, const struct node *node,
-		    const struct node_settings *changes, struct error *err)
+static int update_node_object(const struct profile *profile, const struct node *node,
+			      const struct node_settings *changes, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist taints = STRLIST_INIT;
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
@@ -34,7 +34,7 @@ static int tell_api(const struct profile *profile, const struct node *node,
 		return 0;
 	r = world->kube(profile, KUBE_GET, path, NULL, &object, err);
 	if (r < 0) {
-		(void)error_prefix(err, r, "labels and taints are the API's");
+		(void)error_prefix(err, r, "labels and taints cannot be changed without the API");
 		return error_reason(err, r, &reason_api_not_running);
 	}
 	(void)json_object_set_new(patch, "metadata",
@@ -49,9 +49,10 @@ static int tell_api(const struct profile *profile, const struct node *node,
 	return world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
 }
 
-/* What the kubelet of NODE told last, and when, for the caller to free; NULL if there is nothing.
+/*
+ * The last status that the kubelet of NODE reported, for the caller to free; NULL if there is none.
  */
-static char *last_report(const struct profile *profile, const struct node *node)
+static char *last_status(const struct profile *profile, const struct node *node)
 {
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
 	json_auto_t *object = NULL;
@@ -60,16 +61,17 @@ static char *last_report(const struct profile *profile, const struct node *node)
 	if (world->kube(profile, KUBE_GET, path, NULL, &object, NULL) < 0)
 		return NULL;
 	status = json_object_get(object, "status");
-	/* It may have the same capacity with other limits: all CPUs, and as many as there are.  Its
-	 * conditions say when it told that. */
+	/* Compare the whole status: the capacity may be the same with other limits, but the
+	 * conditions contain the time of the report. */
 	return json_object_get(status, "capacity") ? json_dumps(status, JSON_SORT_KEYS) : NULL;
 }
 
-/* Have the kubelet look at its machine again, and wait until it has told what it saw. */
-static int count_anew(const struct profile *profile, const struct node *node, struct error *err)
+/* Restart the kubelet, so that it determines the capacity again, and wait for its report. */
+static int refresh_capacity(const struct profile *profile, const struct node *node,
+			    struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *before = last_report(profile, node);
+	cleanup_free char *before = last_status(profile, node);
 	int64_t deadline_ms = clock_now_ms() + COUNT_MS;
 	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline_ms);
 	int r;
@@ -77,7 +79,7 @@ static int count_anew(const struct profile *profile, const struct node *node, st
 	strlist_add(&names, "kubelet");
 	r = cluster_node_restart(profile, node, &names, deadline_ms, err);
 	while (r == 0 && before) {
-		cleanup_free char *now = last_report(profile, node);
+		cleanup_free char *now = last_status(profile, node);
 
 		if (!now || strcmp(now, before) != 0 || !clock_poll(deadline_ms, POLL_MS))
 			break;
@@ -85,9 +87,9 @@ static int count_anew(const struct profile *profile, const struct node *node, st
 	return r;
 }
 
-/* Hold the node to its new limits; RET_COUNTS: Kubernetes counts with them. */
-static int limit(const struct profile *profile, const struct node *node, bool *ret_counts,
-		 struct error *err)
+/* Apply the new limits to the node; RET_COUNTS: Kubernetes knows them. */
+static int apply_limits(const struct profile *profile, const struct node *node, bool *ret_counts,
+			struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -100,14 +102,15 @@ static int limit(const struct profile *profile, const struct node *node, bool *r
 	if (r < 0)
 		return r;
 	world->after("limit node");
-	if (node->phase == NODE_JOINED && count_anew(profile, node, &why) < 0) {
-		log_debug("the kubelet of node '%s' runs on: %s", node->name, why.text);
+	if (node->phase == NODE_JOINED && refresh_capacity(profile, node, &why) < 0) {
+		log_debug("the kubelet of node '%s' was not restarted: %s", node->name, why.text);
 		*ret_counts = false;
 	}
 	return 0;
 }
 
-/* A disk can only grow, and only where there is one; a node that is yet to be made may get any. */
+/* A disk can only grow, and cannot be added later; a node that was not created yet may get any
+ * size. */
 static int check_disk(const struct profile *profile, const struct node *node, uint64_t bytes,
 		      struct error *err)
 {
@@ -116,10 +119,11 @@ static int check_disk(const struct profile *profile, const struct node *node, ui
 	if (r < 0 || !bytes || cluster_node_state(profile, node) == NODE_ABSENT)
 		return r;
 	if (!node->disk_bytes) {
-		(void)error_because(err, &reason_usage, -EINVAL,
-				    "node '%s' was made without a disk of its own, and can't get "
-				    "one any more",
-				    node->name);
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"node '%s' was created without a disk of its own, and cannot get "
+			"one later",
+			node->name);
 		return error_hint(err, -EINVAL,
 				  "'manykube node add --disk-size=SIZE' adds a node that has one");
 	}
@@ -127,12 +131,13 @@ static int check_disk(const struct profile *profile, const struct node *node, ui
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "the disk of node '%s' has %llu MiB, and can only grow",
 				    node->name, (unsigned long long)(node->disk_bytes >> 20));
-		return error_hint(err, -EINVAL, "give more, or add a node with a smaller disk");
+		return error_hint(err, -EINVAL,
+				  "use a larger size, or add a node with a smaller disk");
 	}
 	return 0;
 }
 
-/* Take up the limits of CHANGES; returns whether they are others. */
+/* Copy the limits of CHANGES to NODE; returns whether they differ. */
 static bool take_limits(const struct node_settings *changes, struct node *node)
 {
 	unsigned cpus = plan_cpus(changes->cpus, node->cpus);
@@ -144,7 +149,7 @@ static bool take_limits(const struct node_settings *changes, struct node *node)
 	return differ;
 }
 
-/* A paused API would neither answer nor refuse to.  The disk is none of its business. */
+/* A paused API would not answer.  A change of the disk does not need it. */
 static int check_awake(const struct profile *profile, const struct node *node,
 		       const struct node_settings *changes, struct error *err)
 {
@@ -171,9 +176,9 @@ int cluster_change_node(struct profile *profile, const char *name,
 		r = labels_change(&node->labels, &changes->labels, err);
 	if (r == 0)
 		r = labels_change_taints(&node->taints, &changes->taints, err);
-	/* A node that never joined gets them when it does. */
+	/* A node that has not joined gets them when it does. */
 	if (r == 0 && node->phase == NODE_JOINED)
-		r = tell_api(profile, node, changes, err);
+		r = update_node_object(profile, node, changes, err);
 	if (r < 0)
 		return r;
 	grows = changes->disk_bytes && changes->disk_bytes != node->disk_bytes &&
@@ -183,7 +188,7 @@ int cluster_change_node(struct profile *profile, const char *name,
 	if (node->control_plane)
 		node->worker = !strlist_has(&node->taints, CONTROL_PLANE_TAINT);
 	if (take_limits(changes, node))
-		r = limit(profile, node, &counts, err);
+		r = apply_limits(profile, node, &counts, err);
 	*ret_needs_restart = grows || !counts;
 	node->outdated = node->outdated || *ret_needs_restart;
 	if (r == 0)

@@ -1,4 +1,4 @@
-/* Delete: remove a cluster and everything that was made for it. */
+/* Deleting a cluster and everything that was created for it. */
 
 #include <string.h>
 
@@ -36,8 +36,8 @@ static int destroy_nodes(const struct profile *profile, struct observer *observe
 	return 0;
 }
 
-/* What is known of a cluster whose profile can't be read: where it is, and so its bridge. */
-static int guess_profile(const char *name, struct profile *ret, struct error *err)
+/* For a cluster whose profile cannot be read: its directory, which determines its bridge. */
+static int derive_profile(const char *name, struct profile *ret, struct error *err)
 {
 	int r;
 
@@ -48,7 +48,7 @@ static int guess_profile(const char *name, struct profile *ret, struct error *er
 	return r;
 }
 
-/* What nodes had together, for every driver that the cluster's nodes may have had. */
+/* Remove what nodes share, for every driver that the cluster's nodes may have had. */
 static int destroy_shared(const struct profile *profile, struct error *err)
 {
 	const struct node_driver *driver;
@@ -65,7 +65,7 @@ void cluster_forget_context(const char *name)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	if (world->kubeconfig_remove(name, &why) < 0)
-		log_warning("the cluster's context stays in the kubeconfig: %s", why.text);
+		log_warning("cannot remove the cluster from the kubeconfig: %s", why.text);
 }
 
 int cluster_delete(const char *name, struct observer *observer, struct error *err)
@@ -76,7 +76,7 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 
 	if (r < 0) {
 		log_debug("deleting '%s' without its profile: %s", name, why.text);
-		r = guess_profile(name, &profile, err);
+		r = derive_profile(name, &profile, err);
 		if (r < 0)
 			return r;
 	}
@@ -93,10 +93,10 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 		world->after("remove network");
 	if (r == 0)
 		r = destroy_shared(&profile, err);
-	/* Of nodes whose record can't be read. */
+	/* Disks of nodes in a record that cannot be read. */
 	if (r == 0)
 		r = disk_unmount_below(profile.dir, err);
-	/* The record goes last: until then, delete can be repeated. */
+	/* The record is removed last: until then, the deletion can be repeated. */
 	if (r == 0)
 		r = migrate_remove(name, profile.dir, err);
 	return r;

@@ -1,9 +1,10 @@
 /*
  * Draining a node.
  *
- * It is cordoned, and its pods are evicted through the API, as `kubectl drain` does; that can't be
- * used, since it either refuses a node that has a pod without a controller or deletes that pod.
- * Evictions respect PodDisruptionBudgets: one that is refused is tried again until time is up.
+ * The node is cordoned, and its pods are evicted through the API, like in `kubectl drain`. kubectl
+ * itself cannot be used: it either refuses a node with a pod that has no controller, or deletes
+ * that pod.  Evictions respect PodDisruptionBudgets: a refused eviction is retried until the
+ * timeout.
  */
 
 #include "cluster/drain.h"
@@ -43,8 +44,8 @@ static const char *controller_of(const json_t *pod)
 	return NULL;
 }
 
-/* Whether the pod belongs to its node: a static pod or a DaemonSet's, which would only come back.
- */
+/* Whether the pod is bound to its node: a static pod, or a pod of a DaemonSet, which would be
+ * recreated there. */
 static bool belongs_to_node(const json_t *pod)
 {
 	const json_t *annotations = json_object_get(json_object_get(pod, "metadata"),
@@ -113,7 +114,7 @@ static const json_t *find_pod(const json_t *pods, const char *uid)
 	return NULL;
 }
 
-/* WHY is set if the pod is not on its way out yet. */
+/* Evict POD; WHY is set if it was not accepted. */
 static void evict(const struct profile *profile, const json_t *pod, struct error *why)
 {
 	const char *space = metadata_of(pod, "namespace");
@@ -126,11 +127,11 @@ static void evict(const struct profile *profile, const json_t *pod, struct error
 	if (r == -ENOENT)
 		error_clear(why);
 	else if (r < 0)
-		(void)error_prefix(why, r, "pod '%s/%s' can't be evicted", space, name);
+		(void)error_prefix(why, r, "cannot evict pod '%s/%s'", space, name);
 }
 
-/* Evict all of the pods FIRST that NOW has still; returns how many that are, and in WHY what keeps
- * one of them. */
+/* Evict the pods of FIRST that are still in NOW.  Returns how many there are; WHY says what
+ * prevents one of them. */
 static unsigned evict_all(const struct profile *profile, const json_t *first, const json_t *now,
 			  enum drain_scope scope, struct error *why)
 {
@@ -138,7 +139,8 @@ static unsigned evict_all(const struct profile *profile, const json_t *first, co
 	unsigned left = 0;
 	size_t i;
 
-	/* Pods that come meanwhile tolerate a cordoned node, and would come again and again. */
+	/* Only pods of FIRST: new pods tolerate a cordoned node, and would be recreated there
+	 * endlessly. */
 	json_array_foreach(json_object_get(first, "items"), i, pod) {
 		const json_t *same = has_to_go(pod, scope) ? find_pod(now, metadata_of(pod, "uid"))
 							   : NULL;
@@ -147,7 +149,7 @@ static unsigned evict_all(const struct profile *profile, const json_t *first, co
 			continue;
 		error_clear(why);
 		if (*metadata_of(same, "deletionTimestamp"))
-			(void)error_set(why, -EBUSY, "pod '%s/%s' has not ended",
+			(void)error_set(why, -EBUSY, "pod '%s/%s' has not terminated",
 					metadata_of(same, "namespace"), metadata_of(same, "name"));
 		else
 			evict(profile, same, why);
@@ -191,9 +193,9 @@ static int evict_until(const struct profile *profile, const struct node *node, c
 			return 0;
 		if (clock_now_ms() >= deadline_ms)
 			return error_because(err, &reason_control_plane, -EBUSY,
-					     "draining node '%s' did not end within %u s: %s",
+					     "draining node '%s' did not finish within %u s: %s",
 					     node->name, seconds,
-					     why.text ? why.text : "pods have not ended");
+					     why.text ? why.text : "pods have not terminated");
 		clock_rest_ms(POLL_MS);
 	}
 }
@@ -213,8 +215,8 @@ static int drain_node(const struct profile *profile, const struct node *node,
 	return evict_until(profile, node, first, scope, seconds, err);
 }
 
-/* Whether people have set NODE aside themselves, so that it is to stay so. */
-static bool is_set_aside(const struct profile *profile, const struct node *node)
+/* Whether the user has cordoned NODE, so that it has to stay cordoned. */
+static bool is_cordoned_by_user(const struct profile *profile, const struct node *node)
 {
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
 	json_auto_t *object = NULL;
@@ -224,12 +226,12 @@ static bool is_set_aside(const struct profile *profile, const struct node *node)
 	       json_is_true(json_object_get(json_object_get(object, "spec"), "unschedulable"));
 }
 
-/* Write down that NODE is to get pods again when it is started, unless it gets none now. */
-static int note_drain(struct profile *profile, const struct node *node, struct error *err)
+/* Record that NODE is to be uncordoned when it is started, unless it is cordoned now. */
+static int record_drain(struct profile *profile, const struct node *node, struct error *err)
 {
 	int r;
 
-	if (is_set_aside(profile, node) || strlist_has(&profile->drained, node->name))
+	if (is_cordoned_by_user(profile, node) || strlist_has(&profile->drained, node->name))
 		return 0;
 	strlist_add(&profile->drained, node->name);
 	r = profile_save(profile, err);
@@ -249,11 +251,11 @@ int drain_nodes(struct profile *profile, const struct strlist *names, enum drain
 
 		if (r == 0)
 			r = profile_need_node(profile, name, &node, err);
-		/* Its kubelet would never say that pods have ended. */
+		/* The kubelet of a paused node would never report that pods have terminated. */
 		if (r == 0)
 			r = cluster_node_need_awake(profile, node, err);
 		if (r == 0)
-			r = note_drain(profile, node, err);
+			r = record_drain(profile, node, err);
 		if (r < 0)
 			return r;
 		observe_begin(observer, "draining node", name);
@@ -280,10 +282,10 @@ int drain_undo(struct profile *profile, const bool *part, struct error *err)
 			strlist_add(&left, name);
 			continue;
 		}
-		/* One that was deleted, or never joined, is not there. */
+		/* A node that was deleted, or never joined, does not exist. */
 		r = node ? world->kube(profile, KUBE_MERGE, path, patch, NULL, err) : 0;
 		if (r < 0 && r != -ENOENT)
-			return error_prefix(err, r, "cannot let pods onto node '%s'", name);
+			return error_prefix(err, r, "cannot uncordon node '%s'", name);
 		if (r == -ENOENT && err)
 			error_clear(err);
 	}

@@ -4,28 +4,26 @@
 #include "base/observer.h"
 #include "record/profile.h"
 
-/* What becomes of pods without a controller: nothing makes another one when they are deleted. */
+/* How to handle pods without a controller, which are not replaced when they are deleted. */
 enum drain_scope {
 	DRAIN_CONTROLLED, /* they stay, and start again with their node */
-	DRAIN_ALL,        /* they are deleted, too: their node does not come back */
+	DRAIN_ALL,        /* they are deleted, too: their node is deleted */
 };
 
 /*
- * Move the pods of the nodes called NAMES to other nodes within SECONDS each; DaemonSets' and
- * static pods stay.  The nodes get no new pods until they are started, nor then if they got none
- * before.
+ * Move the pods of the nodes called NAMES to other nodes, within SECONDS for each node; DaemonSet
+ * and static pods stay.  The nodes are cordoned until they are started again, or for longer if they
+ * were cordoned before.
  *
- * -EBUSY if time is up, with a pod and what keeps it; reason_node_paused or reason_api_not_running
- * at once if the node or the control plane is paused.
+ * -EBUSY after a timeout, naming a pod and what prevents its eviction.  Fails immediately with
+ * reason_node_paused or reason_api_not_running if the node or the control plane is paused.
  */
 int drain_nodes(struct profile *profile, const struct strlist *names, enum drain_scope scope,
 		unsigned seconds, struct observer *observer, struct error *err);
 
-/* Let new pods onto the drained nodes among those of which PART, by their place, is true. */
+/* Uncordon those drained nodes at whose index PART is true. */
 int drain_undo(struct profile *profile, const bool *part, struct error *err);
 
-/*
- * Add to RET, as "namespace/name", the pods on the node called NAME that have no controller and
- * have not ended.  RET stays as it is if the API does not answer.
- */
+/* Append the pods on the node called NAME that have no controller and have not ended to RET, as
+ * "namespace/name".  RET does not change if the API does not answer. */
 void drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret);

@@ -1,17 +1,17 @@
 /*
- * Handing over: before a control plane goes, others take over its work, so that clients notice
- * nothing.
+ * Handing over: before a control plane is stopped, others take over its work, so that clients
+ * notice nothing.
  *
- *  1. The front door leads no new connections to it.  Open ones stay.
- *  2. Another member leads etcd.  While etcd passes on the lead, the old leader drops what other
- *     members forward to it, and their clients get an error after 7 s.  So all API servers are
- *     stopped (SIGSTOP) meanwhile, for about 0.2 s.
- *  3. Its API server gets SIGTERM while its etcd still runs.  It removes its address from
- *     the service "kubernetes", finishes requests and tells clients to use another connection
- *     (GOAWAY).  No one else can: from outside, a connection of HTTP/2 never looks idle.
+ *  1. The front door sends no new connections to it.  Open ones stay.
+ *  2. Another member becomes the leader of etcd.  During the transfer, the old leader drops
+ * requests that other members forward to it, and their clients get an error after 7 s.  So all API
+ *     servers are stopped (SIGSTOP) meanwhile, for about 0.2 s.
+ *  3. Its API server gets SIGTERM while its etcd still runs.  It removes its address from the
+ *     service "kubernetes", finishes requests and tells clients to use another connection (GOAWAY).
+ *     The front door could not do that: from outside, an HTTP/2 connection never looks idle.
  *
- * Every step is best effort: a failure is logged, and the node goes all the same.  Nothing is
- * recorded: a start brings the API server back, and the front door to it.
+ * Every step is best effort: a failure is logged, and the node is stopped anyway.  Nothing is
+ * recorded: a start starts the API server again, and the front door uses it again.
  */
 
 #include <fcntl.h>
@@ -32,15 +32,15 @@
 
 #define API_SERVER "kube-apiserver"
 
-/* How long a request of an API server takes at most to reach etcd's leader. */
+/* The longest time that a request of an API server takes to reach etcd's leader. */
 #define SETTLE_MS     100
 #define HOLD_LIMIT_MS 3000
 
-/* An open `kubectl exec` keeps an API server for a minute. */
+/* An open `kubectl exec` delays the shutdown of an API server by a minute. */
 #define END_LIMIT_MS 10000
 #define END_POLL_MS  20
 
-/* The control plane that goes on without the nodes called NAMES; NULL if there is none. */
+/* A running control plane that is not among the nodes called NAMES; NULL if there is none. */
 static const struct node *find_heir(const struct profile *profile, const struct strlist *names)
 {
 	const struct node *node;
@@ -71,21 +71,22 @@ static void signal_api_servers(const struct profile *profile, int signal)
 			(void)signal_api_server(profile, node, signal);
 }
 
-/* A child that lets the API servers go on when we say so, when we die, or after a while. */
+/* A child that resumes the API servers when END is closed, by us or by our death, or after a
+ * timeout. */
 struct hold {
 	pid_t pid;
-	int end; /* closed to say so */
+	int end; /* closed to resume them */
 };
 
 static _Noreturn void guard_hold(const struct profile *profile, int end)
 {
 	struct pollfd ready = { .fd = end, .events = POLLIN };
 
-	/* Ctrl-C and Ctrl-Z are for the processes of a terminal. */
+	/* Not in the terminal's session: Ctrl-C and Ctrl-Z must not reach this process. */
 	(void)setsid();
 	(void)poll(&ready, 1, HOLD_LIMIT_MS);
 	signal_api_servers(profile, SIGCONT);
-	/* On a very busy host, some were stopped after the limit. */
+	/* On a very busy host, API servers may have been stopped after the timeout. */
 	(void)poll(&ready, 1, -1);
 	signal_api_servers(profile, SIGCONT);
 	_exit(0);
@@ -136,7 +137,7 @@ static int pass_on_lead(const struct profile *profile, const struct node *node,
 		return r;
 	r = hold_api_servers(profile, &hold);
 	if (r < 0)
-		return error_set(err, r, "cannot hold the API servers");
+		return error_set(err, r, "cannot stop the API servers briefly");
 	world->after("hold API servers");
 	clock_rest_ms(SETTLE_MS);
 	r = members_pass_lead(profile, node, next, err);
@@ -144,7 +145,7 @@ static int pass_on_lead(const struct profile *profile, const struct node *node,
 	return r;
 }
 
-/* Requests that take longer than the limit end with the node. */
+/* Requests that take longer than the limit are cut off with the node. */
 static void end_api_server(const struct profile *profile, const struct node *node)
 {
 	int64_t deadline = clock_now_ms() + END_LIMIT_MS;
@@ -153,7 +154,7 @@ static void end_api_server(const struct profile *profile, const struct node *nod
 		return;
 	while (signal_api_server(profile, node, 0) > 0) {
 		if (!clock_poll(deadline, END_POLL_MS)) {
-			log_debug("the API server of '%s' does not end", node->name);
+			log_debug("the API server of '%s' does not exit", node->name);
 			return;
 		}
 	}
@@ -179,7 +180,8 @@ void cluster_hand_over(const struct profile *profile, const struct strlist *name
 		observe_begin(observer, "handing over", name);
 		error_clear(&why);
 		if (pass_on_lead(profile, node, heir, &why) < 0)
-			log_debug("'%s' could not pass on the lead of etcd: %s", name, why.text);
+			log_debug("'%s' could not transfer the leadership of etcd: %s", name,
+				  why.text);
 		world->after("pass on lead");
 		end_api_server(profile, node);
 		world->after("end API server");

@@ -1,11 +1,11 @@
 /*
- * A control plane that leaves: its node is stopped or deleted, and the others go on without it.
+ * A control plane that leaves: its node is stopped or deleted, and the others continue without it.
  *
- *  1. It is marked as no member, so that whatever comes in between, a start makes it one again and
- *     a stop or delete goes on.
- *  2. It hands over what clients have of it (hand-over.c).
- *  3. Its member of etcd is taken out by the others, which works for a dead node as well.
- *  4. kubeadm removes its traces from the node, if that runs.
+ *  1. It is recorded as no member.  After an interruption, a start makes it a member again, and a
+ *     stop or delete continues.
+ *  2. It hands over its work (hand-over.c).
+ *  3. The others remove its member from etcd, which also works for a dead node.
+ *  4. kubeadm removes its files from the node, if that runs.
  */
 
 #include "base/alloc.h"
@@ -20,8 +20,8 @@
 
 #define RESET_SECONDS 60
 
-/* The control plane that is the primary if NODE is not: one that runs rather than one that does
- * not; NULL if there is no other. */
+/* The control plane that becomes the primary after NODE, preferably one that runs; NULL if there is
+ * no other. */
 static struct node *successor_of(const struct profile *profile, const struct node *node)
 {
 	struct node *best = NULL;
@@ -55,7 +55,7 @@ int cluster_may_leave(const struct profile *profile, const struct node *node, st
 	others = members_tally(profile, &names);
 	if (all.running < members_majority(all.count)) {
 		(void)error_because(err, &reason_control_plane, -EAGAIN,
-				    "%u of %u members of etcd run, and %u are needed to take out "
+				    "%u of %u members of etcd run, and %u are needed to remove "
 				    "that of '%s'",
 				    all.running, all.count, members_majority(all.count),
 				    node->name);
@@ -68,7 +68,7 @@ int cluster_may_leave(const struct profile *profile, const struct node *node, st
 			    node->name, others.running, all.count - 1,
 			    members_majority(all.count - 1));
 	return error_hint(err, -EAGAIN,
-			  all.paused > 0 ? "'manykube unpause' lets the paused ones go on"
+			  all.paused > 0 ? "'manykube unpause' resumes the paused ones"
 					 : "'manykube start' brings up those that do not run");
 }
 
@@ -97,7 +97,7 @@ int cluster_step_back(struct profile *profile, struct node *node, struct error *
 		return r;
 	if (node->phase == NODE_JOINED)
 		node->phase = NODE_PLANNED;
-	/* In the midst of an upgrade it joins an old cluster again, or becomes new once more. */
+	/* During an upgrade, it joins the old cluster again, or is upgraded once more. */
 	if (profile->upgrading_from)
 		setting_set_word(&node->kubernetes_version, profile->upgrading_from);
 	r = profile_save(profile, err);
@@ -106,7 +106,7 @@ int cluster_step_back(struct profile *profile, struct node *node, struct error *
 	return r;
 }
 
-/* What is left on a node that does not run is removed before it joins again. */
+/* If NODE does not run, its files are removed before it joins again. */
 static void reset_node(const struct profile *profile, struct node *node)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -117,8 +117,8 @@ static void reset_node(const struct profile *profile, struct node *node)
 		log_debug("'%s' could not be reset: %s", node->name, why.text);
 }
 
-/* The kubelet that had these pods will not tell of their end, and kubeadm would take them for
- * members of etcd that can be asked. */
+/* Their kubelet will not report their end, and kubeadm would take them for reachable members of
+ * etcd. */
 static void forget_static_pods(const struct profile *profile, const struct node *node)
 {
 	static const char *const names[] = { "etcd", "kube-apiserver", "kube-controller-manager",
@@ -158,7 +158,7 @@ int cluster_leave(struct profile *profile, struct node *node, struct observer *o
 	return r;
 }
 
-/* Whether all control planes called NAMES could leave instead. */
+/* Whether all control planes called NAMES could leave. */
 static bool may_all_leave(const struct profile *profile, const struct strlist *names)
 {
 	const char *name;
@@ -172,7 +172,7 @@ static bool may_all_leave(const struct profile *profile, const struct strlist *n
 	return true;
 }
 
-/* Whether a majority of etcd's members runs without those called NAMES. */
+/* Check that a majority of etcd's members runs without those called NAMES. */
 static int check_majority_without(const struct profile *profile, const struct strlist *names,
 				  struct error *err)
 {
@@ -187,9 +187,10 @@ static int check_majority_without(const struct profile *profile, const struct st
 		return error_hint(err, -EAGAIN,
 				  "'manykube start' brings up those that do not run; 'manykube "
 				  "stop' stops the whole cluster");
-	return error_hint(err, -EAGAIN,
-			  "without --keep-member it leaves, and the others go on; 'manykube stop' "
-			  "stops the whole cluster");
+	return error_hint(
+		err, -EAGAIN,
+		"without --keep-member it leaves, and the others continue; 'manykube stop' "
+		"stops the whole cluster");
 }
 
 int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, bool keep_member,
@@ -209,7 +210,7 @@ int cluster_leave_to_stop(struct profile *profile, const struct strlist *names, 
 	strlist_for_each(name, names) {
 		struct node *node = profile_find_node(profile, name);
 
-		/* The last one keeps all: without it there is nobody to leave. */
+		/* The last control plane keeps everything: there is no other one to remove it. */
 		if (r < 0 || !node || !node->control_plane ||
 		    cluster_is_last_control_plane(profile, node) ||
 		    cluster_node_state(profile, node) == NODE_ABSENT)

@@ -1,8 +1,8 @@
 /*
- * Pause: freeze nodes where they are, and thaw them again.
+ * Pausing nodes by freezing them, and resuming them.
  *
- * Workers are frozen before control planes and thawed after them, so that no API server finds
- * nodes missing that are only asleep.
+ * Workers are paused before control planes and resumed after them, so that no API server misses the
+ * heartbeats of paused nodes.
  */
 
 #include "base/cleanup.h"
@@ -10,7 +10,7 @@
 #include "node/cluster-node.h"
 #include "record/world.h"
 
-/* 1 if NODE was changed, 0 if it was so before; -ESRCH if it does not run. */
+/* Returns 1 if NODE was changed, 0 if it had that state already; -ESRCH if it does not run. */
 static int pause_node(const struct profile *profile, const struct node *node, bool paused,
 		      struct observer *observer, struct error *err)
 {
@@ -23,7 +23,7 @@ static int pause_node(const struct profile *profile, const struct node *node, bo
 	if (at.driver->query(&at.spec) != NODE_RUNNING)
 		return error_because(err, &reason_node_not_running, -ESRCH,
 				     "node '%s' does not run", node->name);
-	/* One that was cut short while it froze may still do so. */
+	/* If an earlier pause was interrupted, the node may still be freezing. */
 	if (cluster_node_is_paused(&at) == paused)
 		return paused ? 0 : at.driver->freeze(&at.spec, false, err);
 	observe_begin(observer, step, node->name);
@@ -35,7 +35,7 @@ static int pause_node(const struct profile *profile, const struct node *node, bo
 	return 1;
 }
 
-/* The control planes, or the others; those that do not run are passed over. */
+/* Pause or resume the control planes, or the other nodes; those that do not run are skipped. */
 static int pause_kind(const struct profile *profile, bool control_planes, bool paused,
 		      unsigned *running, struct observer *observer, struct error *err)
 {

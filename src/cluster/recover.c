@@ -1,12 +1,12 @@
 /*
- * Going on with one control plane after a majority of etcd's members was lost.
+ * Continuing with one control plane after a majority of etcd's members was lost.
  *
- * etcd is started once with --force-new-cluster, which has it forget all members but itself.  The
- * profile says first that this has begun: until it has ended, nothing else may be started, since
- * the others would still count themselves as members.
+ * etcd is started once with --force-new-cluster, which removes all other members.  The profile
+ * records first that this has begun.  Until it is finished, no other node may be started, since the
+ * others would still count themselves as members.
  *
- * The node is started anew each time that etcd's arguments change: a kubelet that runs takes half a
- * minute for it, and longer for an API server that has failed often.
+ * The node is restarted each time that etcd's arguments change: a running kubelet needs half a
+ * minute to notice that, and longer for an API server that has failed often.
  */
 
 #include <stdio.h>
@@ -24,13 +24,13 @@
 #include "record/world.h"
 
 #define MANIFEST "kubernetes/manifests/etcd.yaml"
-/* Not beside it: the kubelet takes every file there for a pod. */
+/* Not in the directory of manifests: the kubelet takes every file there for a pod. */
 #define MAKING   "kubernetes/etcd.yaml"
 
 #define FIRST_WORD "    - etcd\n"
 #define ALONE      "    - --force-new-cluster\n"
 
-/* The manifest of NODE's etcd with or without the argument that makes it the only member. */
+/* Add the argument that makes NODE's etcd the only member to its manifest, or remove it. */
 static int change_manifest(const struct profile *profile, const struct node *node, bool alone,
 			   struct error *err)
 {
@@ -59,7 +59,7 @@ static int change_manifest(const struct profile *profile, const struct node *nod
 	return r < 0 ? r : node_rename(profile, node, MAKING, MANIFEST, err);
 }
 
-/* Restart etcd of SURVIVOR, ALONE or as before, and wait up to SECONDS for the API. */
+/* Restart etcd on SURVIVOR, ALONE or normally, and wait up to SECONDS for the API. */
 static int restart_survivor(const struct profile *profile, const struct node *survivor, bool alone,
 			    unsigned seconds, struct observer *observer, struct error *err)
 {
@@ -81,7 +81,7 @@ static int restart_survivor(const struct profile *profile, const struct node *su
 	return r < 0 ? r : cluster_start(profile->name, &options, observer, &outcome, err);
 }
 
-/* Whether etcd has forgotten all other members. */
+/* Check that etcd has no other members any more. */
 static int check_alone(const struct profile *profile, const struct node *survivor,
 		       struct error *err)
 {
@@ -90,12 +90,13 @@ static int check_alone(const struct profile *profile, const struct node *survivo
 
 	if (r == 0 && members.count != 1)
 		r = error_because(err, &reason_control_plane, -EIO,
-				  "etcd on '%s' has %zu members still", survivor->name,
+				  "etcd on '%s' still has %zu members", survivor->name,
 				  members.count);
 	return r;
 }
 
-/* Whether nothing is left of so many members that the others are no majority, whatever is started.
+/*
+ * Whether the directories of so many members are missing that the others can never be a majority.
  */
 static bool majority_is_gone(const struct profile *profile)
 {
@@ -112,7 +113,8 @@ static bool majority_is_gone(const struct profile *profile)
 	return left < members_majority(count);
 }
 
-/* Whether the cluster can go on with NODE: it is a member that runs, or could if others did. */
+/* Whether the cluster can continue with NODE: it is a member that runs, or that could run if others
+ * did. */
 static bool may_survive(const struct profile *profile, const struct node *node)
 {
 	if (!node->control_plane || node->phase != NODE_JOINED)
@@ -137,7 +139,7 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 	}
 	if (profile->recovering && strcmp(profile->recovering, name) != 0)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "a recovery with '%s' has begun, and can only be finished",
+				     "an unfinished recovery with '%s' can only be finished",
 				     profile->recovering);
 	profile_for_each_node(other, profile)
 		if (!node && may_survive(profile, other))
@@ -146,7 +148,7 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 		*ret_node = node;
 		return 0;
 	}
-	/* What they know would be lost, and they are not. */
+	/* The paused members have data that a recovery would lose. */
 	if (tally.paused > 0 && tally.running + tally.paused >= members_majority(tally.count)) {
 		(void)error_because(err, &reason_control_plane, -EBUSY,
 				    "%u of %u members of etcd are only paused: there is nothing to "
@@ -173,8 +175,8 @@ int cluster_choose_survivor(const struct profile *profile, const char *name, str
 	return 0;
 }
 
-/* Whatever the others were, they have to join SURVIVOR. */
-static int note(struct profile *profile, struct node *survivor, struct error *err)
+/* Record that all other control planes have to join SURVIVOR, whatever their state was. */
+static int record_recovery(struct profile *profile, struct node *survivor, struct error *err)
 {
 	struct node *node;
 
@@ -195,7 +197,7 @@ static int note(struct profile *profile, struct node *survivor, struct error *er
 int cluster_recover(struct profile *profile, struct node *survivor, unsigned seconds,
 		    struct observer *observer, struct error *err)
 {
-	int r = note(profile, survivor, err);
+	int r = record_recovery(profile, survivor, err);
 
 	if (r < 0)
 		return r;

@@ -1,8 +1,8 @@
 /*
  * Deleting one node.
  *
- * It is marked as leaving first, and taken out of the profile last: whatever comes in between,
- * deleting it again goes on.
+ * The node is marked as leaving first, and removed from the profile last: after an interruption,
+ * deleting it again continues.
  */
 
 #include <string.h>
@@ -23,13 +23,11 @@
 #define API_PATIENCE_MS 15000
 #define API_POLL_MS     200
 
-/* For an API without etcd's majority, which says nothing until its own time is over. */
+/* For an API without etcd's majority, which does not answer until its own timeout. */
 #define API_DOUBT_MS 3000
 
-/*
- * The pods of a node that is gone are, too.  Kubernetes finds out by itself and then makes others
- * for them, but that takes it a minute; so this only hurries it, and may fail.
- */
+/* Delete the pods of a deleted node.  Kubernetes does that itself and then replaces them, but only
+ * after a minute.  So this is an optimization, and may fail. */
 static void forget_pods(const struct profile *profile, const char *name)
 {
 	cleanup_free char *all = xasprintf("/api/v1/pods?fieldSelector=spec.nodeName%%3D%s", name);
@@ -72,10 +70,10 @@ static bool api_forgets(const struct profile *profile, const char *name)
 	return cluster_forget_node(profile, name, NULL) == 0;
 }
 
-/* While a majority of etcd's members runs, an API that does not answer is about to: its server died
- * a moment ago, or etcd is choosing a leader. */
-static bool insist(bool (*attempt)(const struct profile *, const char *),
-		   const struct profile *profile, const char *name)
+/* Repeat ATTEMPT while a majority of etcd's members runs: an API that does not answer then will do
+ * so soon, because its server has just died, or etcd is electing a leader. */
+static bool retry_with_majority(bool (*attempt)(const struct profile *, const char *),
+				const struct profile *profile, const char *name)
 {
 	struct members_tally tally = members_tally(profile, NULL);
 	bool is_promising = tally.running > 0 && tally.running >= members_majority(tally.count);
@@ -88,8 +86,9 @@ static bool insist(bool (*attempt)(const struct profile *, const char *),
 	return true;
 }
 
-/* The other nodes lose their way to its pods and its name. */
-static int tell_others(const struct profile *profile, const struct node *gone, struct error *err)
+/* Remove the routes to its pods, and its name, from the other nodes. */
+static int update_other_nodes(const struct profile *profile, const struct node *gone,
+			      struct error *err)
 {
 	const struct node *node;
 	struct subnet pods;
@@ -140,13 +139,14 @@ static int remove_from_cluster(struct profile *profile, struct node *node, bool 
 	if (r < 0)
 		return r;
 	world->after("destroy node");
-	r = tell_others(profile, node, err);
-	/* Only now: a kubelet that still ran would register it again.  It may have joined without
-	 * our having seen it, so also one that is only planned is asked for. */
+	r = update_other_nodes(profile, node, err);
+	/* Not earlier: a kubelet that still ran would register the node again.  A node that is only
+	 * planned may have joined unnoticed, so its object is deleted, too. */
 	if (r < 0)
 		return r;
-	/* An API that has just lost etcd says that it is up, and answers nothing else. */
-	*api_is_up = *api_is_up && insist(api_forgets, profile, node->name);
+	/* An API server that has just lost etcd reports that it is ready, but answers no other
+	 * requests. */
+	*api_is_up = *api_is_up && retry_with_majority(api_forgets, profile, node->name);
 	if (!*api_is_up && !strlist_has(&profile->orphans, node->name))
 		strlist_add(&profile->orphans, node->name);
 	strlist_remove(&profile->drained, node->name);
@@ -161,8 +161,8 @@ static int remove_from_cluster(struct profile *profile, struct node *node, bool 
 	return r;
 }
 
-/* A member of etcd that goes while nothing runs is taken out with the next start; the others must
- * be enough for that. */
+/* A member of etcd that is deleted while nothing runs is removed by the next start, for which the
+ * others must be a majority. */
 static int check_may_go(const struct profile *profile, const struct node *node, bool force,
 			struct error *err)
 {
@@ -182,14 +182,16 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 	if (tally.running > 0 || left >= members_majority(tally.count))
 		return tally.running > 0 ? cluster_may_leave(profile, node, err) : 0;
 	(void)error_because(err, &reason_control_plane, -EAGAIN,
-			    "etcd has %u members, and without that of '%s' it would never have a "
+			    "etcd has %u members, and without that of '%s' it could never have a "
 			    "majority again",
 			    tally.count, node->name);
-	return error_hint(err, -EAGAIN, "run 'manykube start' first: a running cluster lets it go");
+	return error_hint(err, -EAGAIN,
+			  "run 'manykube start' first: a running cluster can remove it");
 }
 
-/* A member that nobody could take out of etcd counts on, also without its node. */
-static void note_lost_member(struct profile *profile, const struct node *node)
+/* A member that could not be removed from etcd still counts for its majority, even without its
+ * node. */
+static void record_lost_member(struct profile *profile, const struct node *node)
 {
 	struct members_tally tally;
 
@@ -197,16 +199,16 @@ static void note_lost_member(struct profile *profile, const struct node *node)
 		return;
 	strlist_add(&profile->lost_members, node->name);
 	tally = members_tally(profile, NULL);
-	/* Of these, NODE is counted twice. */
+	/* NODE is counted twice here. */
 	if (tally.running > 0 && tally.running < members_majority(tally.count - 1))
 		log_warning("etcd has lost its majority, and only 'manykube node recover' brings "
 			    "the API back");
 }
 
-/* A control plane leaves in order if the others can let it go; else its mark has to go to another
- * all the same. */
-static int leave(struct profile *profile, struct node *node, bool force, struct observer *observer,
-		 struct error *err)
+/* A control plane leaves in order if the others are a majority; otherwise it only hands on the role
+ * of the primary. */
+static int leave_control_plane(struct profile *profile, struct node *node, bool force,
+			       struct observer *observer, struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r;
@@ -214,12 +216,12 @@ static int leave(struct profile *profile, struct node *node, bool force, struct 
 	if (!node->control_plane)
 		return 0;
 	if (cluster_may_leave(profile, node, NULL) < 0) {
-		note_lost_member(profile, node);
+		record_lost_member(profile, node);
 		return cluster_pass_on_primary(profile, node, err);
 	}
 	r = cluster_leave(profile, node, observer, &why);
 	if (r < 0 && force) {
-		log_warning("etcd could not be told that '%s' goes: %s", node->name, why.text);
+		log_warning("cannot remove the member of '%s' from etcd: %s", node->name, why.text);
 		return 0;
 	}
 	return r < 0 ? error_move(err, r, &why) : 0;
@@ -236,7 +238,7 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 	bool was_member;
 	int r = profile_need_node(profile, name, &node, err);
 
-	/* Its API would neither answer nor refuse to. */
+	/* A paused API would not answer. */
 	if (r == 0 && !force)
 		r = cluster_need_awake(profile, err);
 	if (r == 0)
@@ -244,17 +246,19 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 	if (r < 0)
 		return r;
 	was_member = node->phase != NODE_PLANNED;
-	api_is_up = insist(api_is_ready, profile, name);
-	/* Pods of a node that does not run, or is paused, would never be said to have ended. */
+	api_is_up = retry_with_majority(api_is_ready, profile, name);
+	/*
+	 * A node that does not run, or is paused, would never report that its pods have terminated.
+	 */
 	if (drain_seconds > 0 && api_is_up && node->phase == NODE_JOINED &&
 	    cluster_node_is_awake(profile, node)) {
 		strlist_add(&only, name);
 		r = drain_nodes(profile, &only, DRAIN_ALL, drain_seconds, observer, &why);
-		/* It goes all the same, and its pods with it. */
+		/* The node is deleted anyway, with its remaining pods. */
 		if (r < 0)
-			log_warning("not all pods could be moved away: %s", why.text);
+			log_warning("not all pods could be moved to other nodes: %s", why.text);
 	}
-	r = leave(profile, node, force, observer, err);
+	r = leave_control_plane(profile, node, force, observer, err);
 	if (r < 0)
 		return r;
 	node->phase = NODE_LEAVING;
@@ -284,7 +288,7 @@ int cluster_close_ports(struct profile *profile, const char *name, struct error 
 			continue;
 		}
 		any = true;
-		log_warning("--ports=%s led to node '%s', and is closed", word, name);
+		log_warning("--ports=%s was forwarded to node '%s' and is closed", word, name);
 	}
 	strlist_release(&profile->ports);
 	profile->ports = left;

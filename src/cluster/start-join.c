@@ -1,7 +1,7 @@
 /*
- * Start: making members of nodes.
+ * Start: joining nodes.
  *
- * Workers join all at once.  Control planes do so one after another, since etcd takes in one new
+ * Workers join all at once.  Control planes join one after another, since etcd accepts one new
  * member at a time; meanwhile the workers' kubelets come up.
  */
 
@@ -22,8 +22,8 @@ int start_mark_joined(struct start *start, struct node *node, struct error *err)
 	return profile_save(&start->profile, err);
 }
 
-/* Whether kubeadm got so far on NODE that its kubelet is a member, although we did not see it end.
- */
+/* Whether an earlier join of NODE got so far that its kubelet has registered, although it was
+ * interrupted before its end. */
 static bool has_joined_unseen(struct start *start, const struct node *node)
 {
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
@@ -94,8 +94,8 @@ bool start_anybody_joins(const struct start *start)
 	return false;
 }
 
-/* Nodes that were deleted while the API was down, or lost: it still has their objects, and etcd
- * perhaps a member. */
+/* Delete the objects of nodes that were deleted while the API was down, or lost, and their members
+ * of etcd. */
 static int forget_orphans(struct start *start, struct error *err)
 {
 	const char *name;
@@ -134,10 +134,8 @@ int start_begin_joins(struct start *start, bool needs_token, struct error *err)
 	return r < 0 ? r : begin_workers(start, err);
 }
 
-/*
- * A member that votes has all that it needs: kubeadm ended, or was ended, after that.  Anything
- * less begins anew.
- */
+/* A voting member has everything it needs: kubeadm finished, or was interrupted, after that point.
+ * Anything less is started over. */
 static int join_control_plane(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(members_release) struct members members = MEMBERS_INIT;
@@ -161,15 +159,15 @@ static int join_control_plane(struct start *start, struct node *node, struct err
 	return r < 0 ? r : bootstrap_await_member(&start->profile, join, start->deadline, err);
 }
 
-/* kubeadm gives etcd 2 s to answer some of its questions, which a busy machine may take. */
-static int try_to_join(struct start *start, struct node *node, struct error *err)
+/* kubeadm's timeout for some requests to etcd is 2 s, which a busy machine may exceed. */
+static int join_with_retry(struct start *start, struct node *node, struct error *err)
 {
 	struct bootstrap *join = &start->joins[node - start->profile.nodes];
 	int r = join_control_plane(start, node, err);
 
 	if (r != -EIO)
 		return r;
-	log_debug("'%s' joins once more: %s", node->name, err ? err->text : "kubeadm failed");
+	log_debug("retrying the join of '%s': %s", node->name, err ? err->text : "kubeadm failed");
 	if (err)
 		error_clear(err);
 	bootstrap_release(join);
@@ -187,7 +185,7 @@ static int join_control_planes(struct start *start, struct error *err)
 		    !start_takes_part(start, node))
 			continue;
 		observe_begin(start->observer, "joining control plane", node->name);
-		r = try_to_join(start, node, err);
+		r = join_with_retry(start, node, err);
 		if (r == 0)
 			r = bootstrap_mark_control_plane(&start->profile, node, start->deadline,
 							 err);

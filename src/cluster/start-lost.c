@@ -1,13 +1,12 @@
 /*
- * Start: nodes that have joined, but of which nothing is left, since their directories were
- * removed.
+ * Start: nodes that have joined, but whose directories were removed.
  *
- * Such a node is made anew and joins again, under its old name and with its old addresses.  What
- * the API and etcd know of the old one is removed before that, as for a node that was deleted while
- * the API was down: the profile calls it an orphan until that has been done.
+ * Such a node is created again and joins again, with its old name and addresses.  Before that, its
+ * objects in the API and its member of etcd are removed, as for a node that was deleted while the
+ * API was down: until then, it is listed as an orphan in the profile.
  *
- * A member of etcd can only be replaced while the others are a majority; nothing is started or
- * changed otherwise.
+ * A member of etcd can only be replaced while the others are a majority; otherwise nothing is
+ * started or changed.
  */
 
 #include "base/cleanup.h"
@@ -16,7 +15,7 @@
 #include "kubeadm/members.h"
 #include "plan/check.h"
 
-/* The members of etcd by the record, and those of them of which nothing is left. */
+/* The members of etcd in the record, and those of them whose directories are missing. */
 struct loss {
 	unsigned members;
 	struct strlist lost;
@@ -40,30 +39,31 @@ static void find_lost_members(const struct profile *profile, struct loss *ret)
 	}
 }
 
-/* The data of the cluster is gone.  Deleting what is left of it would not bring it back. */
+/* The data of the cluster is lost.  Deleting the rest would not bring it back. */
 static int refuse_without_data(const struct profile *profile, const struct loss *loss,
 			       struct error *err)
 {
 	cleanup_free char *names = strlist_join(&loss->lost, ", ");
 
 	if (loss->members == 1)
-		(void)error_because(err, &reason_control_plane, -ENOENT,
-				    "the directory '%s/nodes/%s' is gone, and with it the data of "
-				    "cluster '%s': node '%s' was its only control plane",
-				    profile->dir, names, profile->name, names);
+		(void)error_because(
+			err, &reason_control_plane, -ENOENT,
+			"the directory '%s/nodes/%s' is missing, and with it the data of "
+			"cluster '%s': node '%s' was its only control plane",
+			profile->dir, names, profile->name, names);
 	else
 		(void)error_because(err, &reason_control_plane, -ENOENT,
 				    "the directories of all control planes (%s) in '%s/nodes' are "
-				    "gone, and with them the data of cluster '%s'",
+				    "missing, and with them the data of cluster '%s'",
 				    names, profile->dir, profile->name);
 	return error_hint(
 		err, -ENOENT,
-		"nothing was changed; put back what was there from a backup, and run "
-		"'manykube start' again; or make another cluster like it: 'manykube config "
+		"nothing was changed; restore what is missing from a backup, and run "
+		"'manykube start' again; or create another cluster like it: 'manykube config "
 		"view' prints a file for 'start -f'");
 }
 
-/* Whatever is started, LEFT of ALL members are no majority. */
+/* Even if all nodes were started, LEFT of ALL members are not a majority. */
 static int refuse_without_majority(const struct profile *profile, unsigned left, unsigned all,
 				   struct error *err)
 {
@@ -74,7 +74,7 @@ static int refuse_without_majority(const struct profile *profile, unsigned left,
 			    "are needed",
 			    names, profile->lost_members.count == 1 ? "was" : "were", left, all,
 			    left == 1 ? "is" : "are", members_majority(all));
-	return error_hint(err, -EAGAIN, "'manykube node recover' goes on with what is left");
+	return error_hint(err, -EAGAIN, "'manykube node recover' continues with what is left");
 }
 
 static int check_members(const struct profile *profile, struct error *err)
@@ -94,20 +94,21 @@ static int check_members(const struct profile *profile, struct error *err)
 	if (left == 0)
 		return refuse_without_data(profile, &loss, err);
 	names = strlist_join(&loss.lost, ", ");
-	(void)error_because(err, &reason_control_plane, -EAGAIN,
-			    "the directories of control planes (%s) in '%s/nodes' are gone: %u of "
-			    "%u members of etcd are left, and %u are needed",
-			    names, profile->dir, left, loss.members,
-			    members_majority(loss.members));
+	(void)error_because(
+		err, &reason_control_plane, -EAGAIN,
+		"the directories of control planes (%s) in '%s/nodes' are missing: %u of "
+		"%u members of etcd are left, and %u are needed",
+		names, profile->dir, left, loss.members, members_majority(loss.members));
 	return members_hint_lost(-EAGAIN, err);
 }
 
-/* Have NODE join again as a new one. */
-static void take_for_new(struct profile *profile, struct node *node)
+/* Reset the record of NODE, so that it joins again as a new node. */
+static void reset_lost_node(struct profile *profile, struct node *node)
 {
-	log_warning("the directory of node '%s' is gone: it is made anew and joins again, without "
-		    "what was on it",
-		    node->name);
+	log_warning(
+		"the directory of node '%s' is missing: it is created again and joins again, without "
+		"its data",
+		node->name);
 	node->phase = NODE_PLANNED;
 	if (!strlist_has(&profile->orphans, node->name))
 		strlist_add(&profile->orphans, node->name);
@@ -119,7 +120,7 @@ int start_find_lost(struct start *start, const struct cluster_options *options, 
 	cleanup_with(strlist_release) struct strlist planes = STRLIST_INIT;
 	const char *name;
 	struct node *node;
-	/* A recovery goes on without the others, lost or not. */
+	/* A recovery continues without the other control planes, whether they are lost or not. */
 	int r = options->recovering ? 0 : check_members(profile, err);
 
 	if (r < 0)
@@ -128,11 +129,11 @@ int start_find_lost(struct start *start, const struct cluster_options *options, 
 		if (node->phase != NODE_JOINED || !cluster_takes_part(options, node) ||
 		    !cluster_node_is_lost(profile, node))
 			continue;
-		take_for_new(profile, node);
+		reset_lost_node(profile, node);
 		if (node->control_plane)
 			strlist_add(&planes, node->name);
 	}
-	/* Now that none of them is a member in the record, none can become the primary. */
+	/* No lost node is a member in the record any more, so none can become the primary. */
 	strlist_for_each(name, &planes) {
 		r = cluster_step_back(profile, profile_find_node(profile, name), err);
 		if (r < 0)

@@ -1,4 +1,4 @@
-/* Start: the nodes themselves. */
+/* Start: creating and starting nodes. */
 
 #include <string.h>
 
@@ -19,13 +19,13 @@
 
 #define REACH_MS 5000
 
-/* How long a node that is shutting down may take to finish that. */
+/* How long a node that is shutting down may take to finish. */
 #define STOP_SECONDS 30
 
 /*
- * The way to what is neither node nor pod.  Without a default route a node's own programs could not
- * reach services: they are translated to a pod's address only after a way to the service's own was
- * found.  A node that runs may have been offline until now.
+ * The default route, for addresses other than those of nodes and pods.  Without it, programs of a
+ * node could not reach services: the address of a service is translated to that of a pod only after
+ * a route for the former was found.  A running node may have been offline until now.
  */
 static int add_gateway_route(const struct profile *profile, const struct cluster_node *at,
 			     struct error *err)
@@ -43,7 +43,7 @@ static int add_gateway_route(const struct profile *profile, const struct cluster
 	return r;
 }
 
-/* Every running node gets a way to the pods of all others. */
+/* Give every running node routes to the pods of all others. */
 static int add_routes(const struct profile *profile, const struct cluster_node *at,
 		      const struct node *node, struct error *err)
 {
@@ -85,7 +85,7 @@ bool start_awaits(const struct start *start, const struct node *node)
 	return start->awaited[node - start->profile.nodes];
 }
 
-/* Who is told of the start of NODE: nobody if it runs, since nothing happens but a check. */
+/* The observer of the start of NODE: NULL if it runs, since it is only checked then. */
 static struct observer *watcher_of(const struct start *start, const struct node *node)
 {
 	return start_ran_before(start, node) ? NULL : start->observer;
@@ -119,7 +119,8 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 	return 0;
 }
 
-/* See that NODE, about to start or running, has certificates to go on with; RET_WHICH are new. */
+/* Renew the certificates of NODE, which is about to be started or RUNS, if necessary; RET_WHICH are
+ * the renewed ones. */
 static int renew_certificates(struct start *start, struct node *node, bool runs,
 			      unsigned *ret_which, struct error *err)
 {
@@ -131,10 +132,11 @@ static int renew_certificates(struct start *start, struct node *node, bool runs,
 		    certificates_renew(&start->profile, node, *ret_which, &start->payload, err));
 }
 
-/* Nodes talk to the API at an address of this host, which has rules of its own for whom it hears.
+/*
+ * Check that NODE reaches the API at this host's address, which a firewall of the host may prevent.
  */
-static int reaches_us(const struct profile *profile, const struct cluster_node *at,
-		      struct error *err)
+static int check_host_access(const struct profile *profile, const struct cluster_node *at,
+			     struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *remedy = NULL;
@@ -147,14 +149,14 @@ static int reaches_us(const struct profile *profile, const struct cluster_node *
 	if (r == 0)
 		return 0;
 	(void)error_because(err, &reason_network, r,
-			    "node '%s' does not reach this host at %s:%d: %s; a firewall may keep "
-			    "it from doing so",
+			    "node '%s' cannot reach this host at %s:%d: %s; a firewall may prevent "
+			    "it",
 			    at->spec.name, profile->gateway, FRONT_DOOR_PORT, why.text);
 	remedy = neighbours_remedy(profile->subnet);
 	return error_hint(err, r, "%s", remedy);
 }
 
-/* Whether API servers run, but have lost the majority of etcd's members. */
+/* Whether API servers run without a majority of etcd's members. */
 static bool api_is_stuck(const struct start *start)
 {
 	const struct node *node;
@@ -171,9 +173,10 @@ static bool api_is_stuck(const struct start *start)
 }
 
 /*
- * A stuck API server takes requests and answers none for a minute.  A kubelet that starts asks for
- * its Node between mounting volumes, so the static pods would wait for the API, and the API for one
- * of them: etcd.  The API server beside the kubelet refuses connections until both run.
+ * A stuck API server accepts requests and does not answer them for a minute.  A kubelet that starts
+ * requests its Node object while it mounts volumes.  So static pods would wait for the API, and the
+ * API for one of them: etcd.  To prevent that, the kubelet uses the API server on its own node,
+ * which refuses connections until both run.
  */
 static int keep_kubelet_from_stuck_api(const struct start *start, const struct node *node,
 				       struct error *err)
@@ -190,7 +193,7 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 	bool runs;
 	int r = cluster_node_open(&start->profile, node, &at, err);
 
-	/* Somebody was cut short who stopped it. */
+	/* A stop of this node was interrupted. */
 	if (r == 0 && cluster_node_is_stopping(&at))
 		r = at.driver->stop(&at.spec, STOP_SECONDS, err);
 	runs = r == 0 && at.driver->query(&at.spec) == NODE_RUNNING;
@@ -217,7 +220,7 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 	if (r == 0)
 		r = at.driver->freeze(&at.spec, false, err);
 	if (r == 0)
-		r = reaches_us(&start->profile, &at, err);
+		r = check_host_access(&start->profile, &at, err);
 	if (r == 0 && runs && start_awaits(start, node))
 		r = start_repair(start, node, &at, err);
 	if (r == 0 && renewed && runs)
@@ -238,7 +241,7 @@ int start_node(struct start *start, struct node *node, struct error *err)
 					    bring_node_up(start, node, &why)));
 
 	if (r < 0 && !start_awaits(start, node)) {
-		log_warning("going on without node '%s': %s", node->name, why.text);
+		log_warning("continuing without node '%s': %s", node->name, why.text);
 		return 0;
 	}
 	return r < 0 ? error_move(err, r, &why) : 0;

@@ -1,12 +1,12 @@
 /*
- * Start: what runs, but hangs, and services of running nodes that have ended.
+ * Start: services of running nodes that hang or do not run.
  *
- * The agent starts a service again that has ended.  One that is stopped or deadlocked has not, so
- * the node would never become Ready: such a service is killed, and the agent starts it again.
- * Pods run on meanwhile.
+ * The agent restarts a service that has exited.  A service that is stopped or deadlocked has not
+ * exited, so its node would never become Ready.  Such a service is killed, and the agent restarts
+ * it.  Pods keep running meanwhile.
  *
- * The API calls a node Ready for 40 s after its kubelet has ended, so a node without one has to be
- * heard of again before it counts as Ready.
+ * In the API, a node stays Ready for 40 s after its kubelet has exited.  So a node without a
+ * kubelet counts as Ready only after its kubelet has reported again.
  */
 
 #include <string.h>
@@ -18,11 +18,11 @@
 #include "driver/agent-state.h"
 #include "node/cluster-node.h"
 
-/* A busy host's kubelet may take seconds. */
+/* On a busy host, a kubelet may need seconds to answer. */
 #define ANSWER_MS  8000
 #define RESTART_MS 20000
 
-/* The agent puts a try off for 10 s at most. */
+/* The agent delays a restart by 10 s at most. */
 #define NEXT_TRY_MS      12000
 #define NEXT_TRY_POLL_MS 50
 
@@ -32,16 +32,16 @@ static const struct service {
 	const char *place;
 	const char *words;
 } services[] = {
-	/* The kubelet needs containerd, so that comes first.  Every client of gRPC begins so. */
+	/* containerd comes first, because the kubelet needs it.  Every gRPC client sends this
+	 * preface. */
 	{ "containerd", "restarting hung containerd", "/run/containerd/containerd.sock",
 	  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" },
 	{ "kubelet", "restarting hung kubelet", "10248",
 	  "GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n" },
 };
 
-/* Returns -ETIMEDOUT if SERVICE hangs; any other negative code tells that it does not run, or not
- * for long enough to listen. */
-static int ask_service(const struct cluster_node *at, const struct service *service)
+/* -ETIMEDOUT if SERVICE hangs; another negative code if it does not run, or does not listen yet. */
+static int probe_service(const struct cluster_node *at, const struct service *service)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r = at->driver->ask(&at->spec, service->place, service->words, ANSWER_MS, &why);
@@ -52,7 +52,7 @@ static int ask_service(const struct cluster_node *at, const struct service *serv
 	return r;
 }
 
-/* How often the kubelet of a node has failed that does not run now; 0 if it runs. */
+/* The number of failures of a node's kubelet that does not run now; 0 if it runs. */
 static unsigned kubelet_failures(const struct cluster_node *at)
 {
 	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
@@ -64,8 +64,8 @@ static unsigned kubelet_failures(const struct cluster_node *at)
 	return agent_state_failures(&state, "kubelet");
 }
 
-/* Wait until the agent has tried the kubelet again, which it puts off longer each time: failures
- * from before may be of what the user has put right since. */
+/* Wait until the agent has restarted the kubelet, which it delays longer each time: the user may
+ * have fixed the cause of earlier failures. */
 static void await_next_try(const struct cluster_node *at)
 {
 	int64_t deadline = clock_now_ms() + NEXT_TRY_MS;
@@ -76,8 +76,8 @@ static void await_next_try(const struct cluster_node *at)
 		;
 }
 
-/* What the API says of NODE is from before its kubelet was started. */
-static void expect_news(struct start *start, const struct node *node)
+/* Record that the status of NODE in the API is older than its kubelet. */
+static void expect_new_status(struct start *start, const struct node *node)
 {
 	start->restarted[node - start->profile.nodes] = node->phase == NODE_JOINED;
 	start->thawed[node - start->profile.nodes] = false;
@@ -90,16 +90,17 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 		cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 		int r;
 
-		r = ask_service(at, &services[i]);
-		/* The agent is about to start it; a kubelet tells of its node when it starts. */
+		r = probe_service(at, &services[i]);
+		/* The agent is about to start it.  A kubelet reports the status of its node when it
+		 * starts. */
 		if (r < 0 && r != -ETIMEDOUT && strcmp(services[i].name, "kubelet") == 0) {
 			await_next_try(at);
-			expect_news(start, node);
+			expect_new_status(start, node);
 		}
 		if (r != -ETIMEDOUT)
 			continue;
-		/* And what needs it: a kubelet tells of its node at once when it starts, and else
-		 * every five minutes. */
+		/* Also restart the services that depend on it.  A kubelet reports the status of its
+		 * node when it starts, but otherwise only every five minutes. */
 		for (size_t j = i; j < ARRAY_SIZE(services); j++)
 			strlist_add(&names, services[j].name);
 		r = STEP(start, services[i].step, node->name,
@@ -107,7 +108,7 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 					      clock_now_ms() + RESTART_MS, err));
 		if (r < 0)
 			return r;
-		expect_news(start, node);
+		expect_new_status(start, node);
 		start->outcome->repaired++;
 	}
 	return 0;

@@ -1,18 +1,16 @@
 /*
- * Start: make a cluster, bring it up again, or mend it.  One path for all three.
+ * Start: create a cluster, start it again, or repair it.  One procedure for all three:
  *
- * How it works:
- *
- *  1. the profile is planned or loaded and written, before anything is made;
- *  2. the network, the front door and the first node come up, and kubeadm begins on it
- *     unless it has joined before;
- *  3. while it works, the other nodes come up;
- *  4. once its API runs, everything that needs one happens at once: what joins need, the
+ *  1. the profile is planned or loaded, and written before anything is created;
+ *  2. the network, the front door and the first node are brought up, and kubeadm is started on that
+ *     node unless it has joined before;
+ *  3. while kubeadm works, the other nodes are started;
+ *  4. once the API runs, everything that needs it happens at once: what joins need, the
  *     controllers, addons, storage;
  *  5. the other control planes join, one after another, and the workers, all at once;
- *  6. what the person will use is waited for.
+ *  6. what the user asked to wait for is waited for.
  *
- * On a cluster that exists, 2 and 3 bring up what is down, and 4 and 5 have nothing to do.
+ * On an existing cluster, 2 and 3 bring up what is down, and 4 and 5 have nothing to do.
  */
 
 #include "cluster/start.h"
@@ -39,10 +37,10 @@
 #include "plan/plan.h"
 #include "record/options.h"
 
-/* How often the API is asked whether it has come up. */
+/* Interval between checks whether the API has come up. */
 #define POLL_MS 50
 
-/* How often addons are installed anew when kubeadm got no answer. */
+/* How often the installation of addons is repeated if kubeadm got no answer. */
 #define ADDON_REPEATS 5
 
 static bool anybody_ran(const struct start *start)
@@ -74,8 +72,8 @@ static void release_start(struct start *start)
 	profile_release(&start->profile);
 }
 
-/* Whether the administrator may do what it has to, who is given its rights as soon as there are
- * roles; HAS_RIGHTS says whether that was done. */
+/* Whether the administrator can do its work.  It gets its rights as soon as the roles exist;
+ * HAS_RIGHTS says whether it has got them. */
 static bool admin_may_begin(const struct start *start, bool *has_rights)
 {
 	if (!*has_rights && world->roles_are_made(&start->profile))
@@ -83,7 +81,7 @@ static bool admin_may_begin(const struct start *start, bool *has_rights)
 	return *has_rights && world->admin_is_ready(&start->profile);
 }
 
-/* Wait until the administrator may do what it has to: the API runs and has made the roles. */
+/* Wait until the administrator can do its work: the API runs and has created the roles. */
 static int await_admin(struct start *start, struct error *err)
 {
 	bool has_rights = false;
@@ -103,7 +101,7 @@ static int await_admin(struct start *start, struct error *err)
 	return 0;
 }
 
-/* The first control plane has never finished: make it, the other nodes coming up meanwhile. */
+/* Initialize the first control plane, which has not joined; other nodes are started meanwhile. */
 static int make_control_plane(struct start *start, struct node *primary, struct error *err)
 {
 	int r = bootstrap_init(&start->profile, primary, start->token, &start->init, err);
@@ -119,7 +117,7 @@ static int make_control_plane(struct start *start, struct node *primary, struct 
 	return r;
 }
 
-/* Whether a control plane was running before. */
+/* Whether a control plane ran before. */
 static bool any_control_plane_ran(const struct start *start)
 {
 	const struct node *node;
@@ -130,10 +128,8 @@ static bool any_control_plane_ran(const struct start *start)
 	return false;
 }
 
-/*
- * The controller-manager and the scheduler of before held leases, and those of now would wait
- * until they end; when nobody of before is left, they need not.
- */
+/* Delete the leases of the previous controller-manager and scheduler, for which the new ones would
+ * wait until they expire.  This is safe only if no control plane ran before. */
 static int free_leases(struct start *start, struct error *err)
 {
 	static const char *const paths[] = {
@@ -151,7 +147,7 @@ static int free_leases(struct start *start, struct error *err)
 	return r;
 }
 
-/* What needs the API: all of it at once. */
+/* Start everything that only needs the API, all at once. */
 static int install_addons(struct start *start, struct node *primary, struct error *err)
 {
 	int r = bootstrap_publish(&start->profile, primary, &start->publish, err);
@@ -169,8 +165,8 @@ static int install_addons(struct start *start, struct node *primary, struct erro
 	return r;
 }
 
-/* kubeadm asks once which addons there are, and waits ten seconds for the answer: on a slow machine
- * that is not always enough. */
+/* kubeadm asks once which addons exist, and waits ten seconds for the answer, which is not always
+ * enough on a slow machine. */
 static int await_addons(struct start *start, struct error *err)
 {
 	struct node *primary = start->addons.node;
@@ -201,7 +197,7 @@ static int finish_addons(struct start *start, struct error *err)
 	return r;
 }
 
-/* All of the first control plane that others wait for is there: make the rest. */
+/* Finish the first control plane when everything that other nodes wait for is done. */
 static int finish_control_plane(struct start *start, struct node *primary, struct error *err)
 {
 	int r = STEP(start, "installing DNS and kube-proxy", NULL, finish_addons(start, err));
@@ -215,9 +211,9 @@ static int finish_control_plane(struct start *start, struct node *primary, struc
 	return r;
 }
 
-/* Control planes that run may do so since a moment only, if somebody was cut short before us, and
- * etcd may just be about to have a majority again. */
-static int undrain(struct start *start, struct error *err)
+/* After an interrupted command, running control planes may have been started just now, and etcd may
+ * still have to regain its majority. */
+static int uncordon_with_retry(struct start *start, struct error *err)
 {
 	for (;;) {
 		int r = drain_undo(&start->profile, start->part, err);
@@ -229,7 +225,7 @@ static int undrain(struct start *start, struct error *err)
 	}
 }
 
-/* Bring the nodes up and make what is missing. */
+/* Start the nodes and create what is missing. */
 static int converge(struct start *start, struct error *err)
 {
 	struct node *primary = profile_primary(&start->profile);
@@ -260,11 +256,11 @@ static int converge(struct start *start, struct error *err)
 	if (r == 0 && tokens_left)
 		r = bootstrap_remove_token(&start->profile, start->token, err);
 	if (r == 0)
-		r = undrain(start, err);
+		r = uncordon_with_retry(start, err);
 	return r;
 }
 
-/* See that all that was asked for can be had, and get the payloads: nothing is made yet. */
+/* Check that all options can be fulfilled, and get the payloads.  Nothing is created yet. */
 static int check_start(struct start *start, const char *name, const struct cluster_options *options,
 		       struct error *err)
 {
@@ -285,12 +281,14 @@ static int open_log(const struct profile *profile, struct error *err)
 
 	if (r < 0)
 		return r;
-	log_keep("what kubeadm says is in '%s/kubeadm-NODE.log'", logs);
+	log_keep("the output of kubeadm is in '%s/kubeadm-NODE.log'", logs);
 	return log_open(log, err);
 }
 
-/* Nodes of a cluster that was moved are closed until a start: see record/old-home.c. */
-static void open_moved(const char *nodes, const char *name)
+/*
+ * The directories of nodes of a moved cluster are inaccessible until a start: see home/migrate.c.
+ */
+static void open_moved_node(const char *nodes, const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/%s", nodes, name);
 	cleanup_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -300,10 +298,8 @@ static void open_moved(const char *nodes, const char *name)
 		(void)fchmod(fd, 0755);
 }
 
-/*
- * A node's root may make files that are root's here, too, and set-user-ID; so nobody else may reach
- * them.  The user may look at what this host keeps about a node.
- */
+/* Root in a node can create files that belong to root on this host, too, or are set-user-ID; so
+ * other users must not reach them.  The user may read the host's files about a node. */
 static int close_to_others(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *nodes = xasprintf("%s/nodes", profile->dir);
@@ -311,14 +307,15 @@ static int close_to_others(const struct profile *profile, struct error *err)
 	int r = file_make_dirs(nodes, 0700, err);
 
 	if (r == 0 && chmod(nodes, 0700) < 0)
-		r = error_sys(err, "cannot close '%s' to others", nodes);
+		r = error_sys(err, "cannot make '%s' inaccessible to others", nodes);
 	profile_for_each_node(node, profile)
-		open_moved(nodes, node->name);
+		open_moved_node(nodes, node->name);
 	return r < 0 ? r : user_may_read(nodes, err);
 }
 
-/* Nodes can't join and come up without control planes; what was asked for is in the profile. */
-static bool can_go_on(const struct start *start)
+/* Whether a control plane takes part.  Without one, nodes cannot join or come up; they are only
+ * registered in the profile. */
+static bool has_control_plane(const struct start *start)
 {
 	const struct node *node;
 
@@ -329,7 +326,7 @@ static bool can_go_on(const struct start *start)
 	return false;
 }
 
-/* With fewer than a majority of etcd's members the API would never answer. */
+/* Without a majority of etcd's members, the API would never answer. */
 static int check_majority(const struct start *start, struct error *err)
 {
 	const struct node *node;
@@ -351,7 +348,7 @@ static int check_majority(const struct start *start, struct error *err)
 	return error_hint(err, -EINVAL, "'manykube start' brings all of them up");
 }
 
-/* Write the profile, and bring up what it promises to this host: networks and ports. */
+/* Write the profile, and bring up the network and ports of this host that it defines. */
 static int prepare_start(struct start *start, const char *name,
 			 const struct cluster_options *options, struct error *err)
 {
@@ -379,9 +376,9 @@ static int prepare_start(struct start *start, const char *name,
 	if (options->recorded)
 		options->recorded(options);
 	world->after("save profile");
-	if (!can_go_on(start))
+	if (!has_control_plane(start))
 		return 0;
-	/* While nodes run, these are only looked after. */
+	/* While nodes run, these are only checked. */
 	watcher = anybody_ran(start) ? NULL : start->observer;
 	r = open_log(&start->profile, err);
 	if (r == 0)
@@ -397,7 +394,7 @@ static int prepare_start(struct start *start, const char *name,
 	return r;
 }
 
-/* Only nodes that are up for sure can. */
+/* Load the user's images on the nodes that take part, which are up at this point. */
 static int load_images(const struct start *start, struct error *err)
 {
 	const struct node *node;
@@ -432,7 +429,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		r = UNTIMED(&start, prepare_start(&start, name, options, err));
 	if (r < 0)
 		return r;
-	if (!can_go_on(&start)) {
+	if (!has_control_plane(&start)) {
 		*ret_outcome = (struct cluster_outcome){ .only_registered = true };
 		return 0;
 	}

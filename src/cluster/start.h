@@ -1,4 +1,4 @@
-/* A start under way: what its parts, start*.c, have in common. */
+/* The state of a running start, shared by start*.c. */
 #pragma once
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@ struct start {
 	struct profile profile;
 	struct payload payload;
 	struct observer *observer;
-	int64_t deadline; /* of waiting for the cluster; UNTIMED work moves it */
+	int64_t deadline; /* for waiting for the cluster; UNTIMED work moves it */
 	char *token;
 	struct bootstrap init;
 	struct bootstrap publish;
@@ -20,15 +20,15 @@ struct start {
 	struct bootstrap addons;
 	struct bootstrap *joins; /* one per node */
 	bool *restarted;         /* likewise: a member that did not run before */
-	bool *thawed;            /* likewise: one of those that was only paused */
+	bool *thawed;            /* likewise: a member that was only paused */
 	bool *ran;               /* likewise: it ran before */
-	bool *part;              /* likewise: it runs, or is to run */
+	bool *part;              /* likewise: it runs, or is to be started */
 	bool *awaited;           /* likewise: the command is about it, and waits for it */
 	struct cluster_outcome *outcome;
 	int64_t began_ms; /* since 1970 */
 };
 
-/* Do WORK as the step WORDS, seen by WATCHER (may be NULL) and by tests. */
+/* Do WORK as the step WORDS, which WATCHER (may be NULL) and tests observe. */
 #define STEP_SEEN_BY(watcher, words, node, work)                 \
 	({                                                       \
 		int step_r_;                                     \
@@ -41,10 +41,8 @@ struct start {
 	})
 #define STEP(start, words, node, work) STEP_SEEN_BY((start)->observer, words, node, work)
 
-/*
- * Do WORK that is not waiting for the cluster: getting payloads, waiting for a lock, making nodes.
- * The time that it takes is added to the deadline, so --wait-timeout does not count it.
- */
+/* Do WORK that is not waiting for the cluster: getting payloads, waiting for a lock, creating
+ * nodes.  Its duration is added to the deadline, so --wait-timeout does not include it. */
 #define UNTIMED(start, work)                                       \
 	({                                                         \
 		int64_t untimed_ms_ = clock_now_ms();              \
@@ -53,41 +51,40 @@ struct start {
 		untimed_r_;                                        \
 	})
 
-/* Whether NODE ran before, and whether it runs or is to run. */
+/* Whether NODE ran before, and whether it runs or is to be started. */
 bool start_ran_before(const struct start *start, const struct node *node);
 bool start_takes_part(const struct start *start, const struct node *node);
 
-/* Whether the command is about NODE: nodes that only run anyway may be sick, and are not waited
+/* Whether the command is about NODE.  Other nodes that run may be unhealthy, and are not waited
  * for. */
 bool start_awaits(const struct start *start, const struct node *node);
 
-/* Have nodes that are to run, and that have joined but lost their directories, join again: -ENOENT
- * if all control planes did, so that the cluster's data is gone, -EAGAIN if most did. */
+/* Let nodes that are to run, and that have joined but lost their directories, join again.  -ENOENT
+ * if all control planes lost theirs, and so the cluster's data; -EAGAIN if most of them did. */
 int start_find_lost(struct start *start, const struct cluster_options *options, struct error *err);
 
-/* Find out which nodes run, and which of the others are to. */
+/* Determine which nodes run, and which of the others are to be started. */
 int start_look_at_nodes(struct start *start, const struct cluster_options *options,
 			struct error *err);
 
-/* Bring up NODE, or all that take part but the primary.  What is wrong with a node that the command
+/* Start NODE, or all nodes that take part except the primary.  An error of a node that the command
  * is not about is only a warning. */
 int start_node(struct start *start, struct node *node, struct error *err);
 int start_other_nodes(struct start *start, struct error *err);
 
-/* End the front door if it runs but does not answer; the caller opens it afterwards. */
+/* Stop the front door if it runs but does not answer; the caller starts it afterwards. */
 int start_repair_front_door(struct start *start, struct error *err);
 
-/* Restart services of NODE, which runs, that do not answer.  If its kubelet does not run, NODE has
- * to be heard of before it counts as Ready. */
+/* Restart services of NODE, which runs, that do not answer.  If its kubelet does not run, NODE
+ * counts as Ready only after its kubelet has reported again. */
 int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
 		 struct error *err);
 
-/* Whether a node that takes part is no member yet. */
+/* Whether a node that takes part has not joined yet. */
 bool start_anybody_joins(const struct start *start);
 
-/* Have the workers that are no members begin to join, with a token that is made first if one
- * is needed; then make members of the control planes that are none, and see the workers' joins end.
- */
+/* start_begin_joins() starts the joins of workers, with a token that is created first if needed.
+ * start_finish_joins() then joins control planes, and waits for the workers. */
 int start_begin_joins(struct start *start, bool needs_token, struct error *err);
 int start_finish_joins(struct start *start, struct error *err);
 int start_mark_joined(struct start *start, struct node *node, struct error *err);

@@ -1,9 +1,9 @@
 /*
- * Stop: shut nodes down in order.  They keep their files, addresses and Node objects.
+ * Stopping nodes in order.  They keep their files, addresses and Node objects.
  *
- * Nodes of one kind end at the same time, each watched by a process of its own: an orderly end
- * takes seconds.  Control planes come last, since workers tell them about their pods' end; if
- * others go on, they hand over to these before (hand-over.c).
+ * Nodes of the same kind are stopped at the same time, each by a child process: an orderly shutdown
+ * takes seconds.  Control planes come last, since workers report the end of their pods to them.  If
+ * other control planes keep running, these take over first (hand-over.c).
  */
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static int stop_node(const struct profile *profile, const struct node *node, str
 	return r < 0 ? r : at.driver->stop(&at.spec, GRACE_SECONDS, err);
 }
 
-/* A child that stops a node, and the pipe on which it says why it could not. */
+/* A child that stops a node, and the pipe for its error message. */
 struct stopping {
 	const struct node *node;
 	struct observer *watcher; /* NULL if the node did not run */
@@ -46,7 +46,7 @@ static int begin_stopping(const struct profile *profile, const struct node *node
 	int report[2];
 
 	if (pipe2(report, O_CLOEXEC) < 0)
-		return error_sys(err, "cannot make a pipe");
+		return error_sys(err, "cannot create a pipe");
 	*ret = (struct stopping){ .node = node, .pid = fork(), .report = report[0] };
 	if (ret->pid < 0) {
 		int r = error_sys(err, "cannot start a process");
@@ -59,7 +59,8 @@ static int begin_stopping(const struct profile *profile, const struct node *node
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
 		int r;
 
-		/* It has the cluster's lock from us, and who runs the command again wants that. */
+		/* The child inherits the cluster's lock, which must be free when the command is run
+		 * again. */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		r = stop_node(profile, node, &why);
 		if (r < 0)
@@ -86,8 +87,8 @@ static int finish_stopping(struct stopping *stopping, struct error *err)
 			     *text ? text : "the node could not be stopped");
 }
 
-/* Stop the nodes of one kind that NAMES (NULL: all) has, all at once; returns how many ran.  What a
- * dead one has left on this host goes as well. */
+/* Stop the nodes of one kind that are in NAMES (NULL: all), all at once; returns how many ran.
+ * Remains of dead nodes on this host are removed, too. */
 static int stop_kind(const struct profile *profile, bool control_planes,
 		     const struct strlist *names, struct observer *observer, struct error *err)
 {
@@ -127,8 +128,8 @@ static int stop_kind(const struct profile *profile, bool control_planes,
 	return result < 0 ? result : ran;
 }
 
-/* Whether control planes are among the nodes called NAMES that the others can go on without. */
-static bool others_go_on(const struct profile *profile, const struct strlist *names)
+/* Whether NAMES includes control planes, and others keep running without them. */
+static bool others_continue(const struct profile *profile, const struct strlist *names)
 {
 	struct members_tally left = members_tally(profile, names);
 	const char *name;
@@ -148,13 +149,13 @@ int cluster_stop_nodes(const struct profile *profile, const struct strlist *name
 		       struct observer *observer, struct error *err)
 {
 	int workers = stop_kind(profile, false, names, observer, err);
-	bool hands_over = workers >= 0 && names && others_go_on(profile, names);
+	bool hands_over = workers >= 0 && names && others_continue(profile, names);
 	int control_planes;
 
 	if (hands_over)
 		cluster_hand_over(profile, names, observer);
 	control_planes = workers < 0 ? workers : stop_kind(profile, true, names, observer, err);
-	/* It finds out by itself when they are back. */
+	/* The front door detects itself when they are back. */
 	if (hands_over && control_planes >= 0)
 		(void)world->front_door_up(profile, NULL);
 	return control_planes < 0 ? control_planes : workers + control_planes;

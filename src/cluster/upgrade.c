@@ -1,20 +1,18 @@
 /*
- * Upgrading a cluster.
+ * Upgrading a cluster:
  *
- * How it works:
+ *  1. everything is brought up, and all nodes get the images of the new version; nothing else
+ *     changes yet;
+ *  2. the profile gets the new version, and records the old one.  From now on, a node that is
+ *     started has the new payload but, until its own turn, its old kubelet;
+ *  3. control planes are upgraded one after another: kubeadm prepares the node, its pods are moved
+ *     to other nodes, and it is restarted with the new static pods and the new kubelet.  That
+ *     kubelet uses the API server on its own node only, and so never one that is older than itself;
+ *  4. cluster-wide objects are upgraded: kubeadm's configuration, DNS, kube-proxy;
+ *  5. workers are upgraded one after another, in the same way;
+ *  6. the record of the old version is removed.
  *
- *  1. everything is brought up, and all nodes get the images of the new version: nothing else is
- *     different yet;
- *  2. the profile becomes one of the new version, with the old one noted.  From now on a node that
- *     starts has the new payload, but, until its own turn has come, its old kubelet;
- *  3. control planes one after another: kubeadm prepares what the node will be, its pods are moved
- *     away, and it is restarted with the new static pods and the new kubelet, which asks the API
- *     server beside it only and so never one that is older than itself;
- *  4. what the whole cluster has: kubeadm's notes, DNS, kube-proxy;
- *  5. workers one after another, in the same way;
- *  6. the note is taken away.
- *
- * How far each node is can be seen from its own version and its manifests.
+ * The progress of each node follows from its version in the profile and its manifests.
  */
 
 #include "cluster/upgrade.h"
@@ -36,7 +34,7 @@
 
 #define POLL_MS 100
 
-/* What the new images take on a node's disk, packed and unpacked. */
+/* Disk space for the new images on a node, packed and unpacked. */
 #define CONTROL_PLANE_BYTES (UINT64_C(1000) << 20)
 #define WORKER_BYTES        (UINT64_C(320) << 20)
 
@@ -85,7 +83,7 @@ bool upgrade_is_due(const struct profile *profile, const struct node *node, cons
 					      !upgrade_has_manifests(profile, node, version)));
 }
 
-/* A worker that is older than its cluster may be too old for the next one. */
+/* A worker with an older version than its cluster may be too old for the next version. */
 static int check_workers(const struct profile *profile, const char *to, struct error *err)
 {
 	const struct node *node;
@@ -117,7 +115,7 @@ int upgrade_plan(const struct profile *profile, const char *version, struct upgr
 
 	if (profile->upgrading_from && strcmp(has, to) != 0) {
 		(void)error_because(err, &reason_control_plane, -EBUSY,
-				    "an upgrade of cluster '%s' from %s to %s has begun and can "
+				    "the unfinished upgrade of cluster '%s' from %s to %s can "
 				    "only be finished",
 				    profile->name, from, has);
 		return error_hint(err, -EBUSY, "'manykube upgrade' does that");
@@ -141,7 +139,7 @@ static int64_t deadline_of(const struct upgrade *upgrade)
 	return clock_now_ms() + (int64_t)upgrade->options->wait_seconds * 1000;
 }
 
-/* Start the node called NAME (NULL: all), and see what that has made of the profile. */
+/* Start the node called NAME (NULL: all), and reload the profile. */
 static int bring_up_upgraded(struct upgrade *upgrade, const char *name, struct error *err)
 {
 	cleanup_with(profile_release) struct profile fresh = PROFILE_INIT;
@@ -196,8 +194,8 @@ static int load_images(struct upgrade *upgrade, struct error *err)
 	return r;
 }
 
-/* Nothing but the profile tells from now on that the cluster is between two versions. */
-static int note(struct upgrade *upgrade, struct error *err)
+/* Record the upgrade in the profile.  From now on, the cluster has two versions. */
+static int record_upgrade(struct upgrade *upgrade, struct error *err)
 {
 	struct profile *profile = upgrade->profile;
 	struct node *node;
@@ -216,8 +214,8 @@ static int note(struct upgrade *upgrade, struct error *err)
 	return r;
 }
 
-/* Pods that can't be moved away end with the node, and begin again with it. */
-static void drain(struct upgrade *upgrade, const struct strlist *names)
+/* Pods that cannot be moved are stopped and started with the node. */
+static void drain_if_possible(struct upgrade *upgrade, const struct strlist *names)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	unsigned seconds = upgrade->options->drain_seconds;
@@ -228,11 +226,12 @@ static void drain(struct upgrade *upgrade, const struct strlist *names)
 	r = drain_nodes(upgrade->profile, names, DRAIN_CONTROLLED, seconds, upgrade->observer,
 			&why);
 	if (r < 0)
-		log_warning("going on although not all pods could be moved away: %s", why.text);
+		log_warning("continuing although not all pods could be moved to other nodes: %s",
+			    why.text);
 }
 
-/* Wait until the API knows NODE's new kubelet, which tells its version a moment after it is Ready.
- */
+/* Wait until the API has the version of NODE's new kubelet, which is reported shortly after the
+ * node is Ready. */
 static int await_kubelet(const struct upgrade *upgrade, const struct node *node, struct error *err)
 {
 	cleanup_free char *path = xasprintf("/api/v1/nodes/%s", node->name);
@@ -253,12 +252,12 @@ static int await_kubelet(const struct upgrade *upgrade, const struct node *node,
 			return 0;
 		if (!clock_poll(deadline, POLL_MS))
 			return error_because(err, &reason_wait_timeout, -ETIMEDOUT,
-					     "the kubelet of node '%s' is of %s still", node->name,
+					     "the kubelet of node '%s' still has %s", node->name,
 					     version ? version : "an unknown version");
 	}
 }
 
-/* Restart NODE as one of the new version, which it has been prepared for. */
+/* Restart NODE, which has been prepared, with the new version. */
 static int restart_upgraded(struct upgrade *upgrade, struct node *node, struct error *err)
 {
 	struct profile *profile = upgrade->profile;
@@ -266,7 +265,7 @@ static int restart_upgraded(struct upgrade *upgrade, struct node *node, struct e
 	int r;
 
 	strlist_add(&names, node->name);
-	drain(upgrade, &names);
+	drain_if_possible(upgrade, &names);
 	r = cluster_stop_nodes(profile, &names, upgrade->observer, err);
 	if (r >= 0)
 		r = node->control_plane ? upgrade_replace_manifests(profile, node, err) : 0;
@@ -294,8 +293,8 @@ static int upgrade_node(struct upgrade *upgrade, struct node *node, struct error
 	return r < 0 ? r : restart_upgraded(upgrade, node, err);
 }
 
-/* Upgrade the nodes that are control planes, or those that are not; the primary comes first, since
- * it makes what the others take over. */
+/* Upgrade the control planes, or the other nodes; the primary comes first, since it creates what
+ * the others use. */
 static int upgrade_nodes(struct upgrade *upgrade, bool control_planes, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -318,7 +317,7 @@ static int upgrade_nodes(struct upgrade *upgrade, bool control_planes, struct er
 	return r;
 }
 
-/* The image of NODE's API server as the API knows it. */
+/* The image of NODE's API server according to the API. */
 static const char *api_server_image(const json_t *pods, const struct node *node)
 {
 	cleanup_free char *name = xasprintf("kube-apiserver-%s", node->name);
@@ -328,8 +327,8 @@ static const char *api_server_image(const json_t *pods, const struct node *node)
 	return json_string_value(json_object_get(container, "image"));
 }
 
-/* Wait until the API knows that all of its servers are new: kubeadm would leave DNS and kube-proxy
- * alone otherwise. */
+/* Wait until the API reports the new version for all API servers: otherwise kubeadm would not
+ * upgrade DNS and kube-proxy. */
 static int await_api_servers(const struct upgrade *upgrade, struct error *err)
 {
 	cleanup_free char *end = xasprintf(":%s", upgrade->plan.to);
@@ -382,14 +381,14 @@ static int forget_upgrade(struct upgrade *upgrade, struct error *err)
 	return r;
 }
 
-static int work(struct upgrade *upgrade, struct error *err)
+static int run_upgrade(struct upgrade *upgrade, struct error *err)
 {
 	int r = bring_up_upgraded(upgrade, NULL, err);
 
 	if (r == 0)
 		r = load_images(upgrade, err);
 	if (r == 0)
-		r = note(upgrade, err);
+		r = record_upgrade(upgrade, err);
 	if (r < 0)
 		return r;
 	if (upgrade->profile->upgrading_from) {
@@ -418,11 +417,11 @@ int cluster_upgrade(struct profile *profile, const struct upgrade_options *optio
 	r = world->payload(upgrade.plan.to, &source, observer, &upgrade.payload, err);
 	if (r < 0)
 		return r;
-	r = work(&upgrade, err);
+	r = run_upgrade(&upgrade, err);
 	if (r < 0 && profile->upgrading_from)
 		return error_hint(
 			err, r,
 			"nothing was undone; 'manykube logs --problems' may say why; then run "
-			"'manykube upgrade' again, which goes on");
+			"'manykube upgrade' again, which continues");
 	return r;
 }

@@ -1,7 +1,7 @@
 /*
  * Upgrading a cluster to another version of Kubernetes.
  *
- * It can be cut short at any moment and gone on with, as everything in cluster.h.
+ * It may be interrupted at any point and resumes where it stopped, like everything in cluster.h.
  */
 #pragma once
 
@@ -10,43 +10,43 @@
 #include "record/profile.h"
 
 struct upgrade_options {
-	const char
-		*version; /* one of payload_versions(); NULL: the newest, or the one begun with */
-	bool drain;       /* move pods away before a node is restarted */
+	const char *version; /* one of payload_versions(); NULL: that of an unfinished upgrade, or
+				the newest */
+	bool drain;          /* move pods to other nodes before a node is restarted */
 	unsigned drain_seconds;
-	unsigned wait_seconds; /* for each thing that is waited for */
+	unsigned wait_seconds; /* timeout of each wait */
 	const char *binary_mirror;
 };
 
-/* What an upgrade is about. */
+/* The scope of an upgrade. */
 struct upgrade_plan {
 	char *from;
 	char *to;
-	bool is_begun; /* it was cut short before */
+	bool is_begun; /* it was interrupted before */
 	bool is_done;  /* there is nothing to do */
 };
 
 #define UPGRADE_PLAN_INIT ((struct upgrade_plan){ NULL })
 
 /*
- * What an upgrade of PROFILE to VERSION (may be NULL, as in the options) would be about.  -EINVAL
- * with reason_version_unsupported for a step that Kubernetes does not allow, -EBUSY if another
- * upgrade has begun.
+ * Plan an upgrade of PROFILE to VERSION (may be NULL, as in the options).  -EINVAL with
+ * reason_version_unsupported if Kubernetes does not support it, -EBUSY if another upgrade is
+ * unfinished.
  */
 int upgrade_plan(const struct profile *profile, const char *version, struct upgrade_plan *ret,
 		 struct error *err);
 void upgrade_plan_release(struct upgrade_plan *plan);
 
 /*
- * What there is to say of an upgrade of PROFILE that has begun and not ended, for the caller to
- * free: its versions, and the command that continues it; NULL if there is none.  BUSY_WITH is the
- * command that works on the cluster ("manykube upgrade") or NULL.
+ * A description of the unfinished upgrade of PROFILE, for the caller to free: its versions, and the
+ * command that continues it; NULL if there is none.  BUSY_WITH is the command that works on the
+ * cluster ("manykube upgrade") or NULL.
  */
 char *upgrade_words(const struct profile *profile, const char *busy_with) must_check;
 
-/* Whether NODE still has to become one of VERSION. */
+/* Whether NODE still has to be upgraded to VERSION. */
 bool upgrade_is_due(const struct profile *profile, const struct node *node, const char *version);
 
-/* Make PROFILE, which is loaded again meanwhile, a cluster of the version that OPTIONS ask for. */
+/* Upgrade the cluster PROFILE to the version in OPTIONS.  PROFILE is reloaded meanwhile. */
 int cluster_upgrade(struct profile *profile, const struct upgrade_options *options,
 		    struct observer *observer, struct error *err);

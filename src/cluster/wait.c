@@ -1,4 +1,4 @@
-/* Waiting for a cluster to be what the person will use. */
+/* Waiting for a cluster to be usable. */
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 #define POLL_MS 100
 
-/* Set the podCIDR that the profile promises on a Node object that has none yet. */
+/* Set the podCIDR of the profile on a Node object that has none yet. */
 static int give_pod_cidr(const struct profile *profile, const struct node *node,
 			 const json_t *object, struct error *err)
 {
@@ -38,8 +38,8 @@ static void add_name(struct strbuf *names, const char *name)
 	strbuf_add(names, name);
 }
 
-/* How TIME, as the API writes it, compares with SINCE, of the same form: both are in UTC, and only
- * as much is compared as SINCE has.  A missing one is the earliest. */
+/* Compare TIME, as the API prints it, with SINCE: both are in UTC, and the comparison is limited to
+ * the length of SINCE.  A missing TIME is the earliest. */
 static int compare_times(const json_t *time, const char *since)
 {
 	const char *text = json_string_value(time);
@@ -48,12 +48,13 @@ static int compare_times(const json_t *time, const char *since)
 }
 
 /*
- * Whether the kubelet of NODE has told its status since the node was started, if it was.  That
- * has no fractions of a second: one of the very second may be old, and then its lease, which has,
- * decides.  The lease alone does not tell, for a kubelet renews it before it knows whether it is
- * Ready; but one that was paused knows, and may tell its status only minutes later.
+ * Whether the kubelet of NODE has reported its status since the node was started, if it was.  Times
+ * in the status have no fractions of a second.  If one is in the same second as the start, the
+ * lease decides, whose time has fractions.  The lease alone is not enough: a kubelet renews it
+ * before it knows whether it is Ready.  But for a kubelet that was only paused it is, because that
+ * may report its status only minutes later.
  */
-static bool was_heard_of(const struct profile *profile, const struct node *node,
+static bool has_reported(const struct profile *profile, const struct node *node,
 			 const json_t *object, const json_t *leases,
 			 const struct cluster_restart *restart)
 {
@@ -83,8 +84,8 @@ static bool was_heard_of(const struct profile *profile, const struct node *node,
 	return latest > 0 || (latest == 0 && is_renewed);
 }
 
-/* Whether the agent of NODE says that its kubelet or containerd does not run: the API calls the
- * node Ready until the lease has expired. */
+/* Whether the agent of NODE reports that its kubelet or containerd does not run: in the API, the
+ * node stays Ready until its lease has expired. */
 static bool lacks_service(const struct profile *profile, const struct node *node)
 {
 	static const char *const names[] = { "containerd", "kubelet" };
@@ -102,8 +103,9 @@ static bool lacks_service(const struct profile *profile, const struct node *node
 	return false;
 }
 
-/* Whether a node is not Ready for want of a network between pods only, which is the user's to
- * install. */
+/*
+ * Whether a node is not Ready only because it lacks a pod network, which the user has to install.
+ */
 static bool lacks_network(const struct profile *profile, const json_t *object)
 {
 	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
@@ -121,8 +123,8 @@ static bool lacks_network(const struct profile *profile, const json_t *object)
 	return false;
 }
 
-/* Put the nodes that are not Ready into MISSING, with ALLOW_BARE except those that lack only a
- * network; a negative code if the API does not answer. */
+/* List the nodes that are not Ready in MISSING; with ALLOW_BARE, without those that lack only a
+ * network.  A negative code if the API does not answer. */
 static int look_at_nodes(const struct profile *profile, const struct cluster_restart *restart,
 			 bool allow_bare, struct strbuf *missing, struct observer *observer,
 			 struct error *err)
@@ -156,7 +158,7 @@ static int look_at_nodes(const struct profile *profile, const struct cluster_res
 		if (object &&
 		    (kube_node_is_ready(object) ||
 		     (allow_bare && lacks_network(profile, object))) &&
-		    was_heard_of(profile, node, object, leases, restart) &&
+		    has_reported(profile, node, object, leases, restart) &&
 		    !lacks_service(profile, node) &&
 		    (!node->control_plane || world->api_is_ready(profile, node)))
 			ready++;
@@ -210,9 +212,9 @@ static int look_at_account(const struct profile *profile, arg_unused struct strb
 			   NULL, NULL, err);
 }
 
-static int look(const struct profile *profile, enum cluster_wait what,
-		const struct cluster_restart *restart, struct strbuf *missing,
-		struct observer *observer, struct error *err)
+static int check_condition(const struct profile *profile, enum cluster_wait what,
+			   const struct cluster_restart *restart, struct strbuf *missing,
+			   struct observer *observer, struct error *err)
 {
 	switch (what) {
 	case WAIT_API:
@@ -251,7 +253,7 @@ static int wait_for(const struct profile *profile, enum cluster_wait what,
 	for (;;) {
 		cleanup_with(strbuf_release) struct strbuf missing = STRBUF_INIT;
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
-		int r = look(profile, what, restart, &missing, observer, &why);
+		int r = check_condition(profile, what, restart, &missing, observer, &why);
 
 		if (r == 0 && missing.len == 0)
 			return 0;
@@ -283,7 +285,7 @@ int cluster_wait(const struct profile *profile, unsigned what,
 
 		if (!(what & order[i]))
 			continue;
-		/* What has been waited for before is not worth a word. */
+		/* Skip the step if the API answers already. */
 		if (order[i] == WAIT_API && look_at_api(profile, NULL, NULL) == 0)
 			continue;
 		observe_begin(observer, step_of(order[i]), NULL);
@@ -307,7 +309,7 @@ int cluster_find_unready(const struct profile *profile, const struct strlist *ab
 	profile_for_each_node(node, profile) {
 		const json_t *object = kube_find_object(list, node->name);
 
-		/* Nodes that users have stopped or paused are as they want them. */
+		/* Nodes that the user has stopped or paused are ignored. */
 		if (node->phase != NODE_JOINED || (object && kube_node_is_ready(object)) ||
 		    !cluster_node_is_awake(profile, node))
 			continue;

@@ -1,4 +1,4 @@
-/* The real world: this host, a real front door, a real API. */
+/* The real environment of the cluster logic: this host, a real front door, a real API. */
 
 #include "record/world.h"
 
@@ -29,7 +29,9 @@
 #include "record/ports.h"
 
 #define REQUEST_TIMEOUT_MS 10000
-/* What is asked only once is given longer: a busy host's API may need it while it is made. */
+/*
+ * Longer for requests that are made only once: the API of a busy host may need it while it starts.
+ */
 #define ANSWER_TIMEOUT_MS  30000
 #define RIGHTS_MS          5000
 #define RENEW_MS           60000
@@ -37,7 +39,7 @@
 #define FRONT_DOOR_MS      2000
 #define FRONT_DOOR_POLL_MS 5
 
-/* For a request after the deadline: what answers at all does so by then. */
+/* For a request after the deadline: an API that answers at all needs less. */
 #define LATE_MS 2000
 
 static const int64_t *wanted_by_ms;
@@ -55,7 +57,7 @@ void world_restore(const int64_t **before)
 	wanted_by_ms = *before;
 }
 
-/* How long a request may take now that may take MOST_MS otherwise. */
+/* The timeout of a request now that otherwise is MOST_MS. */
 static unsigned limit_ms(unsigned most_ms)
 {
 	int left_ms = wanted_by_ms ? MAX(clock_left_ms(*wanted_by_ms), LATE_MS) : INT_MAX;
@@ -67,7 +69,9 @@ static int get_payload(const char *version, const struct payload_source *source,
 		       struct observer *observer, struct payload *ret, struct error *err)
 {
 	const struct curl *curl;
-	/* Needed for the API later: better missed now than when half of a cluster is made. */
+	/*
+	 * Needed later for the API: fail now if it is missing, not when half of the cluster exists.
+	 */
 	int r = curl_load(&curl, err);
 
 	return r < 0 ? r : payload_ensure(version, source, observer, ret, err);
@@ -133,7 +137,7 @@ static int front_door_down(const struct profile *profile, struct error *err)
 	return balancer_stop(profile->dir, err);
 }
 
-/* One client for the cluster that this process works on: connections are kept. */
+/* One client for the cluster that this process works on, so that connections are reused. */
 static struct kube *client;
 static char *client_dir;
 
@@ -153,9 +157,10 @@ static int get_client(const struct profile *profile, struct error *err)
 	return r;
 }
 
-/* We may do everything; but a control plane that has just come up has yet to read that. */
-static int ask_kube(const struct profile *profile, enum kube_verb verb, const char *path,
-		    const json_t *body, json_t **ret_answer, struct error *err)
+/* The administrator may do everything, but a control plane that has just come up may not know that
+ * yet. */
+static int request_kube(const struct profile *profile, enum kube_verb verb, const char *path,
+			const json_t *body, json_t **ret_answer, struct error *err)
 {
 	int64_t deadline_ms = clock_now_ms() + RIGHTS_MS;
 	int r = get_client(profile, err);
@@ -184,9 +189,9 @@ static int read_pki(const struct profile *profile, const struct node *node, cons
 	return node_read(profile, node, relative, ret, err);
 }
 
-/* As the API server does, in JSON. */
-static int ask_etcd(const struct profile *profile, const struct node *node, const char *path,
-		    const json_t *body, json_t **ret_answer, struct error *err)
+/* Uses etcd's JSON gateway, with the certificate of the API server. */
+static int request_etcd(const struct profile *profile, const struct node *node, const char *path,
+			const json_t *body, json_t **ret_answer, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf cert = STRBUF_INIT;
@@ -221,10 +226,8 @@ static int open_on_primary(const struct profile *profile, const char *name, stru
 	return r;
 }
 
-/*
- * kubeadm has two administrators: one that needs no role, and one that has to be given its rights
- * by it.  Connections of both are kept while they are asked again and again.
- */
+/* kubeadm creates two administrators: one that needs no role, and one that gets its rights from the
+ * former.  Connections of both are kept, because they are polled. */
 static struct kube *super_admin;
 static struct kube *plain_admin;
 
@@ -236,8 +239,8 @@ static bool roles_are_made(const struct profile *profile)
 			  limit_ms(REQUEST_TIMEOUT_MS));
 }
 
-/* The same binding that kubeadm makes of the administrators' group; kubeadm then sleeps until it is
- * known everywhere. */
+/* Create the binding for the administrators' group that kubeadm creates, too; kubeadm then sleeps
+ * until all API servers know it. */
 static int give_admin_rights(const struct profile *profile)
 {
 	json_auto_t *binding = json_pack(
@@ -265,7 +268,9 @@ static bool admin_is_ready(const struct profile *profile)
 			  limit_ms(REQUEST_TIMEOUT_MS));
 }
 
-/* The administrator's certificate, as kubeadm made it on the primary, for both kubeconfigs. */
+/*
+ * Put the administrator's certificate, which kubeadm created on the primary, into both kubeconfigs.
+ */
 static int kubeconfig_add(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *own = xasprintf("%s/kubeconfig", profile->dir);
@@ -283,7 +288,7 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 		return r;
 	entry = (struct kubeconfig_entry){ profile->name, server, kube_ca(admin), kube_cert(admin),
 					   kube_key(admin) };
-	/* The profile's own is made of what is here; a damaged one is worth nothing to anybody. */
+	/* The profile's own kubeconfig is generated, so a damaged one can be replaced. */
 	if (kubeconfig_check(own, NULL) == -EBADMSG)
 		(void)unlink(own);
 	r = kubeconfig_merge(own, &entry, err);
@@ -295,12 +300,12 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 }
 
 /*
- * On this host, with the node's files: so it needs neither a node that runs nor an API, which may
- * be unable to come up because of these very certificates.  A pipe in the place of a file does not
- * keep us waiting for ever.
+ * Runs kubeadm on this host, on the node's files: so it needs neither a running node nor the API,
+ * which may be unable to start because of these very certificates.  A pipe in place of a file
+ * cannot block it forever.
  */
-static int renew(const struct profile *profile, const struct node *node,
-		 const struct payload *payload, struct error *err)
+static int renew_with_kubeadm(const struct profile *profile, const struct node *node,
+			      const struct payload *payload, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->dir);
@@ -341,13 +346,13 @@ const struct world world_real = {
 	.front_door_hangs = front_door_hangs,
 	.front_door_without = front_door_without,
 	.front_door_down = front_door_down,
-	.kube = ask_kube,
+	.kube = request_kube,
 	.api_is_ready = api_is_ready,
-	.etcd = ask_etcd,
+	.etcd = request_etcd,
 	.roles_are_made = roles_are_made,
 	.give_admin_rights = give_admin_rights,
 	.admin_is_ready = admin_is_ready,
-	.renew = renew,
+	.renew = renew_with_kubeadm,
 	.import_images = images_import,
 	.kubeconfig_add = kubeconfig_add,
 	.kubeconfig_remove = context_remove,

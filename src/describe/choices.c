@@ -1,4 +1,4 @@
-/* What a person chooses for a cluster with options of `start`. */
+/* The settings that a user gives with options of `start`. */
 
 #include "describe/choices.h"
 
@@ -18,10 +18,10 @@
 
 typedef int (*check_fn)(const char *word, struct error *err);
 
-/* What a word of SETTING must be; NULL: anything. */
+/* The check for words of SETTING; NULL: none. */
 static check_fn check_of(const struct setting *setting)
 {
-	/* These know more than record/ does, where the table is. */
+	/* Checks that need more than record/, where the table is, knows. */
 	static const struct {
 		const char *key;
 		check_fn check;
@@ -44,13 +44,13 @@ int choices_check_word(const struct setting *setting, enum setting_place place, 
 	cleanup_with(strlist_release) struct strlist kept = STRLIST_INIT;
 	check_fn check = check_of(setting);
 
-	/* A node's own may take those of the defaults away. */
+	/* The list of a node may also remove words of the defaults. */
 	if (place == SETTING_OF_NODE && setting->change)
 		return setting->change(&kept, &one, err);
 	return check ? check(word, err) : 0;
 }
 
-/* What is chosen as text, for the caller to free; NULL if nothing is. */
+/* VALUE as text, for the caller to free; NULL if it is unset. */
 static char *as_text(const struct setting *setting, const void *value)
 {
 	if (!setting_is_set(setting, value))
@@ -84,7 +84,7 @@ static int check_number(const struct setting *setting, unsigned value, struct er
 			     setting->least, setting->most);
 }
 
-/* Check the VALUE of SETTING that is asked for at PLACE. */
+/* Check VALUE of SETTING, given at PLACE. */
 static int check_value(const struct setting *setting, enum setting_place place, const void *value,
 		       struct error *err)
 {
@@ -97,7 +97,7 @@ static int check_value(const struct setting *setting, enum setting_place place, 
 		r = check_number(setting, *(const unsigned *)value, err);
 	else
 		r = check_words(setting, place, value, err);
-	/* Who changes words says of what. */
+	/* The error of `change` already names the option. */
 	if (r == 0 || (place == SETTING_OF_NODE && setting->change))
 		return r;
 	title = setting_title(setting);
@@ -109,7 +109,7 @@ static int check_node(const struct node_settings *node, struct error *err)
 	const struct setting *setting;
 	int r = 0;
 
-	/* Names are checked where they are given to nodes. */
+	/* Names are checked when nodes are planned. */
 	setting_for_each(setting)
 		if (r == 0 && setting_is_of_node(setting) && strcmp(setting->key, "name") != 0)
 			r = check_value(setting, SETTING_OF_NODE, setting_in_node(setting, node),
@@ -164,7 +164,7 @@ static int refuse(const struct setting *setting, const struct profile *profile, 
 	return hint_refusal(setting, err);
 }
 
-/* The words of WANTED that HAS lacks. */
+/* The words of WANTED that are not in HAS. */
 static void subtract_words(const struct strlist *wanted, const struct strlist *has,
 			   struct strlist *ret)
 {
@@ -175,7 +175,7 @@ static void subtract_words(const struct strlist *wanted, const struct strlist *h
 			strlist_add(ret, word);
 }
 
-/* Whether WORDS have one that WORD can't be beside. */
+/* Whether one of WORDS excludes WORD. */
 static bool is_excluded(const struct setting *setting, const char *word,
 			const struct strlist *words)
 {
@@ -188,7 +188,7 @@ static bool is_excluded(const struct setting *setting, const char *word,
 	return false;
 }
 
-/* Add WORDS to the list KEPT, from which only goes what can't be beside one of them. */
+/* Add WORDS to the list KEPT, and remove the words that they exclude. */
 static void add_words(const struct setting *setting, const struct strlist *words,
 		      struct strlist *kept)
 {
@@ -204,7 +204,7 @@ static void add_words(const struct setting *setting, const struct strlist *words
 	*kept = all;
 }
 
-/* Take what is wanted of a cluster that exists: other values, but only further words of lists. */
+/* Change SETTING of an existing cluster to VALUE; words are only added to lists. */
 static int take_change(const struct setting *setting, const void *value, struct profile *profile,
 		       struct error *err)
 {
@@ -265,7 +265,7 @@ int choices_take(const struct cluster_options *options, struct profile *profile,
 	const struct setting *setting;
 	int r = 0;
 
-	/* What nodes have of the host is told by who plans them. */
+	/* Limits of nodes are handled when nodes are planned. */
 	setting_for_each(setting)
 		if (r == 0 && setting_is_of_cluster(setting) && !setting->may_be_all)
 			r = take_change(setting, setting_in_cluster(setting, &options->settings),
@@ -275,7 +275,7 @@ int choices_take(const struct cluster_options *options, struct profile *profile,
 	return r;
 }
 
-/* What becomes of a list, in a sentence for the caller to free. */
+/* The change of a list as a sentence, for the caller to free. */
 static char *describe_list(const char *title, const struct strlist *before,
 			   const struct strlist *after)
 {

@@ -1,4 +1,4 @@
-/* A cluster that exists, described as by a file; and what a file says, as JSON. */
+/* Describing an existing cluster as a file does; and converting a file to JSON. */
 
 #include <limits.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "record/options.h"
 #include "record/spec.h"
 
-/* What is in LIST and not in DEFAULTS; what of the DEFAULTS it lacks is there with a '-' behind
- * what it is known by, which is in front of '='. */
+/* The words of LIST that are not in DEFAULTS.  If REMOVABLE, also the keys of DEFAULTS, the part
+ * before '=', that are not in LIST, followed by '-'. */
 static void subtract(const struct strlist *list, const struct strlist *defaults, bool removable,
 		     struct strlist *ret)
 {
@@ -38,7 +38,7 @@ static void subtract(const struct strlist *list, const struct strlist *defaults,
 	}
 }
 
-/* Copy FIELD of NODE to what it is WANTED to be, as far as it is not what all nodes have. */
+/* Copy FIELD of NODE to WANTED if it differs from the defaults. */
 static void describe_own(const struct setting *field, const struct profile *profile,
 			 const struct node *node, struct node_options *wanted)
 {
@@ -71,7 +71,7 @@ static void describe_node(const struct profile *profile, const struct node *node
 			strlist_addf(ret_chosen, "%s of %s %s", field->name, node->name,
 				     node->address);
 	}
-	/* It goes with that. */
+	/* The taint follows from no_schedule. */
 	if (ret->no_schedule) {
 		struct strlist taints = STRLIST_INIT;
 		const char *taint;
@@ -118,7 +118,7 @@ void cluster_file_describe(const struct profile *profile, struct cluster_file *r
 				      .name = xstrdup(profile->name) };
 	describe_cluster(profile, ret, ret_chosen);
 	ret->nodes = xcalloc(profile->node_count + 1, sizeof(*ret->nodes));
-	/* The first control plane of a file is the primary. */
+	/* The primary comes first: it is the first control plane of a file. */
 	for (int primary = 1; primary >= 0; primary--)
 		profile_for_each_node(node, profile)
 			if (node->primary == primary && node->phase != NODE_LEAVING)
@@ -127,13 +127,13 @@ void cluster_file_describe(const struct profile *profile, struct cluster_file *r
 	strlist_add(&ret->given, "nodes");
 }
 
-/* TEXT as the number, flag or structure that it is written as, or as text. */
+/* TEXT as a JSON number, flag or structure if it is one, else as a string. */
 static json_t *value_of(const char *text)
 {
 	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
 	cleanup_free char *again = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 
-	/* What would be read to another text stays what it is. */
+	/* A value that would be printed differently stays a string. */
 	if (again && strcmp(again, text) == 0 && !json_is_string(value) && !json_is_null(value) &&
 	    !json_is_real(value))
 		return value;
@@ -190,7 +190,7 @@ static bool has_string(const json_t *list, const char *text)
 	return false;
 }
 
-/* URLs that differ by a slash at their end are the same. */
+/* URLs that differ only by a trailing slash are the same. */
 static json_t *mirrors_to_json(const struct strlist *words)
 {
 	json_t *map = json_object();
@@ -223,7 +223,7 @@ static json_t *patches_to_json(const struct strlist *words)
 	return list;
 }
 
-/* NULL for what is not set, or as usual. */
+/* Returns NULL for a member that is unset, or has the default value. */
 static json_t *member_to_json(const struct setting *field, const void *member)
 {
 	cleanup_free char *text = NULL;
@@ -252,7 +252,7 @@ static json_t *member_to_json(const struct setting *field, const void *member)
 									    : json_string(text);
 }
 
-/* What a part of a file is made of: the settings of a cluster, or of a node. */
+/* The contents of one part of a file: the settings of a cluster, or of a node. */
 struct part {
 	enum setting_place place;
 	const struct cluster_settings *cluster;
@@ -261,14 +261,14 @@ struct part {
 
 static json_t *part_to_json(struct part part, const char *in);
 
-/* What FIELD, which is in PART, has there; NULL if nothing. */
+/* The value of FIELD in PART; NULL if it has none. */
 static json_t *field_to_json(const struct setting *field, struct part part)
 {
 	if (field->type == SETTING_MAP && strcmp(field->name, "defaults") == 0)
 		return part_to_json((struct part){ SETTING_OF_DEFAULTS, part.cluster }, "");
 	if (field->type == SETTING_MAP)
 		return part_to_json(part, field->name);
-	/* What can be written in two places is written in one. */
+	/* A setting that could be in two places is written to one. */
 	if (!field->has_member ||
 	    (part.place == SETTING_OF_CLUSTER && field->places & SETTING_OF_DEFAULTS))
 		return NULL;
@@ -289,7 +289,7 @@ static void add_members(json_t *map, struct part part, const char *in)
 	}
 }
 
-/* The fields that are IN a part of the file; NULL if none has anything. */
+/* The fields of the map IN in a part of the file; NULL if all are unset. */
 static json_t *part_to_json(struct part part, const char *in)
 {
 	json_t *map = json_object();

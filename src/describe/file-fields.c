@@ -1,4 +1,4 @@
-/* The fields of the file that describes a cluster, in words. */
+/* Descriptions of the fields of the file that describes a cluster. */
 
 #include "describe/file-fields.h"
 

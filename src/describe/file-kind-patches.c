@@ -1,4 +1,4 @@
-/* The patches in kind's files. */
+/* The patches in files of kind. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "describe/file-kind.h"
 #include "kubeadm/kubeadm-patch.h"
 
-/* YAML in YAML. */
+/* Parse a string that contains YAML. */
 static int read_inner(struct file_reader *reader, const struct yaml_value *at, json_t **ret)
 {
 	cleanup_with(yaml_value_release) struct yaml_value value = YAML_VALUE_INIT;
@@ -32,7 +32,7 @@ static bool is_known(const char *kind)
 	return false;
 }
 
-/* Whether a patch of KIND has an effect on NODES; else the person is told. */
+/* Whether a patch of KIND has an effect on NODES; warns if it has none. */
 static bool has_effect(struct file_reader *reader, const struct yaml_value *at, const char *kind,
 		       enum kind_nodes nodes)
 {
@@ -138,7 +138,7 @@ int kind_read_patches(struct file_reader *reader, const struct yaml_value *map,
 	return r;
 }
 
-/* A table of containerd's configuration, as far as we care. */
+/* The tables of containerd's configuration that matter here. */
 enum toml_table {
 	TOML_OTHER,
 	TOML_REGISTRY, /* config_path */
@@ -151,7 +151,7 @@ struct toml {
 	char *name;
 };
 
-/* What is between the first two quotes in TEXT, for the caller to free; NULL if nothing is. */
+/* The text between the first two quotes in TEXT, for the caller to free; NULL if there is none. */
 static char *quoted(const char *text)
 {
 	const char *begin = strpbrk(text, "\"'");
@@ -160,7 +160,7 @@ static char *quoted(const char *text)
 	return end && end > begin + 1 ? xstrndup(begin + 1, (size_t)(end - begin - 1)) : NULL;
 }
 
-/* LINE is [plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"] or the like. */
+/* LINE is [plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"] or similar. */
 static void enter_table(struct toml *toml, const char *line)
 {
 	const char *registry = strstr(line, ".registry");
@@ -196,7 +196,7 @@ static int read_endpoints(struct file_reader *reader, const struct yaml_value *a
 	return r;
 }
 
-/* LINE is KEY = VALUE; -ENOENT if it says nothing that we know. */
+/* LINE is KEY = VALUE; -ENOENT if it is not supported. */
 static int read_setting(struct file_reader *reader, const struct yaml_value *at,
 			const struct toml *toml, const char *line)
 {
@@ -204,7 +204,7 @@ static int read_setting(struct file_reader *reader, const struct yaml_value *at,
 	const char *equals = strchr(line, '=');
 	const char *value = equals ? equals + 1 + strspn(equals + 1, " \t") : "";
 
-	/* That is where registries are described here, too. */
+	/* manykube uses the same directory. */
 	if (toml->table == TOML_REGISTRY && strcmp(key, "config_path") == 0 &&
 	    strcmp(value, "\"/etc/containerd/certs.d\"") == 0)
 		return 0;

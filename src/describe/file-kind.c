@@ -1,9 +1,9 @@
 /*
- * Files of kind's: the same cluster, as far as it can be had here.
+ * Files of kind: the same cluster, as far as it is supported here.
  *
- * What can't be had is never dropped in silence: it is an error where the cluster would be another
- * one, else a warning.  Two things are as kind does them and not as we do: nodes are called after
- * the cluster, and control planes run no pods of people if there are workers.
+ * Nothing is ignored silently: an unsupported field is an error if the cluster would be a different
+ * one, else a warning.  Two things are as in kind: nodes are named after the cluster, and control
+ * planes run no ordinary pods if there are workers.
  */
 
 #include "describe/file-kind.h"
@@ -82,7 +82,7 @@ static int get_flag(struct file_reader *reader, const struct yaml_value *map, co
 	return 0;
 }
 
-/* A port; 0 if there is none, or -1, which has kind choose one. */
+/* A port; 0 if there is none, or if it is -1, with which kind chooses one. */
 static int get_port(struct file_reader *reader, const struct yaml_value *map, const char *key,
 		    unsigned *ret)
 {
@@ -109,7 +109,7 @@ const struct yaml_value *kind_get_list(struct file_reader *reader, const struct 
 	return *r == 0 ? value : NULL;
 }
 
-/* Whether WORD is good for --OPTION of `start`, or for the field that is called so. */
+/* Check that WORD is valid for --OPTION of `start`, or for the field of that name. */
 static int check_word(const char *option, const char *word, struct error *err)
 {
 	const enum setting_place place = SETTING_OF_CLUSTER | SETTING_OF_DEFAULTS;
@@ -118,7 +118,7 @@ static int check_word(const char *option, const char *word, struct error *err)
 	return setting ? choices_check_word(setting, SETTING_OF_CLUSTER, word, err) : 0;
 }
 
-/* Add WORD, which is taken over, if it is good for --OPTION. */
+/* Add WORD, which is taken over, if it is valid for --OPTION. */
 static int add_checked(struct file_reader *reader, const struct yaml_value *at, const char *option,
 		       struct strlist *list, char *word)
 {
@@ -140,7 +140,7 @@ int kind_add_word(struct file_reader *reader, const struct yaml_value *at, const
 	return add_checked(reader, at, option, list, word);
 }
 
-/* The same for what has one word. */
+/* The same for a field with one word. */
 static int set_word(struct file_reader *reader, const struct yaml_value *map, const char *key,
 		    const char *option, const char **to)
 {
@@ -270,7 +270,8 @@ static int read_runtime_config(struct file_reader *reader, const struct yaml_val
 						xasprintf("apiserver.runtime-config=%s", joined));
 }
 
-/* "v1.36.1" of "kindest/node:v1.36.1@sha256:...", for the caller to free; NULL if it has none. */
+/* "v1.36.1" for "kindest/node:v1.36.1@sha256:...", for the caller to free; NULL if there is no
+ * version. */
 static char *version_of_image(const char *image)
 {
 	cleanup_free char *plain = xstrndup(image, strcspn(image, "@"));
@@ -280,7 +281,7 @@ static char *version_of_image(const char *image)
 	return tag && tag[1] == 'v' ? xstrdup(tag + 1) : NULL;
 }
 
-/* Nodes here are made of no image, but it names a version of Kubernetes. */
+/* Nodes are not created from an image here, but its tag names a version of Kubernetes. */
 static int read_image(struct file_reader *reader, const struct yaml_value *map, const char **ret)
 {
 	const struct yaml_value *value = yaml_get(map, "image");
@@ -419,7 +420,7 @@ static int read_labels(struct file_reader *reader, const struct yaml_value *map,
 	return r;
 }
 
-/* "dev-worker", "dev-worker2", as kind calls them. */
+/* "dev-worker", "dev-worker2", as in kind. */
 static const char *node_name(struct file_reader *reader, const char *role, unsigned number)
 {
 	const char *name = reader->file->name;
@@ -428,7 +429,7 @@ static const char *node_name(struct file_reader *reader, const char *role, unsig
 					     : xasprintf("%s-%s%u", name, role, number));
 }
 
-/* The nodes, without their settings: all names and roles must be known for those. */
+/* Read the nodes without their settings, which need all names and roles. */
 static int read_roles(struct file_reader *reader, const struct yaml_value *list)
 {
 	static const char *const roles[] = { "control-plane", "worker" };
@@ -522,7 +523,7 @@ static int read_nodes(struct file_reader *reader, const struct yaml_value *root)
 	if (r < 0 || !list)
 		return r;
 	r = read_roles(reader, list);
-	/* The primary's version is the cluster's. */
+	/* The version of the primary is that of the cluster. */
 	for (int primary = 1; primary >= 0; primary--)
 		for (size_t i = 0; r == 0 && i < list->count; i++)
 			if (is_primary(reader->file, i) == primary)
@@ -557,7 +558,7 @@ int file_read_kind(struct file_reader *reader, const struct yaml_value *root)
 	char *here = getcwd(NULL, 0);
 
 	reader->file->foreign = true;
-	/* So does kind. */
+	/* As in kind. */
 	if (here) {
 		free(reader->file->dir);
 		reader->file->dir = here;

@@ -33,7 +33,7 @@ int file_wrong_there(struct file_reader *reader, struct yaml_place place, int r,
 
 	(void)error_prefix(err, r, "%s:%u:%u: %s", reader->file->source, place.line, place.column,
 			   key);
-	/* What is wrong is in the file, not in the command line. */
+	/* The error is in the file, not on the command line. */
 	if (err && err->reason != &reason_version_unsupported)
 		err->reason = &reason_cluster_file;
 	return -EBADMSG;
@@ -70,7 +70,7 @@ char *file_absolute_path(const struct file_reader *reader, const char *path)
 	while (strncmp(path, "./", 2) == 0)
 		path += 2;
 	whole = xasprintf("%s/%s", reader->file->dir, path);
-	/* What is not there can't be simplified; that it is not there is said later. */
+	/* A path that does not exist cannot be resolved; that is reported later. */
 	real = realpath(whole, NULL);
 	return real ? real : take_ptr(whole);
 }
@@ -88,7 +88,7 @@ static int wrong_type(struct file_reader *reader, const struct setting *field,
 			  file_field_key(field), type, yaml_type_words(value));
 }
 
-/* What WORD, which stands at VALUE, must be. */
+/* Check WORD, which is at VALUE. */
 static int check_word(struct file_reader *reader, const struct setting *field,
 		      enum setting_place place, const struct yaml_value *value, const char *word)
 {
@@ -146,7 +146,7 @@ static bool read_truth(const struct yaml_value *value, bool *ret)
 	return false;
 }
 
-/* Nothing is above a node's own settings but the defaults, for which all there is goes unsaid. */
+/* For a node, "max" must be explicit, to override the defaults; in the defaults, it is unset. */
 static bool read_all(const struct setting *field, enum setting_place place,
 		     const struct yaml_value *value, void *to)
 {
@@ -205,7 +205,7 @@ static int add_value(struct file_reader *reader, const struct setting *field,
 	return r;
 }
 
-/* "./src:/src:ro" with the first path as it is from everywhere. */
+/* "./src:/src:ro" with an absolute first path. */
 static char *absolute_mount(const struct file_reader *reader, const char *word)
 {
 	cleanup_free char *host = xstrndup(word, strcspn(word, ":"));
@@ -238,7 +238,7 @@ static int read_words(struct file_reader *reader, const struct setting *field,
 	return 0;
 }
 
-/* VALUE as the string that stands behind a '=', for the caller to free: structures as JSON. */
+/* VALUE as the text after a '=', for the caller to free; structures as JSON. */
 static char *text_of(const struct yaml_value *value)
 {
 	json_auto_t *json = NULL;
@@ -249,7 +249,7 @@ static char *text_of(const struct yaml_value *value)
 	return json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
-/* KEY=VALUE for each entry of the mapping VALUE, with PREFIX before it. */
+/* KEY=VALUE for each entry of the mapping VALUE, preceded by PREFIX. */
 static int read_pairs(struct file_reader *reader, const struct setting *field,
 		      enum setting_place place, const struct yaml_value *value, const char *prefix,
 		      struct strlist *list)
@@ -352,7 +352,7 @@ static int read_map(struct file_reader *reader, const struct yaml_value *map,
 		    enum setting_place place, const char *in, struct node_options *node);
 static int read_nodes(struct file_reader *reader, const struct yaml_value *list);
 
-/* Read VALUE into the member of FIELD in NODE, or in the file's options without one. */
+/* Read VALUE into the member of FIELD in NODE or, without one, in the file's options. */
 static int read_member(struct file_reader *reader, const struct setting *field,
 		       enum setting_place place, const struct yaml_value *value,
 		       struct node_options *node)
@@ -396,7 +396,7 @@ static int read_member(struct file_reader *reader, const struct setting *field,
 	return 0;
 }
 
-/* What has no member. */
+/* Read a field without a member. */
 static int read_special(struct file_reader *reader, const struct setting *field,
 			const struct yaml_value *value)
 {
@@ -411,7 +411,7 @@ static int read_special(struct file_reader *reader, const struct setting *field,
 	}
 	if (field->type == SETTING_NODES)
 		return read_nodes(reader, value);
-	/* It is known by now what a proper one is. */
+	/* The name was read before; only its type is checked here. */
 	if (strcmp(field->name, "name") == 0 && value->type != YAML_WORD)
 		return wrong_type(reader, field, value);
 	return 0;
@@ -427,7 +427,7 @@ static const struct setting *find_field(enum setting_place place, const char *in
 	return NULL;
 }
 
-/* Where else there is a field with KEY, for the caller to free; NULL if nowhere. */
+/* The path of another field with KEY, for the caller to free; NULL if there is none. */
 static char *find_elsewhere(const char *key)
 {
 	const struct setting *field;
@@ -457,7 +457,7 @@ static int unknown_field(struct file_reader *reader, const struct yaml_value *it
 			  meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
-/* Read what is IN a section, in the defaults or in NODE. */
+/* Read the map IN of the file, of the defaults or of NODE. */
 static int read_map(struct file_reader *reader, const struct yaml_value *map,
 		    enum setting_place place, const char *in, struct node_options *node)
 {
@@ -469,7 +469,7 @@ static int read_map(struct file_reader *reader, const struct yaml_value *map,
 
 		if (!field)
 			return unknown_field(reader, item, place, in);
-		/* Nothing behind the colon is as good as no line at all. */
+		/* An empty value is the same as a missing line. */
 		if (item->type == YAML_NOTHING)
 			continue;
 		if (field->has_member)
@@ -493,7 +493,7 @@ static int read_no_schedule(struct file_reader *reader, const struct yaml_value 
 	return wrong_type(reader, find_field(SETTING_OF_NODE, "", "noSchedule"), value);
 }
 
-/* What of ITEM is about how many nodes there are, and what. */
+/* Read the role and the number of the nodes that ITEM describes. */
 static int read_role(struct file_reader *reader, const struct yaml_value *item,
 		     bool *ret_control_plane, unsigned *ret_count)
 {
@@ -522,7 +522,7 @@ static int read_role(struct file_reader *reader, const struct yaml_value *item,
 	return r;
 }
 
-/* Read ITEM, one kind of nodes, as often as there are such nodes. */
+/* Read ITEM, which describes one or more equal nodes. */
 static int read_node(struct file_reader *reader, const struct yaml_value *item)
 {
 	bool control_plane = false;
@@ -551,7 +551,7 @@ static int read_node(struct file_reader *reader, const struct yaml_value *item)
 	return r;
 }
 
-/* See that no two nodes in LIST have the same KEY. */
+/* Check that no two nodes in LIST have the same KEY. */
 static int check_differ(struct file_reader *reader, const struct yaml_value *list, const char *key,
 			const char *words)
 {

@@ -12,7 +12,7 @@
 #include "kubeadm/kubeadm-patch.h"
 #include "record/spec.h"
 
-/* What is a word to us may look like something else to YAML; nothing is as good as no line. */
+/* A word may look like another type in YAML; an empty value is the same as a missing line. */
 static json_t *word_schema(void)
 {
 	return json_pack("{s:[s, s, s, s]}", "type", "string", "number", "boolean", "null");
@@ -47,7 +47,7 @@ static json_t *number_schema(const struct setting *field)
 	return schema;
 }
 
-/* Components may be called as their programs are. */
+/* Components may also have the names of their programs. */
 static json_t *extra_schema(void)
 {
 	json_t *names = json_array();
@@ -124,7 +124,7 @@ static json_t *field_schema(const struct setting *field)
 	return schema;
 }
 
-/* The fields that are IN a part of the file. */
+/* The fields of the map IN in a part of the file. */
 static json_t *part_schema(enum setting_place place, const char *in)
 {
 	json_t *properties = json_object();

@@ -5,5 +5,5 @@
 
 #include "base/macro.h"
 
-/* A JSON schema (draft 2020-12) made from the table of fields, for the caller to release. */
+/* A JSON schema (draft 2020-12) generated from the table of fields, for the caller to release. */
 json_t *cluster_file_schema(void) must_check;

@@ -24,7 +24,7 @@ static const struct {
 	{ KIND_API_VERSION, file_read_kind },
 };
 
-/* The word at KEY of ROOT, which must have it. */
+/* The word at KEY of ROOT, which must exist. */
 static int read_header(struct file_reader *reader, const struct yaml_value *root, const char *key,
 		       const char *usual, const struct yaml_value **ret)
 {
@@ -85,7 +85,7 @@ static int read_root(struct file_reader *reader)
 	return unknown_version(reader, version);
 }
 
-/* The first control plane comes first; all others keep their order. */
+/* Move the first control plane to the front; all others keep their order. */
 static void put_primary_first(struct cluster_file *file)
 {
 	struct node_options primary;
@@ -108,7 +108,7 @@ const struct node_options *cluster_file_node(const struct cluster_file *file, co
 	return NULL;
 }
 
-/* The first free node-N for those that have no name, so that they can be found again. */
+/* Give nodes without a name the first free node-N, so that they can be identified later. */
 static void name_nodes(struct file_reader *reader)
 {
 	struct cluster_file *file = reader->file;
@@ -123,8 +123,7 @@ static void name_nodes(struct file_reader *reader)
 		}
 }
 
-/* The directory that SOURCE is in; what comes in is as good as a file in the directory we are in.
- */
+/* The directory of SOURCE; for standard input, the current directory. */
 static char *dir_of(const char *source)
 {
 	const char *slash = strrchr(source, '/');
@@ -136,7 +135,7 @@ static char *dir_of(const char *source)
 	return xasprintf("%s%s%s", here ? here : "", dir ? "/" : "", dir ? dir : "");
 }
 
-/* The name is needed first: nodes may be called after it. */
+/* The name is needed first: nodes may be named after it. */
 static int choose_name(struct file_reader *reader, const struct cluster_file_before *before)
 {
 	const struct yaml_value *own = yaml_get(&reader->file->root, "name");
@@ -190,7 +189,7 @@ int cluster_file_read(const char *path, const struct cluster_file_before *before
 		return error_reason(err, r,
 				    r == -ENOENT ? &reason_host_path : &reason_cluster_file);
 	}
-	/* A large file need not be read to know that it is too large. */
+	/* A file that is too large need not be read. */
 	if (!is_input && fstat(opened, &st) == 0 && st.st_size > YAML_TEXT_LIMIT)
 		r = -EFBIG;
 	else
@@ -218,7 +217,9 @@ static bool has_key(const struct strlist *words, const char *word)
 	return false;
 }
 
-/* Have TO, of the command line, be what FROM, of the file, says, but for the keys it has itself. */
+/*
+ * Add the words of FROM, of the file, to TO, of the command line, except for the keys that TO has.
+ */
 static void add_pairs(const struct strlist *from, struct strlist *to)
 {
 	struct strlist both = STRLIST_INIT;
@@ -275,7 +276,7 @@ void cluster_file_release(struct cluster_file *file)
 {
 	const struct setting *field;
 
-	/* Words are not its own. */
+	/* Strings do not belong to the file. */
 	setting_for_each(field) {
 		if (!setting_is_list(field))
 			continue;

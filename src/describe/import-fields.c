@@ -1,7 +1,7 @@
 /*
  * Reading minikube's config.json: one table of fields for the cluster, one for its Kubernetes.
  *
- * Keys that are in neither are named in a warning like those that can't be honoured.
+ * Keys that are in neither table are reported in a warning, like those that are not supported.
  */
 
 #include "describe/import-fields.h"
@@ -27,14 +27,14 @@
 
 struct field {
 	const char *key;
-	/* What takes the value, whose type it checks; NULL: it is left out. */
+	/* Converts the value, and checks its type; NULL: the field is left out. */
 	int (*take)(const struct field *field, const json_t *value, struct import *import,
 		    struct error *err);
 	size_t offset;     /* in struct cluster_options */
-	const char *usual; /* a JSON list of values that minikube writes by itself; "*": any */
-	const char *why;   /* it is left out; NULL: there is nothing like it */
-	bool honoured;     /* the usual values are not left out: they are so here anyway, or are
-			      read apart from the others */
+	const char *usual; /* a JSON list of values that minikube writes itself; "*": any */
+	const char *why;   /* why it is left out; NULL: there is no counterpart */
+	bool honoured;     /* the usual values are not left out: they apply here anyway, or are
+			      read separately */
 };
 
 char *import_show(const json_t *value)
@@ -61,18 +61,18 @@ static void leave_out(struct import *import, const char *key, const json_t *valu
 		     why ? why : "not supported");
 }
 
-/* The same for what nobody has chosen, which is worth no sentence of its own. */
+/* The same for a value that nobody has chosen, which gets no sentence of its own. */
 static void leave_default(struct import *import, const char *key, const json_t *value)
 {
 	cleanup_free char *shown = import_show(value);
 	cleanup_free char *text = xasprintf("%s %s", key, shown);
 
-	/* Nodes have the same ones. */
+	/* Several nodes may have the same one. */
 	if (!strlist_has(&import->defaults, text))
 		strlist_add(&import->defaults, text);
 }
 
-/* Its key may be anything, too. */
+/* The key may be anything, so it is escaped, too. */
 static void leave_unknown(struct import *import, const char *key, const json_t *value)
 {
 	json_auto_t *text = json_string(key);
@@ -81,7 +81,7 @@ static void leave_unknown(struct import *import, const char *key, const json_t *
 	leave_out(import, shown, value, NULL);
 }
 
-/* Go's empty values: nobody has chosen them. */
+/* Go's empty values, which nobody has chosen. */
 static bool is_empty(const json_t *value)
 {
 	return json_is_null(value) || json_is_false(value) ||
@@ -108,7 +108,7 @@ static bool is_usual(const struct field *field, const json_t *value)
 	return false;
 }
 
-/* Whether `start` would take WORD, at OFFSET of its options. */
+/* Whether `start` accepts WORD for the option at OFFSET. */
 static bool is_sound(size_t offset, bool in_list, const char *word, struct error *why)
 {
 	cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
@@ -172,7 +172,7 @@ static int take_words(const struct field *field, const json_t *value, struct imp
 	return each_word(field, value, import, add_import_word, err);
 }
 
-/* Docker's lone number is a port of the node, which gets any of the host's. */
+/* As in Docker, a single number is a port of the node, published at any port of the host. */
 static void add_port(struct import *import, const struct field *field, const json_t *shown,
 		     const char *word)
 {
@@ -188,7 +188,7 @@ static int take_ports(const struct field *field, const json_t *value, struct imp
 	return each_word(field, value, import, add_port, err);
 }
 
-/* Whether the host has it is seen when it is registered: reading looks at nothing else. */
+/* Whether the path exists is checked at registration: this only parses. */
 static void add_mount(struct import *import, const struct field *field, const json_t *shown,
 		      const char *word)
 {
@@ -207,7 +207,7 @@ static int take_mounts(const struct field *field, const json_t *value, struct im
 	return each_word(field, value, import, add_mount, err);
 }
 
-/* It always names a directory; 'Mount', where there is such a key, tells whether it was wanted. */
+/* It always names a directory; 'Mount', if that key exists, tells whether it is used. */
 static int take_mount(const struct field *field, const json_t *value, struct import *import,
 		      struct error *err)
 {
@@ -266,7 +266,7 @@ static int take_extra(const struct field *field, const json_t *value, struct imp
 	return 0;
 }
 
-/* A whole number in 0..MAX. */
+/* An integer in 0..MAX. */
 static int take_number(const struct field *field, const json_t *value, json_int_t max,
 		       json_int_t *ret, struct error *err)
 {
@@ -316,7 +316,7 @@ static int take_disk(const struct field *field, const json_t *value, struct impo
 	return r;
 }
 
-/* Where the API listened on a node is where ours is on 127.0.0.1, if somebody chose it. */
+/* The port of the API on a node becomes that on 127.0.0.1, if it was chosen by the user. */
 static int take_port(const struct field *field, const json_t *value, struct import *import,
 		     struct error *err)
 {
@@ -378,7 +378,7 @@ static int take_version(const struct field *field, const json_t *value, struct i
 	return 0;
 }
 
-/* Storage is there without an addon. */
+/* Storage needs no addon here. */
 static int take_addons(const struct field *field, const json_t *value, struct import *import,
 		       struct error *err)
 {

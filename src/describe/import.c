@@ -1,4 +1,4 @@
-/* Clusters of minikube's: the whole of its config.json, and its nodes. */
+/* Clusters of minikube: config.json as a whole, and its nodes. */
 
 #include "describe/import.h"
 
@@ -15,7 +15,7 @@
 #include "record/spec.h"
 #include "record/world.h"
 
-/* A node as it is written there. */
+/* A node as described in config.json. */
 struct source {
 	const char *name;
 	const char *address;
@@ -92,7 +92,7 @@ static int add_node(struct import *import, const struct source *source, struct e
 	return 0;
 }
 
-/* The first free node-N for each node that has no name, or none that we can use. */
+/* Give nodes without a valid name the first free node-N. */
 static void name_nodes(struct import *import)
 {
 	unsigned n = 1;
@@ -111,7 +111,7 @@ static bool differs(const char *one, const char *other)
 	return one && *one && other && strcmp(one, other) != 0;
 }
 
-/* What NODE can't be here although it was it there. */
+/* Report what NODE had in minikube and cannot have here. */
 static void compare_node(struct import *import, const struct import_node *node,
 			 const struct source *source, const char *runtime)
 {
@@ -140,7 +140,7 @@ static void compare_node(struct import *import, const struct import_node *node,
 			     node->name);
 }
 
-/* What can't be: too many control planes, and no node for pods. */
+/* Fix what is not possible: too many control planes, and no node for pods. */
 static void limit_roles(struct import *import)
 {
 	unsigned control_planes = 0;
@@ -187,7 +187,7 @@ static int add_sources(struct import *import, const struct source *sources, size
 	return 0;
 }
 
-/* Before minikube had nodes, the fields of the only one stood with those of Kubernetes. */
+/* Before minikube had nodes, the fields of the only one were among those of Kubernetes. */
 static int add_single_node(struct import *import, struct error *err)
 {
 	const json_t *kubernetes = json_object_get(import->root, "KubernetesConfig");
@@ -196,7 +196,7 @@ static int add_single_node(struct import *import, struct error *err)
 
 	if (r == 0)
 		r = read_text(kubernetes, "NodeIP", &source.address, err);
-	/* It was minikube's choice, and the cluster's name at times. */
+	/* The name was chosen by minikube, and may be that of the cluster. */
 	if (r == 0 && source.name && !parse_is_dns_label(source.name))
 		source.name = NULL;
 	return r < 0 ? r : add_sources(import, &source, 1, err);
@@ -233,8 +233,8 @@ static bool text_has_control(const char *text)
 	return false;
 }
 
-/* Whether VALUE has a text with control characters: they mean nothing in any of its fields, but
- * much to the terminal that our words about it go to. */
+/* Whether VALUE contains a string with control characters: they are valid in none of its fields,
+ * but could do harm to a terminal. */
 static bool has_control(const json_t *value)
 {
 	const char *key;
@@ -289,7 +289,7 @@ int import_parse(const char *text, size_t len, struct import *ret, struct error 
 	return 0;
 }
 
-/* The version of which TEXT is another patch: v1.36.3 for v1.36.1. */
+/* The supported patch release of the minor version of TEXT: v1.36.3 for v1.36.1. */
 static int resolve_minor(const char *text, const char **ret_version)
 {
 	const char *dot = strchr(text, '.');
@@ -299,7 +299,7 @@ static int resolve_minor(const char *text, const char **ret_version)
 	return minor ? payload_resolve_version(minor, ret_version, NULL) : -EINVAL;
 }
 
-/* The version that HAD names; 1 if it is another patch of it, -EINVAL if there is none. */
+/* The version for HAD; 1 if it is another patch release, -EINVAL if there is none. */
 static int resolve(const char *had, const char **ret_version)
 {
 	if (payload_resolve_version(had, ret_version, NULL) == 0)
@@ -336,7 +336,7 @@ static int choose_cluster_version(struct import *import, const char *wanted, str
 	return 0;
 }
 
-/* A node keeps a version of its own where it can. */
+/* A node keeps its own version if possible. */
 static void choose_node_version(struct import *import, struct import_node *node)
 {
 	const char *cluster = import->options.kubernetes_version;

@@ -1,9 +1,8 @@
 /*
- * Clusters of minikube's: its config.json becomes a cluster of ours.
+ * Clusters of minikube: its config.json becomes a cluster of manykube.
  *
- * What ours can't have is not an error, but never dropped in silence: a sentence about it is
- * added to the warnings, for the caller to show, or if minikube wrote it by itself, to the
- * defaults.
+ * Unsupported fields are not errors, but are never ignored silently: a sentence is added to the
+ * warnings, for the caller to show or, if minikube wrote the value itself, to the defaults.
  */
 #pragma once
 
@@ -14,33 +13,34 @@
 
 struct import_node {
 	char *name;
-	const char *address; /* the one it had there, or NULL */
-	const char *version; /* its own, as it is written there, then as it will be; or NULL */
+	const char *address; /* its previous address, or NULL */
+	const char *version; /* its own version: first as in the file, then as chosen; or NULL */
 	bool control_plane;
-	bool worker; /* pods run on it, also on a control plane */
+	bool worker; /* pods run on it, even if it is a control plane */
 };
 
 struct import {
-	json_t *root; /* what the texts below and in the options point into */
+	json_t *root; /* texts below and in the options point into it */
 	const char *name;
-	const char *kubernetes_version; /* as it is written there; NULL: none */
+	const char *kubernetes_version; /* as in the file; NULL: none */
 	struct cluster_options options;
 	struct import_node *nodes; /* the first is the primary control plane; at least one */
 	size_t node_count;
 	struct strlist warnings;
-	struct strlist defaults; /* what is left out and nobody chose: "DiskSize 20000" */
+	struct strlist defaults; /* values left out that nobody chose: "DiskSize 20000" */
 };
 
 #define IMPORT_INIT ((struct import){ NULL })
 
-/* Read TEXT, a config.json; -EBADMSG with reason_host_config and what is wrong with it.  Touches
- * nothing but memory. */
+/*
+ * Parse TEXT, a config.json; -EBADMSG with reason_host_config if it is invalid.  A pure function.
+ */
 int import_parse(const char *text, size_t len, struct import *ret, struct error *err);
 
 /*
- * Have IMPORT run the version WANTED, or if that is NULL the one it has, or another patch of it;
- * and its nodes their own where they can.  -EINVAL with reason_version_unsupported, the supported
- * ones named.
+ * Choose the version of IMPORT: WANTED or, if that is NULL, its own or another patch release of it;
+ * and the versions of its nodes, where possible.  -EINVAL with reason_version_unsupported, listing
+ * the supported versions.
  */
 int import_choose_version(struct import *import, const char *wanted, struct error *err);
 

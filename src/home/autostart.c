@@ -1,4 +1,4 @@
-/* A service of systemd's that starts a cluster when the host boots. */
+/* A systemd service that starts a cluster when the host boots. */
 
 #include "home/autostart.h"
 
@@ -28,7 +28,8 @@ static char *file_of(const struct profile *profile)
 	return xasprintf(UNIT_DIR "/%s", unit);
 }
 
-/* What has a meaning in a unit's text would need to be escaped in several ways; nobody has it. */
+/* Characters with a meaning in unit files would have to be escaped in several ways, so they are
+ * refused. */
 static int check_path(const char *path, struct error *err)
 {
 	if (!strpbrk(path, "\"'\\%$\n") && !strchr(path, ' '))
@@ -41,8 +42,9 @@ static int check_path(const char *path, struct error *err)
 int autostart_text(const struct autostart *autostart, char **ret_text, struct error *err)
 {
 	/*
-	 * Behind the scope when starting is before it when stopping: nodes end in order.  Firewalls
-	 * that come up later would not know of what they were told to let pass.
+	 * The service is ordered after the scope when starting, and so before it when stopping:
+	 * nodes are stopped in order.  It is also ordered after firewalls, which would drop our
+	 * rules if they started later.
 	 */
 	static const char unit[] =
 #include "autostart.service.inc"
@@ -57,12 +59,12 @@ int autostart_text(const struct autostart *autostart, char **ret_text, struct er
 		r = check_path(autostart->cache, err);
 	if (r < 0)
 		return r;
-	/* Where the places are not the usual ones. */
+	/* For directories other than the defaults. */
 	if (autostart->home)
 		strbuf_addf(&environment, "Environment=MANYKUBE_HOME=%s\n", autostart->home);
 	if (autostart->own_cache)
 		strbuf_addf(&environment, "Environment=MANYKUBE_CACHE=%s\n", autostart->own_cache);
-	/* As if they had typed it: the cluster is theirs, and so is the kubeconfig. */
+	/* As if the user had run it: the cluster and the kubeconfig belong to the user. */
 	if (autostart->uid != 0)
 		strbuf_addf(&environment, "Environment=SUDO_UID=%u SUDO_GID=%u\n", autostart->uid,
 			    autostart->gid);
@@ -149,8 +151,7 @@ int autostart_disable(const struct profile *profile, struct error *err)
 		r = error_sys(err, "cannot remove '%s'", file);
 	if (r == 0)
 		r = systemctl("daemon-reload", NULL, err);
-	/* Without its file it has no way to stop the cluster, which runs on; it is only forgotten.
-	 */
+	/* Without its file, the unit has no command to stop the cluster, which keeps running. */
 	return r == 0 && systemctl("is-active", unit, NULL) == 0 ? systemctl("stop", unit, err) : r;
 }
 

@@ -25,7 +25,8 @@
 #include "record/old-home.h"
 #include "record/state.h"
 
-/* Directories in a profile's own: `logs`; more is nothing of ours. */
+/* Limit for subdirectories of a profile's directory, such as `logs`; manykube creates no deeper
+ * ones. */
 #define DEPTH_MOST 4
 
 static int refuse_move(const char *path, const char *why, struct error *err)
@@ -36,10 +37,8 @@ static int refuse_move(const char *path, const char *why, struct error *err)
 	return error_hint(err, -EPERM, "it was not changed; correct the problem and try again");
 }
 
-/*
- * Open the directory that PATH, a cluster in the user's home, is in.  It has to be the user's own:
- * a link could lead to any other.
- */
+/* Open the parent directory of PATH, a cluster in the user's home.  It has to belong to the user: a
+ * link could lead to any other directory. */
 static int open_home(const char *path, int *ret_fd, struct error *err)
 {
 	cleanup_free char *above = xstrndup(path, (size_t)(path_last_name(path) - path));
@@ -54,7 +53,7 @@ static int open_home(const char *path, int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* Hold the lock that an earlier version would hold while it works on the cluster. */
+/* Take the lock that an earlier version takes while it works on the cluster. */
 static int lock_old(const char *path, int *ret_fd, struct error *err)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
@@ -74,7 +73,7 @@ static int lock_old(const char *path, int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* Copy NAME in the directory FD to MOVING: it is on another file system. */
+/* Copy NAME in the directory FD to MOVING, which is on another file system. */
 static int copy_over(int fd, const char *name, const char *moving, struct error *err)
 {
 	cleanup_free char *from = xasprintf("/proc/%d/fd/%d/%s", (int)getpid(), fd, name);
@@ -97,7 +96,7 @@ static int copy_over(int fd, const char *name, const char *moving, struct error 
 	return rename(part, moving) < 0 ? error_sys(err, "cannot rename '%s'", moving) : 0;
 }
 
-/* Remove what copy_over() copied. */
+/* Remove the original of what copy_over() copied. */
 static int remove_original(const char *path, struct error *err)
 {
 	cleanup_free char *inside = NULL;
@@ -110,7 +109,7 @@ static int remove_original(const char *path, struct error *err)
 	return file_remove_tree(inside, err);
 }
 
-/* Bring the cluster in PATH to MOVING. */
+/* Move the cluster in PATH to MOVING. */
 static int take_over(const char *path, const char *moving, struct error *err)
 {
 	const char *name = path_last_name(path);
@@ -130,7 +129,7 @@ static int take_over(const char *path, const char *moving, struct error *err)
 	why = state_distrust(cluster);
 	if (why)
 		return refuse_move(path, why, err);
-	/* Of nodes that were killed. */
+	/* Disks of nodes that were killed may still be mounted. */
 	r = disk_unmount_below(path, err);
 	if (r < 0 || renameat(home, name, AT_FDCWD, moving) == 0)
 		return r;
@@ -139,10 +138,8 @@ static int take_over(const char *path, const char *moving, struct error *err)
 	return copy_over(home, name, moving, err);
 }
 
-/*
- * Make the file NAME in the directory FD, which is root's, a new one of root's: the user may hold
- * the old one open.  They may read the new one.
- */
+/* Replace the file NAME in the directory FD, which belongs to root, by a copy that belongs to root,
+ * because the user may have the old file open.  The user may read the new one. */
 static int renew_file(int fd, const char *directory, const char *name, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/%s", directory, name);
@@ -154,7 +151,7 @@ static int renew_file(int fd, const char *directory, const char *name, struct er
 		return error_sys(err, "cannot access '%s'", path);
 	if (S_ISREG(st.st_mode) && st.st_uid == 0 && st.st_nlink == 1)
 		return st.st_mode & 04 ? 0 : user_may_read(path, err);
-	/* Nothing of ours is a link or a pipe. */
+	/* manykube creates no links or pipes here. */
 	if (!S_ISREG(st.st_mode))
 		return unlinkat(fd, name, 0) < 0 ? error_sys(err, "cannot remove '%s'", path) : 0;
 	r = file_copy(path, copy, err);
@@ -168,8 +165,8 @@ static int renew_file(int fd, const char *directory, const char *name, struct er
 }
 
 /*
- * Make PATH, the directory of all nodes, root's.  The user may see which there are, but enter none:
- * files of a node's root would be root's to them, too.  The next start opens what may be seen.
+ * Make PATH, the directory of all nodes, root's.  The user may list it, but not enter the nodes:
+ * files of a node's root user would belong to root.  The next start makes parts of it accessible.
  */
 static int renew_nodes(const char *path, struct error *err)
 {
@@ -189,14 +186,14 @@ static int renew_nodes(const char *path, struct error *err)
 	return user_may_read(path, err);
 }
 
-/* Make the directory PATH and the files in it root's; what is in `nodes` is already. */
+/* Make the directory PATH and the files in it root's; those in `nodes` belong to root already. */
 static int renew_tree(const char *path, int depth, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	/* From here on nobody else can change what is in it. */
+	/* From here on, nobody else can change its contents. */
 	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0755) < 0)
 		return error_sys(err, "cannot make root the owner of '%s'", path);
 	if (depth > DEPTH_MOST)
@@ -235,7 +232,7 @@ static int rename_parts(const char *name, const char *old_path, struct error *er
 	cleanup_free char *group = NULL;
 	int r = path_state(&state, err);
 
-	/* A record that can't be read is as bad in its new place as it was in the old one. */
+	/* A record that cannot be read is moved as it is. */
 	if (r < 0 || profile_load(name, &profile, NULL) < 0)
 		return r;
 	place = xasprintf("%s/profiles/%s", state, name);
@@ -253,8 +250,9 @@ static int rename_parts(const char *name, const char *old_path, struct error *er
 	return r < 0 ? r : autostart_disable(&before, err);
 }
 
-/* Make what is in MOVING root's and put it in its place. */
-static int settle(const char *name, const char *moving, const char *old_path, struct error *err)
+/* Make the files in MOVING root's, and move them to their final place. */
+static int install_moved(const char *name, const char *moving, const char *old_path,
+			 struct error *err)
 {
 	cleanup_free char *profiles = NULL;
 	cleanup_free char *place = NULL;
@@ -267,7 +265,7 @@ static int settle(const char *name, const char *moving, const char *old_path, st
 	fd = open(moving, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, "cannot open '%s'", moving);
-	/* Again, where nobody can change it any more. */
+	/* Check again, now that nobody else can change it. */
 	why = state_distrust(fd);
 	r = why ? refuse_move(moving, why, err) : 0;
 	if (r == 0)
@@ -284,7 +282,7 @@ static int settle(const char *name, const char *moving, const char *old_path, st
 	return 0;
 }
 
-/* Remove what an earlier version has left in the user's home, as far as nothing is in it. */
+/* Remove the directories of an earlier version in the user's home that are empty. */
 static void tidy_home(const char *path)
 {
 	static const char *const names[] = { "locks", "profiles" };
@@ -324,12 +322,13 @@ static int finish_move(const char *name, const char *path, const char *moving, s
 	struct stat there;
 	int r = 0;
 
-	/* Across file systems it was copied; elsewhere it is no more there. */
+	/* Across file systems the cluster was copied; otherwise the original does not exist any
+	 * more. */
 	if (path && lstat(path, &there) == 0 && stat(moving, &here) == 0 &&
 	    here.st_dev != there.st_dev)
 		r = remove_original(path, err);
 	if (r == 0)
-		r = settle(name, moving, path, err);
+		r = install_moved(name, moving, path, err);
 	if (r == 0)
 		r = old_home_forget(name, err);
 	if (r < 0)

@@ -1,4 +1,4 @@
-/* Removing what is left when there is no cluster any more. */
+/* Removing what is left when no cluster exists any more. */
 
 #include "home/purge.h"
 
@@ -20,7 +20,7 @@
 
 typedef bool (*name_fn)(const char *name);
 
-/* Profiles must be gone: what is left there belongs to a cluster. */
+/* Files in `profiles` belong to a cluster, so none of them may be removed here. */
 static bool is_never(arg_unused const char *name)
 {
 	return false;
@@ -48,11 +48,11 @@ static bool is_version(const char *name)
 	return strspn(name, digits) > 0;
 }
 
-/* What the directories of path_state() and path_user() have; a name that others use, too, is ours
- * only if all around it is. */
+/* The contents of path_state() and path_user().  An entry with a common name is removed only if all
+ * its contents are known. */
 static const struct {
 	const char *name;
-	name_fn is_ours; /* what may be in it; NULL: anything */
+	name_fn is_ours; /* accepts the entries that may be in it; NULL: any */
 } known[] = {
 	{ "profiles", is_never }, { "locks", is_lock },
 	{ "cache", is_version },  { "config.json", NULL },
@@ -68,7 +68,7 @@ static bool is_known(const char *name)
 	return false;
 }
 
-/* The first in DIR that IS_OURS denies, for the caller to free; NULL if there is none. */
+/* The first entry of DIR that IS_OURS rejects, for the caller to free; NULL if there is none. */
 static char *find_foreign(const char *dir, name_fn is_ours)
 {
 	cleanup_dir DIR *stream = opendir(dir);
@@ -96,7 +96,7 @@ static int remove_known(const char *path, const char *shown, name_fn is_ours, st
 	return 0;
 }
 
-/* Whether both are the same directory. */
+/* Whether A and B are the same directory. */
 static bool is_same(const char *a, const char *b)
 {
 	struct stat one, two;
@@ -121,7 +121,7 @@ int purge_check(struct error *err)
 			  "MANYKUBE_HOME is set to it; without --purge, only clusters are removed");
 }
 
-/* Remove all that is ours in the directory PATH, which people know as SHOWN; what is not stays. */
+/* Remove all entries in the directory PATH that are manykube's; SHOWN is its name in messages. */
 static int empty_directory(const char *path, const char *shown, struct error *err)
 {
 	cleanup_free char *foreign = find_foreign(path, is_known);
@@ -150,8 +150,8 @@ static int remove_empty(const char *path, struct error *err)
 	return error_sys(err, "cannot remove '%s'", path);
 }
 
-/* The user's own directory.  Some of it may be root's, from an earlier version; only in a directory
- * of the user's is it certain that links lead to nothing of others. */
+/* Purge the user's own directory.  Parts of it may belong to root, from an earlier version.  Only
+ * in a directory of the user is it certain that links do not lead to files of others. */
 static int purge_user(struct error *err)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
@@ -177,7 +177,7 @@ static int purge_user(struct error *err)
 	return r < 0 ? r : remove_empty(shown, err);
 }
 
-/* Whether a user other than ours has a cluster. */
+/* Whether another user has a cluster. */
 static bool others_have_clusters(const char *own)
 {
 	cleanup_dir DIR *stream = opendir(MANYKUBE_STATE_DIR);
@@ -197,7 +197,7 @@ static bool others_have_clusters(const char *own)
 	return false;
 }
 
-/* Who may need CACHE beside the clusters in STATE, which are gone; NULL if nobody is known. */
+/* Who else may need CACHE besides the clusters in STATE, which were deleted; NULL if unknown. */
 static const char *find_other_users(const char *cache, const char *state)
 {
 	if (strcmp(cache, MANYKUBE_CACHE_DIR) != 0)
@@ -208,7 +208,7 @@ static const char *find_other_users(const char *cache, const char *state)
 	return link_any_of_cluster() ? "a cluster of another home is running" : NULL;
 }
 
-/* The cache of all users. */
+/* Purge the cache of all users. */
 static int purge_cache(const char *state, struct error *err)
 {
 	cleanup_free char *cache = NULL;
@@ -224,7 +224,7 @@ static int purge_cache(const char *state, struct error *err)
 	return 0;
 }
 
-/* MANYKUBE_HOME; the directory that MANYKUBE_CACHE names may serve other homes, with running
+/* Purge MANYKUBE_HOME.  The directory in MANYKUBE_CACHE may be used by other homes with running
  * clusters. */
 static int purge_one_home(const char *state, struct error *err)
 {

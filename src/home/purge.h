@@ -1,18 +1,18 @@
 /*
- * Removing what is left when there is no cluster any more: the user's directories, and the cache
+ * Removing what is left when no cluster exists any more: the user's directories, and the cache
  * unless another user has clusters.
  *
- * MANYKUBE_HOME may be anything: only what is known to be ours goes, and a directory that holds
- * something else stays, with a warning.  So does a cache elsewhere (MANYKUBE_CACHE): the running
- * clusters of another home may need it.
+ * MANYKUBE_HOME may be any directory: only files that are known to be manykube's are removed, and a
+ * directory that contains others stays, with a warning.  A cache elsewhere (MANYKUBE_CACHE) stays,
+ * too, because running clusters of another home may need it.
  */
 #pragma once
 
 #include "base/error.h"
 
-/* -EINVAL with reason_usage if the state directory can't be ours alone: the root, somebody's home.
- */
+/* -EINVAL with reason_usage if the state directory cannot belong to manykube alone: the root
+ * directory, or a home. */
 int purge_check(struct error *err);
 
-/* Remove it; whatever is not there is no error. */
+/* Remove everything; missing files are not an error. */
 int purge(struct error *err);

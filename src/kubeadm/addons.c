@@ -25,10 +25,10 @@ static const struct addon_object default_account[] = {
 };
 
 /*
- * The default storage class: volumes are directories of the node that a pod runs on.
+ * The default storage class: volumes are directories on the node that a pod runs on.
  *
- * local-path-provisioner makes them once a pod is scheduled (WaitForFirstConsumer), so a volume is
- * always where its pod is, on any node.
+ * local-path-provisioner creates them after a pod is scheduled (WaitForFirstConsumer), so a volume
+ * is always on the node of its pod.
  */
 static const struct addon_object storage[] = {
 	{ CORE "local-path-storage",
@@ -83,7 +83,7 @@ const struct addon *addons_all(void)
 	return addons;
 }
 
-/* The API of a slow machine may not manage it the first time; to apply is to be able to repeat. */
+/* On a slow machine, the first request may time out; server-side apply can be repeated. */
 static int apply_object(const struct profile *profile, const char *path, const json_t *body,
 			struct error *err)
 {

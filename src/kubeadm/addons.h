@@ -1,28 +1,28 @@
 /*
- * The addons: what manykube has in every cluster besides what kubeadm installs, and what it changes
- * of that.  One table for all who install them; objects are files in manifests/.
+ * The addons: objects that manykube installs in every cluster besides those of kubeadm, and its
+ * changes to the latter.  There is one table of them; the objects are files in manifests/.
  *
- * They are applied on the server's side, so all of it may be repeated, and an upgrade brings a
- * cluster what a new one has.
+ * They are installed by server-side apply, so that installation can be repeated, and an upgrade
+ * gives an existing cluster the same addons as a new one.
  */
 #pragma once
 
 #include "record/profile.h"
 
 enum addon_stage {
-	ADDON_WITH_API,      /* needs an API and nothing else */
+	ADDON_WITH_API,      /* needs the API only */
 	ADDON_AFTER_KUBEADM, /* changes what kubeadm has installed */
 };
 
 struct addon_object {
-	const char *path; /* of the object itself, for server-side apply */
+	const char *path; /* of the object, for server-side apply */
 	const char *yaml;
 };
 
 struct addon {
-	const char *name; /* for people: "storage"; NULL ends the table */
+	const char *name; /* for messages: "storage"; NULL ends the table */
 	enum addon_stage stage;
-	const struct addon_object *objects; /* in this order; a path of NULL ends them */
+	const struct addon_object *objects; /* in this order; terminated by a path of NULL */
 };
 
 const struct addon *addons_all(void);

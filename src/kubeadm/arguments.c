@@ -1,9 +1,9 @@
 /*
- * Whether the programs of Kubernetes understand what they would be told.
+ * Checks that the programs of Kubernetes accept their arguments and configuration.
  *
- * A control plane's programs read all arguments and feature gates before they see --version, which
- * ends them.  A kubelet does not, so it is told to use a lock file without being given one: it
- * complains of that once it has read and checked all the rest.
+ * The programs of a control plane parse all arguments and feature gates before they handle
+ * --version, and then exit.  A kubelet does not.  So it is told to watch a lock file without being
+ * given one: it reports that error once it has parsed and checked everything else.
  */
 
 #include "kubeadm/arguments.h"
@@ -23,13 +23,13 @@
 #include "node/cluster-node.h"
 #include "node/trouble.h"
 
-/* An id that neither a node nor a user has. */
+/* A user id that neither a node nor a user has. */
 #define CHECK_UID    0xfffbffffu
 #define CHECK_MS     20000
 #define OUTPUT_BYTES (1 << 20)
 
-/* What a kubelet's complaints about what it was told begin with; it may have others, since it is
- * not in its node. */
+/* How a kubelet's errors about its arguments and configuration begin.  Other errors are ignored:
+ * they may occur because it does not run in its node. */
 static const char *const complaints[] = {
 	"failed to parse kubelet flag: ",
 	"failed to set feature gates from initial flags-based config: ",
@@ -40,8 +40,8 @@ static const char *const complaints[] = {
 	NULL,
 };
 
-/* The program with descriptor FD and ARGV; RET_WORDS are its last ones, NULL if it has none or took
- * too long. */
+/* Run the program with descriptor FD and ARGV; RET_WORDS gets its last line, NULL if there is none
+ * or if the program took too long. */
 static int run_program(int fd, char *const *argv, const char *input, char **ret_words,
 		       struct error *err)
 {
@@ -58,9 +58,9 @@ static int run_program(int fd, char *const *argv, const char *input, char **ret_
 	int r;
 
 	if (in < 0 || out < 0)
-		return error_sys(err, "cannot make a file in memory");
+		return error_sys(err, "cannot create a file in memory");
 	r = file_write_all(in, input, strlen(input));
-	/* The interpreter of a script opens it again. */
+	/* The interpreter of a script opens the descriptor again, so it must survive exec. */
 	if (r < 0 || lseek(in, 0, SEEK_SET) < 0 || fcntl(fd, F_SETFD, 0) < 0)
 		return error_sys(err, "cannot prepare to run '%s'", argv[0]);
 	r = process_spawn(argv, &options, &process, err);
@@ -76,11 +76,11 @@ static int run_program(int fd, char *const *argv, const char *input, char **ret_
 	return r;
 }
 
-/* Have the program NAME of PAYLOAD, or at PATH unless that is NULL, read ARGUMENTS (name and value
- * each), LAST and INPUT; RET_WORDS are what it says to that, NULL if that is nothing. */
-static void ask_program(const struct payload *payload, const char *name, const char *path,
-			const json_t *arguments, char *const *last, const char *input,
-			char **ret_words)
+/* Run the program NAME of PAYLOAD, or at PATH unless that is NULL, with ARGUMENTS (name and value
+ * each), LAST and the input INPUT.  RET_WORDS gets its last line, NULL if there is none. */
+static void run_with_arguments(const struct payload *payload, const char *name, const char *path,
+			       const json_t *arguments, char *const *last, const char *input,
+			       char **ret_words)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -93,7 +93,7 @@ static void ask_program(const struct payload *payload, const char *name, const c
 		log_debug("%s", why.text);
 	if (fd < 0)
 		return;
-	/* Directories above it may be closed to the id that it gets. */
+	/* Directories above the program may not be accessible to the user id that it runs as. */
 	strlist_addf(&argv, "/proc/self/fd/%d", fd);
 	json_array_foreach(arguments, i, argument) {
 		strlist_addf(&argv, "--%s=%s", json_string_value(json_object_get(argument, "name")),
@@ -101,10 +101,10 @@ static void ask_program(const struct payload *payload, const char *name, const c
 	}
 	strlist_add_all(&argv, last);
 	if (run_program(fd, argv.items, input, ret_words, &why) < 0)
-		log_debug("cannot ask %s: %s", name, why.text);
+		log_debug("cannot check the arguments of %s: %s", name, why.text);
 }
 
-/* WORDS without what is around the complaint, for the caller to free. */
+/* The error in WORDS without the text around it, for the caller to free. */
 static char *trim_words(const char *words)
 {
 	cleanup_free char *copy = xstrdup(*words == '"' ? words + 1 : words);
@@ -128,10 +128,9 @@ static int refuse_argument(const char *name, const char *words, struct error *er
 	cleanup_free char *trimmed = trim_words(words);
 
 	(void)error_because(err, &reason_usage, -EINVAL, "%s: %s", name, trimmed);
-	return error_hint(
-		err, -EINVAL,
-		"nothing was changed; correct --feature-gates or --extra-config, or what the "
-		"cluster's file says of them, and run the command again");
+	return error_hint(err, -EINVAL,
+			  "nothing was changed; correct --feature-gates or --extra-config, or the "
+			  "fields of the cluster's file, and run the command again");
 }
 
 static bool is_complaint(const char *words)
@@ -143,8 +142,8 @@ static bool is_complaint(const char *words)
 	return false;
 }
 
-/* Whether the user has told COMPONENT anything. */
-static bool is_told(const struct strlist *extra_config, const char *component)
+/* Whether the user has given arguments for COMPONENT. */
+static bool has_user_arguments(const struct strlist *extra_config, const char *component)
 {
 	size_t len = strlen(component);
 	const char *word;
@@ -155,14 +154,15 @@ static bool is_told(const struct strlist *extra_config, const char *component)
 	return false;
 }
 
-static bool tells_kubelet(const struct profile *profile, const struct node *node)
+static bool has_kubelet_settings(const struct profile *profile, const struct node *node)
 {
 	return profile->feature_gates.count > 0 || node->feature_gates.count > 0 ||
 	       node->extra_config.count > 0 || profile->kubeadm_patches.count > 0 ||
-	       is_told(&profile->extra_config, "kubelet");
+	       has_user_arguments(&profile->extra_config, "kubelet");
 }
 
-/* Nodes have names for themselves that their kubelets are not told. */
+/* The kubelet at PATH and its arguments as text, to find equal ones.  node-ip, which always
+ * differs, is left out. */
 static char *describe_kubelet(const char *path, const json_t *arguments)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -186,17 +186,17 @@ static int check_kubelet(const struct profile *profile, const struct node *node,
 	json_auto_t *arguments = kubeadm_kubelet_arguments(profile, node);
 	json_auto_t *config = kubeadm_kubelet_file(profile, profile_primary(profile));
 	cleanup_free char *path = cluster_node_own_kubelet(profile, node);
-	cleanup_free char *told = describe_kubelet(path, arguments);
+	cleanup_free char *description = describe_kubelet(path, arguments);
 	cleanup_free char *file = json_dumps(config, 0);
 	cleanup_free char *words = NULL;
 
-	if (strlist_has(checked, told))
+	if (strlist_has(checked, description))
 		return 0;
-	ask_program(payload, "kubelet", path, arguments,
-		    ARGV("--config=/dev/stdin", "--exit-on-lock-contention"), file, &words);
+	run_with_arguments(payload, "kubelet", path, arguments,
+			   ARGV("--config=/dev/stdin", "--exit-on-lock-contention"), file, &words);
 	if (words && is_complaint(words))
 		return refuse_argument("kubelet", words, err);
-	strlist_add(checked, told);
+	strlist_add(checked, description);
 	return 0;
 }
 
@@ -219,10 +219,11 @@ static int check_control_plane(const struct profile *profile, const struct node 
 		cleanup_free char *words = NULL;
 
 		if (profile->feature_gates.count == 0 && profile->kubeadm_patches.count == 0 &&
-		    !is_told(&profile->extra_config, programs[i].component))
+		    !has_user_arguments(&profile->extra_config, programs[i].component))
 			continue;
-		ask_program(payload, programs[i].program, NULL, json_object_get(part, "extraArgs"),
-			    ARGV("--version"), "", &words);
+		run_with_arguments(payload, programs[i].program, NULL,
+				   json_object_get(part, "extraArgs"), ARGV("--version"), "",
+				   &words);
 		if (words)
 			return refuse_argument(programs[i].program, words, err);
 	}
@@ -234,7 +235,7 @@ int arguments_check(const struct profile *profile, const struct node *node,
 {
 	int r = 0;
 
-	if (tells_kubelet(profile, node))
+	if (has_kubelet_settings(profile, node))
 		r = check_kubelet(profile, node, payload, checked, err);
 	if (r == 0 && node->primary)
 		r = check_control_plane(profile, node, payload, err);

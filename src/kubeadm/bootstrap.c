@@ -1,4 +1,4 @@
-/* kubeadm on nodes that run. */
+/* Running kubeadm on nodes. */
 
 #include "kubeadm/bootstrap.h"
 
@@ -21,21 +21,23 @@
 #include "node/trouble.h"
 #include "record/world.h"
 
-/* What bootstrap_init() leaves to the others; nobody needs kubeadm to wait. */
+/*
+ * The phases that bootstrap_init() leaves to the other parts; kubeadm need not wait for anything.
+ */
 #define INIT_SKIPS                                                                          \
 	"--skip-phases=preflight,control-plane/controller-manager,control-plane/scheduler," \
 	"wait-control-plane,upload-config,upload-certs,mark-control-plane,bootstrap-token," \
 	"kubelet-finalize,addon,show-join-command"
 
-/* And what it has done already when bootstrap_publish() comes. */
+/* The phases that are done before bootstrap_publish(). */
 #define PUBLISH_SKIPS                                                                \
 	"--skip-phases=preflight,certs,kubeconfig,etcd,control-plane,kubelet-start," \
 	"wait-control-plane,addon,show-join-command"
 
 /*
- * Of a control plane's join: kubeadm asks all members of etcd how they are, and sleeps 5 s if one
- * has only just come; once etcd has the new member, it does so again, and then waits for what
- * everybody waits for.
+ * Phases skipped when a control plane joins: kubeadm checks the health of all etcd members, and
+ * sleeps for 5 s if one has just been added.  It does so again after it has added the new member,
+ * and then waits for components that manykube waits for itself.
  */
 #define JOIN_CONTROL_PLANE_SKIPS                                                        \
 	"--skip-phases=preflight,check-etcd,kubelet-wait-bootstrap,control-plane-join," \
@@ -53,10 +55,10 @@ static int put_secret(const struct profile *profile, const struct node *node, co
 	return node_put(profile, node, path, text, 0600, err);
 }
 
-/* Run kubeadm with ARGV on NODE, which reads the file INPUT (may be NULL), its output in the
- * profile's logs. */
-static int run_reading(const struct profile *profile, struct node *node, char *const *argv,
-		       const char *input, struct bootstrap *ret, struct error *err)
+/* Run kubeadm with ARGV on NODE with the file INPUT (may be NULL) as standard input, and its output
+ * in the profile's logs. */
+static int spawn_kubeadm(const struct profile *profile, struct node *node, char *const *argv,
+			 const char *input, struct bootstrap *ret, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(bootstrap_release) struct bootstrap bootstrap = BOOTSTRAP_INIT;
@@ -83,10 +85,10 @@ static int run_reading(const struct profile *profile, struct node *node, char *c
 static int run_kubeadm(const struct profile *profile, struct node *node, char *const *argv,
 		       struct bootstrap *ret, struct error *err)
 {
-	return run_reading(profile, node, argv, NULL, ret, err);
+	return spawn_kubeadm(profile, node, argv, NULL, ret, err);
 }
 
-/* The last line that kubeadm wrote in which it says what failed. */
+/* The last line of kubeadm's log that names the failure. */
 static char *last_words(const char *log)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -105,7 +107,7 @@ static char *last_words(const char *log)
 	return xstrndup(best ? best : "no output", 300);
 }
 
-/* What an end of kubeadm with STATUS means. */
+/* Interpret the exit status STATUS of kubeadm. */
 static int finish_kubeadm(const struct bootstrap *bootstrap, int status, struct error *err)
 {
 	cleanup_free char *words = NULL;
@@ -114,7 +116,7 @@ static int finish_kubeadm(const struct bootstrap *bootstrap, int status, struct 
 		return 0;
 	if (status == -ETIMEDOUT) {
 		(void)error_because(err, &reason_wait_timeout, -ETIMEDOUT,
-				    "kubeadm on node '%s' did not end in time",
+				    "kubeadm on node '%s' did not finish in time",
 				    bootstrap->node->name);
 		return error_hint(
 			err, -ETIMEDOUT,
@@ -131,7 +133,7 @@ static int finish_kubeadm(const struct bootstrap *bootstrap, int status, struct 
 			  bootstrap->log);
 }
 
-/* The node's own images first get the names that they have in the repository that was asked for. */
+/* First, the node's images get the names that they have in the repository that the user chose. */
 int bootstrap_run(const struct profile *profile, struct node *node, char *const *argv,
 		  const char *input, struct bootstrap *ret, struct error *err)
 {
@@ -141,14 +143,14 @@ int bootstrap_run(const struct profile *profile, struct node *node, char *const 
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 
 	if (!profile->image_repository)
-		return run_reading(profile, node, argv, input, ret, err);
+		return spawn_kubeadm(profile, node, argv, input, ret, err);
 	strlist_add(&all, "sh");
 	strlist_add(&all, "-ec");
 	strlist_add(&all, script);
 	strlist_add(&all, "sh");
 	strlist_add(&all, profile->image_repository);
 	strlist_add_all(&all, argv);
-	return run_reading(profile, node, all.items, input, ret, err);
+	return spawn_kubeadm(profile, node, all.items, input, ret, err);
 }
 
 int bootstrap_init(const struct profile *profile, struct node *node, const char *token,
@@ -177,7 +179,8 @@ int bootstrap_publish(const struct profile *profile, struct node *node, struct b
 int bootstrap_controllers(const struct profile *profile, struct node *node, struct bootstrap *ret,
 			  struct error *err)
 {
-	/* All of it, since one process does both; the API server's manifest stays the same. */
+	/* All components, because one process handles both; the API server's manifest does not
+	 * change. */
 	return run_kubeadm(profile, node,
 			   ARGV("kubeadm", "init", "phase", "control-plane", "all", "--config",
 				CONFIG_IN_NODE, "--v=1"),
@@ -193,7 +196,7 @@ int bootstrap_addons(const struct profile *profile, struct node *node, struct bo
 			   ret, err);
 }
 
-/* A file of the primary's pki directory. */
+/* Read a file in the pki directory of the primary. */
 static int read_pki(const struct profile *profile, const char *name, struct strbuf *ret,
 		    struct error *err)
 {
@@ -252,10 +255,8 @@ static int write_identity(const struct profile *profile, const struct node *node
 	return r;
 }
 
-/*
- * What all control planes have in common: their authorities and the key that service accounts are
- * signed with.  They go from one node's directory to the other's, readable to nobody else.
- */
+/* Copy what all control planes share: the certificate authorities and the key that signs service
+ * accounts.  They are copied between the nodes' directories, where no other user can read them. */
 static int copy_authorities(const struct profile *profile, const struct node *node,
 			    struct error *err)
 {
@@ -304,7 +305,7 @@ int bootstrap_join(const struct profile *profile, struct node *node, const char 
 			     NULL, ret, err);
 }
 
-/* What kubeadm would do next once the kubelet has no more use for it. */
+/* Remove the bootstrap kubeconfig, as kubeadm does when the kubelet no longer needs it. */
 static void remove_bootstrap_kubeconfig(const struct profile *profile, const struct node *node)
 {
 	node_unlink(profile, node, "kubernetes/bootstrap-kubelet.conf");
@@ -324,11 +325,11 @@ int bootstrap_await_member(const struct profile *profile, struct bootstrap *join
 			remove_bootstrap_kubeconfig(profile, join->node);
 			return 0;
 		}
-		/* The end of kubeadm without that is a failure. */
+		/* kubeadm has failed if it exits before that. */
 		r = process_wait(&join->process, clock_now_ms() + MEMBER_POLL_MS, NULL);
 		if (r != -ETIMEDOUT || clock_now_ms() > deadline_ms)
 			return finish_kubeadm(join, r, err);
-		/* Another try would be as much in vain. */
+		/* Another attempt would fail as well. */
 		if (trouble_check_node(profile, join->node, err) < 0)
 			return -ECANCELED;
 	}
@@ -431,7 +432,7 @@ static int label(const struct profile *profile, const struct node *node, json_t 
 
 	if (json_object_size(labels) == 0)
 		return 0;
-	/* The control plane's kubelet may still be about to register it. */
+	/* The kubelet of the control plane may not have registered its node yet. */
 	while ((r = world->kube(profile, KUBE_MERGE, path, patch, NULL, err)) == -ENOENT &&
 	       clock_poll(deadline_ms, LABEL_POLL_MS))
 		error_clear(err);

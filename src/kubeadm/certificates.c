@@ -1,4 +1,4 @@
-/* Certificates that come to their end. */
+/* Renewal of certificates that expire. */
 
 #include "kubeadm/certificates.h"
 
@@ -19,7 +19,9 @@
 #define POLL_MS     100
 #define PATIENCE_MS 30000
 
-/* When the certificate in the file PATH of NODE's /etc/kubernetes is good; false if it has none. */
+/*
+ * The validity of the certificate in the file PATH of NODE's /etc/kubernetes; false if it has none.
+ */
 static bool read_file(const struct profile *profile, const struct node *node, const char *path,
 		      struct pki_times *ret)
 {
@@ -30,7 +32,7 @@ static bool read_file(const struct profile *profile, const struct node *node, co
 	       pki_read_times(text.text, ret, NULL) == 0;
 }
 
-/* Likewise in a kubeconfig. */
+/* Likewise for the certificate in a kubeconfig. */
 static bool read_config(const struct profile *profile, const struct node *node, const char *path,
 			struct pki_times *ret)
 {
@@ -41,7 +43,8 @@ static bool read_config(const struct profile *profile, const struct node *node, 
 	       pki_read_times(kube_cert(kube), ret, NULL) == 0;
 }
 
-/* Likewise what the kubelet shows; the file is a link once it has renewed it. */
+/* Likewise for the kubelet's client certificate; the file becomes a link once the kubelet renews
+ * it. */
 static bool read_kubelet(const struct profile *profile, const struct node *node,
 			 struct pki_times *ret)
 {
@@ -98,10 +101,11 @@ static void warn_of_authorities(const struct profile *profile, const struct node
 		if (!read_file(profile, node, files[i], &times) || !pki_is_ending(&times, now))
 			continue;
 		end = clock_rfc3339(times.end);
-		log_warning("cluster '%s' works until %s: then the authority that signs its "
-			    "certificates ends, which can't be renewed; make a new cluster before "
-			    "that and move what you need to it",
-			    profile->name, end);
+		log_warning(
+			"cluster '%s' works until %s: then the authority that signs its "
+			"certificates expires, which cannot be renewed; create a new cluster before "
+			"that and move your data to it",
+			profile->name, end);
 		return;
 	}
 }
@@ -112,7 +116,7 @@ unsigned certificates_ending(const struct profile *profile, const struct node *n
 
 	if (node->primary)
 		warn_of_authorities(profile, node, now);
-	/* Who was cut short may have left new ones that nobody uses yet. */
+	/* An interrupted renewal may have left new certificates that are not used yet. */
 	if (node_has(profile, node, CERTIFICATES_CONFIG))
 		return CERTIFICATES_OF_KUBELET |
 		       (node->control_plane ? CERTIFICATES_OF_KUBEADM : 0);
@@ -120,7 +124,7 @@ unsigned certificates_ending(const struct profile *profile, const struct node *n
 	       (kubelet_is_due(profile, node, runs, now) ? CERTIFICATES_OF_KUBELET : 0);
 }
 
-/* Note that renewing has begun; to kubeadm of a control plane, the note says how. */
+/* Record that a renewal has begun; on a control plane, the record is kubeadm's configuration. */
 static int begin_renewal(const struct profile *profile, const struct node *node, struct error *err)
 {
 	json_auto_t *cluster = kubeadm_cluster_config(profile, node);
@@ -152,7 +156,7 @@ void certificates_settle(const struct profile *profile, const struct node *node)
 	node_unlink(profile, node, CERTIFICATES_CONFIG);
 }
 
-/* etcd looks at its files for every connection; the others have to be restarted. */
+/* etcd reads its files for every connection; the other programs have to be restarted. */
 static int restart_programs(const struct profile *profile, const struct node *node, unsigned which,
 			    int64_t deadline_ms, struct error *err)
 {
@@ -172,8 +176,8 @@ int certificates_put_to_use(const struct profile *profile, const struct node *no
 	int64_t patience_ms = MIN(deadline_ms, clock_now_ms() + PATIENCE_MS);
 	int r = restart_programs(profile, node, which, deadline_ms, err);
 
-	/* One after another: without any, nobody could be asked.  But what it waits for may be that
-	 * the next one is renewed, too. */
+	/* One control plane after another, because the API must stay available.  But the wait is
+	 * limited: the API server may depend on the renewal of the next one. */
 	while (r >= 0 && node->control_plane && !world->api_is_ready(profile, node) &&
 	       clock_poll(patience_ms, POLL_MS))
 		;

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Run kubeadm, given as arguments, to join a control plane whose member of etcd is to serve at once.
+# Run kubeadm, given as arguments, to join a control plane, and make its etcd member serve at once.
 #
-# A new member of etcd announces its name and waits for that to come back in the log.  Mostly it
-# comes back in the snapshot that brings all the rest, where it isn't noticed, and the member
-# serves nobody until it has waited for 7 s and announced itself again.  One that is started anew
-# once it has the snapshot gets no other, and serves at once.  Meanwhile kubeadm is held, so that
-# the member has no vote while it is away; but not before etcd begins, for some of its questions
-# must be answered within 2 s.  All is bounded, for one that is slow joins as well.
+# A new member of etcd publishes its name and waits until it sees that in the log. Usually the name
+# arrives in the snapshot with all other data, where it goes unnoticed, and the member does not serve
+# until it has waited for 7 s and published its name again. A member that is restarted once it has the
+# snapshot gets no other one, and serves at once. kubeadm is stopped meanwhile, so that the member has
+# no vote while it is down; but not before etcd starts, because some of its requests must be answered
+# within 2 s. All waits are limited, because a slow member joins as well.
 
 snap=/var/lib/etcd/member/snap
 
@@ -18,7 +18,7 @@ etcd() {
 	done 2>/dev/null
 }
 
-# Try the command behind $1 so often, every 20 ms, while kubeadm lives.
+# Try the command after $1 up to $1 times, every 20 ms, while kubeadm runs.
 within() {
 	left=$1
 	shift

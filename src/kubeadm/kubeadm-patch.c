@@ -1,4 +1,4 @@
-/* Changes of what kubeadm is told. */
+/* User-defined changes to kubeadm's configuration. */
 
 #include "kubeadm/kubeadm-patch.h"
 
@@ -14,7 +14,7 @@ const char *const kubeadm_patch_kinds[] = {
 	"KubeletConfiguration", "KubeProxyConfiguration", NULL,
 };
 
-/* What would no longer fit the nodes, networks and certificates that we make. */
+/* Fields that must match the nodes, networks and certificates that manykube creates. */
 static const struct {
 	const char *kind;
 	const char *path;
@@ -47,9 +47,9 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, len) == 0 && (!path[len] || path[len] == '/');
 }
 
-/* Take what PATH leads to out of OBJECT; whether it was there, or something replaced what it would
- * be in. */
-static bool take_out_field(json_t *object, const char *path)
+/* Remove the field PATH from OBJECT; returns whether it existed, or whether a parent of it is not
+ * an object and so would replace it. */
+static bool remove_field(json_t *object, const char *path)
 {
 	cleanup_free char *key = xstrndup(path + 1, strcspn(path + 1, "/"));
 	const char *rest = path + 1 + strlen(key);
@@ -58,7 +58,7 @@ static bool take_out_field(json_t *object, const char *path)
 	if (!member)
 		return false;
 	if (*rest && json_is_object(member))
-		return take_out_field(member, rest);
+		return remove_field(member, rest);
 	(void)json_object_del(object, key);
 	return true;
 }
@@ -67,15 +67,15 @@ void kubeadm_patch_strip(const char *kind, json_t *merge, struct strlist *ret_re
 {
 	(void)json_object_del(merge, "kind");
 	(void)json_object_del(merge, "apiVersion");
-	/* kubeadm's documents have no names; who wrote one meant nothing by it. */
+	/* kubeadm's documents have no names; metadata in a patch has no effect. */
 	(void)json_object_del(merge, "metadata");
 	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		if (strcmp(ours[i].kind, kind) == 0 && take_out_field(merge, ours[i].path))
+		if (strcmp(ours[i].kind, kind) == 0 && remove_field(merge, ours[i].path))
 			strlist_add(ret_removed, ours[i].path + 1);
 }
 
-/* The path of ours that OPERATIONS on a KIND would change, or NULL. */
-static const char *changes_ours(const char *kind, const json_t *operations)
+/* The path in ours[] that OPERATIONS on a KIND would change, or NULL. */
+static const char *find_changed_field(const char *kind, const json_t *operations)
 {
 	for (size_t i = 0; i < json_array_size(operations); i++) {
 		const json_t *operation = json_array_get(operations, i);
@@ -123,7 +123,7 @@ static int check_change(const json_t *change, struct error *err)
 
 	if (!kind || !merge == !operations || json_object_size(change) != 2)
 		return error_set(err, -EINVAL,
-				 "a change of what kubeadm is told has a 'kind', and either "
+				 "a kubeadm patch must have a 'kind', and either "
 				 "'merge' or 'operations'");
 	r = check_kind(kind, err);
 	if (r == 0 && operations)
@@ -135,7 +135,9 @@ static int check_change(const json_t *change, struct error *err)
 	copy = merge ? json_deep_copy(merge) : NULL;
 	if (copy)
 		kubeadm_patch_strip(kind, copy, &taken);
-	path = operations ? changes_ours(kind, operations) : taken.count ? taken.items[0] : NULL;
+	path = operations    ? find_changed_field(kind, operations)
+	       : taken.count ? taken.items[0]
+			     : NULL;
 	if (path)
 		return error_set(err, -EINVAL, "'%s' of %s is set by manykube itself", path, kind);
 	return 0;
@@ -149,7 +151,7 @@ int kubeadm_patch_check(const char *word, struct error *err)
 	return r < 0 ? error_reason(err, r, &reason_usage) : 0;
 }
 
-/* Arguments as a list of names and values, also if they are written as a mapping. */
+/* Arguments as a list of names and values; VALUE may also be a mapping. */
 static json_t *as_arguments(const json_t *value)
 {
 	json_t *list = json_array();
@@ -165,7 +167,7 @@ static json_t *as_arguments(const json_t *value)
 	return list;
 }
 
-/* Where the argument called NAME is in LIST; its size if it is not. */
+/* The index of the argument called NAME in LIST; the size of LIST if there is none. */
 static size_t find_argument(const json_t *list, const char *name)
 {
 	size_t i = 0;
@@ -177,7 +179,7 @@ static size_t find_argument(const json_t *list, const char *name)
 	return i;
 }
 
-/* Arguments are text, whatever they look like. */
+/* Arguments are strings, whatever type they are written as. */
 static json_t *argument_text(const json_t *value)
 {
 	cleanup_free char *text = json_is_string(value) ? xstrdup(json_string_value(value))
@@ -186,7 +188,7 @@ static json_t *argument_text(const json_t *value)
 	return json_string(text ? text : "");
 }
 
-/* Set the argument NAME in LIST to VALUE, or take it away if that is null or NULL. */
+/* Set the argument NAME in LIST to VALUE, or remove it if VALUE is null or NULL. */
 static void set_argument(json_t *list, const char *name, const json_t *value)
 {
 	size_t at = find_argument(list, name);
@@ -196,7 +198,7 @@ static void set_argument(json_t *list, const char *name, const json_t *value)
 	if (there && (!value || json_is_null(value))) {
 		(void)json_array_remove(list, at);
 	} else if (there && strcmp(name, "node-labels") == 0 && json_is_string(value)) {
-		/* The node's own labels are among them. */
+		/* Keep the node's own labels. */
 		cleanup_free char *both = xasprintf("%s,%s", before, json_string_value(value));
 
 		(void)json_object_set_new(there, "value", json_string(both));
@@ -242,7 +244,7 @@ static void merge_names(json_t *list, const json_t *patch)
 	}
 }
 
-/* The list KEY of OBJECT, made if it is missing. */
+/* The list KEY of OBJECT, created if it is missing. */
 static json_t *list_of(json_t *object, const char *key)
 {
 	json_t *list = json_object_get(object, key);
@@ -254,7 +256,7 @@ static json_t *list_of(json_t *object, const char *key)
 	return list;
 }
 
-/* Merge what is not merged as usual into TARGET, and take it out of PATCH. */
+/* Merge the lists with special rules into TARGET, and remove them from PATCH. */
 static void merge_lists(json_t *target, json_t *patch)
 {
 	const char *key;
@@ -280,8 +282,8 @@ static void merge_lists(json_t *target, json_t *patch)
 	}
 }
 
-/* Whether OPERATION was about an argument by its name, /apiServer/extraArgs/v, which it could be
- * when kubeadm had mappings of them; it is done then. */
+/* Apply OPERATION if its path names an argument, /apiServer/extraArgs/v, as was possible when
+ * kubeadm had mappings of arguments.  Returns whether it did. */
 static bool apply_to_argument(json_t *document, const json_t *operation)
 {
 	cleanup_with(strlist_release) struct strlist keys = STRLIST_INIT;
@@ -318,7 +320,9 @@ static int apply_operations(json_t **document, const json_t *operations, struct 
 	return 0;
 }
 
-/* Make those of WORDS in *DOCUMENT that are merge patches, or those that are not. */
+/*
+ * Apply those of WORDS to *DOCUMENT that are merge patches or, without MERGES, those that are not.
+ */
 static int apply_words(json_t **document, const struct strlist *words, bool merges,
 		       struct error *err)
 {
@@ -341,7 +345,7 @@ static int apply_words(json_t **document, const struct strlist *words, bool merg
 		}
 	}
 	if (r < 0) {
-		(void)error_prefix(err, r, "a change of %s does not fit it", kind);
+		(void)error_prefix(err, r, "cannot apply a patch to %s", kind);
 		(void)error_reason(err, r, &reason_usage);
 	}
 	return r;

@@ -1,13 +1,13 @@
 /*
- * Changes of what kubeadm is told, beyond what there are options for.
+ * User-defined changes to kubeadm's configuration, beyond those that have options.
  *
  * One change is one word: {"kind": "ClusterConfiguration", "merge": {...}}, a merge patch of the
  * document of that kind, or {"kind": ..., "operations": [...]}, a JSON patch.  All merge patches
- * come before all JSON patches, the cluster's before the node's.
+ * are applied before all JSON patches, those of the cluster before those of the node.
  *
- * Two things are merged otherwise than RFC 7386 has it, since nobody who writes a patch wants to
- * lose what is there: arguments (extraArgs, kubeletExtraArgs) by their names, also if they are
- * written as the mapping that older versions of kubeadm had, and names in certificates (certSANs).
+ * Two kinds of lists are not replaced, as RFC 7386 would do, but merged, so that existing items are
+ * kept: arguments (extraArgs, kubeletExtraArgs) by their names, even if they are written as a
+ * mapping, as in older versions of kubeadm, and names in certificates (certSANs).
  */
 #pragma once
 
@@ -15,20 +15,20 @@
 
 #include "record/profile.h"
 
-/* The kinds of documents there are; ended by NULL. */
+/* The kinds of documents; NULL-terminated. */
 extern const char *const kubeadm_patch_kinds[];
 
-/* -EINVAL with reason_usage unless WORD is a change that can be made. */
+/* -EINVAL with reason_usage unless WORD is a valid change. */
 int kubeadm_patch_check(const char *word, struct error *err);
 
-/* Take what is ours to set out of MERGE, a merge patch of KIND, and add its names to
- * RET_REMOVED. */
+/* Remove the fields that manykube sets itself from MERGE, a merge patch of KIND, and append their
+ * names to RET_REMOVED. */
 void kubeadm_patch_strip(const char *kind, json_t *merge, struct strlist *ret_removed);
 
-/* Whether a node is told a document of KIND: the primary control plane, or those that join. */
+/* Whether a node gets a document of KIND, as the primary control plane or as a node that joins. */
 bool kubeadm_patch_reaches(const char *kind, bool is_primary);
 
-/* Make the changes of PROFILE and NODE in *DOCUMENT; -EINVAL with reason_usage for one that does
- * not fit it. */
+/* Apply the changes of PROFILE and NODE to *DOCUMENT; -EINVAL with reason_usage if one cannot be
+ * applied. */
 int kubeadm_patch_apply(json_t **document, const struct profile *profile, const struct node *node,
 			struct error *err);

@@ -1,4 +1,4 @@
-/* What kubeadm is told. */
+/* kubeadm's configuration. */
 
 #include "kubeadm/kubeadm.h"
 
@@ -16,12 +16,12 @@
 #define KUBEADM_API "kubeadm.k8s.io/v1beta4"
 #define CRI_SOCKET  "unix:///run/containerd/containerd.sock"
 
-/* What the controller-manager and the scheduler are told of their leases. */
+/* Arguments of the controller-manager and the scheduler for leader election. */
 #define LEADER_ELECTION                                                           \
 	"leader-elect-lease-duration", "6s", "leader-elect-renew-deadline", "4s", \
 		"leader-elect-retry-period", "1s"
 
-/* What a person's word becomes in a configuration: true, 5, "text", or JSON as it is written. */
+/* TEXT as a JSON value: true, 5, "text", or JSON as it is written. */
 static json_t *value_of(const char *text)
 {
 	json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
@@ -29,7 +29,7 @@ static json_t *value_of(const char *text)
 	return value ? value : json_string(text);
 }
 
-/* Set what the dotted PATH leads to in OBJECT, making what is missing on the way. */
+/* Set the field at the dotted PATH in OBJECT, creating missing objects. */
 static void set_path(json_t *object, const char *path, json_t *value)
 {
 	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
@@ -47,7 +47,7 @@ static void set_path(json_t *object, const char *path, json_t *value)
 	(void)json_object_set_new(object, parts.items[parts.count - 1], value);
 }
 
-/* bind-address is bindAddress. */
+/* "bind-address" becomes "bindAddress". */
 static char *camel_case(const char *key)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -79,8 +79,8 @@ static void add_argument(json_t *arguments, const char *name, const char *value)
 				    json_pack("{s:s, s:s}", "name", name, "value", value));
 }
 
-/* The arguments of COMPONENT: the person's, then those of USUAL (name, value, … NULL) that the
- * person has not given. */
+/* The arguments of COMPONENT: the user's, then those of USUAL (name, value, … NULL) that the user
+ * has not given. */
 static json_t *arguments_of(const struct profile *profile, const char *component,
 			    const char *const *usual)
 {
@@ -120,7 +120,7 @@ static void add_gates(json_t *config, const struct profile *profile)
 	}
 }
 
-/* Set the fields of COMPONENT's configuration file CONFIG that the person has given. */
+/* Set the fields of COMPONENT's configuration file CONFIG that the user has given. */
 static void add_fields(json_t *config, const struct profile *profile, const char *component)
 {
 	const char *word;
@@ -140,8 +140,8 @@ static void add_fields(json_t *config, const struct profile *profile, const char
 	}
 }
 
-/* Whether only an administrator may set labels of this domain, and a kubelet that asks for them
- * does not start. */
+/* Whether only an administrator may set labels of this domain.  A kubelet that is given such a
+ * label does not start. */
 static bool is_reserved(const char *key)
 {
 	const char *slash = strchr(key, '/');
@@ -173,7 +173,9 @@ json_t *kubeadm_reserved_labels(const struct node *node)
 	return labels;
 }
 
-/* The labels that the kubelet registers its node with: pods may be placed by them at once. */
+/*
+ * The labels with which the kubelet registers its node, so that pods can be placed by them at once.
+ */
 static char *own_labels(const struct node *node)
 {
 	cleanup_with(strlist_release) struct strlist labels = STRLIST_INIT;
@@ -205,7 +207,7 @@ static json_t *taints_of(const struct node *node)
 	return taints;
 }
 
-/* kubeadm's own flag of that name, which many people have in their scripts. */
+/* The value of kubeadm's flag of that name, which many scripts use. */
 static json_t *ignored_preflight_errors(const struct profile *profile)
 {
 	json_t *list = json_array();
@@ -227,8 +229,8 @@ static json_t *ignored_preflight_errors(const struct profile *profile)
 	return list;
 }
 
-/* Whether the person has told kubelets themselves when to evict pods. */
-static bool says_when_to_evict(const struct profile *profile)
+/* Whether the user has configured eviction thresholds for kubelets. */
+static bool has_eviction_settings(const struct profile *profile)
 {
 	const char *word;
 
@@ -238,7 +240,7 @@ static bool says_when_to_evict(const struct profile *profile)
 	return false;
 }
 
-/* What NODE's kubelet is told by itself comes before what all kubelets are told. */
+/* Arguments of NODE's own kubelet come before those of all kubelets. */
 json_t *kubeadm_kubelet_arguments(const struct profile *profile, const struct node *node)
 {
 	cleanup_free char *labels = own_labels(node);
@@ -254,7 +256,8 @@ json_t *kubeadm_kubelet_arguments(const struct profile *profile, const struct no
 		add_argument(own, "node-labels", labels);
 	if (*gates)
 		add_argument(own, "feature-gates", gates);
-	/* kubeadm sets them on a worker only, and on a control plane when pods may be there. */
+	/* kubeadm itself sets taints on workers only; on control planes, only if pods may be
+	 * scheduled there. */
 	if (node->control_plane && !node->primary && *taints)
 		add_argument(own, "register-with-taints", taints);
 	if (node->max_pods)
@@ -265,8 +268,9 @@ json_t *kubeadm_kubelet_arguments(const struct profile *profile, const struct no
 		if (spec_parse_extra(word, &extra, NULL) == 0)
 			add_argument(own, extra.key, extra.value);
 	}
-	/* Its disk is its own business: Kubernetes' own thresholds. */
-	if (node->disk_bytes && !has_argument(own, "eviction-hard") && !says_when_to_evict(profile))
+	/* A node with its own disk gets the default thresholds of Kubernetes. */
+	if (node->disk_bytes && !has_argument(own, "eviction-hard") &&
+	    !has_eviction_settings(profile))
 		add_argument(own, "eviction-hard",
 			     "nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%,"
 			     "imagefs.inodesFree<5%");
@@ -289,16 +293,16 @@ static json_t *registration(const struct profile *profile, const struct node *no
 			 "kubeletExtraArgs", kubeadm_kubelet_arguments(profile, node));
 }
 
-/* A busy machine may take longer than kubeadm's minute until its API answers, and longer than four
- * until it is up, which is when the kubelet would kill it and begin anew, for ever. */
+/* On a busy machine, the API may need more than kubeadm's default minute to answer, and more than
+ * four minutes to come up, after which the kubelet would kill and restart it endlessly. */
 static json_t *timeouts(void)
 {
 	return json_pack("{s:s, s:s}", "kubernetesAPICall", "5m0s",
 			 "controlPlaneComponentHealthCheck", "20m0s");
 }
 
-/* What the API's certificate is good for: the front door is reached by its name, by the
- * bridge's address and by loopback. */
+/* The names in the API's certificate: the front door is reached by its name, the bridge's address
+ * and loopback. */
 static json_t *certificate_names(const struct profile *profile)
 {
 	json_t *names = json_pack("[s, s, s, s]", "localhost", "127.0.0.1", FRONT_DOOR_NAME,
@@ -315,11 +319,12 @@ static json_t *certificate_names(const struct profile *profile)
 static json_t *cluster_config(const struct profile *profile)
 {
 	/*
-	 * podCIDRs are ours to give; short leases let a killed control plane go on sooner; and the
-	 * controller-manager prepares its controllers one after another with some requests each,
-	 * which its usual 20 requests a second stretch to 5 s.  An API server that ends goes on
-	 * until all nodes know that it is no endpoint of the service "kubernetes" any more, and
-	 * then tells those who watch to watch elsewhere; else they would keep it for a minute.
+	 * manykube assigns podCIDRs itself.  Short leases let the cluster continue sooner after a
+	 * control plane was killed.  The controller-manager initializes its controllers one after
+	 * another with some requests each, which its default of 20 requests per second stretches to
+	 * 5 s.  An API server that shuts down keeps serving until all nodes know that it is no
+	 * longer an endpoint of the service "kubernetes", and then closes watches, which clients
+	 * would otherwise keep for a minute.
 	 */
 	static const char *const apiserver[] = { "shutdown-delay-duration", "2s",
 						 "shutdown-watch-termination-grace-period", "1s",
@@ -357,10 +362,8 @@ static json_t *cluster_config(const struct profile *profile)
 	return config;
 }
 
-/*
- * The kubelet sees the host's disk unless it has one of its own, so its own thresholds would judge
- * what is not its business; inside a user namespace it may not change the host's settings.
- */
+/* Unless the node has its own disk, its kubelet sees that of the host, which it must not judge by
+ * its thresholds.  In a user namespace, a kubelet cannot change sysctls of the host. */
 static json_t *kubelet_config(const struct profile *profile)
 {
 	json_t *config = json_pack(
@@ -389,26 +392,26 @@ static json_t *proxy_config(const struct profile *profile)
 	return config;
 }
 
-/* What one node is told: documents, changed as its patches say. */
-struct told {
+/* The documents for one node, with its patches applied. */
+struct documents {
 	const struct profile *profile;
 	const struct node *node;
 	struct strbuf text;
-	int r; /* of the first patch that does not fit */
+	int r; /* the result of the first patch that cannot be applied */
 	struct error *err;
 };
 
-/* Add OBJECT, which is released, as one document. */
-static void add_document(struct told *told, json_t *object)
+/* Append OBJECT, which is released, as one document. */
+static void add_document(struct documents *documents, json_t *object)
 {
 	char *text;
-	int r = kubeadm_patch_apply(&object, told->profile, told->node,
-				    told->r < 0 ? NULL : told->err);
+	int r = kubeadm_patch_apply(&object, documents->profile, documents->node,
+				    documents->r < 0 ? NULL : documents->err);
 
-	told->r = told->r < 0 ? told->r : r;
+	documents->r = documents->r < 0 ? documents->r : r;
 	text = json_dumps(object, JSON_INDENT(2));
 	assert(text);
-	strbuf_addf(&told->text, "%s%s\n", told->text.len ? "---\n" : "", text);
+	strbuf_addf(&documents->text, "%s%s\n", documents->text.len ? "---\n" : "", text);
 	free(text);
 	json_decref(object);
 }
@@ -419,34 +422,36 @@ static json_t *local_endpoint(const struct node *node)
 			 API_SERVER_PORT);
 }
 
-static void tell_init(struct told *told, const char *token)
+static void add_init_config(struct documents *documents, const char *token)
 {
-	const struct profile *profile = told->profile;
+	const struct profile *profile = documents->profile;
 	cleanup_free char *ttl = xasprintf("%dm0s", JOIN_TOKEN_MINUTES);
 
-	add_document(told, json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
-				     KUBEADM_API, "kind", "InitConfiguration", "bootstrapTokens",
-				     "token", token, "ttl", ttl, "localAPIEndpoint",
-				     local_endpoint(told->node), "timeouts", timeouts(),
-				     "nodeRegistration", registration(profile, told->node)));
-	add_document(told, cluster_config(profile));
-	add_document(told, kubelet_config(profile));
-	add_document(told, proxy_config(profile));
+	add_document(documents,
+		     json_pack("{s:s, s:s, s:[{s:s, s:s}], s:o, s:o, s:o}", "apiVersion",
+			       KUBEADM_API, "kind", "InitConfiguration", "bootstrapTokens", "token",
+			       token, "ttl", ttl, "localAPIEndpoint",
+			       local_endpoint(documents->node), "timeouts", timeouts(),
+			       "nodeRegistration", registration(profile, documents->node)));
+	add_document(documents, cluster_config(profile));
+	add_document(documents, kubelet_config(profile));
+	add_document(documents, proxy_config(profile));
 }
 
-static void tell_join(struct told *told, const char *token, const char *discovery_path)
+static void add_join_config(struct documents *documents, const char *token,
+			    const char *discovery_path)
 {
 	json_t *config = json_pack("{s:s, s:s, s:{s:{s:s}, s:s}, s:o, s:o}", "apiVersion",
 				   KUBEADM_API, "kind", "JoinConfiguration", "discovery", "file",
 				   "kubeConfigPath", discovery_path, "tlsBootstrapToken", token,
 				   "timeouts", timeouts(), "nodeRegistration",
-				   registration(told->profile, told->node));
+				   registration(documents->profile, documents->node));
 
-	if (told->node->control_plane)
+	if (documents->node->control_plane)
 		(void)json_object_set_new(
 			config, "controlPlane",
-			json_pack("{s:o}", "localAPIEndpoint", local_endpoint(told->node)));
-	add_document(told, config);
+			json_pack("{s:o}", "localAPIEndpoint", local_endpoint(documents->node)));
+	add_document(documents, config);
 }
 
 json_t *kubeadm_cluster_config(const struct profile *profile, const struct node *node)
@@ -480,34 +485,36 @@ char *kubeadm_local_config(const struct node *node, const json_t *cluster_config
 
 char *kubeadm_init_config(const struct profile *profile, const struct node *node, const char *token)
 {
-	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT };
+	struct documents documents = { .profile = profile, .node = node, .text = STRBUF_INIT };
 
-	tell_init(&told, token);
-	return strbuf_take(&told.text);
+	add_init_config(&documents, token);
+	return strbuf_take(&documents.text);
 }
 
 char *kubeadm_join_config(const struct profile *profile, const struct node *node, const char *token,
 			  const char *discovery_path)
 {
-	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT };
+	struct documents documents = { .profile = profile, .node = node, .text = STRBUF_INIT };
 
-	tell_join(&told, token, discovery_path);
-	return strbuf_take(&told.text);
+	add_join_config(&documents, token, discovery_path);
+	return strbuf_take(&documents.text);
 }
 
 int kubeadm_check_patches(const struct profile *profile, const struct node *node, struct error *err)
 {
-	struct told told = { .profile = profile, .node = node, .text = STRBUF_INIT, .err = err };
+	struct documents documents = {
+		.profile = profile, .node = node, .text = STRBUF_INIT, .err = err
+	};
 
 	if (node->primary)
-		tell_init(&told, "");
+		add_init_config(&documents, "");
 	else
-		tell_join(&told, "", "");
-	strbuf_release(&told.text);
-	return told.r;
+		add_join_config(&documents, "", "");
+	strbuf_release(&documents.text);
+	return documents.r;
 }
 
-/* A kubeconfig of one user; USER has the lines below `user:`. */
+/* A kubeconfig with one user; USER has the lines below `user:`. */
 static char *kubeconfig_of(const char *ca_base64, const char *name, const char *user)
 {
 	return xasprintf("apiVersion: v1\n"

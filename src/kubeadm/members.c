@@ -10,14 +10,15 @@
 #include "node/cluster-node.h"
 #include "record/world.h"
 
-/* etcd lets no member go until all have been in touch for 5 s, which those that have just come have
- * not. */
+/* etcd refuses to remove a member until all members have been connected for 5 s, which new members
+ * have not. */
 #define SETTLE_SECONDS 30
 #define SETTLE_POLL_MS 200
 
-/* Ask the first member that answers, but not the one that has the address EXCEPT (may be NULL). */
-static int ask_members(const struct profile *profile, const char *except, const char *path,
-		       const json_t *body, json_t **ret_answer, struct error *err)
+/* Send a request to the first member that answers, except for the one at the address EXCEPT (may be
+ * NULL). */
+static int request_any_member(const struct profile *profile, const char *except, const char *path,
+			      const json_t *body, json_t **ret_answer, struct error *err)
 {
 	const struct node *node;
 	bool asked = false;
@@ -71,10 +72,10 @@ int members_read(const struct profile *profile, struct members *ret, struct erro
 	json_auto_t *nothing = json_object();
 	json_auto_t *answer = NULL;
 	const json_t *list;
-	int r = ask_members(profile, NULL, "/v3/cluster/member/list", nothing, &answer, err);
+	int r = request_any_member(profile, NULL, "/v3/cluster/member/list", nothing, &answer, err);
 
 	if (r < 0)
-		return error_prefix(err, r, "cannot ask for etcd's members");
+		return error_prefix(err, r, "cannot list the members of etcd");
 	list = json_object_get(answer, "members");
 	for (size_t i = 0; i < json_array_size(list); i++)
 		add_member(ret, json_array_get(list, i));
@@ -107,11 +108,11 @@ static int remove_member(const struct profile *profile, const struct member *mem
 	int64_t deadline = clock_now_ms() + SETTLE_SECONDS * 1000;
 	int r;
 
-	while ((r = ask_members(profile, member->address, "/v3/cluster/member/remove", body, NULL,
-				err)) == -EAGAIN &&
+	while ((r = request_any_member(profile, member->address, "/v3/cluster/member/remove", body,
+				       NULL, err)) == -EAGAIN &&
 	       clock_poll(deadline, SETTLE_POLL_MS))
 		error_clear(err);
-	return r < 0 ? error_prefix(err, r, "cannot take the member at %s out of etcd",
+	return r < 0 ? error_prefix(err, r, "cannot remove the member at %s from etcd",
 				    member->address)
 		     : 0;
 }
@@ -190,22 +191,22 @@ struct members_tally members_tally(const struct profile *profile, const struct s
 int members_hint_lost(int code, struct error *err)
 {
 	return error_hint(err, code,
-			  "nothing was changed; put back what was there from a backup, and run "
+			  "nothing was changed; restore what is missing from a backup, and run "
 			  "'manykube start' again; if it is lost for good, 'manykube node recover' "
-			  "goes on with what is left");
+			  "continues with what is left");
 }
 
 int members_hint_majority(const struct profile *profile, int code, struct error *err)
 {
 	if (members_tally(profile, NULL).paused > 0)
-		return error_hint(err, code, "'manykube unpause' lets the paused ones go on");
+		return error_hint(err, code, "'manykube unpause' resumes the paused ones");
 	return error_hint(err, code,
 			  "'manykube start' brings all up; if some are lost for good, 'manykube "
-			  "node recover' goes on without them");
+			  "node recover' continues without them");
 }
 
 /* Whether so many control planes are paused that the others have no majority. */
-static bool is_paused(const struct profile *profile)
+static bool majority_is_paused(const struct profile *profile)
 {
 	struct members_tally tally = members_tally(profile, NULL);
 
@@ -214,9 +215,9 @@ static bool is_paused(const struct profile *profile)
 
 int cluster_need_awake(const struct profile *profile, struct error *err)
 {
-	if (!is_paused(profile))
+	if (!majority_is_paused(profile))
 		return 0;
 	error_because(err, &reason_api_not_running, -EBUSY,
 		      "the control plane of cluster '%s' is paused", profile->name);
-	return error_hint(err, -EBUSY, "'manykube unpause' lets it go on");
+	return error_hint(err, -EBUSY, "'manykube unpause' resumes it");
 }

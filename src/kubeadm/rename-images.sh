@@ -1,6 +1,7 @@
 #!/bin/sh -e
 # Give the node's images the names that they have in the repository $1, so that nothing is pulled,
-# and run the rest.  kubeadm asks a repository other than its own for coredns without its directory.
+# and run the remaining arguments. In a repository other than its own, kubeadm expects coredns without
+# its directory.
 
 repository=$1
 shift

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Have a node forget that it ever joined.
+# Remove everything that made a node a member.
 #
-# kubeadm knows no way to end our kubelet, which would bring its pods back.  Without that file the
-# agent waits for the next join.
+# kubeadm cannot stop our kubelet, which would start its pods again. Without the removed file, the
+# agent waits for the next join before it starts the kubelet.
 
 rm -f /var/lib/kubelet/kubeadm-flags.env
 while read -r name _ pid _; do

@@ -1,4 +1,4 @@
-/* The ClusterConfiguration that kubeadm keeps in the cluster. */
+/* The ClusterConfiguration that kubeadm stores in the cluster. */
 
 #include "kubeadm/stored-config.h"
 
@@ -20,11 +20,11 @@ int stored_config_read(const struct profile *profile, json_t **ret_config, struc
 	int r = world->kube(profile, KUBE_GET, PATH, NULL, &answer, err);
 
 	if (r < 0)
-		return error_prefix(err, r, "cannot read what kubeadm knows of the cluster");
+		return error_prefix(err, r, "cannot read kubeadm's configuration of the cluster");
 	text = json_string_value(json_object_get(json_object_get(answer, "data"), KEY));
 	if (!text)
 		return error_because(err, &reason_control_plane, -ENOENT,
-				     "kubeadm knows nothing of cluster '%s'", profile->name);
+				     "kubeadm has no configuration of cluster '%s'", profile->name);
 	r = yaml_read("kubeadm-config", text, strlen(text), &value, err);
 	if (r < 0)
 		return error_reason(err, r, &reason_control_plane);

@@ -1,4 +1,4 @@
-/* The ClusterConfiguration that kubeadm keeps in the cluster, for those who join or upgrade it. */
+/* The ClusterConfiguration that kubeadm stores in the cluster, for joins and upgrades. */
 #pragma once
 
 #include <jansson.h>
@@ -9,8 +9,8 @@
 int stored_config_read(const struct profile *profile, json_t **ret_config, struct error *err);
 
 /*
- * Have it say that the cluster has CoreDNS and kube-proxy, unless the person wants none.  kubeadm
- * notes the contrary when they are not installed in the same run (see bootstrap.h), and from then
- * on leaves them alone, in upgrades, too.
+ * Record that the cluster has CoreDNS and kube-proxy, unless the user has disabled them.  kubeadm
+ * records the contrary if they are not installed in the same run (see bootstrap.h), and from then
+ * on it ignores them, even in upgrades.
  */
 int stored_config_has_addons(const struct profile *profile, struct error *err);

@@ -1,4 +1,4 @@
-/* Upgrading: what kubeadm does on one node. */
+/* The parts of an upgrade that kubeadm does on one node. */
 
 #include "kubeadm/upgrade-node.h"
 
@@ -13,27 +13,28 @@
 #include "kubeadm/stored-config.h"
 #include "node/node-files.h"
 
-/* What upgrade-node.sh reads and writes in the node's /etc. */
+/* Files in the node's /etc that upgrade-node.sh reads and writes. */
 #define CONFIG   "manykube/upgrade.yaml"
 #define BELOW    "etc/kubernetes"
 #define NEW_ONES "upgraded"
 
-/* The directory with changes of static pods that NODE was told of by its own configuration, "" if
- * there is none; for the caller to free. */
-static char *patches_of(const struct profile *profile, const struct node *node)
+/* The directory of static pod patches in NODE's kubeadm configuration, "" if there is none; for the
+ * caller to free. */
+static char *patch_directory(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	json_auto_t *first = NULL;
 	const char *dir;
 
-	/* The first of its documents is the one about the node. */
+	/* The first document is the one about the node. */
 	if (node_read(profile, node, "manykube/kubeadm.yaml", &text, NULL) == 0)
 		first = json_loadb(text.text, text.len, JSON_DISABLE_EOF_CHECK, NULL);
 	dir = json_string_value(json_object_get(json_object_get(first, "patches"), "directory"));
 	return xasprintf("%s%s", dir ? "--patches=" : "", dir ? dir : "");
 }
 
-/* The cluster as kubeadm knows it, changes by people among it, but of VERSION. */
+/* Write the configuration that kubeadm has stored in the cluster, including changes by users, with
+ * VERSION. */
 static int write_config(const struct profile *profile, const struct node *node, const char *version,
 			struct error *err)
 {
@@ -56,7 +57,7 @@ int upgrade_prepare_node(const struct profile *profile, struct node *node,
 		;
 	cleanup_with(bootstrap_release) struct bootstrap work = BOOTSTRAP_INIT;
 	cleanup_free char *kubeadm = xasprintf("%s/bin/kubeadm", payload->dir);
-	cleanup_free char *patches = patches_of(profile, node);
+	cleanup_free char *patches = patch_directory(profile, node);
 	char *role = node->primary ? "primary" : node->control_plane ? "control-plane" : "worker";
 	int r = node->control_plane ? write_config(profile, node, payload->version, err) : 0;
 
@@ -105,7 +106,7 @@ int upgrade_rest(const struct profile *profile, struct node *node, const char *v
 {
 	cleanup_with(bootstrap_release) struct bootstrap work = BOOTSTRAP_INIT;
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
-	cleanup_free char *patches = patches_of(profile, node);
+	cleanup_free char *patches = patch_directory(profile, node);
 	int r = stored_config_has_addons(profile, err);
 
 	if (r < 0)

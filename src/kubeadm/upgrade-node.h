@@ -1,18 +1,18 @@
-/* The parts of an upgrade that kubeadm does on one node; the order is cluster/upgrade.c's. */
+/* The parts of an upgrade that kubeadm does on one node; cluster/upgrade.c determines the order. */
 #pragma once
 
 #include "payload/payload.h"
 #include "record/profile.h"
 
 /*
- * Leave on NODE, which runs and goes on so, all that it will be as one of PAYLOAD's version: the
- * configuration of its kubelet, and on a control plane new certificates and, beside the old ones,
- * the manifests of the static pods.
+ * Prepare NODE, which keeps running, for the version of PAYLOAD: the configuration of its kubelet,
+ * and on a control plane new certificates and, beside the old ones, the new manifests of static
+ * pods.
  */
 int upgrade_prepare_node(const struct profile *profile, struct node *node,
 			 const struct payload *payload, int64_t deadline_ms, struct error *err);
 
-/* Put these manifests in the place of the old ones on NODE, a control plane that does not run. */
+/* Replace the old manifests by these on NODE, a control plane that does not run. */
 int upgrade_replace_manifests(const struct profile *profile, const struct node *node,
 			      struct error *err);
 
@@ -20,7 +20,7 @@ int upgrade_replace_manifests(const struct profile *profile, const struct node *
 bool upgrade_has_manifests(const struct profile *profile, const struct node *node,
 			   const char *version);
 
-/* Now that all control planes are of VERSION: what the whole cluster has, DNS and kube-proxy among
- * it.  NODE is one of them. */
+/* Upgrade the cluster-wide objects, including DNS and kube-proxy, when all control planes have
+ * VERSION.  NODE is one of them. */
 int upgrade_rest(const struct profile *profile, struct node *node, const char *version,
 		 int64_t deadline_ms, struct error *err);

@@ -1,12 +1,12 @@
 #!/bin/sh -e
-# Prepare a node for the version $1: its role is $2, an option with patches is $3, or "".
+# Prepare a node for the version $1: its role is $2, and $3 is an option with patches, or "".
 #
-# The new kubeadm comes in by standard input: the node has that of the old payload.
+# The new kubeadm is read from standard input, because the node has that of the old payload.
 #
-# The manifests are the very same that `kubeadm upgrade` writes.  It then waits until a kubelet that
-# runs has taken each of them over, which took three minutes on a single control plane: the kubelet
-# waits for the API to forget the old pod, and the API waits for etcd, which is that pod.  A kubelet
-# that starts with them has nothing to forget.
+# The manifests are those that `kubeadm upgrade` writes. But that command waits until a running kubelet
+# has applied each of them, which took three minutes on a single control plane: the kubelet waits until
+# the API has deleted the old pod, and the API waits for etcd, which is that pod. A kubelet that starts
+# with the new manifests need not wait.
 
 kubeadm=/run/kubeadm
 config=--config=/etc/manykube/upgrade.yaml

@@ -1,4 +1,4 @@
-/* The cluster in the person's kubeconfig. */
+/* The cluster in the user's kubeconfig. */
 
 #include "kubeconfig/context.h"
 
@@ -18,7 +18,7 @@ char *context_server(const struct profile *profile)
 	return xasprintf("https://127.0.0.1:%u", profile->api_port);
 }
 
-/* Have PEM in the file NAME of the profile's directory, for root and the user to read. */
+/* Write PEM to the file NAME in the profile's directory, readable for root and the user. */
 static int put_pem(const struct profile *profile, const char *name, const char *pem,
 		   char **ret_path, struct error *err)
 {
@@ -83,7 +83,7 @@ int context_put(const struct profile *profile, const struct kube *admin, struct 
 			   err);
 }
 
-/* A cluster that was never started to its end has no kubeconfig of its own yet. */
+/* Whether a start has ever finished.  Before that, the cluster has no kubeconfig of its own. */
 static bool was_started(const struct profile *profile)
 {
 	const struct node *primary = profile_primary(profile);
@@ -102,16 +102,17 @@ int context_open(const struct profile *profile, struct kube **ret_admin, struct 
 		return error_reason(err, r, &reason_host_config);
 	if (r == -ENOENT && !was_started(profile)) {
 		error_because(err, &reason_api_not_running, r,
-			      "cluster '%s' was never started to its end", profile->name);
-		return error_hint(err, r, "'manykube start' goes on with it");
+			      "cluster '%s' was never started completely", profile->name);
+		return error_hint(err, r, "'manykube start' continues");
 	}
 	if (r == -ENOENT)
 		error_because(err, &reason_host_config, r,
-			      "the kubeconfig of cluster '%s' is gone: '%s'", profile->name, own);
+			      "the kubeconfig of cluster '%s' is missing: '%s'", profile->name,
+			      own);
 	else
 		error_prefix(err, error_reason(err, r, &reason_host_config),
 			     "the kubeconfig of cluster '%s' is damaged", profile->name);
-	return error_hint(err, r, "'manykube start' makes it again");
+	return error_hint(err, r, "'manykube start' writes it again");
 }
 
 int context_update(const struct profile *profile, struct error *err)
@@ -151,7 +152,8 @@ int context_remove(const char *name, struct error *err)
 		r = user_enter(&rights, err);
 	if (r < 0)
 		return r;
-	/* We write into the first only; what somebody has moved to another is looked for there. */
+	/* Only the first file is written to, but the user may have moved the entries to another
+	 * one. */
 	for (size_t i = 1; i < files.count; i++) {
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
 

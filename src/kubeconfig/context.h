@@ -1,4 +1,5 @@
-/* The cluster in the person's kubeconfig: a context, a cluster and a user called as the profile. */
+/* The cluster in the user's kubeconfig: a context, a cluster and a user, all named after the
+ * profile. */
 #pragma once
 
 #include "api/kube.h"
@@ -8,33 +9,32 @@
 char *context_server(const struct profile *profile) must_check;
 
 /*
- * A client with the kubeconfig that the cluster has for itself, in its profile's directory. -EACCES
- * if it is closed to the caller; -ENOENT if it is gone (reason_host_config) or was never made
- * (reason_api_not_running); another code if it is damaged.  A start makes it again.
+ * Open a client with the cluster's own kubeconfig, in the profile's directory.  -EACCES if the
+ * caller may not read it; -ENOENT if it is missing (reason_host_config) or was never created
+ * (reason_api_not_running); another code if it is damaged.  A start writes it again.
  */
 int context_open(const struct profile *profile, struct kube **ret_admin, struct error *err);
 
-/* Fail if the person's kubeconfig is damaged or can't be written: better before a cluster is made.
- */
+/* Fail if the user's kubeconfig is damaged or cannot be written.  Called before a cluster is
+ * created. */
 int context_check(struct error *err);
 
 /*
- * Put PROFILE's context, with the address of now and ADMIN's certificates, into the person's
- * kubeconfig, as its flags say.  Certificates that are not embedded are files of the profile's
- * directory: ca.crt, client.crt, client.key.  Returns whether the kubeconfig had to be changed.
+ * Put PROFILE's context, with the current address and ADMIN's certificates, into the user's
+ * kubeconfig, as the profile's flags say.  Certificates that are not embedded are files in the
+ * profile's directory: ca.crt, client.crt, client.key.  Returns whether the kubeconfig was changed.
  */
 int context_put(const struct profile *profile, const struct kube *admin, struct error *err);
 
-/* Like context_put() with the certificates that the profile has; makes it the current context
- * whatever the profile says. */
+/* Like context_put() with the certificates of the profile; always makes it the current context. */
 int context_update(const struct profile *profile, struct error *err);
 
 /*
- * Make PROFILE's context the current one, as a start does: unless the profile says to keep the
- * current one.  A cluster that is not in the kubeconfig, since it does not run, is not put there.
- * Returns whether kubectl uses PROFILE's context now.
+ * Make PROFILE's context the current one, unless the profile says to keep the current one.  A
+ * stopped cluster, which is not in the kubeconfig, is not added.  Returns whether kubectl uses
+ * PROFILE's context now.
  */
 int context_choose(const struct profile *profile, struct error *err);
 
-/* Take NAME out of every kubeconfig that the person's kubectl reads. */
+/* Remove the entries of NAME from every kubeconfig that the user's kubectl reads. */
 int context_remove(const char *name, struct error *err);

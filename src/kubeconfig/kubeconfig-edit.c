@@ -1,13 +1,10 @@
 /*
- * Editing the text of a kubeconfig.
- *
- * How it works:
- *  1. kubeconfig_scan() finds where our entries are, or where they would go.
- *  2. What has to change is collected as edits: replace these bytes by that text.
- *  3. The edits are applied in order of their place.
- *  4. The result is scanned again, and refused unless it has what it should have and
- *     everything else as before.  So a layout that we did not think of costs an error,
- *     never somebody's file.
+ * Editing the text of a kubeconfig:
+ *  1. kubeconfig_scan() finds our entries, or the place for them.
+ *  2. Changes are collected as edits: replace these bytes by that text.
+ *  3. The edits are applied in the order of their positions.
+ *  4. The result is scanned again, and refused unless it has the expected entries and everything
+ *     else is unchanged.  So an unexpected layout leads to an error, never to a damaged file.
  */
 
 #include <openssl/evp.h>
@@ -41,7 +38,7 @@ static void editor_release(struct editor *editor)
 	free(editor->edits);
 }
 
-/* Keeps edits sorted; those at one place stay in the order of their making. */
+/* Edits are sorted by position; those at the same position stay in the order they were added. */
 static void replace_text(struct editor *editor, size_t start, size_t end, char *text)
 {
 	size_t at = editor->count;
@@ -53,7 +50,7 @@ static void replace_text(struct editor *editor, size_t start, size_t end, char *
 	editor->count++;
 }
 
-/* False if edits overlap. */
+/* Returns false if edits overlap. */
 static bool apply_edits(const struct editor *editor, struct strbuf *out)
 {
 	size_t at = 0;
@@ -71,7 +68,7 @@ static bool apply_edits(const struct editor *editor, struct strbuf *out)
 	return true;
 }
 
-/* The end of the line that AT is in, without its line break. */
+/* The end of the line that contains AT, without the line break. */
 static size_t line_end(const struct editor *editor, size_t at)
 {
 	while (at < editor->len && editor->text[at] != '\n' && editor->text[at] != '\r')
@@ -86,7 +83,7 @@ static size_t line_start(const struct editor *editor, size_t at)
 	return at;
 }
 
-/* SPAN without the white space at its end, which block scalars take in. */
+/* The end of SPAN without trailing white space, which block scalars include. */
 static size_t trimmed_end(const struct editor *editor, struct span span)
 {
 	while (span.end > span.start && strchr(" \t\r\n", editor->text[span.end - 1]))
@@ -94,7 +91,7 @@ static size_t trimmed_end(const struct editor *editor, struct span span)
 	return span.end;
 }
 
-/* Put LINES (ended by a newline) behind the line in which something ended at AT. */
+/* Insert LINES, which end with a newline, after the line that contains AT. */
 static void insert_lines(struct editor *editor, size_t at, const char *lines)
 {
 	if (at > 0 && editor->text[at - 1] == '\n') {
@@ -105,7 +102,7 @@ static void insert_lines(struct editor *editor, size_t at, const char *lines)
 	replace_text(editor, at, at, xasprintf("\n%.*s", (int)strlen(lines) - 1, lines));
 }
 
-/* NAME as YAML: quoted where it could be taken for a number or a word of YAML's. */
+/* NAME as a YAML scalar, quoted if it could be read as a number or a keyword. */
 static char *plain_or_quoted(const char *name)
 {
 	static const char *const words[] = { "null", "true", "false", "yes", "no",
@@ -126,7 +123,7 @@ static char *base64(const char *text)
 	return out;
 }
 
-/* TEXT as a scalar that YAML and JSON read alike. */
+/* TEXT as a quoted scalar that is valid in both YAML and JSON. */
 static char *quoted(const char *text)
 {
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
@@ -163,7 +160,7 @@ static char *certificate_text(const struct kubeconfig_entry *entry, const char *
 	return xasprintf("%s%s%s%s: %s", quote, key, by_path ? "" : "-data", quote, shown);
 }
 
-/* The members of ENTRY's item in the list ID, as lines behind INDENT spaces or as {...}. */
+/* ENTRY's item for the list ID, as lines indented by INDENT spaces or as {...}. */
 static char *item_text(const struct kubeconfig_entry *entry, enum kubeconfig_list_id id, bool flow,
 		       int indent)
 {
@@ -206,9 +203,9 @@ static bool is_ours(const struct scan_item *item, const char *name)
 	return item->name && strcmp(item->name, name) == 0;
 }
 
-/* Where the dash before ITEM is: in the dashes' column, with nothing but space before it, on the
- * nearest line that has one. */
-static size_t dash_of(const struct editor *editor, const struct scan_list *list, size_t index)
+/* The position of the dash of ITEM: in the column of the list's dashes, after spaces only, on the
+ * nearest line before the item. */
+static size_t find_dash(const struct editor *editor, const struct scan_list *list, size_t index)
 {
 	size_t start = line_start(editor, list->items[index].span.start);
 
@@ -225,10 +222,10 @@ static size_t dash_of(const struct editor *editor, const struct scan_list *list,
 	}
 }
 
-/* Take the item out of a block sequence, with the line break before it. */
+/* Remove the item from a block sequence, with the line break before it. */
 static void remove_block_item(struct editor *editor, const struct scan_list *list, size_t index)
 {
-	size_t start = line_start(editor, dash_of(editor, list, index));
+	size_t start = line_start(editor, find_dash(editor, list, index));
 	size_t end = line_end(editor, trimmed_end(editor, list->items[index].span));
 
 	if (start > 0)
@@ -238,7 +235,7 @@ static void remove_block_item(struct editor *editor, const struct scan_list *lis
 	replace_text(editor, start, end, xstrdup(""));
 }
 
-/* Take the item out of a flow sequence, with one comma. */
+/* Remove the item from a flow sequence, with one comma. */
 static void remove_flow_item(struct editor *editor, const struct scan_list *list, size_t index)
 {
 	struct span span = list->items[index].span;
@@ -271,7 +268,7 @@ static void remove_items(struct editor *editor, const struct scan_list *list, co
 	}
 }
 
-/* Replace our item of LIST at INDEX. */
+/* Replace the item of LIST at INDEX by ours. */
 static void put_item(struct editor *editor, const struct scan_list *list, size_t index,
 		     const struct kubeconfig_entry *entry, enum kubeconfig_list_id id)
 {
@@ -286,11 +283,11 @@ static void put_item(struct editor *editor, const struct scan_list *list, size_t
 	text = item_text(entry, id, false, (int)list->column);
 	memmove(text, text + list->column, strlen(text + list->column) + 1);
 	text[strlen(text) - 1] = '\0';
-	replace_text(editor, dash_of(editor, list, index),
+	replace_text(editor, find_dash(editor, list, index),
 		     line_end(editor, trimmed_end(editor, item->span)), text);
 }
 
-/* Add our item behind the others of LIST, which is there. */
+/* Append our item to LIST, which exists. */
 static void add_item(struct editor *editor, const struct scan_list *list,
 		     const struct kubeconfig_entry *entry, enum kubeconfig_list_id id)
 {
@@ -312,7 +309,8 @@ static void add_item(struct editor *editor, const struct scan_list *list,
 	}
 }
 
-/* A context that leads to our cluster and user may have what the person added: a namespace. */
+/* Whether the context refers to our cluster and user.  It is then kept: the user may have added a
+ * namespace. */
 static bool is_good_context(const struct scan_item *item, const char *name)
 {
 	return item->cluster && strcmp(item->cluster, name) == 0 && item->user &&
@@ -354,7 +352,7 @@ static void make_current(struct editor *editor, const char *name)
 	set_current(editor, text);
 }
 
-/* Add the keys that are not there at the end of the mapping. */
+/* Append the missing keys to the mapping. */
 static void add_keys(struct editor *editor, const struct kubeconfig_entry *entry)
 {
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
@@ -387,7 +385,7 @@ static void add_keys(struct editor *editor, const struct kubeconfig_entry *entry
 		insert_lines(editor, scan->end, out.text);
 }
 
-/* Nothing but comments is there yet. */
+/* Fill a file that is empty or has only comments. */
 static void fill_empty(struct editor *editor, const struct kubeconfig_entry *entry)
 {
 	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
@@ -410,8 +408,7 @@ static void fill_empty(struct editor *editor, const struct kubeconfig_entry *ent
 		insert_lines(editor, editor->len, out.text);
 }
 
-/* Whether the lists AFTER have the same items as BEFORE, not counting those called NAME, and WANTED
- * of these. */
+/* Whether AFTER has the same items as BEFORE, except for those called NAME, and WANTED of these. */
 static bool lists_agree(const struct scan_list *before, const struct scan_list *after,
 			const char *name, size_t wanted)
 {
@@ -436,8 +433,8 @@ static bool lists_agree(const struct scan_list *before, const struct scan_list *
 	return ours == wanted && b == before->count;
 }
 
-/* Whether every alias in TEXT still has its anchor: the scanner does not look. */
-static bool composes(const struct strbuf *text)
+/* Whether every alias in TEXT still has its anchor, which the scanner does not check. */
+static bool aliases_resolve(const struct strbuf *text)
 {
 	yaml_document_t document;
 	yaml_parser_t parser;
@@ -453,7 +450,7 @@ static bool composes(const struct strbuf *text)
 	return ok;
 }
 
-/* Whether the current context is what it should be after ENTRY was put in, or NAME was removed. */
+/* Whether the current context is correct after ENTRY was added or NAME was removed. */
 static bool current_agrees(const struct scan *before, const struct scan *after, const char *name,
 			   const struct kubeconfig_entry *entry)
 {
@@ -473,7 +470,7 @@ static bool is_right(const struct scan *before, const struct strbuf *text, const
 	cleanup_with(scan_release) struct scan after = SCAN_INIT;
 	const struct scan_item *cluster;
 
-	if (kubeconfig_scan(text->text, text->len, &after, NULL) < 0 || !composes(text))
+	if (kubeconfig_scan(text->text, text->len, &after, NULL) < 0 || !aliases_resolve(text))
 		return false;
 	for (size_t i = 0; i < KUBECONFIG_LISTS; i++)
 		if (!lists_agree(&before->lists[i], &after.lists[i], name, entry ? 1 : 0))
@@ -487,7 +484,7 @@ static bool is_right(const struct scan *before, const struct strbuf *text, const
 	       is_good_context(scan_find(&after.lists[KUBECONFIG_CONTEXTS], name), name);
 }
 
-/* Apply the edits and add the result to OUT, if it is what it should be. */
+/* Apply the edits and append the result to OUT if it is correct. */
 static int finish_edit(const struct editor *editor, const char *name,
 		       const struct kubeconfig_entry *entry, struct strbuf *out, struct error *err)
 {
@@ -495,7 +492,7 @@ static int finish_edit(const struct editor *editor, const char *name,
 
 	if (!apply_edits(editor, &text) || !is_right(editor->scan, &text, name, entry))
 		return error_set(err, -EBADMSG,
-				 "1:1: '%s' can't be changed here without changing the rest", name);
+				 "1:1: cannot change '%s' without changing other entries", name);
 	strbuf_add_mem(out, text.text, text.len);
 	return 0;
 }
@@ -511,7 +508,7 @@ int kubeconfig_merge_text(const char *text, size_t len, const struct kubeconfig_
 	r = kubeconfig_scan(text, len, &scan, err);
 	if (r < 0)
 		return r;
-	editor.text = copy; /* ended by NUL, which YAML can't have inside */
+	editor.text = copy; /* NUL-terminated; YAML cannot contain NUL */
 	if (scan.empty) {
 		fill_empty(&editor, entry);
 		return finish_edit(&editor, entry->name, entry, out, err);

@@ -1,9 +1,9 @@
 /*
- * Where things stand in the text of a kubeconfig.
+ * The positions of entries in the text of a kubeconfig.
  *
- * libyaml's events carry marks, which count characters; they are turned into bytes here.
- * The mark at the end of a block collection is where the next token begins, behind blank
- * lines and comments, so the end of a thing is the end of the last leaf in it.
+ * The marks of libyaml's events count characters; they are converted to bytes here.  The mark at
+ * the end of a block collection is where the next token begins, after blank lines and comments.  So
+ * the end of a collection is taken to be the end of the last leaf in it.
  */
 
 #include "kubeconfig/kubeconfig-scan.h"
@@ -25,9 +25,9 @@ struct scanner {
 	yaml_parser_t parser;
 	const char *text;
 	size_t len;
-	size_t at_character; /* the last mark that was turned into bytes */
+	size_t at_character; /* the last mark that was converted to bytes */
 	size_t at_byte;
-	size_t first_byte; /* behind a byte order mark, which marks do not count */
+	size_t first_byte; /* after a byte order mark, which marks do not count */
 	size_t leaf_end;
 	bool has_alias;
 	struct error *err;
@@ -38,7 +38,7 @@ static bool is_continuation(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Marks come nearly in order, so walk from the last one. */
+/* Marks are nearly sorted, so count from the last one. */
 static size_t byte_of(struct scanner *scanner, const yaml_mark_t *mark)
 {
 	const char *text = scanner->text;
@@ -72,11 +72,12 @@ static int next(struct scanner *scanner, yaml_event_t *event)
 		const yaml_parser_t *parser = &scanner->parser;
 
 		return refuse_kubeconfig(scanner, &parser->problem_mark,
-					 parser->problem ? parser->problem : "this is no YAML");
+					 parser->problem ? parser->problem
+							 : "this is not valid YAML");
 	}
 	scanner->has_alias |= event->type == YAML_ALIAS_EVENT;
 
-	/* Only flow collections have an end that takes room. */
+	/* Of collections, only flow collections have an end of their own. */
 	is_end = (event->type == YAML_SEQUENCE_END_EVENT ||
 		  event->type == YAML_MAPPING_END_EVENT) &&
 		 event->end_mark.index > event->start_mark.index;
@@ -126,7 +127,7 @@ static bool is_null(const yaml_event_t *event)
 
 typedef int (*member_fn)(struct scanner *scanner, yaml_event_t *value, const char *key, void *data);
 
-/* EVENT begins a mapping: call FN with the first event of every value; it reads the rest. */
+/* EVENT begins a mapping: call FN with the first event of every value; FN reads the rest of it. */
 static int each_member(struct scanner *scanner, yaml_event_t *event, member_fn fn, void *data)
 {
 	int r;
@@ -236,7 +237,7 @@ static int read_current(struct scanner *scanner, yaml_event_t *event, struct sca
 {
 	if (event->type != YAML_SCALAR_EVENT)
 		return refuse_kubeconfig(scanner, &event->start_mark,
-					 "this is not a context's name");
+					 "this is not the name of a context");
 	scan->current_style = is_null(event) ? SCAN_EMPTY : SCAN_SCALAR;
 	scan->current_span.start = byte_of(scanner, &event->start_mark);
 	scan->current_span.end = byte_of(scanner, &event->end_mark);
@@ -250,7 +251,7 @@ static int read_member(struct scanner *scanner, yaml_event_t *value, const char 
 	if (strcmp(key, "current-context") == 0) {
 		if (scan->current_style != SCAN_MISSING)
 			return refuse_kubeconfig(scanner, &value->start_mark,
-						 "'current-context' is here twice");
+						 "'current-context' is defined twice");
 		return read_current(scanner, value, scan);
 	}
 	for (size_t i = 0; i < KUBECONFIG_LISTS; i++) {
@@ -258,7 +259,7 @@ static int read_member(struct scanner *scanner, yaml_event_t *value, const char 
 			continue;
 		if (scan->lists[i].style != SCAN_MISSING)
 			return refuse_kubeconfig(scanner, &value->start_mark,
-						 "this list is here twice");
+						 "this list is defined twice");
 		return read_list(scanner, value, &scan->lists[i]);
 	}
 	return skip(scanner, value);
@@ -295,7 +296,7 @@ static int read_stream(struct scanner *scanner, yaml_event_t *event, struct scan
 {
 	int r;
 
-	r = next(scanner, event); /* the stream's beginning */
+	r = next(scanner, event); /* the beginning of the stream */
 	if (r < 0)
 		return r;
 	r = next(scanner, event);
@@ -312,7 +313,7 @@ static int read_stream(struct scanner *scanner, yaml_event_t *event, struct scan
 	r = read_root(scanner, event, scan);
 	if (r < 0)
 		return r;
-	r = next(scanner, event); /* the document's end */
+	r = next(scanner, event); /* the end of the document */
 	if (r < 0)
 		return r;
 	r = next(scanner, event);

@@ -1,4 +1,4 @@
-/* The person's kubeconfig: reading and replacing the file. */
+/* The user's kubeconfig: reading and replacing the file. */
 
 #include "kubeconfig/kubeconfig.h"
 
@@ -17,7 +17,7 @@
 #include "base/user.h"
 #include "kubeconfig/kubeconfig-scan.h"
 
-/* Thousands of clusters. */
+/* Enough for thousands of clusters. */
 #define KUBECONFIG_LIMIT (16 << 20)
 
 int kubeconfig_paths(struct strlist *ret_paths, struct error *err)
@@ -55,7 +55,7 @@ static char *dir_of(const char *path)
 	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
 }
 
-/* What PATH links to, so that the link stays; also where a dangling link points. */
+/* The target of PATH, which may be a dangling link, so that the link itself is kept. */
 static char *follow_links(const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -76,8 +76,7 @@ static char *follow_links(const char *path)
 	return xasprintf("%s/%s", dir, target);
 }
 
-/* Make the directory of PATH if it is missing, and hold it: so that two of us don't edit at once.
- */
+/* Create the directory of PATH if it is missing, and lock it against concurrent edits. */
 static int lock_dir(const char *path, int *ret_fd, struct error *err)
 {
 	cleanup_free char *dir = dir_of(path);
@@ -99,14 +98,14 @@ static int lock_dir(const char *path, int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* Replace the file PATH, keeping its owner where we may. */
+/* Replace the file PATH, keeping its owner if permitted. */
 static int write_back(const char *path, const struct strbuf *text, struct error *err)
 {
 	struct stat old;
 	bool existed = stat(path, &old) == 0;
 	int r = file_replace(path, text->text, text->len, 0600, err);
 
-	/* With the rights of a user it is theirs. */
+	/* With the rights of the user, the new file already belongs to them. */
 	if (r < 0 || !existed || old.st_uid == geteuid() || setfsuid((uid_t)-1) != 0)
 		return r;
 	if (lchown(path, old.st_uid, old.st_gid) < 0)
@@ -128,15 +127,15 @@ static int explain(const char *path, int code, struct error *err)
 			  "another file");
 }
 
-/* The file is out of reach, or no file. */
+/* The file is not accessible, or not a regular file. */
 static int explain_access(const char *path, int code, struct error *err)
 {
 	error_prefix(err, code, "cannot change the kubeconfig '%s'", path);
 	error_reason(err, code, &reason_host_config);
-	return error_hint(err, code, "set KUBECONFIG to a file that can be written to");
+	return error_hint(err, code, "set KUBECONFIG to a writable file");
 }
 
-/* Merge ENTRY, or without one remove NAME; whether that changed something. */
+/* Merge ENTRY or, if it is NULL, remove NAME; returns whether the file was changed. */
 static int change_kubeconfig(const char *path, const char *name,
 			     const struct kubeconfig_entry *entry, struct error *err)
 {
@@ -170,14 +169,14 @@ static int change_kubeconfig(const char *path, const char *name,
 	return r < 0 ? explain_access(path, r, err) : 1;
 }
 
-/* See that a file can be put beside PATH, or where its directory will be made. */
+/* Check that a file can be created beside PATH, or where its directory will be created. */
 static int check_dir(const char *path, struct error *err)
 {
 	cleanup_free char *dir = dir_of(path);
 
 	while (!file_exists(dir) && strchr(dir + 1, '/'))
 		*strrchr(dir, '/') = '\0';
-	/* AT_EACCESS: as whom files see us, not as who started us. */
+	/* AT_EACCESS: check with the effective user id. */
 	return faccessat(AT_FDCWD, dir, W_OK, AT_EACCESS) < 0
 		       ? error_sys(err, "cannot write to '%s'", dir)
 		       : 0;
@@ -212,7 +211,7 @@ int kubeconfig_remove(const char *path, const char *name, struct error *err)
 	return r < 0 ? r : 0;
 }
 
-/* Read the user's kubeconfig PATH with their rights. */
+/* Scan the user's kubeconfig PATH with the user's rights. */
 static int scan_file(const char *path, struct scan *ret)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
@@ -233,7 +232,7 @@ enum kubeconfig_state kubeconfig_points_at(const char *path, const char *name, c
 	const struct scan_item *cluster;
 	int r = scan_file(path, &scan);
 
-	/* A file that is there and of no use is no missing one. */
+	/* A file that exists but cannot be used does not count as missing. */
 	if (r < 0 && r != -ENOENT)
 		return KUBECONFIG_MISCONFIGURED;
 	if (r < 0 || !scan_find(&scan.lists[KUBECONFIG_CONTEXTS], name))

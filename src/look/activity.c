@@ -1,4 +1,4 @@
-/* What is being done to a cluster. */
+/* What a command is doing to a cluster. */
 
 #include "look/activity.h"
 
@@ -14,7 +14,7 @@
 
 #define EVENTS_LIMIT (16 << 20)
 
-/* What the names of nodes follow in the failure of a wait: see cluster/wait.c. */
+/* The words before the names of nodes in the failure of a wait: see cluster/wait.c. */
 #define WAITED_FOR "waiting for nodes: "
 
 static void replace_text_member(char **to, const json_t *text)
@@ -59,14 +59,14 @@ void activity_read(const struct profile *profile, struct activity *ret)
 	ret->busy_with = profile_lock_holder(profile->name);
 	if (file_read(path, EVENTS_LIMIT, &text, NULL) == 0)
 		activity_parse(text.text, ret);
-	/* The last step of what has ended well is of no interest. */
+	/* The last step of a command that has succeeded does not matter. */
 	if (!ret->busy_with && !ret->failure) {
 		replace_text_member(&ret->step, NULL);
 		replace_text_member(&ret->step_detail, NULL);
 	}
 }
 
-/* Whether NAME is no node's name, or the cluster has a node of that name that is not well. */
+/* Whether NAME is not the name of a node, or that of an unhealthy node of the cluster. */
 static bool is_still_sick(const struct cluster_status *status, const char *name)
 {
 	for (size_t i = 0; i < status->count; i++)

@@ -1,4 +1,4 @@
-/* Who ran which command, and how it ended. */
+/* The audit log. */
 
 #include "look/audit.h"
 
@@ -22,12 +22,12 @@
 
 #define TYPE "io.manykube.audit"
 
-/* The file is made shorter when it has grown beyond this. */
+/* The file is shortened when it is larger than this. */
 #define ROTATE_BYTES (1 << 20)
 #define READ_LIMIT   (8 << 20)
 #define KEPT         1000
 
-/* No command waits longer for others to write a line. */
+/* How long a command waits for others to write a line. */
 #define LOCK_MS      1000
 #define LOCK_POLL_MS 5
 
@@ -66,7 +66,7 @@ void audit_release(struct audit *audit)
 	*audit = AUDIT_INIT;
 }
 
-/* The members of the data, by their names. */
+/* The members of the event's data, by their names. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -95,14 +95,15 @@ char *audit_print(const struct audit *audit)
 	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
 		const char *text = *member(&copy, i);
 
-		/* Arguments may be any bytes; JSON has only text. */
+		/* Arguments may be any bytes, but JSON strings must be UTF-8. */
 		if (text && json_object_set_new(data, members[i].name, json_string(text)) < 0)
 			(void)json_object_set_new(data, members[i].name, json_string("?"));
 	}
 	return cloudevent_print(TYPE, audit->id, data);
 }
 
-/* Root keeps the file among its own; who is not root, and one home for all, have it there. */
+/* Whether the file is in root's state directory.  For other users, or with MANYKUBE_HOME, it is in
+ * the user's directory. */
 static bool is_roots(void)
 {
 	return geteuid() == 0 && !path_is_one_home();
@@ -123,7 +124,7 @@ int audit_path(char **ret_path, struct error *err)
 	return r;
 }
 
-/* Make the directory `logs`, if the one above it is there: a refused command makes none. */
+/* Create the directory `logs` if its parent exists: a refused command creates no directories. */
 static int make_logs(void)
 {
 	cleanup_free char *directory = NULL;
@@ -146,7 +147,7 @@ static int lock_within(int fd, int64_t deadline_ms)
 	return 0;
 }
 
-/* Open and lock the file; again if it was replaced by a shorter one while we waited. */
+/* Open and lock the file; start over if it was replaced by a shorter one meanwhile. */
 static int open_locked(const char *path, int *ret_fd)
 {
 	int64_t deadline = clock_now_ms() + LOCK_MS;
@@ -174,7 +175,7 @@ static int open_locked(const char *path, int *ret_fd)
 	}
 }
 
-/* Read the file PATH; none is an empty list. */
+/* Read the file PATH; a missing file is an empty list. */
 static int read_one(const char *path, struct audit_list *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -190,7 +191,7 @@ static int read_one(const char *path, struct audit_list *ret, struct error *err)
 	return r;
 }
 
-/* Replace the file by one with the last commands only. */
+/* Replace the file by one with only the last commands. */
 static void shorten(const char *path)
 {
 	cleanup_with(audit_list_release) struct audit_list list = AUDIT_LIST_INIT;
@@ -247,14 +248,14 @@ void audit_end(struct audit *audit, int exit_code)
 
 static struct audit *find_audit(struct audit_list *list, const char *id)
 {
-	/* The end of a command is rarely far from its beginning. */
+	/* Search backwards: the end of a command is usually close to its beginning. */
 	for (size_t i = list->count; i-- > 0;)
 		if (strcmp(list->items[i].id, id) == 0)
 			return &list->items[i];
 	return NULL;
 }
 
-/* Take one line over into LIST: a new command, or the end of one. */
+/* Add one line to LIST: a new command, or the end of one. */
 static void take_line(struct audit_list *list, const char *line, size_t len)
 {
 	json_auto_t *event = json_loadb(line, len, 0, NULL);
@@ -299,7 +300,7 @@ static bool began_before(const struct audit *a, const struct audit *b)
 	return strcmp(a->start_time ? a->start_time : "", b->start_time ? b->start_time : "") < 0;
 }
 
-/* Merge OTHER, which is empty then, into LIST; both are in the order that commands began. */
+/* Merge OTHER, which is emptied, into LIST; both are sorted by the time that commands began. */
 static void merge_lists(struct audit_list *list, struct audit_list *other)
 {
 	struct audit_list all = AUDIT_LIST_INIT;

@@ -1,12 +1,12 @@
 /*
- * The audit: who ran which command that changes something, and how it ended.
+ * The audit log: who ran which command that changes something, and with which result.
  *
- * logs/audit.json, a CloudEvent of the type io.manykube.audit per line, all of whose data is
- * strings: of root's commands in path_state(), of others in path_user().  A command adds one line
- * when it begins and one with the same id when it ends, which has endTime and exitCode, too; of one
- * that was killed there is only the first.
+ * It is logs/audit.json, with a CloudEvent of the type io.manykube.audit per line, whose data
+ * consists of strings: for root's commands in path_state(), for others in path_user().  A command
+ * writes one line when it begins, and one with the same id when it ends, which also has endTime and
+ * exitCode.  A command that was killed has the first line only.
  *
- * Nothing here ever fails: what can't be written is not.
+ * Nothing here ever fails: a line that cannot be written is skipped.
  */
 #pragma once
 
@@ -21,26 +21,28 @@ struct audit {
 	char *user;
 	char *version;
 	char *start_time;
-	char *end_time;  /* NULL until it has ended */
+	char *end_time;  /* NULL until the command has ended */
 	char *exit_code; /* likewise */
-	bool written;    /* that it began */
+	bool written;    /* the line of its beginning was written */
 };
 
 #define AUDIT_INIT ((struct audit){ NULL })
 
-/* Fill AUDIT for what begins now; USER may be NULL: whoever runs us, under sudo the caller. */
+/*
+ * Fill AUDIT for a command that begins now.  USER may be NULL: the calling user, also under sudo.
+ */
 void audit_init(struct audit *audit, const char *command, const char *args, const char *profile,
 		const char *user);
 
-/* Write that it began, unless that was done before or the directory is not there (yet). */
+/* Write the line of its beginning, unless it was written or the directory does not exist yet. */
 void audit_begin(struct audit *audit);
 
-/* Write that it ended with EXIT_CODE. */
+/* Write that the command ended with EXIT_CODE. */
 void audit_end(struct audit *audit, int exit_code);
 
 void audit_release(struct audit *audit);
 
-/* The path of the file that we write, for the caller to free. */
+/* The path of the file to write, for the caller to free. */
 int audit_path(char **ret_path, struct error *err);
 
 struct audit_list {
@@ -50,10 +52,11 @@ struct audit_list {
 
 #define AUDIT_LIST_INIT ((struct audit_list){ NULL })
 
-/* Read the lines of TEXT, the oldest command first; lines that are damaged are left out. */
+/* Parse the lines of TEXT, the oldest command first; damaged lines are skipped. */
 void audit_parse(const char *text, size_t len, struct audit_list *ret);
 
-/* Read what root and the user ran, in the order that it began; no file is an empty list. */
+/* Read the commands of root and of the user, in the order in which they began; a missing file is an
+ * empty list. */
 int audit_read(struct audit_list *ret, struct error *err);
 
 void audit_list_release(struct audit_list *list);

@@ -1,8 +1,8 @@
 /*
- * Taking secrets out of text.
+ * Removing secrets from text.
  *
- * Works on any text, YAML, JSON and logs alike, by how secrets look and by the words before them.
- * What is taken out by mistake does less harm than what is left in.
+ * Works on any text, including YAML, JSON and logs, by the form of secrets and by the words before
+ * them.  Removing too much does less harm than leaving a secret in.
  */
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 
 #define SHORT_VALUE 8
 
-/* What is named like this has a secret for its value. */
+/* The values of these keys are secrets. */
 static const char *const keys[] = {
 	"token",        "client-key-data", "clientKeyData",     "password",      "passwd",
 	"token-secret", "certificateKey",  "access_token",      "id_token",      "refresh_token",
@@ -25,10 +25,10 @@ static const char *const keys[] = {
 	"accessKey",    "api_key",         "api-key",           "apiKey",        "certificate-key",
 };
 
-/* What is behind these words is a secret. */
+/* A secret follows these words. */
 static const char *const schemes[] = { "Bearer ", "Bearer%20", "Authorization: Basic " };
 
-/* The same, to the end of the line. */
+/* The same, up to the end of the line. */
 static const char *const headers[] = { "Cookie: ", "Cookie2: " };
 
 static bool is_word(char c)
@@ -49,7 +49,7 @@ static bool begins(const char *text, const char *end, const char *with)
 	return (size_t)(end - text) >= len && memcmp(text, with, len) == 0;
 }
 
-/* Each of these returns how many bytes at AT are a secret, 0 if none. */
+/* Each of these functions returns how many bytes at AT are a secret, 0 if none. */
 
 static size_t private_key(const char *at, const char *end)
 {
@@ -65,7 +65,7 @@ static size_t private_key(const char *at, const char *end)
 	last = memmem(at, (size_t)(end - at), stop, strlen(stop));
 	last = last ? memmem(last + strlen(stop), (size_t)(end - last) - strlen(stop), "-----", 5)
 		    : NULL;
-	/* One that has no end goes on to the end of all. */
+	/* A key without an end marker extends to the end of the text. */
 	return (size_t)(last ? last + 5 - at : end - at);
 }
 
@@ -81,7 +81,7 @@ static size_t encoded_key(const char *at, const char *end)
 	return (size_t)(p - at);
 }
 
-/* What begins before *NOT_BEFORE is known to be none, so that no byte is looked at twice. */
+/* A token cannot begin before *NOT_BEFORE, so that no byte is examined twice. */
 static size_t web_token(const char *at, const char *end, const char **not_before)
 {
 	unsigned dots = 0;
@@ -93,12 +93,12 @@ static size_t web_token(const char *at, const char *end, const char **not_before
 		dots += *p == '.';
 	if (dots >= 2)
 		return (size_t)(p - at);
-	/* The same bytes with fewer of them before have no more dots. */
+	/* A shorter suffix of the same bytes has no more dots. */
 	*not_before = p;
 	return 0;
 }
 
-/* The "name:password" of a URL, behind "://". */
+/* The "name:password" of a URL, after "://". */
 static size_t url_password(const char *at, const char *end)
 {
 	const char *p = at + 3;
@@ -138,7 +138,7 @@ static bool begins_with_word(const char *at, const char *end, const char *word)
 	return (size_t)(end - at) > len && strncasecmp(at, word, len) == 0;
 }
 
-/* What is behind the one of COUNT WORDS that AT begins with; NULL if it begins with none. */
+/* The text after the one of COUNT WORDS that AT begins with; NULL if it begins with none. */
 static const char *behind_word(const char *at, const char *end, const char *const *words,
 			       size_t count)
 {
@@ -148,7 +148,7 @@ static const char *behind_word(const char *at, const char *end, const char *cons
 	return NULL;
 }
 
-/* The value of the key at AT: "key: value", "key=value", and of an OPTION also "--key value". */
+/* The value of the key at AT: "key: value", "key=value" and, for an OPTION, also "--key value". */
 static const char *behind_key(const char *at, const char *end, bool option)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -166,7 +166,7 @@ static const char *behind_key(const char *at, const char *end, bool option)
 	return NULL;
 }
 
-/* A header's value, to the end of the line. */
+/* The value of a header, up to the end of the line. */
 static size_t header_secret(const char *at, const char *end, const char **ret_value)
 {
 	const char *value = behind_word(at, end, headers, ARRAY_SIZE(headers));
@@ -180,8 +180,8 @@ static size_t header_secret(const char *at, const char *end, const char **ret_va
 	return (size_t)(p - value);
 }
 
-/* The value behind a key or a scheme: where it begins is returned in RET_VALUE.  OPTION: there are
- * two dashes before. */
+/* The value after a key or a scheme; RET_VALUE is where it begins.  OPTION: the key follows two
+ * dashes. */
 static size_t named_secret(const char *at, const char *end, bool option, const char **ret_value)
 {
 	const char *value = behind_word(at, end, schemes, ARRAY_SIZE(schemes));
@@ -192,7 +192,7 @@ static size_t named_secret(const char *at, const char *end, bool option, const c
 		value = behind_key(at, end, option);
 	if (!value)
 		return 0;
-	/* In quotes, up to their end; else a word. */
+	/* In quotes, the value extends to the closing quote; else it is a word. */
 	quote = value > at && (value[-1] == '"' || value[-1] == '\'') ? value[-1] : '\0';
 	for (p = value; p < end && *p && *p != '\n' && *p != '\\'; p++)
 		if (quote ? *p == quote : isspace((unsigned char)*p) || strchr("\"',{}[]", *p))
@@ -204,7 +204,7 @@ static size_t named_secret(const char *at, const char *end, bool option, const c
 void bundle_redact(const char *text, size_t len, struct strbuf *out)
 {
 	const char *end = text + len;
-	const char *kept = text; /* all before it is in OUT */
+	const char *kept = text; /* everything before it is in OUT */
 	const char *no_token = text;
 
 	for (const char *at = text; at < end;) {
@@ -241,7 +241,7 @@ void bundle_redact(const char *text, size_t len, struct strbuf *out)
 	strbuf_add_mem(out, kept, (size_t)(end - kept));
 }
 
-/* Add VALUE, and also as it is written within quotes, if it has characters that need that. */
+/* Add VALUE and, if it has characters that must be escaped in quotes, its escaped form. */
 static void add_value(struct strlist *ret, const char *before, const char *value)
 {
 	cleanup_with(strbuf_release) struct strbuf quoted = STRBUF_INIT;
@@ -263,7 +263,9 @@ static void add_values(const struct strlist *variables, struct strlist *ret)
 
 		if (!value[-1] || !*value)
 			continue;
-		/* A short one is to be found in other words, so only its own is hidden. */
+		/*
+		 * A short value may occur in other words, so it is hidden only after its own name.
+		 */
 		add_value(ret, strlen(value) < SHORT_VALUE ? name : "", value);
 	}
 }

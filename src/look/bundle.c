@@ -1,4 +1,4 @@
-/* Everything that helps to find out what went wrong with a cluster, in one archive. */
+/* An archive of everything that helps to diagnose a cluster. */
 
 #include "look/bundle.h"
 
@@ -27,24 +27,24 @@
 #include "node/cluster-node.h"
 #include "record/world.h"
 
-/* The most that is taken of a file: its end. */
+/* The maximum number of bytes of a file; its end is used. */
 #define LOG_BYTES (64 << 20)
 #define POD_BYTES (5 << 20)
 
-/* And the most of a node, whose root can fill its directories with whatever it wants. */
+/* The maximum for a node, whose root user may fill its directories with anything. */
 #define NODE_BYTES (512 << 20)
 #define NODE_FILES 3000
 
-/* What a node's own files are below in the bundle. */
+/* The directory for a node's own files in the bundle. */
 #define INSIDE "tree"
 
 struct bundle {
 	const struct profile *profile;
 	struct tar_writer tar;
-	char *top;              /* the directory that all of it is in */
-	struct strbuf left_out; /* what could not be had, a line each */
-	struct strlist values;  /* of nodes' variables, which are hidden wherever they are */
-	uint64_t node_left;     /* how many bytes may still be taken of a node */
+	char *top;              /* the directory that contains everything */
+	struct strbuf left_out; /* what could not be read, one line each */
+	struct strlist values;  /* of nodes' variables, which are hidden everywhere */
+	uint64_t node_left;     /* how many bytes of a node may still be added */
 	unsigned node_files;    /* and how many files */
 };
 
@@ -54,7 +54,7 @@ static void leave_out(struct bundle *bundle, const char *what, const char *why)
 	strbuf_addf(&bundle->left_out, ": %s\n", why);
 }
 
-/* Add TEXT as NAME without its secrets.  Only what the archive itself fails at is an error. */
+/* Add TEXT as NAME without its secrets.  Only failures of the archive itself are errors. */
 static int add_text(struct bundle *bundle, const char *name, const char *text, size_t len,
 		    struct error *err)
 {
@@ -73,14 +73,16 @@ static int add_text(struct bundle *bundle, const char *name, const char *text, s
 	return r < 0 ? error_set(err, r, "%s", why.text) : 0;
 }
 
-/* Where files of the bundle come from: a node, or a directory of the host. */
+/* The source of files of the bundle: a node, or a directory of the host. */
 struct origin {
 	const struct cluster_node *at; /* NULL: the directory */
 	const char *dir;
-	const char *shown; /* what stands before their paths in the bundle */
+	const char *shown; /* the prefix of their paths in the bundle */
 };
 
-/* Add the end of the file PATH, at most MOST bytes, to OUT, from the beginning of a line. */
+/*
+ * Append the end of the file PATH, at most MOST bytes, to OUT, starting at the beginning of a line.
+ */
 static int read_end(const struct origin *from, const char *path, size_t most, struct strbuf *out,
 		    struct error *err)
 {
@@ -104,7 +106,7 @@ static void list_names(const struct origin *from, const char *path, struct strli
 		(void)below_list_most(from->dir, path, NODE_FILES, ret, NULL);
 }
 
-/* Add the file PATH, at most its last MOST bytes; none is no loss. */
+/* Add the file PATH, at most its last MOST bytes; a missing file is skipped. */
 static int add_file(struct bundle *bundle, const struct origin *from, const char *path, size_t most,
 		    struct error *err)
 {
@@ -125,7 +127,9 @@ static int add_file(struct bundle *bundle, const struct origin *from, const char
 	return add_text(bundle, name, text.text, text.len, err);
 }
 
-/* Whether one more file of the node may be taken; the first that may not is named. */
+/*
+ * Whether one more file of the node may be added; the first one that may not is listed as left out.
+ */
 static bool may_add(struct bundle *bundle, const struct origin *from, const char *path)
 {
 	cleanup_free char *name = xasprintf("%s%s", from->shown, path);
@@ -135,7 +139,7 @@ static bool may_add(struct bundle *bundle, const struct origin *from, const char
 	return bundle->node_files++ < NODE_FILES;
 }
 
-/* Files of the profile's own directory, and of each node. */
+/* Files in the profile's directory, and in each node. */
 static const char *const profile_files[] = {
 	"profile.json",   "kubeconfig",       "front-door.json", "front-door.status.json",
 	"front-door.log", "front-door.log.1", "logs/*",          NULL,
@@ -156,7 +160,7 @@ static const char *const node_files[] = {
 	NULL,
 };
 
-/* Add what PATTERN names; only its last part may have a '*'. */
+/* Add the files that match PATTERN; only its last component may contain a '*'. */
 static int add_matching(struct bundle *bundle, const struct origin *from, const char *pattern,
 			struct error *err)
 {
@@ -205,7 +209,7 @@ static int add_pod_logs(struct bundle *bundle, const struct origin *from, const 
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
 
-		/* Directories count as well, since each is looked into. */
+		/* Directories count as well, since each of them is read. */
 		if (!may_add(bundle, from, full))
 			return 0;
 		r = level > 0 ? add_pod_logs(bundle, from, full, level - 1, err)
@@ -216,7 +220,7 @@ static int add_pod_logs(struct bundle *bundle, const struct origin *from, const 
 	return 0;
 }
 
-/* Add what the host has of NODE, and what the node has itself. */
+/* Add the host's files about NODE, and the files of the node itself. */
 static int add_node(struct bundle *bundle, const struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
@@ -262,7 +266,7 @@ static int add_json(struct bundle *bundle, const char *name, const json_t *json,
 	return text ? add_text(bundle, name, text, strlen(text), err) : 0;
 }
 
-/* Variables of pods with names like these are secrets though they are not in a Secret. */
+/* Environment variables of pods with such names are secrets, even outside of a Secret. */
 static bool is_secret_name(const char *name)
 {
 	static const char *const words[] = { "PASS", "TOKEN", "SECRET", "KEY", "CREDENTIAL" };
@@ -282,7 +286,7 @@ static void hide_variables(json_t *json)
 
 	if (name && is_secret_name(name) && json_is_string(json_object_get(json, "value")))
 		(void)json_object_set_new(json, "value", json_string("REDACTED"));
-	/* The same variables once more, as text. */
+	/* The same variables again, as text. */
 	(void)json_object_del(json, "kubectl.kubernetes.io/last-applied-configuration");
 	json_object_foreach(json, key, value)
 		hide_variables(value);
@@ -302,7 +306,7 @@ static int add_kubernetes(struct bundle *bundle, struct error *err)
 		int r = world->kube(bundle->profile, KUBE_GET, path, NULL, &list, &why);
 
 		if (r < 0 || !list) {
-			/* Each try may take long, and the next would fail alike. */
+			/* Each attempt may take long, and the next one would fail as well. */
 			leave_out(bundle, "kubernetes/", r < 0 ? why.text : "no answer");
 			return 0;
 		}
@@ -346,7 +350,7 @@ static int add_check(const struct probe_result *result, void *data)
 	return 0;
 }
 
-/* The lines of the host's mounts that have to do with us. */
+/* Add the lines of the host's mount table that concern manykube. */
 static void add_mounts(struct bundle *bundle, struct strbuf *out)
 {
 	cleanup_with(strbuf_release) struct strbuf mounts = STRBUF_INIT;
@@ -447,7 +451,7 @@ static int fill_into(const struct profile *profile, int fd, struct error *err)
 	return r;
 }
 
-/* Like fill_into() by way of gzip. */
+/* Like fill_into(), compressed by gzip. */
 static int fill_compressed(const struct profile *profile, int fd, struct error *err)
 {
 	cleanup_with(process_release) struct process gzip = PROCESS_INIT;
@@ -483,7 +487,7 @@ static bool ends_in(const char *text, const char *end)
 	return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
 }
 
-/* People who want text would get something else under its name. */
+/* Refuse other suffixes: a user may expect a text file. */
 static int check_name(const char *path, struct error *err)
 {
 	int r = file_check_replaceable(path, err);
@@ -497,8 +501,8 @@ static int check_name(const char *path, struct error *err)
 	return error_hint(err, -EINVAL, "use one of these suffixes");
 }
 
-/* A file in DIR that has no name yet, so that nothing is left of it when we are killed; where
- * that can't be had, it is TEMP. */
+/* Open a file in DIR without a name, so that nothing is left if this process is killed; if the file
+ * system does not support that, open TEMP. */
 static int open_unnamed(const char *dir, const char *temp, bool *ret_named)
 {
 	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -507,11 +511,11 @@ static int open_unnamed(const char *dir, const char *temp, bool *ret_named)
 	return *ret_named ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : fd;
 }
 
-/* The file that becomes the archive; all about it is done with the rights of the user. */
+/* The file that becomes the archive; it is handled with the rights of the user. */
 struct target {
 	const char *path; /* as the user wrote it */
-	char *real;       /* what it is called at last */
-	char *temp;       /* and before */
+	char *real;       /* the final name */
+	char *temp;       /* the temporary name */
 	int fd;
 	bool named;
 };
@@ -553,7 +557,7 @@ static int create_target(struct target *target, struct error *err)
 	return error_hint(err, r, "use a directory that you can write to");
 }
 
-/* Give what was written its name if R, of writing it, is no failure; else remove it. */
+/* Give the file its final name if R, the result of writing it, is success; else remove it. */
 static int settle_target(const struct target *target, int r, struct error *err)
 {
 	cleanup_free char *opened = xasprintf("/proc/self/fd/%d", target->fd);

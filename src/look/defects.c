@@ -1,4 +1,4 @@
-/* What is wrong with a cluster, and what to do about it. */
+/* The defects of a cluster, and what to do about them. */
 
 #include "look/defects.h"
 
@@ -12,7 +12,7 @@
 
 #define POLL_MS 200
 
-/* How to relieve a node of the first of its pressures. */
+/* How to relieve the first pressure of a node. */
 static char *relief_of(const struct profile *profile, const struct node_status *status)
 {
 	const struct node *node = status->node;
@@ -30,7 +30,7 @@ static char *relief_of(const struct profile *profile, const struct node_status *
 	return xasprintf("free space on the file system of '%s', which it shares", profile->dir);
 }
 
-/* With --cni=none, the network between pods is the user's to install. */
+/* Whether a node lacks only the pod network, which the user has to install with --cni=none. */
 static bool lacks_only_network(const struct profile *profile, const struct node_status *status)
 {
 	return text_is(profile->cni, "none") && health_of_parts(status) == HEALTH_OK &&
@@ -38,7 +38,7 @@ static bool lacks_only_network(const struct profile *profile, const struct node_
 	       strstr(status->why, "NetworkPluginNotReady");
 }
 
-/* What is wrong with a node that is not well. */
+/* The defect of an unhealthy node. */
 static char *defect_of(const struct profile *profile, const struct node_status *status)
 {
 	const char *name = status->node->name;
@@ -89,7 +89,7 @@ static bool is_well(const struct cluster_status *status)
 	return health == HEALTH_OK || health == HEALTH_HAPPY;
 }
 
-/* Whether all that runs answers, so that looking again would find the same. */
+/* Whether everything that runs answers, so that a retry would find the same. */
 static bool all_answer(const struct cluster_status *status)
 {
 	for (size_t i = 0; i < status->count; i++)
@@ -108,7 +108,7 @@ bool defects_find(const struct profile *profile, unsigned seconds, struct strlis
 		cleanup_with(
 			cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
 
-		/* The command that works on the cluster is the caller, which has ended its work. */
+		/* The command that works on the cluster is the caller, whose work is finished. */
 		if (cluster_status_collect(profile, NULL, &status, NULL) < 0)
 			return false;
 		if (is_well(&status) || all_answer(&status) || clock_now_ms() >= deadline_ms) {

@@ -1,20 +1,20 @@
-/* What is wrong with a cluster after a start: for each defect a line with what to do about it. */
+/* The defects of a cluster after a start: one line each, with what to do about it. */
 #pragma once
 
 #include "base/strlist.h"
 #include "look/status.h"
 
 /*
- * Add the defects of STATUS to RET, one line each.  It has some whenever the cluster's health is
- * not HEALTH_OK or HEALTH_HAPPY, except for nodes of a cluster with --cni=none that lack nothing
- * but a network: these are as the user wants them.
+ * Append the defects of STATUS to RET, one line each.  There is at least one whenever the cluster's
+ * health is neither HEALTH_OK nor HEALTH_HAPPY.  Nodes of a cluster with --cni=none that lack only
+ * a network are not defects.
  */
 void defects_list(const struct profile *profile, const struct cluster_status *status,
 		  struct strlist *ret);
 
 /*
- * Look at the cluster as `status` does.  Returns whether it is well, and adds what is wrong with it
- * to RET.  What does not answer is asked again until SECONDS have passed, since a busy host may
- * only be slow.
+ * Examine the cluster as `status` does.  Returns whether it is healthy, and appends its defects to
+ * RET.  If something does not answer, retry until SECONDS have passed, since a busy host may only
+ * be slow.
  */
 bool defects_find(const struct profile *profile, unsigned seconds, struct strlist *ret);

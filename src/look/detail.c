@@ -1,4 +1,4 @@
-/* What the API says of nodes. */
+/* Details of nodes from the API. */
 
 #include "look/detail.h"
 
@@ -14,7 +14,7 @@
 #define SHORTEST_MS 500
 #define WORDS_MOST  1000
 
-/* resourceVersion=0: what the API server has in memory is good enough. */
+/* resourceVersion=0: answer from the API server's cache. */
 #define PODS_PATH                                           \
 	"/api/v1/pods?resourceVersion=0&includeObject=None" \
 	"&fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
@@ -24,7 +24,7 @@ static const json_t *get_member(const json_t *object, const char *outer, const c
 	return json_object_get(json_object_get(object, outer), inner);
 }
 
-/* The rows of TABLE whose column "Node" is NAME; -1 if it has no such column. */
+/* The number of rows of TABLE whose column "Node" is NAME; -1 if there is no such column. */
 static int count_pods(const json_t *table, const char *name)
 {
 	const json_t *columns = json_object_get(table, "columnDefinitions");
@@ -46,7 +46,7 @@ static int count_pods(const json_t *table, const char *name)
 	return count;
 }
 
-/* A node writes its own status, so its words are kept fit for a terminal. */
+/* A node writes its own status, so it must be made safe for terminals. */
 static char *shown(const char *words)
 {
 	struct strbuf out = STRBUF_INIT;

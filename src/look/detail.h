@@ -1,8 +1,8 @@
 /*
- * What the table of nodes shows beyond the status: what the API says of nodes and of their pods.
+ * Details of nodes beyond their status: what the API knows about them and their pods.
  *
- * It costs one more request than the status alone; where the API does not answer, the status is all
- * there is.
+ * This takes one more request than the status.  If the API does not answer, only the status is
+ * available.
  */
 #pragma once
 
@@ -15,9 +15,9 @@ struct node_detail {
 			      "Unknown" */
 	bool cordoned;
 	char *why;       /* what is wrong with it, or NULL */
-	char *version;   /* of its kubelet; the profile's if that is not known; may be NULL */
-	int pods;        /* that have not ended; -1 if not known */
-	int64_t created; /* seconds since 1970; -1 if not known */
+	char *version;   /* of its kubelet; if unknown, that of the profile; may be NULL */
+	int pods;        /* that have not ended; -1 if unknown */
+	int64_t created; /* seconds since 1970; -1 if unknown */
 };
 
 /* The nodes of a struct cluster_status, in its order. */
@@ -28,7 +28,7 @@ struct cluster_detail {
 
 #define CLUSTER_DETAIL_INIT ((struct cluster_detail){ NULL })
 
-/* Ask until the status' deadline, but for at least half a second where an API server answers. */
+/* The timeout is that of the status, but at least half a second if an API server answers. */
 void cluster_detail_collect(const struct profile *profile, const struct cluster_status *status,
 			    struct cluster_detail *ret);
 

@@ -1,4 +1,4 @@
-/* How well a cluster is. */
+/* The health of a cluster. */
 
 #include "look/health.h"
 
@@ -88,7 +88,7 @@ enum health health_of_node(const struct node_status *status)
 	return strcmp(status->readiness, "Unknown") == 0 ? HEALTH_UNKNOWN : HEALTH_ERROR;
 }
 
-/* What is being done to the cluster; HEALTH_UNKNOWN if nothing that makes it another one. */
+/* The health during COMMAND; HEALTH_UNKNOWN if it does not affect the health. */
 static enum health health_of_doing(const char *command)
 {
 	for (size_t i = 0; command && i < ARRAY_SIZE(doings); i++)
@@ -136,13 +136,13 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 	return quorum.members >= 3 ? HEALTH_HAPPY : HEALTH_OK;
 }
 
-/* The primary is the first member, also while it is being made. */
+/* The primary is the first member, even while it is being created. */
 static bool is_member(const struct node *node)
 {
 	return node->phase == NODE_JOINED || node->primary;
 }
 
-/* Count a control plane that is no member.  `apply` does both, one after another. */
+/* Count a control plane that is not a member. `apply` may both add and remove members. */
 static void count_outsider(const struct node_status *status, const char *busy_with,
 			   struct quorum *quorum)
 {
@@ -193,7 +193,7 @@ unsigned quorum_total(const struct quorum *quorum)
 	       quorum->stopped;
 }
 
-/* "; 2 are stopped, 1 is joining": those that have no member of etcd. */
+/* "; 2 are stopped, 1 is joining": those without a member of etcd. */
 static void add_others(struct strbuf *words, const struct quorum *quorum)
 {
 	const struct {
@@ -216,7 +216,7 @@ static void add_others(struct strbuf *words, const struct quorum *quorum)
 	}
 }
 
-/* What to do if too few members are healthy; one that is paused is not lost. */
+/* What to do if too few members are healthy; a paused one is not lost. */
 static const char *majority_remedy(const struct quorum *quorum)
 {
 	if (quorum->paused > 0)

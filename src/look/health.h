@@ -1,10 +1,10 @@
 /*
- * How well a cluster is, as one number and one name: those of minikube's cluster layout.
+ * The health of a cluster as one number and one name: those of minikube's cluster layout.
  *
- * It is the majority of the control planes that have joined which decides, since etcd has a member
- * on each: two of three carry the cluster (it is Degraded), one of two does not.  A cluster is
- * Degraded as well if any node does not run, whoever stopped it, or is not Ready or short of
- * something, and if the front door leads to no API server.
+ * It depends on the majority of the control planes that have joined, since etcd has a member on
+ * each: with two of three, the cluster works (it is Degraded), with one of two it does not.  A
+ * cluster is also Degraded if any node does not run, whoever stopped it, is not Ready or is short
+ * of a resource, and if the front door reaches no API server.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ enum health {
 	HEALTH_STOPPING = 110,
 	HEALTH_DELETING = 120,
 	HEALTH_OK = 200,
-	HEALTH_HAPPY = 201,    /* all is well, and a control plane may be lost */
-	HEALTH_DEGRADED = 204, /* it works, but something of it does not */
+	HEALTH_HAPPY = 201,    /* healthy, and tolerates the loss of a control plane */
+	HEALTH_DEGRADED = 204, /* works, but a part of it does not */
 	HEALTH_NOT_FOUND = 404,
 	HEALTH_STOPPED = 405,
 	HEALTH_PAUSED = 418,
@@ -29,24 +29,26 @@ enum health {
 /* "OK", "HAppy", "Degraded". */
 const char *health_name(enum health health);
 
-/* The same for people: "Running" where all is well. */
+/* The same for users: "Running" if the cluster is healthy. */
 const char *health_word(enum health health);
 
-/* Of a part, whose word is one of struct node_status'. */
+/* The health of a part, from a word of struct node_status. */
 enum health health_of_word(const char *word);
 
-/* Of a node's host, kubelet and API server; whatever the API says of it. */
+/* The health of a node's host, kubelet and API server, whatever the API reports. */
 enum health health_of_parts(const struct node_status *status);
 
-/* The same with what the API says: HEALTH_ERROR for a node that is not Ready, HEALTH_DEGRADED for
- * one that is short of something. */
+/* The same including the API's report: HEALTH_ERROR for a node that is not Ready, HEALTH_DEGRADED
+ * for one that is short of a resource. */
 enum health health_of_node(const struct node_status *status);
 
-/* Of the whole; BUSY_WITH is the command that works on it just now ("manykube start") or NULL. */
+/*
+ * The health of the cluster; BUSY_WITH is the command that works on it ("manykube start") or NULL.
+ */
 enum health health_of_cluster(const struct cluster_status *status, const char *busy_with);
 
-/* The control planes: those that have a member of etcd, and how many of them work; and the others,
- * each of which is counted once. */
+/* The control planes: those with a member of etcd, and how many of these work; and the others, each
+ * counted once. */
 struct quorum {
 	unsigned members;
 	unsigned healthy; /* of the members */
@@ -54,19 +56,19 @@ struct quorum {
 	unsigned stopped;
 	unsigned joining;
 	unsigned leaving; /* being stopped or deleted */
-	unsigned outside; /* they run, and nobody is known to have them join or leave */
+	unsigned outside; /* running, but no known command makes them join or leave */
 };
 
-/* BUSY_WITH is the command that works on the cluster ("manykube node stop") or NULL: the record of
- * a control plane that leaves is that of one that has yet to join. */
+/* BUSY_WITH is the command that works on the cluster ("manykube node stop") or NULL.  It is needed
+ * because a control plane that leaves has the same record as one that has yet to join. */
 struct quorum health_quorum(const struct cluster_status *status, const char *busy_with);
 
-/* All control planes. */
+/* The number of all control planes. */
 unsigned quorum_total(const struct quorum *quorum);
 
-/* How many more may fail. */
+/* How many more members may fail. */
 unsigned quorum_may_fail(const struct quorum *quorum);
 
-/* "2 of 3 healthy, tolerates no failure; 1 is stopped", or what to do where there is no majority;
- * for the caller to free. */
+/* "2 of 3 healthy, tolerates no failure; 1 is stopped" or, without a majority, what to do; for the
+ * caller to free. */
 char *quorum_words(const struct quorum *quorum) must_check;

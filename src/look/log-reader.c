@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* How much is read at once of the end of a log, until it has lines enough. */
+/* Sizes of the part at the end of a log to read, until it contains enough lines. */
 static const size_t portions[] = { 64 << 10, 1 << 20, 16 << 20 };
 
 #define MOST portions[ARRAY_SIZE(portions) - 1]

@@ -1,4 +1,4 @@
-/* Which logs a cluster has, and where. */
+/* The logs of a cluster, and where they are. */
 
 #include "look/logs.h"
 
@@ -11,7 +11,7 @@
 #include "base/parse.h"
 #include "node/cluster-node.h"
 
-/* A node may have filled its directories with names. */
+/* Limit, because a node can create any number of files. */
 #define MOST_NAMES 10000
 
 #define PODS "/var/log/pods"
@@ -19,7 +19,7 @@
 enum place {
 	PLACE_CLUSTER,
 	PLACE_NODE,      /* a path in the node */
-	PLACE_NODE_LOGS, /* logs/, with the node's name in it */
+	PLACE_NODE_LOGS, /* in logs/, with the node's name in the file name */
 	PLACE_POD,       /* of a control plane */
 };
 
@@ -75,7 +75,7 @@ void cluster_logs_add_shared(struct log_list *list, arg_unused const struct prof
 			add_log(list, NULL, i, xstrdup(services[i].path));
 }
 
-/* The directory of a pod that was changed last among those whose names begin with PREFIX. */
+/* The most recently changed directory of a pod whose name begins with PREFIX. */
 static char *newest_pod(const struct cluster_node *at, const char *prefix)
 {
 	const struct node_files *files = at->driver->files;
@@ -103,7 +103,7 @@ static char *newest_pod(const struct cluster_node *at, const char *prefix)
 	return take_ptr(best);
 }
 
-/* The log of the container's last run, N.log with the greatest N. */
+/* The log of the container's last run: N.log with the largest N. */
 static char *last_run(const struct cluster_node *at, const char *container)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;

@@ -1,5 +1,5 @@
 /*
- * Which logs a cluster has, and where.
+ * The logs of a cluster, and where they are.
  *
  * look/log-reader.h reads them.
  */
@@ -11,7 +11,7 @@ struct log_source {
 	char *node; /* NULL: of the whole cluster */
 	const char *service;
 	char *path;
-	bool in_node;      /* PATH is one of the node, else below the profile's directory */
+	bool in_node;      /* PATH is in the node, else below the profile's directory */
 	bool of_container; /* lines begin with the runtime's time and stream */
 };
 
@@ -22,28 +22,28 @@ struct log_list {
 
 #define LOG_LIST_INIT ((struct log_list){ NULL })
 
-/* Have this process see the logs of nodes that do not run and have disks of their own, too; only
- * root can. */
+/*
+ * Let this process also see the logs of stopped nodes that have disks of their own; only root can.
+ */
 void cluster_logs_show(const struct profile *profile);
 
-/* Add the logs that PROFILE's own parts may have: the last start, the front door. */
+/* Add the logs of the cluster itself: the last start, the front door. */
 void cluster_logs_add_shared(struct log_list *list, const struct profile *profile);
 
-/* Add those of NODE: of its services, and of a control plane's static pods the newest. */
+/* Add the logs of NODE: of its services and, on a control plane, the newest of each static pod. */
 void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
 			   const struct node *node);
 
 void log_list_release(struct log_list *list);
 
 /* Check that NAME is a service that can have a log ("kubelet", "apiserver", "kube-apiserver"), and
- * give its own name; -EINVAL with reason_usage. */
+ * return its canonical name; -EINVAL with reason_usage. */
 int cluster_logs_service(const char *name, const char **ret_service, struct error *err);
 
-/* All services' names with ", " between them, for the caller to free. */
+/* The names of all services, separated by ", ", for the caller to free. */
 char *cluster_logs_services(void) must_check;
 
-/* LINE, which has LEN bytes, without the time and stream that a container's runtime put before it.
- */
+/* LINE, which has LEN bytes, without the time and stream that a container runtime puts first. */
 const char *cluster_log_words(const char *line, size_t len);
 
 /* Whether LINE looks like a problem. */

@@ -1,4 +1,4 @@
-/* What the API says of nodes. */
+/* What the API reports about nodes. */
 
 #include "look/readiness.h"
 
@@ -19,7 +19,7 @@ bool readiness_is_being_brought_up(const char *busy_with)
 			     strstr(busy_with, "apply"));
 }
 
-/* A node writes its own status, so its words are kept short and fit for a terminal. */
+/* A node writes its own status, so it must be shortened and made safe for terminals. */
 static char *printable(const char *words)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -47,7 +47,7 @@ static const char *message_of(const json_t *condition)
 	return json_string_value(json_object_get(condition, "message"));
 }
 
-/* Why the API calls OBJECT not Ready. */
+/* Why OBJECT is not Ready in the API. */
 static char *not_ready_reason(const json_t *object)
 {
 	const char *message = message_of(find_condition(object, "Ready"));
@@ -55,7 +55,7 @@ static char *not_ready_reason(const json_t *object)
 	return message ? printable(message) : xstrdup("its kubelet has not reported yet");
 }
 
-/* Set the pressures that OBJECT reports, and in words what the first of them means. */
+/* Set the pressures that OBJECT reports, and describe the first of them in `why`. */
 static void read_pressure(const json_t *object, struct node_status *status)
 {
 	static const char *const types[] = { "MemoryPressure", "DiskPressure", "PIDPressure" };
@@ -78,7 +78,9 @@ static void read_pressure(const json_t *object, struct node_status *status)
 		status->pressure = strlist_join(&found, ",");
 }
 
-/* For a node that runs; LIST is NULL if there is no API to ask, CANNOT_ASK says why it can't be. */
+/*
+ * For a node that runs.  LIST is NULL if the API gave no list; CANNOT_ASK is the reason, or NULL.
+ */
 static void read_running_node(struct node_status *status, const json_t *list, bool starting,
 			      const char *cannot_ask)
 {

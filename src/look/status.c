@@ -1,4 +1,4 @@
-/* How a cluster is. */
+/* The status of a cluster. */
 
 #include "look/status.h"
 
@@ -19,20 +19,20 @@
 #include "node/cluster-node.h"
 #include "record/ports.h"
 
-/* For everything that is asked of the API; a person waits. */
+/* The timeout for all requests to the API: a user is waiting. */
 #define PATIENCE_MS 2000
 
-/* For the front door, which only passes on what an API server has just answered. */
+/* For the front door, which only forwards to an API server that has just answered. */
 #define FRONT_DOOR_MS 1500
 
-/* At least, for an API server that has just answered. */
+/* The minimum for an API server that has just answered. */
 #define SHORTEST_MS 500
 
 /* A kubelet that answers takes a millisecond, on a busy host up to seconds. */
 #define KUBELET_MS   3000
 #define KUBELET_PORT 10250
 
-/* resourceVersion=0: what the API server has in memory is good enough. */
+/* resourceVersion=0: answer from the API server's cache. */
 #define NODES_PATH "/api/v1/nodes?resourceVersion=0"
 
 static const char *kubelet_word(const struct cluster_node *at)
@@ -59,7 +59,7 @@ const char *cluster_status_api(const struct profile *profile, const struct node 
 	return kube_is_ok(kube, "/readyz", timeout_ms) ? "Running" : "Stopped";
 }
 
-/* Ask the API at SERVER for its nodes. */
+/* Get the list of nodes from the API at SERVER. */
 static int list_nodes(const struct profile *profile, const char *server, int64_t deadline_ms,
 		      json_t **ret_list)
 {
@@ -73,7 +73,7 @@ static int list_nodes(const struct profile *profile, const char *server, int64_t
 			    (unsigned)MAX(clock_left_ms(deadline_ms), 1), ret_list, NULL);
 }
 
-/* Ask an API server that has just answered; returns in how many milliseconds it gave the list. */
+/* Get the list from an API server that has just answered; returns how many milliseconds it took. */
 static int64_t ask_directly(const struct profile *profile, struct cluster_status *status)
 {
 	for (size_t i = 0; i < status->count; i++) {
@@ -100,9 +100,9 @@ static bool any_api_runs(const struct cluster_status *status)
 }
 
 /*
- * Ask the API for its nodes through the front door, as kubectl would; where that leads nowhere, ask
- * API servers themselves.  A front door that was given far more time than they took does not work;
- * on a machine that is slow just now nobody can tell.
+ * Get the list of nodes through the front door, like kubectl, and if that fails, from API servers
+ * directly.  The front door counts as broken if it had far more time than they took; on a slow
+ * machine, that cannot be determined.
  */
 static void ask_for_nodes(const struct profile *profile, struct cluster_status *status)
 {
@@ -122,7 +122,9 @@ static void ask_for_nodes(const struct profile *profile, struct cluster_status *
 	direct_ms = ask_directly(profile, status);
 	if (!status->api_nodes || (door_ms >= FRONT_DOOR_MS && direct_ms >= FRONT_DOOR_MS / 4))
 		return;
-	/* It may have led to a control plane that has just gone, and know that by now. */
+	/*
+	 * The front door may have used a control plane that has just stopped, and know that by now.
+	 */
 	status->front_door = list_nodes(profile, door, clock_now_ms() + FRONT_DOOR_MS, &again) == 0
 				     ? "Running"
 				     : "Stopped";
@@ -175,7 +177,7 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 					      : cluster_status_api(profile, node, timeout_ms);
 }
 
-/* KUBECONFIG is the word for that of the cluster. */
+/* KUBECONFIG is the word for the kubeconfig of the cluster. */
 static int look_at(const struct profile *profile, const struct node *node, const char *kubeconfig,
 		   unsigned timeout_ms, struct node_status *ret, struct error *err)
 {
@@ -192,7 +194,7 @@ static int look_at(const struct profile *profile, const struct node *node, const
 		ret->kubeconfig = node->control_plane ? kubeconfig : "Irrelevant";
 		return 0;
 	}
-	/* As minikube's users know it, everything on a stopped node copies the node's word. */
+	/* As in minikube, all parts of a stopped node have the word of the node. */
 	ret->host = state == NODE_STOPPED ? "Stopped" : "Nonexistent";
 	ret->kubelet = ret->host;
 	ret->apiserver = node->control_plane ? ret->host : "Irrelevant";
@@ -200,7 +202,7 @@ static int look_at(const struct profile *profile, const struct node *node, const
 	return 0;
 }
 
-/* Without this, nodes that one may not see would look as if there were none. */
+/* Without this check, nodes that the caller may not see would look absent. */
 static int check_may_look(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *nodes = xasprintf("%s/nodes", profile->dir);
@@ -211,7 +213,7 @@ static int check_may_look(const struct profile *profile, struct error *err)
 			     "the nodes of cluster '%s' belong to another user", profile->name);
 }
 
-/* See struct cluster_status. */
+/* See `cannot_ask` in struct cluster_status. */
 static char *why_not_ask(const struct profile *profile)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -224,7 +226,7 @@ static char *why_not_ask(const struct profile *profile)
 	return r < 0 && why.reason == &reason_host_config ? xstrdup(why.text) : NULL;
 }
 
-/* See struct cluster_status. */
+/* See `kubeconfig_damage` in struct cluster_status. */
 static char *why_not_mend(const struct cluster_status *status)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -251,7 +253,7 @@ int cluster_status_collect(const struct profile *profile, const char *busy_with,
 	status.kubeconfig = kubeconfig_word(profile);
 	status.nodes = xcalloc(profile->node_count, sizeof(*status.nodes));
 	profile_for_each_node(node, profile) {
-		/* One that does not answer is not to take the time of those after it. */
+		/* An API server that does not answer must not use up the time of the others. */
 		int share_ms = clock_left_ms(status.deadline_ms) / MAX(unasked, 1);
 
 		r = look_at(profile, node, status.kubeconfig, (unsigned)MAX(share_ms, 1),
@@ -310,6 +312,6 @@ int cluster_status_code(const struct cluster_status *status)
 		if (node->node->control_plane && is_misled)
 			code |= 4;
 	}
-	/* Where no API server runs, that is what is wrong. */
+	/* If no API server runs, that is the cause, and already in the code. */
 	return unasked && !(code & 2) ? code | 8 : code;
 }

@@ -1,4 +1,4 @@
-/* What the front door of a cluster is to do. */
+/* The configuration of a cluster's front door. */
 
 #include "network/front-door-config.h"
 
@@ -19,7 +19,7 @@ static void add_backends(const struct profile *profile, const struct strlist *wi
 	profile_for_each_node(node, profile) {
 		cleanup_free char *address = NULL;
 
-		/* The first one must be reachable while it is still being made. */
+		/* The primary control plane must be reachable before it has joined. */
 		if (!node->control_plane || (node->phase != NODE_JOINED && !node->primary) ||
 		    (without && strlist_has(without, node->name)))
 			continue;
@@ -28,8 +28,8 @@ static void add_backends(const struct profile *profile, const struct strlist *wi
 	}
 }
 
-/* Relay names to the host's servers, which may listen on loopback only: the front door is on the
- * host. */
+/* DNS queries are relayed to the host's servers, which may listen on loopback only.  The front
+ * door, which runs on the host, can reach those. */
 static void add_dns(const struct profile *profile, const char *resolv,
 		    struct balancer_config *config)
 {
@@ -38,7 +38,7 @@ static void add_dns(const struct profile *profile, const char *resolv,
 		network_parse_resolv(resolv, &config->dns_upstream);
 }
 
-/* Who is answered, and counts as one where connections are shared out. */
+/* The origins that are served.  Connections are limited per origin. */
 static void add_origins(const struct profile *profile, struct balancer_config *config)
 {
 	const struct node *node;
@@ -49,8 +49,8 @@ static void add_origins(const struct profile *profile, struct balancer_config *c
 		balancer_config_add_origin(config, node->address, node->pod_cidr);
 }
 
-/* What comes to the host's ports goes to the first node that takes it, the primary before others:
- * any node takes what is for a service, only one has a pod's host port. */
+/* A forwarded connection goes to the first node that accepts it, starting with the primary: any
+ * node accepts connections to a service, but only one has a pod's host port. */
 static int add_forwards(const struct profile *profile, struct balancer_config *config,
 			struct error *err)
 {

@@ -1,4 +1,4 @@
-/* The front door of a cluster that runs. */
+/* The process of a running cluster's front door. */
 
 #include "network/front-door.h"
 
@@ -15,7 +15,7 @@ int cluster_run_front_door(const struct profile *profile, struct error *err)
 	if (r == 0)
 		r = scope_adopt(profile->bridge, profile->name, "front-door",
 				balancer_pid(profile->dir), err);
-	/* One that ended meanwhile is followed by one that begins where its keeper is. */
+	/* A worker that ended meanwhile is replaced in the control group of its keeper. */
 	worker = balancer_worker_pid(profile->dir);
 	if (r == 0 && worker > 0)
 		(void)scope_adopt(profile->bridge, profile->name, "front-door", worker, NULL);
@@ -36,7 +36,8 @@ int cluster_open_front_door(const struct profile *profile, struct error *err)
 {
 	bool dead = balancer_pid(profile->dir) == 0;
 
-	/* The front door may live on beside workers: kubectl would only repeat itself there. */
+	/* The front door may still run with workers only; kubectl would then only repeat its
+	 * requests. */
 	if (!has_running_control_plane(profile)) {
 		error_because(err, &reason_api_not_running, -ESRCH,
 			      dead ? "cluster '%s' does not run"

@@ -1,9 +1,9 @@
 /*
- * What may pass between a cluster's nodes, this host, and everything else: the cluster's table of
- * nftables.
+ * The nftables table of a cluster: which packets may pass between its nodes, this host, and
+ * everything else.
  *
- * A packet that one table drops is dropped, whatever others say; so each cluster's table protects
- * that cluster's bridge and address from all others, and this host from its nodes.
+ * A packet that one table drops is dropped, whatever other tables say.  So each cluster's table
+ * protects the cluster's bridge and address from everything else, and this host from its nodes.
  */
 
 #include <arpa/inet.h>
@@ -29,14 +29,14 @@ static void add_once(struct strlist *list, const char *item)
 		strlist_add(list, item);
 }
 
-/* "all" and "none" are no ports. */
+/* Add the port WORD; "all" and "none" are not ports. */
 static void add_port(struct strlist *list, const char *word)
 {
 	if (*word && !word[strspn(word, "0123456789")])
 		add_once(list, word);
 }
 
-/* If REGISTRY, HOST[:PORT] or a URL of one, is on this host, add its port to RET. */
+/* If REGISTRY, HOST[:PORT] or a URL, is on this host, add its port to RET. */
 static void add_registry_port(const struct profile *profile, const char *registry,
 			      struct strlist *ret)
 {
@@ -55,8 +55,8 @@ static void add_registry_port(const struct profile *profile, const char *registr
 	add_port(ret, port);
 }
 
-/* The ports of this host besides DNS and the API that nodes are to reach if not all.  Who names a
- * registry on this host wants it to be reached, unless told otherwise. */
+/* The ports of this host that nodes may reach besides DNS and the API, unless they may reach all.
+ * By default, these are the ports of the cluster's registries on this host. */
 static void list_access_ports(const struct profile *profile, struct strlist *ret)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
@@ -95,8 +95,9 @@ void network_host_ports(const struct profile *profile, struct strlist *ret)
 }
 
 /*
- * A bridge passes frames on between its own ports, and br_netfilter shows them here as if it had
- * forwarded them to itself.  On any other interface that is a packet that somebody had us route.
+ * A bridge forwards frames between its own ports, and br_netfilter shows them here as forwarded
+ * from the bridge to itself.  On any other interface, such a packet was sent to this host to be
+ * routed.
  */
 static void add_bystander(struct strbuf *out, const char *link)
 {
@@ -106,10 +107,8 @@ static void add_bystander(struct strbuf *out, const char *link)
 	strbuf_add(out, "meta nfproto ipv4 goto bystanders\n");
 }
 
-/*
- * Interfaces that forward only because of clusters.  For all else they are still to forward nothing
- * but what other programs redirect, such as the published ports of containers.
- */
+/* Interfaces that forward only because of clusters.  All other traffic there is still not
+ * forwarded, except for what other programs redirect, such as published ports of containers. */
 static void add_bystanders(struct strbuf *out)
 {
 	cleanup_with(strlist_release) struct strlist links = STRLIST_INIT;
@@ -122,9 +121,9 @@ static void add_bystanders(struct strbuf *out)
 }
 
 /*
- * Addresses of the cluster are only on its bridge.  Elsewhere they are forged, and are dropped
- * before a connection is made of them: its replies would be let in to nodes, and to this host from
- * them.
+ * The cluster's addresses exist only on its bridge.  A packet that comes from elsewhere with such
+ * an address is forged.  It is dropped before connection tracking sees it: replies of its
+ * connection would be accepted by nodes, and by this host from nodes.
  */
 static void add_forged(const struct profile *profile, struct strbuf *out)
 {
@@ -136,10 +135,8 @@ static void add_forged(const struct profile *profile, struct strbuf *out)
 		    profile->bridge, profile->subnet, profile->pod_subnet);
 }
 
-/*
- * What the host forwards.  Services' addresses mean nothing outside of nodes: a packet that comes
- * here before kube-proxy has made its rules is refused at once, so that its sender tries again.
- */
+/* Forwarded packets.  Addresses of services have no meaning outside of nodes: a packet that gets
+ * here before kube-proxy has created its rules is rejected at once, so that its sender retries. */
 static void add_forward(const struct profile *profile, struct strbuf *out)
 {
 	const char *bridge = profile->bridge;
@@ -149,7 +146,8 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 		    "  meta nfproto ipv6 drop\n"
 		    "  ip saddr != { %s, %s } drop\n",
 		    profile->subnet, profile->pod_subnet);
-	/* What belongs to no connection is not masqueraded, and would show nodes' addresses. */
+	/* Packets without a connection are not masqueraded, and would reveal the addresses of
+	 * nodes. */
 	if (profile->offline)
 		strbuf_add(out, "  reject\n");
 	else
@@ -181,7 +179,7 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 	strbuf_add(out, "}\n");
 }
 
-/* What is left of this host if nodes may not reach all of it: names, the API, and a ping. */
+/* If nodes may not reach all of this host, they still reach DNS, the API, and ping. */
 static void add_limits(const struct profile *profile, struct strbuf *out)
 {
 	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
@@ -201,9 +199,10 @@ static void add_limits(const struct profile *profile, struct strbuf *out)
 }
 
 /*
- * Errors about packets to nodes come from the cluster's bridge or not at all: from elsewhere they
- * are forged, and would change what this host knows of the way to nodes.  The packet that an error
- * is about begins 8 bytes behind the beginning of ICMP, its destination 16 bytes further.
+ * ICMP errors about packets to nodes are accepted from the cluster's bridge only.  From elsewhere
+ * they are forged, and would change this host's routing information about nodes.  The packet that
+ * an error is about begins 8 bytes after the start of ICMP, its destination address another 16
+ * bytes later.
  */
 static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
 {
@@ -224,10 +223,8 @@ static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
 	}
 }
 
-/*
- * What comes to this host itself.  Its address in the cluster is only for the cluster, and its
- * loopback addresses are for no node, also where net.ipv4.conf.all.route_localnet is on.
- */
+/* Packets to this host itself.  Its address in the cluster is for the cluster only, and its
+ * loopback addresses are for no node, even if net.ipv4.conf.all.route_localnet is on. */
 static void add_input(const struct profile *profile, struct strbuf *out)
 {
 	strbuf_addf(out,

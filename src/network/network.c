@@ -20,7 +20,7 @@
 #include "host/neighbours.h"
 #include "record/spec.h"
 
-/* The first port of 127.0.0.1 that a front door may get. */
+/* The ports of 127.0.0.1 that front doors use. */
 #define FIRST_PORT 16443
 #define LAST_PORT  17443
 
@@ -49,7 +49,7 @@ static void release_used(struct used_networks *used)
 	free(used->all);
 }
 
-/* Networks that nobody has on the internet, so that using one here hides nothing. */
+/* Networks that do not exist on the internet, so using one here hides nothing. */
 static bool is_private(const struct subnet *subnet)
 {
 	static const struct {
@@ -84,9 +84,9 @@ static int check_wanted(const char *wanted, const struct used_networks *used, st
 				     "the subnet '%s' is too %s: use a prefix of /8 to /28", wanted,
 				     ret->prefix < 8 ? "large" : "small");
 	if (!is_private(ret)) {
-		(void)error_because(
-			err, &reason_usage, -EINVAL,
-			"the subnet '%s' is not private: machines on the internet have it", wanted);
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "the subnet '%s' is not private: it is used on the internet",
+				    wanted);
 		return error_hint(err, -EINVAL,
 				  "use one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16");
 	}
@@ -103,8 +103,8 @@ static int check_wanted(const char *wanted, const struct used_networks *used, st
 	return 0;
 }
 
-/* The profiles that exist keep their subnets while they are stopped, too. */
-static void note_profiles(struct used_networks *used, const struct profile *own)
+/* Existing profiles keep their subnets even while they are stopped. */
+static void add_profile_networks(struct used_networks *used, const struct profile *own)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
@@ -132,7 +132,7 @@ static int find_used(const struct profile *profile, struct used_networks *used, 
 	if (r == 0)
 		r = link_each_network(socket, note_network, used, err);
 	if (r == 0)
-		note_profiles(used, profile);
+		add_profile_networks(used, profile);
 	return r;
 }
 
@@ -153,7 +153,7 @@ static int plan_subnet(struct profile *profile, const char *wanted,
 	return 0;
 }
 
-/* The host has a way to every cluster's pods, so clusters must not share their addresses. */
+/* This host has routes to the pods of every cluster, so their subnets must differ. */
 static int plan_pod_subnet(struct profile *profile, const struct used_networks *used,
 			   struct error *err)
 {
@@ -169,7 +169,7 @@ static int plan_pod_subnet(struct profile *profile, const struct used_networks *
 		return 0;
 	}
 	return error_because(err, &reason_subnet_taken, -EADDRINUSE,
-			     "no network for pods is free between 10.244.0.0/16 and 10.254.0.0/16");
+			     "no subnet between 10.244.0.0/16 and 10.254.0.0/16 is free for pods");
 }
 
 static bool port_is_free(struct in_addr address, unsigned port)
@@ -221,7 +221,8 @@ static int plan_port(struct profile *profile, struct error *err)
 			     LAST_PORT);
 }
 
-/* The networks of a cluster must not overlap each other; the pods' not what this host uses. */
+/* The networks of a cluster must not overlap each other, and that of the pods must not overlap
+ * networks of this host. */
 static int check_networks(const struct profile *profile, const struct used_networks *used,
 			  struct error *err)
 {
@@ -287,14 +288,15 @@ static int need_port(struct in_addr address, unsigned port, const char *option, 
 	if (port_is_free(address, port))
 		return 0;
 	text = inet_print_address(address);
-	(void)error_because(err, &reason_port_taken, -EADDRINUSE, "%s: port %u of %s %s", option,
-			    port, text,
-			    errno == EADDRNOTAVAIL ? "can't be had: this host has no such address"
-						   : "is in use");
+	(void)error_because(
+		err, &reason_port_taken, -EADDRINUSE, "%s: port %u of %s %s", option, port, text,
+		errno == EADDRNOTAVAIL ? "cannot be used: this host does not have that address"
+				       : "is in use");
 	return -EADDRINUSE;
 }
 
-/* Whether the front door of PROFILE has the host's port of PORT, wherever that leads. */
+/* Whether the front door of PROFILE listens at the host's port of PORT, whatever it is forwarded
+ * to. */
 static bool listens_at(const struct profile *profile, const struct port_spec *port)
 {
 	const char *word;
@@ -328,7 +330,7 @@ int network_ports_are_free(const struct profile *profile, const struct profile *
 	return r;
 }
 
-/* The directory of locks that all clusters of this host share: root's alone. */
+/* The directory for locks that all clusters on this host share; only root can write to it. */
 static int make_lock_directory(struct error *err)
 {
 	struct stat st;
@@ -343,9 +345,9 @@ static int make_lock_directory(struct error *err)
 }
 
 /*
- * All who plan in the same network namespace see the same one, so it names the lock.  It is not the
- * lock itself: every user can open it, and what can be opened can be locked.  Without root nobody
- * brings a network up; then it only keeps the plans of this user apart.
+ * The inode of the network namespace names the lock, so that all commands in that namespace share
+ * it.  The namespace itself cannot be the lock of root: every user can open it and could lock it.
+ * Other users, who cannot bring a network up, lock it to serialize their own plans only.
  */
 int network_lock(int *ret_fd, struct error *err)
 {
@@ -369,8 +371,8 @@ int network_lock(int *ret_fd, struct error *err)
 	return r < 0 ? error_prefix(err, r, "cannot plan a network beside another command") : 0;
 }
 
-/* Ports that an older version of this program made have IPv6. */
-static int quiet_port(const char *name, void *data)
+/* Ports created by an older version have IPv6 enabled. */
+static int disable_port_ipv6(const char *name, void *data)
 {
 	const char *bridge = data;
 	size_t len = strlen(bridge);
@@ -393,12 +395,12 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
 	if (r == 0)
 		r = link_add_address(host, profile->bridge, gateway, subnet.prefix, err);
 	if (r == 0)
-		r = link_each(host, quiet_port, profile->bridge, err);
+		r = link_each(host, disable_port_ipv6, profile->bridge, err);
 	return r;
 }
 
-/* Remove connections of the cluster's addresses.  Those from before its rules existed were made by
- * others with forged addresses, and would let them in as replies. */
+/* Remove tracked connections of the cluster's addresses.  Those from before its rules existed were
+ * made by others with forged addresses; their packets would be accepted as replies. */
 static int forget_connections(const struct profile *profile, struct error *err)
 {
 	struct subnet subnets[2];
@@ -409,14 +411,14 @@ static int forget_connections(const struct profile *profile, struct error *err)
 	return r < 0 ? r : conntrack_forget(subnets, ARRAY_SIZE(subnets), err);
 }
 
-/* The rules are in force before the cluster's addresses can be reached, so nobody is let in by
- * starting earlier. */
+/* The rules are in force before the cluster's addresses can be reached, so that no connection from
+ * before bypasses them. */
 static int make_rules(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *rules = NULL;
 	int r = 0;
 
-	/* The rules name the interfaces that will forward because of us. */
+	/* The rules name the interfaces that will forward for this cluster. */
 	if (!profile->offline)
 		r = forwarding_plan(profile->bridge, err);
 	if (r < 0)
@@ -445,8 +447,8 @@ static int note_other_bridge(struct in_addr network, unsigned prefix, const char
 	return 0;
 }
 
-/* The record may be older than another cluster, or written by somebody else: -EADDRINUSE if another
- * cluster has the subnet. */
+/* -EADDRINUSE if another cluster uses the subnet: the record may be older than that cluster, or
+ * written by another program. */
 static int check_subnet_is_ours(const struct profile *profile, struct link_socket *host,
 				struct error *err)
 {
@@ -459,12 +461,12 @@ static int check_subnet_is_ours(const struct profile *profile, struct link_socke
 	found = search.found;
 	if (r == 0 && found)
 		r = error_because(err, &reason_subnet_taken, -EADDRINUSE,
-				  "another cluster of this host, with the bridge '%s', has the "
+				  "another cluster on this host, with the bridge '%s', uses the "
 				  "network '%s'",
 				  found, profile->subnet);
 	if (r == -EADDRINUSE)
 		(void)error_hint(err, r,
-				 "stop the other cluster to start this one, or make a new one "
+				 "stop the other cluster to start this one, or create a new one "
 				 "with another --subnet");
 	return r;
 }
@@ -508,7 +510,8 @@ int network_up(const struct profile *profile, struct error *err)
 		profile_for_each_node(node, profile)
 			if (r == 0)
 				r = host_route(node, host, false, err);
-	return r < 0 ? error_reason(err, error_prefix(err, r, "cannot make the cluster's network"),
+	return r < 0 ? error_reason(err,
+				    error_prefix(err, r, "cannot create the cluster's network"),
 				    &reason_network)
 		     : 0;
 }
@@ -530,7 +533,7 @@ int network_down(const struct profile *profile, struct error *err)
 
 	if (r == 0)
 		neighbours_close(profile->bridge);
-	/* The routes go with the bridge. */
+	/* Routes are deleted with the bridge. */
 	if (r == 0)
 		r = link_delete(host, profile->bridge, err);
 	if (r == 0)

@@ -1,4 +1,4 @@
-/* What a node has its /usr from. */
+/* The source of a node's /usr. */
 
 #include "node/base-image.h"
 
@@ -17,16 +17,16 @@
 #include "host/probe.h"
 #include "node/node-files.h"
 
-/* Where a node looks for programs, the shortest way last. */
+/* The directories in which a node looks for programs; the last one is the most common. */
 static const char *const program_dirs[] = { "usr/local/sbin", "usr/local/bin", "usr/sbin",
 					    "usr/bin" };
 
-/* What nodes have of their own, or never look at. */
+/* Directories that nodes have of their own, or never use. */
 #define NOT_UNPACKED                                                                              \
 	"boot", "dev", "home", "media", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", \
 		"var"
 
-/* What is looked at: a directory, or the names in a tar. */
+/* A base that is being checked: a directory, or the names in a tar archive. */
 struct base {
 	const char *dir;
 	struct strlist names;
@@ -44,7 +44,7 @@ static bool is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Whether it has PATH, in a directory following links as the node would. */
+/* Whether BASE has PATH; in a directory, links are followed as in the node. */
 static bool base_has(const struct base *base, const char *path)
 {
 	cleanup_free char *found = NULL;
@@ -66,7 +66,7 @@ static bool has_program(const char *program, const void *data)
 	return false;
 }
 
-/* Whether NAME, a top directory, is one of its own and not a link into usr. */
+/* Whether NAME, a top-level directory, is a real one and not a link into usr. */
 static bool is_own_dir(const struct base *base, const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/%s", base->dir ? base->dir : "", name);
@@ -82,7 +82,7 @@ static bool is_own_dir(const struct base *base, const char *name)
 	return false;
 }
 
-/* The kind of machine that the program PATH is for; 0 if it is no such program. */
+/* The ELF machine type of the program PATH; 0 if it is not an ELF program. */
 static unsigned machine_of(const char *path)
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -106,7 +106,7 @@ static bool is_for_other_machine(const struct base *base)
 	return machine && machine != machine_of("/proc/self/exe");
 }
 
-/* See that BASE, called PATH, is what a node can run on. */
+/* Check that a node can run on BASE, which is called PATH. */
 static int check_base(const struct base *base, const char *path, struct error *err)
 {
 	static const char *const merged[] = { "bin", "sbin", "lib", "lib64" };
@@ -117,17 +117,20 @@ static int check_base(const struct base *base, const char *path, struct error *e
 
 	if (!is_own_dir(base, "usr")) {
 		(void)error_because(err, &reason_usage, -EINVAL,
-				    "'%s' is no root file system: it has no directory 'usr'", path);
-		return error_hint(err, -EINVAL,
-				  "debootstrap makes such a directory, 'docker export' such a tar; "
-				  "'docker save' does not");
+				    "'%s' is not a root file system: it has no directory 'usr'",
+				    path);
+		return error_hint(
+			err, -EINVAL,
+			"use a directory created by debootstrap, or an archive created by "
+			"'docker export', not by 'docker save'");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(merged); i++)
 		if (is_own_dir(base, merged[i]))
-			return error_because(err, &reason_usage, -EINVAL,
-					     "'%s' can't be a node's: its '/%s' must be a link to "
-					     "'usr/%s', as today's distributions have it",
-					     path, merged[i], merged[i]);
+			return error_because(
+				err, &reason_usage, -EINVAL,
+				"'%s' cannot be used for nodes: its '/%s' must be a link to "
+				"'usr/%s', as in current distributions",
+				path, merged[i], merged[i]);
 	if (!has_program("sh", base))
 		strlist_add(&names, "sh");
 	probe_missing_programs(has_program, base, &names, &packages);
@@ -136,18 +139,20 @@ static int check_base(const struct base *base, const char *path, struct error *e
 		all_packages = strlist_join(&packages, " ");
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "'%s' lacks programs that nodes need: %s", path, all_names);
-		return packages.count == 0 ? -EINVAL
-					   : error_hint(err, -EINVAL,
-							"install them there; Debian has them in %s",
-							all_packages);
+		return packages.count == 0
+			       ? -EINVAL
+			       : error_hint(
+					 err, -EINVAL,
+					 "install them there; in Debian, they are in the packages %s",
+					 all_packages);
 	}
 	if (is_for_other_machine(base))
 		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is for another kind of machine", path);
+				     "'%s' is for another machine architecture", path);
 	return 0;
 }
 
-/* Run tar with ARGV on PATH, what it prints added to OUTPUT unless that is NULL. */
+/* Run tar with ARGV on PATH; its output is appended to OUTPUT unless that is NULL. */
 static int run_tar(char *const *argv, const char *path, struct strbuf *output, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf words = STRBUF_INIT;
@@ -159,7 +164,7 @@ static int run_tar(char *const *argv, const char *path, struct strbuf *output, s
 	int r;
 
 	if (said < 0)
-		return error_sys(err, "cannot make a file");
+		return error_sys(err, "cannot create a temporary file");
 	r = process_capture(argv, &options, output ? output : &unused, err);
 	if (r == -ENOENT) {
 		(void)error_reason(err, r, &reason_host_missing_tool);
@@ -169,7 +174,7 @@ static int run_tar(char *const *argv, const char *path, struct strbuf *output, s
 		return r;
 	(void)lseek(said, 0, SEEK_SET);
 	(void)file_read_fd(said, 1 << 20, &words, NULL);
-	return error_because(err, &reason_usage, -EINVAL, "'%s' can't be unpacked: %.*s", path,
+	return error_because(err, &reason_usage, -EINVAL, "cannot unpack '%s': %.*s", path,
 			     (int)strcspn(words.text, "\n"), words.text);
 }
 
@@ -189,7 +194,7 @@ static int list_tar(const char *path, struct strlist *ret, struct error *err)
 
 int base_check(const char *path, struct error *err)
 {
-	/* A start plans twice, and to list a large tar takes seconds. */
+	/* A start plans twice, and listing a large archive takes seconds. */
 	static char *found_good;
 	cleanup_with(release_base) struct base base = { NULL };
 	struct stat st;
@@ -198,10 +203,11 @@ int base_check(const char *path, struct error *err)
 	if (found_good && strcmp(found_good, path) == 0)
 		return 0;
 	if (*path != '/' || stat(path, &st) < 0)
-		return error_because(err, &reason_usage, -EINVAL, "this host has no '%s'", path);
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' does not exist on this host", path);
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
 		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is neither a directory nor a tar", path);
+				     "'%s' is neither a directory nor a tar archive", path);
 	if (S_ISDIR(st.st_mode))
 		base.dir = path;
 	else
@@ -229,10 +235,10 @@ char *base_dir(const struct profile *profile, const struct node *node)
 	return is_dir(node->base_image) ? xstrdup(node->base_image) : unpacked(profile, node);
 }
 
-/* The tree of another node that was unpacked from the tar as it is now, for the caller to free, or
- * NULL.  Its directory has the tar's time. */
-static char *find_same(const struct profile *profile, const struct node *node,
-		       const struct stat *tar)
+/* The tree of another node that was unpacked from the current version of the archive, for the
+ * caller to free, or NULL.  Such a directory has the modification time of the archive. */
+static char *find_same_base(const struct profile *profile, const struct node *node,
+			    const struct stat *tar)
 {
 	const struct node *other;
 
@@ -265,8 +271,8 @@ static int unpack(const char *path, const char *dir, struct error *err)
 	return run_tar(argv.items, path, NULL, err);
 }
 
-static int make(const struct profile *profile, const struct node *node, const char *dir,
-		struct error *err)
+static int unpack_base(const struct profile *profile, const struct node *node, const char *dir,
+		       struct error *err)
 {
 	cleanup_free char *part = xasprintf("%s.part", dir);
 	cleanup_free char *same = NULL;
@@ -276,7 +282,7 @@ static int make(const struct profile *profile, const struct node *node, const ch
 
 	if (stat(node->base_image, &st) < 0)
 		return error_sys(err, "cannot open '%s'", node->base_image);
-	same = find_same(profile, node, &st);
+	same = find_same_base(profile, node, &st);
 	r = file_remove_tree(part, err);
 	if (r == 0)
 		r = file_make_dirs(part, 0700, err);
@@ -289,11 +295,11 @@ static int make(const struct profile *profile, const struct node *node, const ch
 		(void)file_remove_tree(part, NULL);
 		return r;
 	}
-	/* Programs in it that make root of others are for the node only. */
+	/* Setuid programs in it are for the node only. */
 	if (chmod(part, 0700) < 0 ||
 	    utimensat(AT_FDCWD, part, (struct timespec[]){ st.st_mtim, st.st_mtim }, 0) < 0 ||
 	    rename(part, dir) < 0)
-		return error_sys(err, "cannot make '%s'", dir);
+		return error_sys(err, "cannot create '%s'", dir);
 	return 0;
 }
 
@@ -306,6 +312,6 @@ int base_make(const struct profile *profile, const struct node *node, struct err
 	if (!dir)
 		return 0;
 	r = file_exists(dir) ? check_base(&base, node->base_image, err)
-			     : make(profile, node, dir, err);
-	return r < 0 ? error_prefix(err, r, "the base of node '%s'", node->name) : 0;
+			     : unpack_base(profile, node, dir, err);
+	return r < 0 ? error_prefix(err, r, "the base image of node '%s'", node->name) : 0;
 }

@@ -1,9 +1,9 @@
 #!/bin/sh -e
-# Fail unless $1, which another node packed, is a directory ($3 is -d) or a file (-f) and no link,
-# and unless no directory in it would go through a link of the target $2.
+# Fail unless $1, which another node packed, is a directory ($3 is -d) or a file (-f) and not a link,
+# or if merging its directories would follow a link in the target $2.
 
 if [ -L "$1" ] || ! test "$3" "$1"; then
-	echo 'the source became something else meanwhile' >&2
+	echo 'the source was replaced meanwhile' >&2
 	exit 1
 fi
 [ "$3" = -d ] || exit 0

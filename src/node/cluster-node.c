@@ -13,7 +13,7 @@
 #include "node/node-files.h"
 #include "record/spec.h"
 
-/* As much of a program's name as the kernel tells. */
+/* The kernel truncates names of processes to this length. */
 #define NAME_OF_PROCESS 15
 
 bool cluster_node_differs(const struct profile *profile, const struct node *node)
@@ -51,8 +51,8 @@ static int open_mounts(const struct node *node, char *kubelet, struct cluster_no
 	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
 }
 
-/* Add what PROFILE's nodes can write to on the host. */
-static void add_writable(const struct profile *profile, struct strlist *paths)
+/* Append the host's paths that PROFILE's nodes can write to. */
+static void add_writable_paths(const struct profile *profile, struct strlist *paths)
 {
 	const struct node *node;
 	const char *word;
@@ -92,9 +92,10 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		return r;
 	slot = inet_number_of(&subnet, address);
 	if (slot < 2 || slot > 254)
-		return error_because(err, &reason_host_config, -ERANGE,
-				     "node '%s' has the address %s, which is not one of '%s'",
-				     node->name, node->address, profile->subnet);
+		return error_because(
+			err, &reason_host_config, -ERANGE,
+			"node '%s' has the address %s, which is not in the subnet '%s'", node->name,
+			node->address, profile->subnet);
 	ret->driver = driver;
 	ret->dir = node_dir(profile, node);
 	ret->base = base_dir(profile, node);
@@ -116,7 +117,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.memory_bytes = node->memory_bytes,
 		.disk_bytes = node->disk_bytes,
 	};
-	add_writable(profile, &ret->spec.writable);
+	add_writable_paths(profile, &ret->spec.writable);
 	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
 }
 
@@ -130,7 +131,7 @@ bool cluster_uses_driver(const struct profile *profile, const struct node_driver
 	return false;
 }
 
-/* What NODE is doing; nothing if it does not run. */
+/* The usage of NODE; zeroed if it does not run. */
 static struct node_usage usage_of(const struct cluster_node *node)
 {
 	struct node_usage usage = { .memory_bytes = 0 };
@@ -189,7 +190,7 @@ int cluster_node_need_awake(const struct profile *profile, const struct node *no
 	if (r < 0 || !cluster_node_is_paused(&at))
 		return r;
 	(void)error_because(err, &reason_node_paused, -EBUSY, "node '%s' is paused", node->name);
-	return error_hint(err, -EBUSY, "'manykube unpause -n %s' lets it go on", node->name);
+	return error_hint(err, -EBUSY, "'manykube unpause -n %s' resumes it", node->name);
 }
 
 enum node_state cluster_node_state(const struct profile *profile, const struct node *node)

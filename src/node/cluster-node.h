@@ -8,7 +8,7 @@
 struct cluster_node {
 	const struct node_driver *driver;
 	struct node_spec spec;
-	char *dir; /* what spec points into */
+	char *dir; /* SPEC points into it */
 	char *payload;
 	char *base;
 	struct node_mount *mounts;
@@ -16,15 +16,15 @@ struct cluster_node {
 
 #define CLUSTER_NODE_INIT ((struct cluster_node){ NULL })
 
-/* Whether NODE has the kubelet of another release than its cluster; all else that it runs is the
- * cluster's. */
+/* Whether NODE has a kubelet of another release than its cluster; everything else that it runs has
+ * the cluster's release. */
 bool cluster_node_differs(const struct profile *profile, const struct node *node);
 
-/* The host's file that NODE has as its kubelet instead of the one of the cluster's payload, for the
- * caller to free; NULL if there is none. */
+/* The file on the host that NODE uses as its kubelet instead of that of the cluster's payload, for
+ * the caller to free; NULL if there is none. */
 char *cluster_node_own_kubelet(const struct profile *profile, const struct node *node) must_check;
 
-/* Fill RET for NODE; it points into PROFILE and NODE, too. */
+/* Fill RET for NODE; RET also points into PROFILE and NODE. */
 int cluster_node_open(const struct profile *profile, const struct node *node,
 		      struct cluster_node *ret, struct error *err);
 
@@ -39,9 +39,8 @@ bool cluster_node_is_stopping(const struct cluster_node *node);
 bool cluster_node_is_at_work(const struct cluster_node *node);
 
 /*
- * Restart containerd or programs of Kubernetes called NAMES in NODE, as far as they run, by killing
- * them: an API server that is asked to end takes a minute.  Who keeps them running starts them
- * again.
+ * Kill the programs of Kubernetes, or containerd, called NAMES in NODE if they run.  Their
+ * supervisor starts them again.  They are killed because an API server takes a minute to shut down.
  */
 int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err);
@@ -55,9 +54,9 @@ bool cluster_node_is_awake(const struct profile *profile, const struct node *nod
 int cluster_node_need_awake(const struct profile *profile, const struct node *node,
 			    struct error *err);
 
-/* Whether nothing is left on NODE, which has joined, of what kubeadm made there: its directory was
- * removed, or is one that was made anew since. */
+/* Whether nothing is left on NODE, which has joined, of what kubeadm created there: its directory
+ * was removed, or was created again since. */
 bool cluster_node_is_lost(const struct profile *profile, const struct node *node);
 
-/* Whether NODE runs; one that can't be looked at is NODE_ABSENT. */
+/* Whether NODE runs; NODE_ABSENT if that cannot be determined. */
 enum node_state cluster_node_state(const struct profile *profile, const struct node *node);

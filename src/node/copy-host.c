@@ -1,4 +1,4 @@
-/* The host's end of a copy. */
+/* The host's side of a copy. */
 
 #include "node/copy-host.h"
 
@@ -14,7 +14,7 @@
 #include "base/process.h"
 #include "base/strlist.h"
 
-/* Deeper directories are not merged: each level costs two descriptors. */
+/* Deeper directories are not merged: each level needs two descriptors. */
 #define DEPTH_MOST 200
 
 int copy_host_kind(const char *path, struct error *err)
@@ -28,7 +28,7 @@ int copy_host_kind(const char *path, struct error *err)
 	return S_ISDIR(st.st_mode) ? COPY_DIR : S_ISREG(st.st_mode) ? COPY_FILE : COPY_OTHER;
 }
 
-/* Make a directory that only we can enter, and open it. */
+/* Create and open a directory that only we can enter. */
 static int make_scratch(struct copy_host *host, struct error *err)
 {
 	unsigned number;
@@ -46,11 +46,11 @@ static int make_scratch(struct copy_host *host, struct error *err)
 		return error_sys(err, "cannot create a directory");
 	host->scratch = openat(host->dir, host->name,
 			       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	/* Somebody else who may write here could have replaced it meanwhile. */
+	/* Another user with write access here could have replaced it meanwhile. */
 	if (host->scratch < 0 || fstat(host->scratch, &st) < 0)
 		return error_sys(err, "cannot open the directory that was just created");
 	if (st.st_uid != host->user.uid || (st.st_mode & 07777) != 0700)
-		return error_set(err, -EPERM, "another user changes what is in the directory");
+		return error_set(err, -EPERM, "another user is changing the directory");
 	return 0;
 }
 
@@ -69,10 +69,11 @@ int copy_host_open(const char *dir, struct copy_host *ret, struct error *err)
 	if (r < 0)
 		(void)error_reason(err, r, &reason_copy);
 	if (r == -EACCES && host.user.is_other)
-		return error_hint(err, r,
-				  "files come to this host with the rights of user %u, who called "
-				  "sudo: choose a directory that this user can write to",
-				  host.user.uid);
+		return error_hint(
+			err, r,
+			"files are written on this host with the rights of user %u, who called "
+			"sudo: choose a directory that this user can write to",
+			host.user.uid);
 	if (r < 0)
 		return r;
 	host.scratch_path = xasprintf("/proc/self/fd/%d", host.scratch);
@@ -96,7 +97,7 @@ static int list_names(int dir, struct strlist *ret, struct error *err)
 	return 0;
 }
 
-/* Open the directory NAME of a scratch directory for changes, whatever its mode ST is. */
+/* Open the directory NAME in a scratch directory for changes, whatever its mode in ST. */
 static int open_fresh(int from, const char *name, const struct stat *st)
 {
 	if ((st->st_mode & 0700) != 0700 &&
@@ -105,14 +106,14 @@ static int open_fresh(int from, const char *name, const struct stat *st)
 	return openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Rename what is NAME, whose status is ST, to TARGET in TO. */
+/* Rename NAME, whose status is ST, to TARGET in TO. */
 static int move_entry(int from, const char *name, const struct stat *st, int to, const char *target,
 		      struct error *err)
 {
 	cleanup_fd int fd = -1;
 	int r = 0;
 
-	/* A directory that can't be written to can't be moved, either. */
+	/* A directory without write permission cannot be moved. */
 	if (S_ISDIR(st->st_mode) && (fd = open_fresh(from, name, st)) < 0)
 		return error_sys(err, "cannot open '%s'", name);
 	if (renameat(from, name, to, target) < 0)
@@ -129,7 +130,7 @@ static int merge(int from, int to, unsigned depth, struct error *err)
 	int r = list_names(from, &names, err);
 
 	if (r == 0 && depth > DEPTH_MOST)
-		r = error_set(err, -ELOOP, "there are more than %d directories in each other",
+		r = error_set(err, -ELOOP, "directories are nested more than %d levels deep",
 			      DEPTH_MOST);
 	strlist_for_each(name, &names) {
 		cleanup_fd int below_from = -1;
@@ -157,8 +158,8 @@ static int merge(int from, int to, unsigned depth, struct error *err)
 	return r;
 }
 
-/* Remove pipes, sockets and devices, wherever they are. */
-static int keep_usual_files(const struct copy_host *host, struct error *err)
+/* Remove pipes, sockets and devices at all levels. */
+static int remove_special_files(const struct copy_host *host, struct error *err)
 {
 	struct process_options options = { .dir = host->scratch_path,
 					   .no_stdin = true,
@@ -171,8 +172,8 @@ static int keep_usual_files(const struct copy_host *host, struct error *err)
 	return r > 0 ? error_set(err, -EIO, "cannot check what was copied") : r;
 }
 
-static int place(const struct copy_host *host, const char *name, enum copy_kind kind,
-		 const char *target, struct error *err)
+static int place_copy(const struct copy_host *host, const char *name, enum copy_kind kind,
+		      const char *target, struct error *err)
 {
 	cleanup_fd int fresh = -1;
 	struct stat st;
@@ -180,7 +181,7 @@ static int place(const struct copy_host *host, const char *name, enum copy_kind 
 	if (fstatat(host->scratch, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    !(kind == COPY_DIR ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode)))
 		return error_because(err, &reason_copy, -EBADMSG,
-				     "the source became something else meanwhile");
+				     "the source was replaced meanwhile");
 	if (target)
 		return move_entry(host->scratch, name, &st, host->dir, target, err);
 	fresh = open_fresh(host->scratch, name, &st);
@@ -193,13 +194,13 @@ int copy_host_place(const struct copy_host *host, const char *name, enum copy_ki
 		    const char *target, struct error *err)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
-	int r = keep_usual_files(host, err);
+	int r = remove_special_files(host, err);
 
 	if (r == 0)
 		r = user_enter(&rights, err);
 	if (r < 0)
 		return r;
-	r = place(host, name, kind, target, err);
+	r = place_copy(host, name, kind, target, err);
 	return r < 0 ? error_reason(err, r, &reason_copy) : 0;
 }
 
@@ -216,7 +217,7 @@ static void remove_scratch(const struct copy_host *host)
 	user_leave(&rights);
 	if (r == 0 || !options.dir)
 		return;
-	/* A directory that can't be written to can't be emptied, either. */
+	/* A directory without write permission cannot be emptied. */
 	(void)process_run(ARGV("chmod", "-R", "u+rwX", "--", host->name), &options, NULL);
 	(void)process_run(ARGV("rm", "-rf", "--", host->name), &options, NULL);
 }

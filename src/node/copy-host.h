@@ -1,9 +1,9 @@
 /*
- * The host's end of a copy: where the files of a node come to.
+ * The host's side of a copy: receiving files from a node.
  *
  * An archive that a node made is hostile.  It is unpacked by a program that runs as the user and
- * can write nowhere but in a fresh directory that nobody else can enter; from there, everything is
- * moved by descriptors that follow no links, with the user's rights.
+ * can write only to a fresh directory that nobody else can enter.  From there, everything is moved
+ * through descriptors, without following links, with the user's rights.
  */
 #pragma once
 
@@ -19,15 +19,15 @@ enum copy_kind {
 	COPY_OTHER,
 };
 
-/* What PATH of this host is, links followed; a negative errno if it can't be reached. */
+/* The kind of PATH on this host, links followed; a negative errno if it cannot be examined. */
 int copy_host_kind(const char *path, struct error *err);
 
 struct copy_host {
 	struct user user;
-	int dir;            /* in which the copy gets its name */
+	int dir;            /* the directory that will contain the copy */
 	int scratch;        /* the fresh directory in it */
 	char *name;         /* of the scratch directory */
-	char *scratch_path; /* of it as a descriptor, for programs to begin in */
+	char *scratch_path; /* its path as a descriptor, for programs to run in */
 	char *dir_path;     /* likewise */
 };
 
@@ -37,11 +37,12 @@ struct copy_host {
 int copy_host_open(const char *dir, struct copy_host *ret, struct error *err);
 
 /*
- * Give what was unpacked as NAME, which must be a KIND, the name TARGET in the directory; add the
- * contents of a directory to it if TARGET is NULL.  Only files, directories and links are taken.
+ * Rename the unpacked NAME, which must be a KIND, to TARGET in the directory.  If TARGET is NULL,
+ * add the contents of the unpacked directory to it.  Only files, directories and links are
+ * accepted.
  */
 int copy_host_place(const struct copy_host *host, const char *name, enum copy_kind kind,
 		    const char *target, struct error *err);
 
-/* Remove the scratch directory with all that is left in it. */
+/* Remove the scratch directory with its remaining contents. */
 void copy_host_release(struct copy_host *host);

@@ -1,12 +1,13 @@
 /*
  * Copying files and directories between this host and nodes.
  *
- * What is at a node's end is found out and done by programs that run in the node, so that its
- * links, owners and limits are the node's affair, and none of what they say is trusted.
+ * On the side of a node, all work is done by programs that run in the node, so that links, owners
+ * and limits are those of the node.  Their output is not trusted.
  *
- *  1. The source is packed by tar there and unpacked by tar in a new directory at the target.
- *  2. It is renamed to its name, or, if that is a directory already, added to it; on the host by
- *     copy-host.c, which follows no links of the archive and has the rights of the user.
+ *  1. tar packs the source there, and tar unpacks it into a new directory at the target.
+ *  2. The result is renamed to the target's name or, if that is an existing directory, merged into
+ *     it; on the host by copy-host.c, which follows no links of the archive and uses the user's
+ *     rights.
  */
 
 #include "node/copy.h"
@@ -29,7 +30,7 @@
 #define OUTPUT_LIMIT (64 << 10)
 #define WORDS_MOST   300
 
-/* What a signal has to end, so that we can tidy up. */
+/* The programs that a signal has to end, so that we can clean up. */
 static struct {
 	pid_t owner;
 	volatile pid_t running[2];
@@ -38,7 +39,7 @@ static struct {
 
 static void on_signal(arg_unused int signal)
 {
-	/* Children of ours that have not become something else yet have this handler, too. */
+	/* Forked children that have not called exec yet share this handler. */
 	if (getpid() != work.owner)
 		_exit(128 + signal);
 	work.interrupted = 1;
@@ -75,7 +76,7 @@ static int spawn_at(const struct cluster_node *node, char *const *argv,
 		    : process_spawn(argv, options, ret, err);
 }
 
-/* What a program has written into FD, without the last line break. */
+/* The output of a program in FD, without the last line break. */
 static char *take_output(int fd)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -93,7 +94,7 @@ static int interrupted(struct error *err)
 	return error_hint(err, -EINTR, "nothing was copied: run the same command again");
 }
 
-/* Say of a program's failure what it said itself, in its first line. */
+/* Describe the failure of a program by the first line of its output in SAID. */
 static int program_error(const char *program, int said, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
@@ -103,21 +104,21 @@ static int program_error(const char *program, int said, struct error *err)
 
 	if (work.interrupted)
 		return interrupted(err);
-	/* tar begins with how much it could still write. */
+	/* tar prints how much it could still write. */
 	if (strstr(text, strerror(ENOSPC)) || strstr(text, strerror(EDQUOT)) ||
 	    strstr(text, "Wrote only ")) {
 		error_because(err, &reason_storage, -ENOSPC, "there is no space left");
-		return error_hint(err, -ENOSPC, "free some, or copy less");
+		return error_hint(err, -ENOSPC, "free some space, or copy less");
 	}
 	text[strcspn(text, "\n")] = '\0';
 	if (strncmp(words, program, len) == 0 && strncmp(words + len, ": ", 2) == 0)
 		words += len + 2;
 	strbuf_add_printable(&shown, words, strnlen(words, WORDS_MOST));
 	return error_because(err, &reason_copy, -EIO, "%s",
-			     shown.len ? shown.text : "it was ended");
+			     shown.len ? shown.text : "it was killed");
 }
 
-/* Run ARGV at NODE's end; its exit status, and into RET_OUTPUT (may be NULL) what it prints. */
+/* Run ARGV on NODE and return its exit status; its output goes to RET_OUTPUT (may be NULL). */
 static int run_at(const struct cluster_node *node, char *const *argv, char **ret_output, int said,
 		  struct error *err)
 {
@@ -130,12 +131,12 @@ static int run_at(const struct cluster_node *node, char *const *argv, char **ret
 	int r;
 
 	if (printed < 0)
-		return error_sys(err, "cannot make room for the output of '%s'", argv[0]);
+		return error_sys(err, "cannot create a file for the output of '%s'", argv[0]);
 	r = spawn_at(node, argv, &options, &process, err);
 	if (r == 0) {
 		work.running[0] = process.pid;
-		/* The signal came while it was started; an earlier one does not keep us from
-		 * tidying up, and another one does. */
+		/* A signal that came while the program was being started has not reached it.  An
+		 * earlier signal must not stop the cleanup, but a new one must. */
 		if (work.interrupted && !was_interrupted)
 			(void)kill(process.pid, SIGTERM);
 		r = process_wait(&process, 0, err);
@@ -148,9 +149,9 @@ static int run_at(const struct cluster_node *node, char *const *argv, char **ret
 	return r;
 }
 
-/* Like run_at() for what must succeed. */
-static int do_at(const struct cluster_node *node, char *const *argv, char **ret_output,
-		 struct error *err)
+/* Like run_at() for a program that must succeed. */
+static int run_checked_at(const struct cluster_node *node, char *const *argv, char **ret_output,
+			  struct error *err)
 {
 	cleanup_fd int said = memfd_create("errors", MFD_CLOEXEC);
 	int r = run_at(node, argv, ret_output, said, err);
@@ -158,7 +159,7 @@ static int do_at(const struct cluster_node *node, char *const *argv, char **ret_
 	return r > 0 ? program_error(argv[0], said, err) : r;
 }
 
-/* What PATH is, links followed; a negative errno only if it can't be asked. */
+/* The kind of PATH, links followed; a negative errno only if that cannot be determined. */
 static int kind_at(const struct cluster_node *node, const char *path, struct error *err)
 {
 	static const struct {
@@ -184,7 +185,7 @@ static int real_path(const struct cluster_node *node, char **path, struct error 
 	int r = 0;
 
 	if (node)
-		r = do_at(node, ARGV("realpath", "-e", "--", *path), &real, err);
+		r = run_checked_at(node, ARGV("realpath", "-e", "--", *path), &real, err);
 	else if (!real)
 		r = error_sys(err, "cannot look at '%s'", *path);
 	if (r < 0)
@@ -194,12 +195,12 @@ static int real_path(const struct cluster_node *node, char **path, struct error 
 	return 0;
 }
 
-/* Where an archive is unpacked. */
+/* The place where an archive is unpacked. */
 struct unpacking {
 	const struct cluster_node *node;
 	const char *path;             /* on the node */
-	const struct copy_host *host; /* its scratch directory, where NODE is NULL */
-	bool add_to_dirs;             /* they are there already, and stay as they are */
+	const struct copy_host *host; /* its scratch directory, if NODE is NULL */
+	bool add_to_dirs;             /* existing directories are kept and added to */
 };
 
 static int spawn_unpack(const struct unpacking *to, int archive, int said, struct process *ret,
@@ -214,7 +215,7 @@ static int spawn_unpack(const struct unpacking *to, int archive, int said, struc
 		options.user = &to->host->user;
 		options.only_dir = geteuid() == 0;
 	}
-	/* On the host nothing may come out of a node that gives rights. */
+	/* Nothing from a node may grant rights on the host. */
 	return spawn_at(to->node,
 			ARGV("tar", "--extract", "--file=-", "--blocking-factor=512",
 			     to->node ? "--same-permissions" : "--no-same-permissions",
@@ -223,7 +224,7 @@ static int spawn_unpack(const struct unpacking *to, int archive, int said, struc
 			&options, ret, err);
 }
 
-/* Move what tar packs at FROM (a directory and the NAME in it) to TO. */
+/* Pack NAME in the directory FROM with tar, and unpack it at TO. */
 static int pipe_tar(const struct copy_end *from, const char *name, const struct unpacking *to,
 		    struct error *err)
 {
@@ -240,7 +241,7 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	int r;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_sys(err, "cannot make a pipe");
+		return error_sys(err, "cannot create a pipe");
 	out.stdout_fd = ends[1];
 	r = spawn_at(from->node,
 		     ARGV("tar", "--create", "--file=-", "--format=gnu", "--sparse",
@@ -260,8 +261,8 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	work.running[0] = 0;
 	if (r < 0 || packed_status < 0)
 		return r < 0 ? r : packed_status;
-	/* The packer's own trouble is the cause of the other's, unless that ended it; 1 is a file
-	 * that changed meanwhile. */
+	/* A failure of the packer causes one of the unpacker, unless the unpacker ended first.
+	 * Status 1 means that a file changed meanwhile. */
 	if (packed_status == 2)
 		return program_error("tar", pack_said, err);
 	if (r > 0 || packed_status > 1)
@@ -269,7 +270,7 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	return 0;
 }
 
-/* The last name in PATH, or "" if that is none that a copy could have. */
+/* The last component of PATH, or "" if it is not a possible name for a copy. */
 static char *last_name(const char *path)
 {
 	size_t end = strlen(path);
@@ -300,12 +301,12 @@ static int missing_dir(const struct copy_end *at, const char *dir, struct error 
 	missing(at, dir, "is not a directory", err);
 	if (at->node)
 		return error_hint(err, -ENOENT,
-				  "make it with 'manykube ssh %s -- mkdir --parents %s'",
+				  "create it with 'manykube ssh %s -- mkdir --parents %s'",
 				  at->node->spec.name, dir);
-	return error_hint(err, -ENOENT, "make it first");
+	return error_hint(err, -ENOENT, "create it first");
 }
 
-/* Where the copy of SOURCE, which is a KIND, is to be: its path, and what is there now. */
+/* The path of the copy of SOURCE, which is a KIND, and the kind of what exists there now. */
 static int find_target(const struct copy_end *to, const char *source, enum copy_kind kind,
 		       char **ret_path, enum copy_kind *ret_there, struct error *err)
 {
@@ -352,7 +353,7 @@ static int find_target(const struct copy_end *to, const char *source, enum copy_
 	return 0;
 }
 
-/* SOURCE, a real path, is the directory TARGET is in, or TARGET itself. */
+/* Fail if SOURCE, a real path, is TARGET or contains it. */
 static int check_apart(const struct copy_end *to, const char *source, const char *target,
 		       enum copy_kind there, struct error *err)
 {
@@ -363,15 +364,13 @@ static int check_apart(const struct copy_end *to, const char *source, const char
 	if (r < 0)
 		return r;
 	if (strncmp(real, source, len) == 0 && (real[len] == '/' || real[len] == '\0'))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' can't be copied into itself", source);
+		return error_because(err, &reason_usage, -EINVAL, "cannot copy '%s' into itself",
+				     source);
 	return 0;
 }
 
-/*
- * What another node packed must be what was asked for, and lead nowhere: neither as a link itself
- * nor by a link that an earlier copy put into the target.
- */
+/* What another node packed must be of the requested KIND and must not be a link; nor may the target
+ * contain links, from an earlier copy, that lead elsewhere. */
 static int check_fresh(const struct cluster_node *node, char *fresh, char *target,
 		       enum copy_kind kind, struct error *err)
 {
@@ -379,12 +378,13 @@ static int check_fresh(const struct cluster_node *node, char *fresh, char *targe
 #include "check-fresh.sh.inc"
 		;
 
-	return do_at(node,
-		     ARGV("sh", "-ec", script, "sh", fresh, target, kind == COPY_DIR ? "-d" : "-f"),
-		     NULL, err);
+	return run_checked_at(
+		node,
+		ARGV("sh", "-ec", script, "sh", fresh, target, kind == COPY_DIR ? "-d" : "-f"),
+		NULL, err);
 }
 
-/* Give what is in the new directory SCRATCH of NODE its name. */
+/* Rename NAME in the new directory SCRATCH of NODE to TARGET. */
 static int put_in_place(const struct cluster_node *node, const char *scratch, const char *name,
 			char *target, enum copy_kind there, struct error *err)
 {
@@ -394,11 +394,12 @@ static int put_in_place(const struct cluster_node *node, const char *scratch, co
 
 	if (there == COPY_DIR)
 		return pipe_tar(&from, ".", &to, err);
-	return do_at(node, ARGV("mv", "--force", "--no-target-directory", "--", fresh, target),
-		     NULL, err);
+	return run_checked_at(node,
+			      ARGV("mv", "--force", "--no-target-directory", "--", fresh, target),
+			      NULL, err);
 }
 
-/* Unpack NAME of FROM, which is a KIND, on NODE beside TARGET and put it in place. */
+/* Unpack NAME of FROM, which is a KIND, on NODE beside TARGET, and rename it. */
 static int transfer_to_node(const struct copy_end *from, const char *name,
 			    const struct cluster_node *node, char *target, enum copy_kind kind,
 			    enum copy_kind there, struct error *err)
@@ -408,7 +409,7 @@ static int transfer_to_node(const struct copy_end *from, const char *name,
 	cleanup_free char *scratch = NULL;
 	cleanup_free char *fresh = NULL;
 	struct unpacking unpacked = { .node = node };
-	int r = do_at(node, ARGV("mktemp", "-d", "--", pattern), &scratch, err);
+	int r = run_checked_at(node, ARGV("mktemp", "-d", "--", pattern), &scratch, err);
 
 	if (r < 0)
 		return r;
@@ -419,11 +420,11 @@ static int transfer_to_node(const struct copy_end *from, const char *name,
 		r = check_fresh(node, fresh, target, kind, err);
 	if (r == 0)
 		r = put_in_place(node, scratch, name, target, there, err);
-	(void)do_at(node, ARGV("rm", "-rf", "--", scratch), NULL, NULL);
+	(void)run_checked_at(node, ARGV("rm", "-rf", "--", scratch), NULL, NULL);
 	return r;
 }
 
-/* Likewise on this host; in TARGET itself, if it is a directory that is added to. */
+/* Likewise on this host; in TARGET itself if it is an existing directory. */
 static int transfer_to_host(const struct copy_end *from, const char *name, const char *target,
 			    enum copy_kind kind, enum copy_kind there, struct error *err)
 {
@@ -453,7 +454,7 @@ static int transfer(const struct copy_end *from, const char *source, const struc
 	return r < 0 ? error_prefix(err, r, "cannot copy to '%s'", shown) : 0;
 }
 
-/* find_target() with the rights of the user, whose directories they are. */
+/* find_target() with the rights of the user, for paths on the host. */
 static int find_target_as_user(const struct copy_end *to, const char *source, enum copy_kind kind,
 			       char **ret_path, enum copy_kind *ret_there, struct error *err)
 {
@@ -463,7 +464,7 @@ static int find_target_as_user(const struct copy_end *to, const char *source, en
 	return r < 0 ? r : find_target(to, source, kind, ret_path, ret_there, err);
 }
 
-/* What holds for all that is run from now on. */
+/* Settings for all programs that are run from now on. */
 static void prepare_unpacking(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -472,7 +473,7 @@ static void prepare_unpacking(void)
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGTERM, &action, NULL);
 	(void)setenv("LC_ALL", "C", 1);
-	/* Modes are kept; and no archive of a node's makes a device on the host. */
+	/* Modes are kept, and no archive of a node can create a device on the host. */
 	(void)umask(0);
 	(void)prctl(PR_CAPBSET_DROP, CAP_MKNOD, 0, 0, 0);
 }
@@ -498,9 +499,9 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 		r = real_path(from->node, &source, err);
 	if (r < 0)
 		return r;
-	/* A node may say anything. */
+	/* The answer of a node may be anything. */
 	if (source[0] != '/' || strcmp(source, "/") == 0)
-		return unfit(from, source, "is all there is, which can't be copied", err);
+		return unfit(from, source, "is the root directory, which cannot be copied", err);
 	if (from->node && to->node && strcmp(from->node->spec.name, to->node->spec.name) == 0) {
 		r = check_apart(to, source, target, there, err);
 		if (r < 0)

@@ -9,10 +9,10 @@ struct copy_end {
 };
 
 /*
- * Copy as `cp -r` would: into TO if it is a directory, else to that name; a directory into one of
- * the same name adds to it.  Links in a directory stay links and are never followed, modes stay;
- * files become those of the node's root, or on the host those of the user, who must have the right
- * to write there.  Pipes, sockets and devices do not come to the host.  A file appears under its
+ * Copy like `cp -r`: into TO if it is a directory, else to that name.  A directory is merged into
+ * an existing one of the same name.  Links in a directory stay links and are never followed; modes
+ * are kept.  Files belong to the node's root or, on the host, to the user, who must be allowed to
+ * write there.  Pipes, sockets and devices are not copied to the host.  A file appears under its
  * name only when it is complete.
  */
 int copy_path(const struct copy_end *from, const struct copy_end *to, struct error *err);

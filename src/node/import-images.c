@@ -1,4 +1,4 @@
-/* Kubernetes' own images in the stores of nodes that run. */
+/* Kubernetes' own images in the image stores of running nodes. */
 
 #include "node/import-images.h"
 
@@ -13,7 +13,7 @@
 
 #define IMPORT_SECONDS 300
 
-/* A worker gets by without these. */
+/* Workers do not need these images. */
 static bool is_for_control_planes(const char *name)
 {
 	static const char *const parts[] = { "/etcd:", "/kube-apiserver:",
@@ -44,9 +44,9 @@ int images_feed(const struct cluster_node *at, char *const *argv, const char *ar
 		     : r;
 }
 
-/* Have containerd on NODE import what comes in, with the labels that its images have. */
-static int import(const struct cluster_node *at, const char *name, const char *archive,
-		  const char *log, struct error *err)
+/* Run containerd's import on NODE with ARCHIVE as standard input, and label its images. */
+static int import_archive(const struct cluster_node *at, const char *name, const char *archive,
+			  const char *log, struct error *err)
 {
 	static char script[] =
 #include "import-image.sh.inc"
@@ -71,6 +71,6 @@ int images_import(const struct profile *profile, const struct node *node,
 		r = cluster_node_open(profile, node, &at, err);
 	for (size_t i = 0; r == 0 && i < names.count; i++)
 		if (node->control_plane || !is_for_control_planes(names.items[i]))
-			r = import(&at, names.items[i], archives.items[i], log, err);
+			r = import_archive(&at, names.items[i], archives.items[i], log, err);
 	return r;
 }

@@ -20,7 +20,7 @@
 
 #define FILE_BYTES (1 << 20)
 
-/* Of a base: its certificates and the loader's cache are the largest. */
+/* Limit for files of a base; the largest are the certificates and the loader's cache. */
 #define BASE_FILE_BYTES (64 << 20)
 
 char *node_dir(const struct profile *profile, const struct node *node)
@@ -28,7 +28,7 @@ char *node_dir(const struct profile *profile, const struct node *node)
 	return xasprintf("%s/nodes/%s", profile->dir, node->name);
 }
 
-/* PATH as in the node, for the caller to free. */
+/* PATH as an absolute path in the node, for the caller to free. */
 static char *path_in_node(const char *path)
 {
 	return *path == '/' ? xstrdup(path) : xasprintf("/etc/%s", path);
@@ -113,15 +113,15 @@ int node_open_kube(const struct profile *profile, const struct node *node, const
 	return r < 0 ? r : kube_parse(text.text, path, ret_kube, err);
 }
 
-static int put(const struct profile *profile, const struct node *node, const char *path,
-	       const char *text, struct error *err)
+static int put_file(const struct profile *profile, const struct node *node, const char *path,
+		    const char *text, struct error *err)
 {
 	return node_put(profile, node, path, text, 0644, err);
 }
 
 static int make_dirs(const struct profile *profile, const struct node *node, struct error *err)
 {
-	/* Without kubernetes/manifests a worker's kubelet complains every second. */
+	/* Without kubernetes/manifests, a worker's kubelet logs an error every second. */
 	static const char *const dirs[] = { "manykube", "containerd", "cni/net.d", "alternatives",
 					    "kubernetes/manifests" };
 	int r = 0;
@@ -131,8 +131,8 @@ static int make_dirs(const struct profile *profile, const struct node *node, str
 	return r;
 }
 
-/* What the node's /usr needs of the /etc beside it to work: the loader's cache, certificates,
- * alternatives.  BASE is where both are from, "" for this host's. */
+/* Copy the files in /etc that the node's /usr needs: the loader's cache, certificates,
+ * alternatives.  BASE is the directory that both come from, "" for the host. */
 static int copy_from_base(const struct profile *profile, const struct node *node, const char *base,
 			  struct error *err)
 {
@@ -160,10 +160,10 @@ static int copy_from_base(const struct profile *profile, const struct node *node
 		struct stat st;
 		int r;
 
-		/* Whoever made the base is not to have files of this host copied by links. */
+		/* Links in a base must not lead to files of this host. */
 		if (below_find(*base ? base : "/", name, &fd, &from, NULL) < 0)
 			continue;
-		r = fstat(fd, &st) < 0 ? error_sys(err, "cannot look at '%s'", name)
+		r = fstat(fd, &st) < 0 ? error_sys(err, "cannot examine '%s'", name)
 				       : file_read(from, BASE_FILE_BYTES, &data, err);
 		if (r == 0)
 			r = put_data(profile, node, files[i], &data, st.st_mode & 07777, err);
@@ -173,7 +173,7 @@ static int copy_from_base(const struct profile *profile, const struct node *node
 	return 0;
 }
 
-/* The choices between programs that nodes and people on them use; a host has hundreds more. */
+/* Copy only the alternatives that nodes and their users need; a host has hundreds more. */
 static int copy_alternatives(const struct profile *profile, const struct node *node,
 			     const char *base, struct error *err)
 {
@@ -212,24 +212,25 @@ static int copy_alternatives(const struct profile *profile, const struct node *n
 
 static int write_people(const struct profile *profile, const struct node *node, struct error *err)
 {
-	int r = put(profile, node, "passwd",
-		    "root:x:0:0:root:/root:/bin/bash\n"
-		    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-		    err);
+	int r = put_file(profile, node, "passwd",
+			 "root:x:0:0:root:/root:/bin/bash\n"
+			 "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+			 err);
 
 	if (r == 0)
-		r = put(profile, node, "group", "root:x:0:\ntty:x:5:\nnogroup:x:65534:\n", err);
+		r = put_file(profile, node, "group", "root:x:0:\ntty:x:5:\nnogroup:x:65534:\n",
+			     err);
 	return r;
 }
 
-/* kube-proxy needs some names of protocols, and a small host may have none. */
+/* kube-proxy needs the names of some protocols, and a minimal host may have none. */
 static int write_protocols(const struct profile *profile, const struct node *node,
 			   struct error *err)
 {
 	if (node_has(profile, node, "protocols"))
 		return 0;
-	return put(profile, node, "protocols",
-		   "icmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\n", err);
+	return put_file(profile, node, "protocols",
+			"icmp 1 ICMP\ntcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\n", err);
 }
 
 static int write_machine_id(const struct profile *profile, const struct node *node,
@@ -246,7 +247,7 @@ static int write_machine_id(const struct profile *profile, const struct node *no
 		(void)snprintf(text + 2 * i, 3, "%02x", random[i]);
 	text[32] = '\n';
 	text[33] = '\0';
-	return put(profile, node, "machine-id", text, err);
+	return put_file(profile, node, "machine-id", text, err);
 }
 
 int node_files_write_hosts(const struct profile *profile, const struct node *node,
@@ -259,17 +260,17 @@ int node_files_write_hosts(const struct profile *profile, const struct node *nod
 	strbuf_addf(&out, "%s %s host.manykube.internal\n", profile->gateway, FRONT_DOOR_NAME);
 	profile_for_each_node(other, profile)
 		strbuf_addf(&out, "%s %s\n", other->address, other->name);
-	return put(profile, node, "hosts", out.text, err);
+	return put_file(profile, node, "hosts", out.text, err);
 }
 
 static int write_names(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_free char *hostname = xasprintf("%s\n", node->name);
 	cleanup_free char *resolver = xasprintf("nameserver %s\n", profile->gateway);
-	int r = put(profile, node, "hostname", hostname, err);
+	int r = put_file(profile, node, "hostname", hostname, err);
 
 	if (r == 0)
-		r = put(profile, node, "resolv.conf", resolver, err);
+		r = put_file(profile, node, "resolv.conf", resolver, err);
 	if (r == 0)
 		r = node_files_write_hosts(profile, node, err);
 	return r;
@@ -285,11 +286,11 @@ static int write_containerd(const struct profile *profile, const struct node *no
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	strbuf_add_filled(&text, config, values);
-	return put(profile, node, "containerd/config.toml", text.text, err);
+	return put_file(profile, node, "containerd/config.toml", text.text, err);
 }
 
-/* The statement of the agent's configuration that gives a service the variables of NODE, or
- * nothing. They may be secrets, so no command line has them. */
+/* The statement in the agent's configuration that sets the environment variables of NODE for a
+ * service, or "".  Variables may be secrets, so they are not put on command lines. */
 static char *environment_of(const struct node *node)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -304,7 +305,7 @@ static char *environment_of(const struct node *node)
 	return strbuf_take(&out);
 }
 
-/* The kubelet waits for the file that kubeadm writes last. */
+/* The agent starts the kubelet when the file that kubeadm writes last exists. */
 static int write_agent(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_free char *environment = environment_of(node);
@@ -320,7 +321,8 @@ static int write_agent(const struct profile *profile, const struct node *node, s
 	return node_put(profile, node, "manykube/agent.conf", text.text, 0600, err);
 }
 
-/* The default CNI: pods get addresses of the node's podCIDR, the routes between nodes are ours. */
+/* The default CNI configuration: pods get addresses from the node's podCIDR; routes between nodes
+ * are set up by manykube. */
 static int write_cni(const struct profile *profile, const struct node *node, struct error *err)
 {
 	static const char config[] =
@@ -332,7 +334,7 @@ static int write_cni(const struct profile *profile, const struct node *node, str
 	if (strcmp(profile->cni, "none") == 0)
 		return 0;
 	strbuf_add_filled(&text, config, values);
-	return put(profile, node, "cni/net.d/10-manykube.conflist", text.text, err);
+	return put_file(profile, node, "cni/net.d/10-manykube.conflist", text.text, err);
 }
 
 int node_files_use_own_api(const struct profile *profile, const struct node *node,
@@ -346,7 +348,7 @@ int node_files_use_own_api(const struct profile *profile, const struct node *nod
 	const char *found;
 	int r;
 
-	/* What is lost is not ours to tell of here. */
+	/* A missing file is reported elsewhere. */
 	if (!node_has(profile, node, path))
 		return 0;
 	r = node_read(profile, node, path, &before, err);

@@ -1,8 +1,8 @@
 /*
- * A node's /etc: what makes a bare root file system a machine of this cluster.
+ * A node's /etc: the files that turn a bare root file system into a node of this cluster.
  *
- * Written before every start, since the host's own files and the set of nodes may
- * have changed; what Kubernetes itself keeps there is left alone.
+ * They are written before every start, because files of the host and the set of nodes may have
+ * changed.  Files of Kubernetes are left alone.
  */
 #pragma once
 
@@ -11,17 +11,15 @@
 #include "payload/payload.h"
 #include "record/profile.h"
 
-/* Where a node's kubelet is. */
+/* The path of the kubelet in a node. */
 #define NODE_KUBELET "/opt/manykube/bin/kubelet"
 
-/* The directory of NODE in PROFILE's, which has the host's own files about it and goes with it, for
- * the caller to free. */
+/* The directory of NODE in that of PROFILE, which holds the host's files about the node and is
+ * removed with it, for the caller to free. */
 char *node_dir(const struct profile *profile, const struct node *node) must_check;
 
-/*
- * A file of NODE, which may be running or stopped, through its driver: see driver/files.h for what
- * is safe about it.  PATH is absolute as in the node, or else below its /etc.
- */
+/* Access to a file of NODE, running or stopped, through its driver; driver/files.h describes how
+ * that is made safe.  PATH is absolute as in the node, or relative to its /etc. */
 int node_read(const struct profile *profile, const struct node *node, const char *path,
 	      struct strbuf *ret, struct error *err);
 int node_put(const struct profile *profile, const struct node *node, const char *path,
@@ -31,22 +29,22 @@ int node_rename(const struct profile *profile, const struct node *node, const ch
 		const char *to, struct error *err);
 void node_unlink(const struct profile *profile, const struct node *node, const char *path);
 
-/* Make the directory PATH; just what is missing gets MODE. */
+/* Create the directory PATH; only directories that are created get MODE. */
 int node_make_directory(const struct profile *profile, const struct node *node, const char *path,
 			mode_t mode, struct error *err);
 
-/* Open the kubeconfig PATH of NODE. */
+/* Open the API client with the kubeconfig PATH of NODE. */
 int node_open_kube(const struct profile *profile, const struct node *node, const char *path,
 		   struct kube **ret_kube, struct error *err);
 
 int node_files_write(const struct profile *profile, const struct node *node,
 		     const struct payload *payload, struct error *err);
 
-/* Have the kubelet of NODE, a control plane that has joined, ask the API server beside it instead
- * of the front door from its next start on, as that of the first control plane does. */
+/* Make the kubelet of NODE, a control plane that has joined, use the API server on the same node
+ * instead of the front door from its next start on, like the kubelet of the first control plane. */
 int node_files_use_own_api(const struct profile *profile, const struct node *node,
 			   struct error *err);
 
-/* Only the names of all nodes, which change when nodes come and go. */
+/* Write only the names of all nodes, which change when nodes are added or deleted. */
 int node_files_write_hosts(const struct profile *profile, const struct node *node,
 			   struct error *err);

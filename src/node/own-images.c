@@ -1,4 +1,4 @@
-/* Images of a person's own on nodes. */
+/* The user's own images on nodes. */
 
 #include "node/own-images.h"
 
@@ -19,7 +19,7 @@
 
 #define LIST_MAX_BYTES (1 << 20)
 
-/* Where a tar says that it is one. */
+/* The offset of the magic number in a tar archive. */
 #define TAR_MAGIC_AT 257
 
 static const char step[] = "loading images";
@@ -32,16 +32,16 @@ int own_images_check(const char *path, struct error *err)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return error_because(err, &reason_usage, -EINVAL,
-				     "this host has no file '%s' that can be read", path);
+				     "'%s' is not a readable file on this host", path);
 	if (read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
 	    (memcmp(head + TAR_MAGIC_AT, "ustar", 5) == 0 || memcmp(head, "\x1f\x8b", 2) == 0))
 		return 0;
 	return error_because(err, &reason_usage, -EINVAL,
-			     "'%s' is no archive of images, as 'docker save -o FILE' writes it",
+			     "'%s' is not an image archive as written by 'docker save -o FILE'",
 			     path);
 }
 
-/* "SIZE TIME PATH" of the archive as it is now, for the caller to free; NULL if it is gone. */
+/* "SIZE TIME PATH" of the current archive, for the caller to free; NULL if it does not exist. */
 static char *describe_archive(const char *path)
 {
 	struct stat st;
@@ -66,9 +66,9 @@ static bool has_some_of(const struct strlist *loaded, const char *path)
 	return false;
 }
 
-/* containerd may have been started a moment ago. */
-static int load(const struct profile *profile, const struct node *node, const char *path,
-		struct error *err)
+/* The script waits for containerd, which may just have been started. */
+static int load_archive(const struct profile *profile, const struct node *node, const char *path,
+			struct error *err)
 {
 	static char script[] =
 #include "load-images.sh.inc"
@@ -83,7 +83,7 @@ static int load(const struct profile *profile, const struct node *node, const ch
 int own_images_load(const struct profile *profile, const struct node *node,
 		    struct observer *observer, struct error *err)
 {
-	/* In a directory that goes with the node. */
+	/* In a directory that is removed with the node. */
 	cleanup_free char *dir = node_dir(profile, node);
 	cleanup_free char *list = xasprintf("%s/images", dir);
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -99,12 +99,12 @@ int own_images_load(const struct profile *profile, const struct node *node,
 		cleanup_free char *now = describe_archive(path);
 
 		if (!now && !has_some_of(&loaded, path))
-			log_warning("'%s' is gone, so node '%s' does not get its images", path,
+			log_warning("'%s' is missing, so node '%s' does not get its images", path,
 				    node->name);
 		if (!now || strlist_has(&loaded, now))
 			continue;
 		observe_begin(observer, step, node->name);
-		r = load(profile, node, path, err);
+		r = load_archive(profile, node, path, err);
 		if (r == 0)
 			r = file_make_dirs(dir, 0755, err);
 		if (r == 0) {

@@ -1,18 +1,16 @@
-/*
- * Images of a person's own on nodes: archives of this host, as `docker save` writes them or in the
- * layout of OCI, also compressed by gzip.
- */
+/* The user's own images on nodes: archives on this host, as written by `docker save` or in the OCI
+ * layout, optionally compressed with gzip. */
 #pragma once
 
 #include "base/observer.h"
 #include "record/profile.h"
 
-/* -EINVAL with reason_usage unless PATH is an archive of this host. */
+/* -EINVAL with reason_usage unless PATH is an image archive on this host. */
 int own_images_check(const char *path, struct error *err);
 
 /*
- * Have NODE of PROFILE, which runs, load the archives that it has not loaded as they are now.  One
- * that is gone meanwhile is no error for who has it, and a warning for others.
+ * Load the archives of PROFILE on NODE, which runs, unless it has loaded their current version.  An
+ * archive that no longer exists is ignored if NODE has loaded it before; else a warning is logged.
  */
 int own_images_load(const struct profile *profile, const struct node *node,
 		    struct observer *observer, struct error *err);

@@ -10,7 +10,7 @@
 #include "node/cluster-node.h"
 #include "record/spec.h"
 
-/* How a file of ours begins; others are left alone. */
+/* The first line of our files; others are left alone. */
 #define DIR        "/etc/containerd/certs.d"
 #define MOST_NAMES 1000
 #define OURS       "# Written by manykube at every start.\n"
@@ -31,8 +31,8 @@ void registries_list(const struct profile *profile, struct strlist *ret_names)
 	}
 }
 
-/* Whether URL's host is one whose certificate need not be right.  Without TLS there is none, and
- * containerd would try TLS if anything were said about it. */
+/* Whether the certificate of URL's host is not verified.  Without TLS there is no certificate, and
+ * containerd would try TLS if skip_verify were set. */
 static bool is_insecure(const struct profile *profile, const char *url)
 {
 	const char *host = strstr(url, "://") + 3;
@@ -43,7 +43,7 @@ static bool is_insecure(const struct profile *profile, const char *url)
 
 char *registries_text(const struct profile *profile, const char *name)
 {
-	/* Docker's own registry answers at another name than its images have. */
+	/* Docker's registry has another host name than its images. */
 	bool is_docker = strcmp(name, "docker.io") == 0;
 	struct strbuf out = STRBUF_INIT;
 	const char *word;
@@ -60,7 +60,7 @@ char *registries_text(const struct profile *profile, const char *name)
 		if (is_insecure(profile, mirror.value))
 			strbuf_add(&out, "  skip_verify = true\n");
 	}
-	/* As Docker does it: TLS with any certificate, else none at all. */
+	/* Like Docker: TLS with any certificate, or else plain HTTP. */
 	if (strlist_has(&profile->insecure_registries, name))
 		strbuf_addf(&out,
 			    "[host.\"https://%s\"]\n  skip_verify = true\n[host.\"http://%s\"]\n",
@@ -68,8 +68,9 @@ char *registries_text(const struct profile *profile, const char *name)
 	return strbuf_take(&out);
 }
 
-/* Remove what an earlier start wrote about registries that are not among NAMES. */
-static int remove_old(const struct cluster_node *at, const struct strlist *names, struct error *err)
+/* Remove the files of an earlier start for registries that are not in NAMES. */
+static int remove_stale(const struct cluster_node *at, const struct strlist *names,
+			struct error *err)
 {
 	const struct node_files *files = at->driver->files;
 	cleanup_with(strlist_release) struct strlist there = STRLIST_INIT;
@@ -85,7 +86,7 @@ static int remove_old(const struct cluster_node *at, const struct strlist *names
 		    files->read(&at->spec, file, 0, 65536, &text, NULL) < 0 ||
 		    strncmp(text.text, OURS, strlen(OURS)) != 0)
 			continue;
-		/* Without it the directory says nothing. */
+		/* Without the file, its directory has no effect. */
 		r = files->remove(&at->spec, file, err);
 	}
 	return r;
@@ -100,7 +101,7 @@ int registries_write(const struct profile *profile, const struct node *node, str
 
 	registries_list(profile, &names);
 	if (r == 0)
-		r = remove_old(&at, &names, err);
+		r = remove_stale(&at, &names, err);
 	strlist_for_each(name, &names) {
 		cleanup_free char *file = xasprintf(DIR "/%s/hosts.toml", name);
 		cleanup_free char *text = registries_text(profile, name);

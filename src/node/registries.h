@@ -1,16 +1,15 @@
-/*
- * Where containerd on a node gets images from: mirrors, and registries without proper
- * certificates.  containerd reads these files at every pull, so they may change at any time.
- */
+/* Where containerd on a node gets images from: mirrors, and registries without valid certificates.
+ * containerd reads these files at every pull, so they may change at any time. */
 #pragma once
 
 #include "record/profile.h"
 
-/* Write NODE's etc/containerd/certs.d as PROFILE says; files of other people in there are kept. */
+/* Write NODE's etc/containerd/certs.d for PROFILE; files there that manykube did not write are
+ * kept. */
 int registries_write(const struct profile *profile, const struct node *node, struct error *err);
 
-/* The names of all registries that PROFILE says something about. */
+/* The names of all registries that PROFILE configures. */
 void registries_list(const struct profile *profile, struct strlist *ret_names);
 
-/* What containerd is told about the registry NAME, for the caller to free. */
+/* The containerd configuration for the registry NAME, for the caller to free. */
 char *registries_text(const struct profile *profile, const char *name) must_check;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Kill the programs of Kubernetes, or containerd, that are called as the arguments say.
+# Kill the programs of Kubernetes, or containerd, whose names are the arguments.
 
 for process in /proc/[0-9]*; do
 	for name; do

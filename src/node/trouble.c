@@ -1,4 +1,4 @@
-/* What keeps a node from coming up. */
+/* Detection of nodes that will never come up. */
 
 #include "node/trouble.h"
 
@@ -12,7 +12,7 @@
 #include "driver/agent-state.h"
 #include "node/cluster-node.h"
 
-/* A kubelet that was killed comes back at once; one that can't work ends each time. */
+/* A kubelet that was killed runs again after one restart; one that cannot work exits every time. */
 #define RESTARTS_MOST 4
 #define LOG_BYTES     16384
 #define WORDS_MOST    400
@@ -35,20 +35,20 @@ char *trouble_last_words(const char *text)
 	return best ? xstrndup(best, WORDS_MOST) : NULL;
 }
 
-/* What can be done; of a node that never joined there is nothing to lose. */
-static int hint_at(const struct node *node, struct error *err)
+/* Add a hint on what to do; a node that has never joined can simply be deleted. */
+static int hint_at_remedy(const struct node *node, struct error *err)
 {
 	if (node->phase == NODE_PLANNED && !node->primary)
 		return error_hint(
 			err, -EIO,
-			"'manykube logs %s --service=kubelet' has all that it said; if its "
-			"settings are wrong, 'manykube node delete %s', for it has never "
-			"joined, and add it with others",
+			"'manykube logs %s --service=kubelet' shows its whole log; if its "
+			"settings are wrong, run 'manykube node delete %s' (it has never "
+			"joined) and add it with other settings",
 			node->name, node->name);
 	return error_hint(
 		err, -EIO,
-		"'manykube logs %s --service=kubelet' has all that it said; if its settings are "
-		"wrong, correct what 'manykube config view' prints and apply that: 'manykube "
+		"'manykube logs %s --service=kubelet' shows its whole log; if its settings are "
+		"wrong, edit the output of 'manykube config view' and apply it: 'manykube "
 		"apply -f FILE'",
 		node->name);
 }
@@ -66,7 +66,7 @@ int trouble_check_node(const struct profile *profile, const struct node *node, s
 	    at.driver->files->read_state(&at.spec, &text, NULL) < 0)
 		return 0;
 	agent_state_parse(text.text, &state);
-	/* What a node that does not run has left behind says nothing of now. */
+	/* The state file of a node that does not run is out of date. */
 	if (agent_state_failures(&state, "kubelet") < RESTARTS_MOST ||
 	    at.driver->query(&at.spec) != NODE_RUNNING)
 		return 0;
@@ -74,9 +74,9 @@ int trouble_check_node(const struct profile *profile, const struct node *node, s
 					 NULL);
 	words = log.len ? trouble_last_words(log.text) : NULL;
 	(void)error_because(err, &reason_control_plane, -EIO,
-			    "the kubelet of node '%s' ends again and again: %s", node->name,
+			    "the kubelet of node '%s' keeps exiting: %s", node->name,
 			    words ? words : "its log does not say why");
-	return hint_at(node, err);
+	return hint_at_remedy(node, err);
 }
 
 int trouble_check(const struct profile *profile, const bool *part, struct error *err)

@@ -1,15 +1,14 @@
-/* What keeps a node from coming up, found out before waiting has been in vain. */
+/* Detection of nodes that will never come up, so that commands do not wait for them in vain. */
 #pragma once
 
 #include "record/profile.h"
 
-/* -EIO with reason_control_plane, and the kubelet's own last words, if the kubelet of NODE ends
- * again and again; 0 otherwise. */
+/* -EIO with reason_control_plane, quoting the kubelet's last error, if the kubelet of NODE keeps
+ * exiting; 0 otherwise. */
 int trouble_check_node(const struct profile *profile, const struct node *node, struct error *err);
 
-/* The same for the nodes of PROFILE of which PART (NULL: all), by their place, is true. */
+/* The same for all nodes of PROFILE or, if PART is not NULL, those at whose index PART is true. */
 int trouble_check(const struct profile *profile, const bool *part, struct error *err);
 
-/* The last words about a failure in the kubelet's log TEXT, for the caller to free; NULL if there
- * are none. */
+/* The last error in the kubelet's log TEXT, for the caller to free; NULL if there is none. */
 char *trouble_last_words(const char *text) must_check;

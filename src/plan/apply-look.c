@@ -1,4 +1,5 @@
-/* Changing a cluster to match a file: what there is, and whether all of it can be done. */
+/* Changing a cluster to match a file: finding the current state, and whether all changes can be
+ * applied. */
 
 #include "plan/apply-look.h"
 
@@ -14,8 +15,8 @@
 #include "record/options.h"
 #include "record/world.h"
 
-/* A frozen one does not run either, nor one that is shutting down. */
-static bool runs(const struct profile *profile, const struct node *node)
+/* Whether NODE runs.  A node that is paused or shutting down does not count. */
+static bool node_is_up(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 
@@ -27,14 +28,14 @@ static bool api_may_answer(const struct profile *profile)
 	const struct node *node;
 
 	profile_for_each_node(node, profile)
-		if (node->control_plane && node->phase == NODE_JOINED && runs(profile, node))
+		if (node->control_plane && node->phase == NODE_JOINED && node_is_up(profile, node))
 			return true;
 	return false;
 }
 
-/* A label or taint as the API has it: "key=" for "key", "key:NoSchedule" for "key=:NoSchedule"; for
- * the caller to free. */
-static char *as_api_has_it(const char *word)
+/* A label or taint as the API prints it: "key=" for "key", "key:NoSchedule" for "key=:NoSchedule";
+ * for the caller to free. */
+static char *normalize_word(const char *word)
 {
 	const char *empty = strstr(word, "=:");
 
@@ -43,14 +44,14 @@ static char *as_api_has_it(const char *word)
 	return xasprintf("%s%s", word, strpbrk(word, "=:") ? "" : "=");
 }
 
-/* Leave in WORDS only what is in LIVE. */
+/* Remove all words from WORDS that are not in LIVE. */
 static void keep_common(struct strlist *words, const struct strlist *live)
 {
 	struct strlist left = STRLIST_INIT;
 	const char *word;
 
 	strlist_for_each(word, words) {
-		cleanup_free char *there = as_api_has_it(word);
+		cleanup_free char *there = normalize_word(word);
 
 		if (strlist_has(live, there))
 			strlist_add(&left, word);
@@ -59,7 +60,7 @@ static void keep_common(struct strlist *words, const struct strlist *live)
 	*words = left;
 }
 
-/* Somebody may have taken labels and taints away; what others have put there is theirs. */
+/* Labels and taints may have been removed in the API; those that others have added are ignored. */
 static void compare_with_api(struct profile *profile)
 {
 	json_auto_t *list = NULL;
@@ -85,8 +86,9 @@ static void compare_with_api(struct profile *profile)
 	}
 }
 
-/* Where STEP stands: the cluster first, then the nodes in the file's order, then the others. */
-static size_t place_of(const struct cluster_file *file, const struct apply_step *step)
+/* The position of STEP: the cluster first, then the nodes in the order of the file, then the
+ * others. */
+static size_t step_position(const struct cluster_file *file, const struct apply_step *step)
 {
 	const struct node_options *node = step->node ? cluster_file_node(file, step->node) : NULL;
 
@@ -101,7 +103,9 @@ static void sort(const struct cluster_file *file, struct apply_plan *plan)
 		struct apply_step step = plan->steps[i];
 		size_t at = i;
 
-		for (; at > 0 && place_of(file, &plan->steps[at - 1]) > place_of(file, &step); at--)
+		for (; at > 0 &&
+		       step_position(file, &plan->steps[at - 1]) > step_position(file, &step);
+		     at--)
 			plan->steps[at] = plan->steps[at - 1];
 		plan->steps[at] = step;
 	}
@@ -120,9 +124,9 @@ void apply_look(struct profile *profile, const struct cluster_file *file, struct
 		if (node->phase == NODE_LEAVING ||
 		    (file->node_count > 0 && !cluster_file_node(file, node->name)))
 			continue;
-		/* One that runs and is no member was cut short, as was one that was to be deleted
-		 * and gets no pods any more; a start goes on with it. */
-		is_down = !runs(profile, node);
+		/* A node that runs but has not joined was interrupted; so was one that was about to
+		 * be deleted and is cordoned.  A start continues with both. */
+		is_down = !node_is_up(profile, node);
 		if (!step && (is_down || node->outdated || node->phase != NODE_JOINED ||
 			      strlist_has(&profile->drained, node->name)))
 			step = apply_plan_add(
@@ -163,16 +167,18 @@ static int check_refused(const struct cluster_file *file, const struct apply_pla
 	words = strlist_join(&all, ", ");
 	upgrade = strncmp(words, "kubernetesVersion ", strlen("kubernetesVersion ")) == 0;
 	(void)error_because(err, &reason_usage, -EINVAL,
-			    "'%s' wants what can't be changed on a cluster that exists: %s; "
-			    "nothing was done",
+			    "'%s' has changes that are not possible on an existing cluster: %s; "
+			    "nothing was changed",
 			    file->source, words);
 	if (upgrade)
-		return error_hint(err, -EINVAL,
-				  "'manykube upgrade' takes a cluster to a newer Kubernetes; then "
-				  "apply the file again");
-	return error_hint(err, -EINVAL,
-			  "have the file say what is, as 'manykube config view' prints it, or make "
-			  "another cluster of it with -p");
+		return error_hint(
+			err, -EINVAL,
+			"'manykube upgrade' upgrades a cluster to a newer Kubernetes; then "
+			"apply the file again");
+	return error_hint(
+		err, -EINVAL,
+		"change the file to match the output of 'manykube config view', or create "
+		"another cluster from it with -p");
 }
 
 static int try_removal(struct profile *twin, const struct apply_step *step, struct error *err)
@@ -185,13 +191,13 @@ static int try_removal(struct profile *twin, const struct apply_step *step, stru
 		changes = apply_step_changes(step);
 		(void)error_because(
 			err, &reason_usage, -EINVAL,
-			"node '%s' is the only control plane, so it can't be deleted%s%s%s; "
-			"nothing was done",
-			step->node, *changes ? " and made anew (" : "", changes,
+			"node '%s' is the only control plane, so it cannot be deleted%s%s%s; "
+			"nothing was changed",
+			step->node, *changes ? " and created again (" : "", changes,
 			*changes ? ")" : "");
 		return error_hint(
 			err, -EINVAL,
-			"have another control plane in the file, too, or make another cluster of "
+			"add another control plane to the file, or create another cluster from "
 			"it with -p");
 	}
 	profile_remove_node(twin, node);
@@ -207,14 +213,16 @@ static int try_addition(struct profile *twin, const struct node_options *options
 
 	if (r == 0)
 		r = kubeadm_check_patches(twin, node, err);
-	/* A payload that is yet to be got is asked when the node is made. */
+	/*
+	 * If the payload is not in the cache yet, arguments are checked when the node is created.
+	 */
 	if (r == 0 && payload_open(twin->kubernetes_version, &payload, NULL) == 0)
 		r = arguments_check(twin, node, &payload, checked, err);
 	return r < 0 ? plan_blame_file(options, r, err) : 0;
 }
 
-/* What of PLAN adds nodes, done to TWIN in the order in which it will be done; those with addresses
- * of their own first, since the others get what is free then. */
+/* Apply the steps of PLAN that add nodes to TWIN, in the order in which they will be done.  Nodes
+ * with fixed addresses come first, since the others get free ones. */
 static int try_additions(struct profile *twin, const struct cluster_file *file,
 			 const struct apply_plan *plan, struct strlist *checked, struct error *err)
 {

@@ -1,4 +1,4 @@
-/* What has to be done to change a cluster to match a file. */
+/* The steps that change a cluster to match a file. */
 
 #include "plan/apply-plan.h"
 
@@ -49,7 +49,7 @@ static void release_step(struct apply_step *step)
 	free(step->changes);
 }
 
-/* What of WANTED the list HAS not; the order does not matter. */
+/* The words of WANTED that are not in HAS; the order does not matter. */
 static void subtract(const struct strlist *wanted, const struct strlist *has, struct strlist *ret)
 {
 	const char *word;
@@ -59,23 +59,23 @@ static void subtract(const struct strlist *wanted, const struct strlist *has, st
 			strlist_add(ret, word);
 }
 
-/* What is not set is as usual, which may be a very word. */
+/* Whether two members have the same effect: an unset member equals the default. */
 static bool is_same(const struct setting *field, const void *one, const void *other)
 {
-	bool is_said = field->usual && *field->usual != '(' && field->type != SETTING_FLAG;
+	bool file_determines = field->usual && *field->usual != '(' && field->type != SETTING_FLAG;
 	bool is_number = field->type == SETTING_NUMBER;
 	unsigned long long parsed = 0;
 	unsigned number;
 	const void *usual = is_number ? (const void *)&number : &field->usual;
 
-	if (is_said && is_number)
+	if (file_determines && is_number)
 		(void)parse_number(field->usual, 0, field->most, &parsed, NULL);
 	number = (unsigned)parsed;
-	return setting_equals(field, is_said && !setting_is_set(field, one) ? usual : one,
-			      is_said && !setting_is_set(field, other) ? usual : other);
+	return setting_equals(field, file_determines && !setting_is_set(field, one) ? usual : one,
+			      file_determines && !setting_is_set(field, other) ? usual : other);
 }
 
-/* Note in STEP what differs between two members of FIELD; returns whether something does. */
+/* Add the difference between two members of FIELD to STEP; returns whether there is one. */
 static bool compare_members(const struct setting *field, const void *has, const void *wanted,
 			    const char *prefix, struct apply_step *step)
 {
@@ -95,15 +95,15 @@ static bool compare_members(const struct setting *field, const void *has, const 
 	return true;
 }
 
-/* What stays as it is unless the file says otherwise. */
-static bool is_left_open(const struct setting *field, const void *wanted)
+/* Whether FIELD keeps its value unless the file sets it. */
+static bool keeps_value(const struct setting *field, const void *wanted)
 {
 	return (field->chosen_for_you || field->type == SETTING_VERSION) &&
 	       !setting_is_set(field, wanted);
 }
 
-/* What a file of kind's says even if that is nothing. */
-static bool kind_says(const char *option)
+/* Whether a file of kind determines OPTION even if the field is missing. */
+static bool kind_determines(const char *option)
 {
 	static const char *const options[] = { "cni",
 					       "service-cluster-ip-range",
@@ -119,17 +119,17 @@ static bool kind_says(const char *option)
 	return false;
 }
 
-static bool is_said(const struct setting *field, const struct cluster_file *file)
+static bool file_determines(const struct setting *field, const struct cluster_file *file)
 {
 	return !field->option || strlist_has(&file->given, field->option) ||
-	       (file->foreign && kind_says(field->option));
+	       (file->foreign && kind_determines(field->option));
 }
 
-/* Whether FIELD is about the cluster, and FILE says what it is to be. */
+/* Whether FIELD is a setting of the cluster that FILE determines. */
 static bool is_of_cluster(const struct setting *field, const struct cluster_file *file)
 {
 	return setting_is_of_cluster(field) &&
-	       !is_left_open(field, setting_in_cluster(field, &file->options.settings));
+	       !keeps_value(field, setting_in_cluster(field, &file->options.settings));
 }
 
 bool apply_may_change(const struct setting *field)
@@ -146,7 +146,7 @@ static void compare_cluster(const struct profile *profile, const struct cluster_
 	setting_for_each(field) {
 		struct apply_step *step;
 
-		if (!is_of_cluster(field, file) || (unsaid_stays && !is_said(field, file)))
+		if (!is_of_cluster(field, file) || (unsaid_stays && !file_determines(field, file)))
 			continue;
 		step = apply_plan_add(plan, apply_may_change(field) ? APPLY_SET : APPLY_REFUSED,
 				      NULL);
@@ -163,7 +163,7 @@ void apply_plan_take(const struct cluster_file *file, struct profile *profile)
 
 	setting_for_each(field) {
 		if (!is_of_cluster(field, file) || !apply_may_change(field) ||
-		    (file->foreign && !is_said(field, file)))
+		    (file->foreign && !file_determines(field, file)))
 			continue;
 		setting_copy(field, setting_in_cluster(field, &file->options.settings),
 			     setting_in_cluster(field, &profile->settings));
@@ -172,7 +172,7 @@ void apply_plan_take(const struct cluster_file *file, struct profile *profile)
 	}
 }
 
-/* The settings that all nodes are to have, to plan nodes with. */
+/* The defaults for all nodes according to FILE, to plan nodes with. */
 static void take_defaults(const struct profile *profile, const struct cluster_file *file,
 			  bool unsaid_stays, struct profile *ret)
 {
@@ -180,7 +180,7 @@ static void take_defaults(const struct profile *profile, const struct cluster_fi
 
 	*ret = PROFILE_INIT;
 	setting_for_each(field) {
-		bool stays = unsaid_stays && !is_said(field, file);
+		bool stays = unsaid_stays && !file_determines(field, file);
 
 		if (setting_is_of_cluster(field))
 			setting_copy(field,
@@ -201,7 +201,7 @@ static enum apply_action action_of(const struct setting *field, const void *has,
 	return field->effect == SETTING_ON_RESTART ? APPLY_RESTART : APPLY_REPLACE;
 }
 
-/* Note in STEP what of NODE would be another by WANTED, of which OPTIONS were made. */
+/* Add the differences between NODE and WANTED, which was planned from OPTIONS, to STEP. */
 static void compare_settings(const struct node *node, const struct node *wanted,
 			     const struct node_options *options, struct apply_step *step)
 {
@@ -212,7 +212,7 @@ static void compare_settings(const struct node *node, const struct node *wanted,
 		const void *next;
 
 		if (!setting_is_of_node(field) || strcmp(field->name, "name") == 0 ||
-		    is_left_open(field, setting_in_node(field, &options->settings)))
+		    keeps_value(field, setting_in_node(field, &options->settings)))
 			continue;
 		has = setting_in_node(field, &node->settings);
 		next = field->type == SETTING_VERSION || field->chosen_for_you
@@ -244,7 +244,6 @@ static void compare_node(const struct node *node, const struct node_options *opt
 		step->action = APPLY_REPLACE;
 	}
 	node_release(&wanted);
-	/* Nothing differs. */
 	if (step->change_count == 0)
 		release_step(&plan->steps[--plan->count]);
 }
@@ -281,7 +280,7 @@ void apply_plan_make(const struct profile *profile, const struct cluster_file *f
 		else
 			plan_addition(&file->nodes[i], ret);
 	}
-	/* A file that names no nodes leaves those there are alone. */
+	/* A file without nodes leaves the existing ones alone. */
 	profile_for_each_node(node, profile)
 		if (file->node_count > 0 && !cluster_file_node(file, node->name))
 			(void)apply_plan_add(ret, APPLY_DELETE, node->name);
@@ -313,12 +312,12 @@ const char *apply_action_words(enum apply_action action)
 {
 	static const char *const words[] = {
 		[APPLY_SET] = "changes",
-		[APPLY_REFUSED] = "can't be changed",
+		[APPLY_REFUSED] = "cannot be changed",
 		[APPLY_ADD] = "is added",
 		[APPLY_START] = "is started",
 		[APPLY_CHANGE] = "changes",
 		[APPLY_RESTART] = "is restarted",
-		[APPLY_REPLACE] = "is deleted and made anew",
+		[APPLY_REPLACE] = "is deleted and created again",
 		[APPLY_DELETE] = "is deleted",
 	};
 

@@ -1,4 +1,4 @@
-/* What a start would make, and whether this host can: nothing is made. */
+/* Checks before a start.  Changes nothing. */
 
 #include "plan/check.h"
 
@@ -22,8 +22,8 @@ bool cluster_takes_part(const struct cluster_options *options, const struct node
 	return !options->only || strlist_has(options->only, node->name);
 }
 
-/* Nodes may promise more than there is, since how pods are placed is what people study. */
-static void warn_of_promises(unsigned cpus, uint64_t memory_bytes)
+/* Nodes may have more CPUs and memory than the host, because users study how pods are scheduled. */
+static void warn_of_overcommit(unsigned cpus, uint64_t memory_bytes)
 {
 	long host_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	long long host_bytes = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -38,7 +38,7 @@ static void warn_of_promises(unsigned cpus, uint64_t memory_bytes)
 			    (unsigned long long)(memory_bytes >> 30), host_bytes >> 30);
 }
 
-/* See that the nodes that do not run yet will find memory, and new ones disk. */
+/* Check that there is memory for the nodes that do not run yet, and disk space for new ones. */
 static int check_room(const struct profile *profile, const struct cluster_options *options,
 		      struct error *err)
 {
@@ -59,17 +59,17 @@ static int check_room(const struct profile *profile, const struct cluster_option
 						      : PROBE_WORKER_BYTES;
 		if (state == NODE_ABSENT) {
 			disk = MAX(disk, PROBE_DISK_BYTES);
-			/* It has images of its own, while others share them. */
+			/* A node with its own disk has its own images; other nodes share them. */
 			disk += node->disk_bytes ? PROBE_IMAGES_BYTES : 0;
 			cpus = MAX(cpus, node->cpus);
 			promised = MAX(promised, node->memory_bytes);
 		}
 	}
-	warn_of_promises(cpus, promised);
+	warn_of_overcommit(cpus, promised);
 	return world->room(memory, disk, err);
 }
 
-/* A delete that was begun can only be finished. */
+/* A deletion that was interrupted can only be finished. */
 static int check_leaving(const struct profile *profile, const struct cluster_options *options,
 			 struct error *err)
 {
@@ -80,14 +80,15 @@ static int check_leaving(const struct profile *profile, const struct cluster_opt
 			continue;
 		if (options->only && strlist_has(options->only, node->name)) {
 			(void)error_because(err, &reason_usage, -EINVAL,
-					    "node '%s' is half deleted", node->name);
+					    "node '%s' is partly deleted", node->name);
 			return error_hint(err, -EINVAL, "'manykube node delete %s' finishes that",
 					  node->name);
 		}
 		if (!options->only)
-			log_warning("node '%s' is half deleted and stays so: 'manykube node delete "
-				    "%s' finishes that",
-				    node->name, node->name);
+			log_warning(
+				"node '%s' is partly deleted and is not started: 'manykube node delete "
+				"%s' finishes that",
+				node->name, node->name);
 	}
 	return 0;
 }
@@ -169,8 +170,7 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 
 	if (r == 0 && profile.recovering && !options->recovering) {
 		r = error_because(err, &reason_control_plane, -EBUSY,
-				  "a recovery of cluster '%s' has begun and not ended",
-				  profile.name);
+				  "a recovery of cluster '%s' was not finished", profile.name);
 		(void)error_hint(err, r, "'manykube node recover' finishes it");
 	}
 	if (r == 0)

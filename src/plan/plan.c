@@ -1,4 +1,4 @@
-/* Planning: what a cluster will be. */
+/* Planning a cluster. */
 
 #include "plan/plan.h"
 
@@ -36,7 +36,7 @@ static int64_t last_number(const struct subnet *subnet)
 	return MIN((int64_t)LAST_NUMBER, ((int64_t)1 << (32 - subnet->prefix)) - 2);
 }
 
-/* ASKED_FOR are addresses that nodes yet to come are to have. */
+/* The first free address.  ASKED_FOR are addresses that are reserved for nodes not yet planned. */
 static int free_address(const struct profile *profile, const struct strlist *asked_for,
 			char **ret_address, int64_t *ret_number, struct error *err)
 {
@@ -64,7 +64,7 @@ static int free_address(const struct profile *profile, const struct strlist *ask
 	error_because(err, &reason_usage, -ENOSPC, "the subnet '%s' has no room for so many nodes",
 		      profile->subnet);
 	return error_hint(err, -ENOSPC,
-			  "want fewer, or give a new cluster a larger network with --subnet");
+			  "use fewer nodes, or create a new cluster with a larger --subnet");
 }
 
 static char *free_name(const struct profile *profile)
@@ -78,7 +78,7 @@ static char *free_name(const struct profile *profile)
 	}
 }
 
-/* A person's own choice of an address. */
+/* Use the address TEXT that the user chose. */
 static int take_address(const struct profile *profile, const char *text, char **ret_address,
 			int64_t *ret_number, struct error *err)
 {
@@ -94,7 +94,7 @@ static int take_address(const struct profile *profile, const char *text, char **
 	*ret_number = inet_number_of(&subnet, address);
 	if (*ret_number < FIRST_NUMBER || *ret_number > last_number(&subnet))
 		return error_because(err, &reason_usage, -ERANGE,
-				     "--static-ip: '%s' is not an address for a node in '%s'", text,
+				     "--static-ip: '%s' is not a usable node address in '%s'", text,
 				     profile->subnet);
 	if (address_is_taken(profile, text))
 		return error_because(err, &reason_usage, -EADDRINUSE,
@@ -123,10 +123,10 @@ static int choose_name(const struct profile *profile, const char *wanted, char *
 		if (node->phase == NODE_PLANNED)
 			return error_hint(
 				err, -EEXIST,
-				"that one is not finished and has other settings: 'manykube "
-				"node start %s' goes on with it",
+				"that node is not complete and has other settings: 'manykube "
+				"node start %s' continues with it",
 				wanted);
-		return error_hint(err, -EEXIST, "choose another name, or none");
+		return error_hint(err, -EEXIST, "choose another name, or omit it");
 	}
 	*ret_name = xstrdup(wanted);
 	return 0;
@@ -147,20 +147,21 @@ void plan_settings(const struct profile *profile, const struct node_options *opt
 {
 	struct cluster_settings defaults = profile->settings;
 
-	/* A version is about the node's kubelet, so it means the one of that release. */
+	/* A version selects the release of the node's kubelet, so the default kubelet binary does
+	 * not apply. */
 	if (options->kubernetes_version)
 		defaults.kubelet_binary = NULL;
 	node->worker = !node->control_plane ||
 		       (!profile->no_schedule_control_planes && !options->no_schedule);
 	settings_inherit(&defaults, &options->settings, &node->settings);
-	/* The node keeps it, whatever the default will be one day. */
+	/* Stored in the node, so that it does not change with the default. */
 	if (!node->driver)
 		setting_set_word(&node->driver, node_driver_default()->name);
 	if (!node->worker)
 		strlist_add(&node->taints, CONTROL_PLANE_TAINT);
 }
 
-/* The version that a node is to have, one of payload_versions() or the cluster's own. */
+/* The version of a node: one of payload_versions(), or the cluster's own. */
 static int choose_version(const struct profile *profile, const struct node_options *options,
 			  bool control_plane, const char **ret_version, struct error *err)
 {
@@ -171,7 +172,7 @@ static int choose_version(const struct profile *profile, const struct node_optio
 		return 0;
 	if (options->kubelet_binary)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "--kubelet-binary is a kubelet of its own version: leave out "
+				     "--kubelet-binary has a version of its own: omit "
 				     "either it or --kubernetes-version");
 	r = payload_resolve_version(options->kubernetes_version, ret_version, err);
 	return r < 0 ? r
@@ -202,13 +203,14 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 		r = inet_parse_subnet(profile->pod_subnet, &all, err);
 	if (r < 0)
 		return r;
-	/* The podCIDR goes with the address: both are given once and never change. */
+	/* The podCIDR is derived from the address: both are assigned once and never change. */
 	r = inet_nth_subnet(&all, 24, (uint64_t)(number - FIRST_NUMBER), &pods, err);
 	if (r == -ERANGE) {
-		(void)error_because(err, &reason_usage, r,
-				    "the pods' network '%s' has no room for another node: each "
-				    "takes a /24",
-				    profile->pod_subnet);
+		(void)error_because(
+			err, &reason_usage, r,
+			"the pods' network '%s' has no room for another node: each node "
+			"needs a /24",
+			profile->pod_subnet);
 		return r;
 	}
 	if (r < 0)
@@ -230,7 +232,7 @@ int plan_blame_file(const struct node_options *options, int r, struct error *err
 	if (!options->origin)
 		return r;
 	(void)error_prefix(err, r, "%s: node '%s'", options->origin, options->name);
-	/* What is wrong is in the file, not in the command line. */
+	/* The error is in the file, not on the command line. */
 	if (err && err->reason == &reason_usage)
 		err->reason = &reason_cluster_file;
 	return r;
@@ -242,8 +244,8 @@ int plan_node(struct profile *profile, const struct node_options *options, struc
 	return plan_beside(profile, options, &STRLIST_INIT, ret_node, err);
 }
 
-/* Keep in mind what the person gave of what would be found free: names of fields of a file. */
-static void note_asked(struct profile *profile, const struct cluster_options *options)
+/* Record which fields that are otherwise chosen automatically were given by the user. */
+static void record_given_fields(struct profile *profile, const struct cluster_options *options)
 {
 	const struct setting *setting;
 
@@ -264,7 +266,7 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	r = profile_dir(name, &profile->dir, err);
 	if (r < 0)
 		return r;
-	/* The subnet that was asked for is only taken over once it is known to be free. */
+	/* The requested subnet is stored only when it is known to be free. */
 	chosen.subnet = NULL;
 	choices_take_new(&chosen, profile);
 	if (!profile->kubernetes_version)
@@ -274,7 +276,7 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
 }
 
-/* An existing cluster keeps what its addresses and certificates were made for. */
+/* The address and certificate settings of an existing cluster cannot change. */
 static int plan_changes(struct profile *profile, const struct cluster_options *options,
 			struct error *err)
 {
@@ -291,13 +293,12 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 	    plan_memory(options->memory_bytes, profile->memory_bytes) != profile->memory_bytes) {
 		(void)error_because(
 			err, &reason_usage, -EINVAL,
-			"cluster '%s' exists, and 'start' does not change --cpus and --memory of its "
+			"cluster '%s' exists, and 'start' cannot change --cpus and --memory of its "
 			"nodes",
 			profile->name);
-		return error_hint(
-			err, -EINVAL,
-			"leave them out to bring the cluster up as it is; 'manykube node set "
-			"NAME' changes a node");
+		return error_hint(err, -EINVAL,
+				  "omit them to start the cluster as it is; 'manykube node set "
+				  "NAME' changes a node");
 	}
 	if (options->control_planes && options->control_planes < profile_control_planes(profile)) {
 		(void)error_because(
@@ -330,7 +331,8 @@ void plan_tell_changes(const struct profile *planned, struct observer *observer)
 		observe_note(observer, sentence);
 }
 
-/* Whether NODE was begun by asking for the same as OPTIONS do: then asking again goes on with it.
+/*
+ * Whether the incomplete NODE was planned from the same options as OPTIONS; if so, it is continued.
  */
 static bool was_begun_by(struct node *node, const struct profile *profile,
 			 const struct node_options *options)
@@ -379,7 +381,7 @@ static int plan_additions(struct profile *profile, const struct cluster_options 
 	return 0;
 }
 
-/* As many control planes and nodes as were asked for; the former come first. */
+/* Add control planes, then other nodes, up to the requested numbers. */
 static int plan_counts(struct profile *profile, const struct cluster_options *options,
 		       struct error *err)
 {
@@ -408,17 +410,18 @@ static int check_control_planes(const struct profile *profile, struct error *err
 			    "%u control planes are more than the %d that etcd advises: each write "
 			    "waits for a majority of them",
 			    profile_control_planes(profile), CONTROL_PLANES_MOST);
-	return error_hint(err, -ERANGE, "want fewer, or give --force");
+	return error_hint(err, -ERANGE, "use fewer, or use --force");
 }
 
-/* A node that joins between two versions would have to be of one of them. */
+/* No node can be added during an upgrade, because the cluster has two versions then. */
 static int check_upgrade(const struct profile *profile, size_t nodes_before, struct error *err)
 {
 	if (!profile->upgrading_from || profile->node_count <= nodes_before)
 		return 0;
-	(void)error_because(err, &reason_control_plane, -EBUSY,
-			    "cluster '%s' is between Kubernetes %s and %s, and takes no new nodes",
-			    profile->name, profile->upgrading_from, profile->kubernetes_version);
+	(void)error_because(
+		err, &reason_control_plane, -EBUSY,
+		"cluster '%s' is being upgraded from Kubernetes %s to %s; nodes cannot be added",
+		profile->name, profile->upgrading_from, profile->kubernetes_version);
 	return error_hint(err, -EBUSY, "'manykube upgrade' finishes the upgrade");
 }
 
@@ -440,11 +443,12 @@ int plan_check_ports(const struct profile *profile, const struct strlist *words,
 		profile_for_each_node(node, profile)
 			strlist_add(&known, node->name);
 		shown = strlist_join(&known, ", ");
-		(void)error_because(err, &reason_usage, -EINVAL,
-				    "port '%s' leads to node '%s', and cluster '%s' has no such "
-				    "node",
-				    word, port.node, profile->name);
-		return error_hint(err, -EINVAL, "choose one of %s, or none to reach any node",
+		(void)error_because(
+			err, &reason_usage, -EINVAL,
+			"port '%s' is forwarded to node '%s', but cluster '%s' has no such "
+			"node",
+			word, port.node, profile->name);
+		return error_hint(err, -EINVAL, "use one of %s, or omit the node to reach any",
 				  shown);
 	}
 	return 0;
@@ -469,7 +473,7 @@ int plan_profile(const char *name, const struct cluster_options *options, struct
 			: plan_changes(&profile, options, err);
 	if (r < 0)
 		return r;
-	note_asked(&profile, options);
+	record_given_fields(&profile, options);
 	nodes_before = profile.node_count;
 	before = profile_control_planes(&profile);
 	r = plan_additions(&profile, options, err);

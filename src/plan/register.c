@@ -1,4 +1,4 @@
-/* Registering a cluster of minikube's: its networks and nodes, without starting anything. */
+/* Registering a cluster of minikube: its networks and nodes, without starting anything. */
 
 #include "plan/register.h"
 
@@ -44,20 +44,21 @@ static int plan_cluster(struct import *import, const char *name, struct profile 
 	if (import->options.pod_subnet &&
 	    plan_profile(name, &import->options, ret, &is_new, &why) == 0)
 		return 0;
-	/* Others may use that network by now, minikube itself above all. */
+	/* The network may be in use meanwhile, most likely by minikube itself. */
 	if (why.reason == &reason_subnet_taken) {
-		strlist_addf(&import->warnings, "%s; another one is taken", why.text);
+		strlist_addf(&import->warnings, "%s; another one is used", why.text);
 		import->options.pod_subnet = NULL;
 	}
 	r = plan_profile(name, &import->options, ret, &is_new, err);
 	if (r < 0 && err && err->reason == &reason_port_taken)
-		(void)error_hint(err, r,
-				 "end what uses the port: the minikube cluster itself, perhaps, "
-				 "with 'minikube stop'");
+		(void)error_hint(
+			err, r,
+			"stop the program that uses the port: perhaps the minikube cluster, "
+			"with 'minikube stop'");
 	return r;
 }
 
-/* The plan has one node; it gets its name, and the others beside it. */
+/* The plan has one node: set its name, and add the others. */
 static int plan_nodes(struct import *import, struct profile *profile, struct error *err)
 {
 	int r = 0;
@@ -106,7 +107,7 @@ static int check_is_new(const char *name, struct error *err)
 
 	if (r < 0 || !file_exists(dir))
 		return r;
-	(void)error_because(err, &reason_usage, -EEXIST, "there is a cluster '%s' already", name);
+	(void)error_because(err, &reason_usage, -EEXIST, "cluster '%s' already exists", name);
 	return error_hint(err, -EEXIST, "import it under another name with -p NAME");
 }
 

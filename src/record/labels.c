@@ -1,4 +1,4 @@
-/* Labels and taints of nodes, in words and as the API has them. */
+/* Labels and taints of nodes, as words and as API objects. */
 
 #include "record/labels.h"
 
@@ -8,27 +8,28 @@
 #include "base/cleanup.h"
 #include "record/spec.h"
 
-/* "KEY-": what is in front of the last '-', for the caller to free; NULL if there is none. */
-static char *what_goes(const char *word)
+/* The key of a removal, "KEY-", without the '-', for the caller to free; NULL if WORD is no
+ * removal. */
+static char *parse_removal(const char *word)
 {
 	size_t len = strlen(word);
 
-	/* A value may end so, too. */
+	/* With '=', the '-' belongs to the value. */
 	if (len < 2 || word[len - 1] != '-' || strchr(word, '='))
 		return NULL;
 	return xstrndup(word, len - 1);
 }
 
-/* Whether WORD of a list begins with KEY and one of the characters ENDS, or is KEY. */
-static bool is_about(const char *word, const char *key, const char *ends)
+/* Whether WORD is KEY, or KEY followed by one of the characters ENDS. */
+static bool word_has_key(const char *word, const char *key, const char *ends)
 {
 	size_t len = strlen(key);
 
 	return strncmp(word, key, len) == 0 && (!word[len] || strchr(ends, word[len]));
 }
 
-/* Take out what is about KEY; EFFECT (may be NULL) must be at the end. */
-static void remove_words_about(struct strlist *list, const char *key, const char *effect)
+/* Remove the words with KEY from LIST; if EFFECT is not NULL, only those that end with it. */
+static void remove_key(struct strlist *list, const char *key, const char *effect)
 {
 	struct strlist left = STRLIST_INIT;
 	const char *word;
@@ -36,7 +37,7 @@ static void remove_words_about(struct strlist *list, const char *key, const char
 	strlist_for_each(word, list) {
 		const char *colon = strrchr(word, ':');
 
-		if (!is_about(word, key, "=:") ||
+		if (!word_has_key(word, key, "=:") ||
 		    (effect && (!colon || strcmp(colon + 1, effect) != 0)))
 			strlist_add(&left, word);
 	}
@@ -50,13 +51,13 @@ int labels_change(struct strlist *kept, const struct strlist *changes, struct er
 
 	strlist_for_each(word, changes) {
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-		cleanup_free char *gone = what_goes(word);
-		int r = spec_parse_label(gone ? gone : word, &label, err);
+		cleanup_free char *removed = parse_removal(word);
+		int r = spec_parse_label(removed ? removed : word, &label, err);
 
 		if (r < 0)
 			return error_prefix(err, r, "--label");
-		remove_words_about(kept, label.key, NULL);
-		if (!gone)
+		remove_key(kept, label.key, NULL);
+		if (!removed)
 			strlist_add(kept, word);
 	}
 	return 0;
@@ -69,18 +70,18 @@ int labels_change_taints(struct strlist *kept, const struct strlist *changes, st
 	strlist_for_each(word, changes) {
 		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-		cleanup_free char *gone = what_goes(word);
+		cleanup_free char *removed = parse_removal(word);
 		int r;
 
-		if (gone && !strchr(gone, ':')) {
-			r = spec_parse_label(gone, &label, err);
+		if (removed && !strchr(removed, ':')) {
+			r = spec_parse_label(removed, &label, err);
 			if (r == 0)
-				remove_words_about(kept, label.key, NULL);
+				remove_key(kept, label.key, NULL);
 		} else {
-			r = spec_parse_taint(gone ? gone : word, &taint, err);
+			r = spec_parse_taint(removed ? removed : word, &taint, err);
 			if (r == 0)
-				remove_words_about(kept, taint.label.key, taint.effect);
-			if (r == 0 && !gone)
+				remove_key(kept, taint.label.key, taint.effect);
+			if (r == 0 && !removed)
 				strlist_add(kept, word);
 		}
 		if (r < 0)
@@ -96,11 +97,11 @@ json_t *labels_patch(const struct strlist *changes)
 
 	strlist_for_each(word, changes) {
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-		cleanup_free char *gone = what_goes(word);
+		cleanup_free char *removed = parse_removal(word);
 
-		if (spec_parse_label(gone ? gone : word, &label, NULL) == 0)
+		if (spec_parse_label(removed ? removed : word, &label, NULL) == 0)
 			(void)json_object_set_new(labels, label.key,
-						  gone ? json_null() : json_string(label.value));
+						  removed ? json_null() : json_string(label.value));
 	}
 	return labels;
 }

@@ -1,4 +1,4 @@
-/* One node of a cluster. */
+/* The record of one node. */
 
 #include "record/node.h"
 

@@ -1,4 +1,4 @@
-/* Clusters where an earlier version kept them. */
+/* Clusters in the place where an earlier version kept them. */
 
 #include "record/old-home.h"
 
@@ -13,8 +13,8 @@
 
 #define RECORD_LIMIT (1 << 20)
 
-/* The paths that STATE/old-clusters has; -ENOENT without one. */
-static int read_record(struct strlist *ret)
+/* The paths in STATE/old-clusters; -ENOENT without that file. */
+static int read_old_clusters(struct strlist *ret)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *state = NULL;
@@ -30,7 +30,8 @@ static int read_record(struct strlist *ret)
 	return r;
 }
 
-/* Without a directory of root's for this user: who is not root acts with their own rights only. */
+/* For users without a state directory.  They are not root, so they act with their own rights only.
+ */
 static void list_in_home(struct strlist *ret)
 {
 	cleanup_free char *user = NULL;
@@ -61,7 +62,8 @@ static void list_paths(struct strlist *ret)
 		return;
 	}
 	if (!file_exists(state)) {
-		/* Root writes down what is there before it acts on any. */
+		/* Before root acts on any cluster there, state_ensure() records which of them to
+		 * trust. */
 		if (path_user(&user, NULL) < 0)
 			return;
 		profiles = xasprintf("%s/profiles", user);
@@ -69,7 +71,7 @@ static void list_paths(struct strlist *ret)
 		if (!file_exists(profiles) || state_ensure(&state, NULL) < 0)
 			return;
 	}
-	(void)read_record(ret);
+	(void)read_old_clusters(ret);
 }
 
 char *old_home_recorded(const char *name)
@@ -129,7 +131,7 @@ int old_home_forget(const char *name, struct error *err)
 	const char *path;
 	int r = path_state(&state, err);
 
-	if (r < 0 || read_record(&paths) < 0)
+	if (r < 0 || read_old_clusters(&paths) < 0)
 		return r;
 	strlist_for_each(path, &paths)
 		if (*path && strcmp(path_last_name(path), name) != 0)

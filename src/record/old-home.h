@@ -1,24 +1,27 @@
 /*
- * Clusters where an earlier version kept them: ~/.manykube/profiles/NAME, in files of the user's.
+ * Clusters in the place where an earlier version kept them: ~/.manykube/profiles/NAME, in files
+ * that belong to the user.
  *
- * A cluster that runs is used where it is; home/migrate.h moves one that does not.  The paths are
- * in STATE/old-clusters (record/state.h).  With MANYKUBE_HOME there are no such clusters.
+ * A running cluster is used where it is; home/migrate.h moves it once it is stopped.  The paths are
+ * listed in STATE/old-clusters (record/state.h).  With MANYKUBE_HOME there are no such clusters.
  */
 #pragma once
 
 #include "base/strlist.h"
 #include "record/profile.h"
 
-/* The directory of the cluster NAME, which is not in its place, for the caller to free; NULL if
- * there is none that root, if we are root, may act on. */
+/* The old directory of the cluster NAME, for the caller to free; NULL if there is none, or if the
+ * caller is root and may not act on it. */
 char *old_home_find(const char *name) must_check;
 
-/* Add the names of clusters that are not in their place to RET_NAMES. */
+/* Append the names of clusters in old directories to RET_NAMES. */
 void old_home_list(struct strlist *ret_names);
 
-/* The path in the user's home that is known for the cluster NAME, whether it exists or not; NULL if
- * none is.  The directory in which it is while it is being moved, NULL with MANYKUBE_HOME.  Both
- * for the caller to free. */
+/*
+ * old_home_recorded() returns the path in the user's home that is listed for the cluster NAME,
+ * whether it exists or not; NULL if none is listed.  old_home_moving() returns the directory that
+ * holds the cluster while it is being moved; NULL with MANYKUBE_HOME.  The caller frees both.
+ */
 char *old_home_recorded(const char *name) must_check;
 char *old_home_moving(const char *name) must_check;
 

@@ -1,12 +1,12 @@
-/* Names and ports that every part of a cluster knows. */
+/* Names and ports that every part of a cluster uses. */
 #pragma once
 
-/* The name of the front door that every node's /etc/hosts knows, and its port there. */
+/* The name of the front door in the /etc/hosts of every node, and its port there. */
 #define FRONT_DOOR_NAME "front-door.manykube.internal"
 #define FRONT_DOOR_PORT 6443
 
-/* The port on which a control plane's own API server listens. */
+/* The port of the API server on each control plane. */
 #define API_SERVER_PORT 6443
 
-/* And its member of etcd, for the API servers. */
+/* The client port of the etcd member on each control plane. */
 #define ETCD_PORT 2379

@@ -1,20 +1,19 @@
 /*
- * The profile's text: settings, by their table, and beside them one table of fields for the cluster
- * and one for its nodes, read by the parser and the printer alike.
+ * The profile as JSON text.  The table of settings, and one table each for the other fields of the
+ * cluster and of nodes, drive both the parser and the printer.
  *
- * A string that is NULL is not written, and one that is not there is read as NULL; only
- * names are required.  Keys that are not in the tables are ignored: what must not be
- * ignored by older programs raises PROFILE_FORMAT.
+ * A NULL string is not written, and a missing one is read as NULL; only names are required.  Keys
+ * that are not in the tables are ignored.  A key that older programs must not ignore requires a
+ * higher PROFILE_FORMAT.
  *
- * Formats:
+ * Format 1 is the current one.
  *
- *	0  before nodes were objects of their own: 'format' is 0 or not there, nor is 'nodes', and
- *	   what belongs to the only node stands in the cluster's object itself: "address" and
- *	   "podCidr", which must be there as must the networks, "nodeName" (node-1 unless given),
- *	   "driver" (the default one unless given), and "joined": true or false (or "phase", as
- *today). "cpus", "labels" and the like are the cluster's and the node's alike.  It is read as a
- *cluster with one primary control plane, and written in today's format: see profile_save(). 1
- *today's
+ * In format 0, nodes were no objects: 'format' is 0 or missing, and so is 'nodes'.  The fields of
+ * the only node are in the cluster's object: "address" and "podCidr", which are required like the
+ * networks, "nodeName" (default: node-1), "driver" (default: the default driver), and "joined",
+ * true or false (or "phase", as in format 1).  "cpus", "labels" and the like are settings of both
+ * the cluster and the node.  Such a record is read as a cluster with one primary control plane, and
+ * written in format 1: see profile_save().
  */
 
 #include <jansson.h>
@@ -31,11 +30,11 @@
 enum field_type {
 	FIELD_STRING,
 	FIELD_FLAG,
-	FIELD_UNSIGNED, /* unsigned */
+	FIELD_UNSIGNED,
 	FIELD_UINT64,
 	FIELD_INT64,
 	FIELD_PHASE,
-	FIELD_LIST, /* struct strlist; an empty one is not written */
+	FIELD_LIST, /* struct strlist; an empty list is not written */
 };
 
 struct field {
@@ -73,7 +72,8 @@ static const struct field node_fields[] = {
 #undef AT
 /* clang-format on */
 
-/* How SETTING of a cluster or, with OF_NODE, of a node is written; false if it is none of it. */
+/* The field of SETTING in the record of a cluster or, with OF_NODE, of a node; false if it has
+ * none. */
 static bool setting_field(const struct setting *setting, bool of_node, struct field *ret)
 {
 	static const enum field_type types[] = {
@@ -108,7 +108,7 @@ static int read_number(const struct field *field, const json_t *value, void *to,
 		return 0;
 	}
 	if (number < 0 || (field->type == FIELD_UNSIGNED && number > UINT_MAX))
-		return bad_field(err, field, "in the range of such a number");
+		return bad_field(err, field, "in the range of its type");
 	if (field->type == FIELD_UNSIGNED)
 		*(unsigned *)to = (unsigned)number;
 	else
@@ -195,11 +195,11 @@ static int read_node(const json_t *value, struct profile *profile, struct error 
 	struct node *node;
 	int r;
 
-	/* The name becomes a part of paths, so nothing else may be one. */
+	/* The name becomes part of paths, so it must be a DNS label. */
 	if (!name || !parse_is_dns_label(name))
-		return error_set(err, -EBADMSG, "'nodes' has one without a proper 'name'");
+		return error_set(err, -EBADMSG, "its 'name' is missing or not valid");
 	if (profile_find_node(profile, name))
-		return error_set(err, -EBADMSG, "'nodes' has '%s' twice", name);
+		return error_set(err, -EBADMSG, "the name '%s' is used twice", name);
 
 	node = profile_add_node(profile, name);
 	settings_release_node(&node->settings);
@@ -232,20 +232,21 @@ static int read_format(const json_t *root, json_int_t *ret_format, struct error 
 	if (!json_is_object(root))
 		return error_set(err, -EBADMSG, "this is not a JSON object");
 	if (!format && json_object_get(root, "nodes"))
-		return error_set(err, -EBADMSG, "it has no 'format', so manykube did not write it");
+		return error_set(err, -EBADMSG,
+				 "it has no 'format', so it was not written by manykube");
 	if (format && (!json_is_integer(format) || json_integer_value(format) < 0))
-		return error_set(err, -EBADMSG, "'format' is not a whole number from 0 on");
+		return error_set(err, -EBADMSG, "'format' is not a whole number of at least 0");
 	if (json_integer_value(format) > PROFILE_FORMAT)
 		return error_because(err, &reason_host_config, -ENOTSUP,
-				     "it has format %" JSON_INTEGER_FORMAT
+				     "its format is %" JSON_INTEGER_FORMAT
 				     ", but this manykube (v" MANYKUBE_VERSION
-				     ") knows formats up to %d",
+				     ") supports formats up to %d",
 				     json_integer_value(format), PROFILE_FORMAT);
 	*ret_format = json_integer_value(format);
 	return 0;
 }
 
-/* What a record of format 0 can't do without. */
+/* Check that ROOT has all fields that format 0 requires. */
 static int check_single_node(const json_t *root, struct error *err)
 {
 	static const char *const needed[] = {
@@ -256,7 +257,7 @@ static int check_single_node(const json_t *root, struct error *err)
 	const json_t *joined = json_object_get(root, "joined");
 
 	if (json_object_get(root, "nodes"))
-		return error_set(err, -EBADMSG, "'format' is 0, which has no 'nodes'");
+		return error_set(err, -EBADMSG, "'format' is 0, but it has 'nodes'");
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (!json_is_string(json_object_get(root, needed[i])))
 			return error_set(err, -EBADMSG, "'format' is %s, and '%s' is not a string",
@@ -271,7 +272,7 @@ static int check_single_node(const json_t *root, struct error *err)
 	return 0;
 }
 
-/* Make ROOT, of format 0, one of format 1: its node becomes an object of its own. */
+/* Convert ROOT from format 0 to format 1: the node becomes an object of its own. */
 static int migrate_single_node(json_t *root, struct error *err)
 {
 	const char *const usual[][2] = {
@@ -327,7 +328,8 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 	if (r < 0)
 		return r;
 	if (!profile.name || profile_check_name(profile.name, NULL) < 0)
-		return error_set(err, -EBADMSG, "'name' is not a profile's name");
+		return error_set(err, -EBADMSG,
+				 "'name' is missing or not a valid name of a cluster");
 	r = read_nodes(json_object_get(root, "nodes"), &profile, err);
 	if (r < 0)
 		return r;

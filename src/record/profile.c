@@ -22,10 +22,10 @@
 
 #define NAME_MAX_LEN 40
 
-/* A cluster of a thousand nodes has a profile of 300 KB. */
+/* The profile of a cluster with a thousand nodes has 300 KB. */
 #define PROFILE_LIMIT (16 << 20)
 
-/* How often a lock is tried again whose holder has died. */
+/* Interval between attempts to take a lock whose holder has died. */
 #define LOCK_POLL_MS 10
 
 int profile_check_name(const char *name, struct error *err)
@@ -33,7 +33,7 @@ int profile_check_name(const char *name, struct error *err)
 	if (!parse_is_dns_label(name) || strlen(name) > NAME_MAX_LEN)
 		return error_because(
 			err, &reason_usage, -EINVAL,
-			"'%s' can't name a cluster: use 1 to %d of a-z, 0-9 and '-', beginning and ending with a letter or digit",
+			"'%s' is not a valid cluster name: use 1 to %d of a-z, 0-9 and '-', beginning and ending with a letter or digit",
 			name, NAME_MAX_LEN);
 	return 0;
 }
@@ -84,7 +84,7 @@ bool profile_is_bridge_name(const char *link)
 	       link[10] == '\0';
 }
 
-/* Add whose clusters are called NAME, of other users than ours. */
+/* Append the other users who have a cluster called NAME. */
 static void find_owners(const char *name, struct strlist *ret)
 {
 	cleanup_dir DIR *stream = opendir(MANYKUBE_STATE_DIR);
@@ -105,7 +105,8 @@ static void find_owners(const char *name, struct strlist *ret)
 	strlist_sort(ret);
 }
 
-/* Whoever is root without sudo may have meant the cluster NAME of a user: say whose there is. */
+/* Root without sudo may have meant the cluster NAME of a user: the hint names the users who have
+ * one. */
 static int explain_missing(const char *name, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist owners = STRLIST_INIT;
@@ -117,21 +118,20 @@ static int explain_missing(const char *name, struct error *err)
 	if (owners.count == 0)
 		return -ENOENT;
 	shown = strlist_join(&owners, ", ");
-	return error_hint(
-		err, -ENOENT,
-		"there is one of %s: run the command with sudo as that user, or with that "
-		"variable set",
-		shown);
+	return error_hint(err, -ENOENT,
+			  "it exists for %s: run the command with sudo as that user, or set that "
+			  "variable",
+			  shown);
 }
 
-/* Where the last version of the record PATH is once more. */
-static char *copy_of(const char *path)
+/* The path of the copy of the record PATH. */
+static char *copy_path(const char *path)
 {
 	return xasprintf("%s.copy", path);
 }
 
-/* How many nodes the cluster in DIR has files of. */
-static size_t count_remains(const char *dir)
+/* The number of nodes that have files in the cluster directory DIR. */
+static size_t count_node_dirs(const char *dir)
 {
 	cleanup_free char *nodes = xasprintf("%s/nodes", dir);
 	cleanup_dir DIR *stream = opendir(nodes);
@@ -143,37 +143,36 @@ static size_t count_remains(const char *dir)
 	return count;
 }
 
-/* A damaged profile stays as it is: a person may still read it, and nothing else knows the cluster.
+/* A damaged profile is left as it is: nothing else describes the cluster, and a user may repair it.
  */
 static int explain_damage(const char *name, const char *path, int code, struct error *err)
 {
-	cleanup_free char *copy = copy_of(path);
+	cleanup_free char *copy = copy_path(path);
 
 	error_reason(err, code, &reason_host_config);
 	error_prefix(err, code, code == -ENOTSUP ? "cannot use '%s'" : "'%s' is damaged", path);
 	if (code == -ENOTSUP)
-		return error_hint(err, code, "use the manykube that made the cluster '%s'", name);
+		return error_hint(err, code,
+				  "use the version of manykube that created the cluster '%s'",
+				  name);
 	if (file_exists(copy))
 		return error_hint(err, code,
-				  "correct the file, which was left as it is; '%s' is a copy of it "
-				  "from before",
+				  "correct the file, which was not changed; '%s' is its previous "
+				  "version",
 				  copy);
 	return error_hint(
 		err, code,
-		"correct the file, which was left as it is, as are the nodes of cluster '%s'",
-		name);
+		"correct the file; the file and the nodes of cluster '%s' were not changed", name);
 }
 
-/*
- * The record PATH of the cluster NAME is gone: read the copy into TEXT, if there are nodes that it
- * tells of.  What is left without any node is the end of a delete that was interrupted.
- */
+/* The record PATH of the cluster NAME is missing.  Read its copy into TEXT if the cluster has
+ * nodes; a directory without nodes is the rest of an interrupted delete. */
 static int read_copy(const char *name, const char *dir, const char *path, struct strbuf *text,
 		     struct error *err)
 {
 	static bool warned;
-	cleanup_free char *copy = copy_of(path);
-	size_t nodes = count_remains(dir);
+	cleanup_free char *copy = copy_path(path);
+	size_t nodes = count_node_dirs(dir);
 	int r;
 
 	if (nodes == 0)
@@ -181,21 +180,19 @@ static int read_copy(const char *name, const char *dir, const char *path, struct
 	r = file_read(copy, PROFILE_LIMIT, text, NULL);
 	if (r < 0) {
 		(void)error_because(err, &reason_host_config, -EBADMSG,
-				    "the record '%s' is gone, but %zu node%s of cluster '%s' %s "
-				    "there",
-				    path, nodes, nodes == 1 ? "" : "s", name,
-				    nodes == 1 ? "is" : "are");
+				    "the record '%s' is missing, but cluster '%s' has %zu node%s",
+				    path, name, nodes, nodes == 1 ? "" : "s");
 		return error_hint(err, -EBADMSG,
-				  "put the file back from a backup; nodes and data were left as "
-				  "they are");
+				  "restore the file from a backup; nodes and data were not "
+				  "changed");
 	}
 	if (!warned)
-		log_warning("the record '%s' is gone; its copy '%s' is used", path, copy);
+		log_warning("the record '%s' is missing; using its copy '%s'", path, copy);
 	warned = true;
 	return 0;
 }
 
-/* Whether PROFILE is where profiles are, not in the home where an earlier version kept it. */
+/* Whether PROFILE is in the state directory, not in a home where an earlier version kept it. */
 static bool is_in_place(const struct profile *profile)
 {
 	cleanup_free char *profiles = NULL;
@@ -229,7 +226,7 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	if (r < 0)
 		(void)error_move(err, error_reason(&why, r, &reason_host_config), &why);
 	if (r < 0 && r != -EACCES)
-		return error_hint(err, r, "correct the file; cluster '%s' was left as it is", name);
+		return error_hint(err, r, "correct the file; cluster '%s' was not changed", name);
 	if (r < 0)
 		return r;
 
@@ -237,12 +234,13 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	if (r < 0)
 		return explain_damage(name, path, r, err);
 	if (strcmp(profile.name, name) != 0) {
-		r = error_set(err, -EBADMSG, "'name' is '%s'", profile.name);
+		r = error_set(err, -EBADMSG, "its 'name' is '%s'", profile.name);
 		profile_release(&profile);
 		return explain_damage(name, path, r, err);
 	}
 	profile.dir = take_ptr(dir);
-	/* A record in an old home is the user's, who could name what is another's there. */
+	/* A record in a home belongs to the user, who could have put the bridge of another cluster
+	 * into it. */
 	if (!is_in_place(&profile)) {
 		free(profile.bridge);
 		profile.bridge = profile_bridge_name(profile.dir);
@@ -251,7 +249,7 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	return 0;
 }
 
-/* The file of an older format becomes PATH.v0, once: an older manykube can still use it. */
+/* Keep the file of an older format as PATH.v0, which an older manykube can still use. */
 static int keep_old_format(const char *path, struct error *err)
 {
 	cleanup_free char *kept = xasprintf("%s.v0", path);
@@ -261,7 +259,7 @@ static int keep_old_format(const char *path, struct error *err)
 	return 0;
 }
 
-/* Variables of nodes may be secrets, passwords of proxies above all. */
+/* Environment variables of nodes may contain secrets, such as passwords of proxies. */
 static bool has_variables(const struct profile *profile)
 {
 	const struct node *node;
@@ -272,7 +270,7 @@ static bool has_variables(const struct profile *profile)
 	return has;
 }
 
-/* Have the directory DIR of a profile. */
+/* Create the directory DIR of a profile if it is missing. */
 static int make_dir(const char *dir, struct error *err)
 {
 	cleanup_free char *profiles = NULL;
@@ -287,7 +285,7 @@ static int make_dir(const char *dir, struct error *err)
 int profile_save(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/profile.json", profile->dir);
-	cleanup_free char *copy = copy_of(path);
+	cleanup_free char *copy = copy_path(path);
 	cleanup_free char *text = profile_print(profile);
 	mode_t mode = has_variables(profile) ? 0600 : 0644;
 	int r;
@@ -300,7 +298,8 @@ int profile_save(const struct profile *profile, struct error *err)
 	r = file_replace(path, text, strlen(text), mode, err);
 	if (r == 0)
 		r = file_put(copy, text, strlen(text), mode, err);
-	/* Where nothing else closes them, they are still for nobody else: they may have secrets. */
+	/* Both files belong to root and may contain secrets: only the user also gets read access.
+	 */
 	if (r == 0)
 		r = user_may_read(path, err);
 	return r < 0 ? r : user_may_read(copy, err);
@@ -325,7 +324,7 @@ static int list_profiles(bool with_record, struct strlist *ret_names, struct err
 		cleanup_free char *path = xasprintf("%s/profile.json", dir);
 
 		if (profile_check_name(entry->d_name, NULL) == 0 &&
-		    (!with_record || file_exists(path) || count_remains(dir) > 0))
+		    (!with_record || file_exists(path) || count_node_dirs(dir) > 0))
 			strlist_add(ret_names, entry->d_name);
 	}
 	old_home_list(ret_names);
@@ -360,9 +359,10 @@ int profile_set_active(const char *name, struct error *err)
 	error_because(err, &reason_cluster_missing, -ENOENT, "there is no cluster '%s'", name);
 	if (names.count == 0)
 		return error_hint(err, -ENOENT,
-				  "there is none yet: 'manykube start -p %s' makes it", name);
+				  "there are no clusters yet: 'manykube start -p %s' creates it",
+				  name);
 	known = strlist_join(&names, ", ");
-	return error_hint(err, -ENOENT, "there are: %s", known);
+	return error_hint(err, -ENOENT, "existing clusters: %s", known);
 }
 
 int profile_forget_active(const char *name, struct error *err)
@@ -380,8 +380,8 @@ int profile_forget_active(const char *name, struct error *err)
 	return r < 0 ? r : 0;
 }
 
-/* Locks live apart from the profiles: a refused start makes no profile, and delete can end while it
- * holds one. */
+/* Locks are not in the profile's directory: a start that is refused creates no profile, and delete
+ * removes the directory while it holds the lock. */
 static int lock_path(const char *name, char **ret_path, struct error *err)
 {
 	cleanup_free char *state = NULL;
@@ -392,8 +392,8 @@ static int lock_path(const char *name, char **ret_path, struct error *err)
 	return r;
 }
 
-/* Whether the command that took the lock is gone and only its children, which die too, still hold
- * it. */
+/* Whether the command that took the lock is gone.  Its children, which still hold it, will end
+ * soon. */
 static bool holder_has_died(const char *path)
 {
 	pid_t holder = file_lock_holder(path);
@@ -510,7 +510,8 @@ int profile_need_node(const struct profile *profile, const char *name, struct no
 	shown = strlist_join(&known, ", ");
 	(void)error_because(err, &reason_node_missing, -ENOENT, "cluster '%s' has no node '%s'",
 			    profile->name, name);
-	return error_hint(err, -ENOENT, "it has %s", known.count ? shown : "no node at all");
+	return error_hint(err, -ENOENT, "%s%s", known.count ? "its nodes: " : "it has no nodes",
+			  shown);
 }
 
 void profile_release(struct profile *profile)

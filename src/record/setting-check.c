@@ -1,4 +1,4 @@
-/* What the words of settings must be. */
+/* Checks of setting values. */
 
 #include "record/setting-check.h"
 
@@ -23,7 +23,6 @@ int setting_check_port(const char *word, struct error *err)
 	return spec_parse_port(word, &port, err);
 }
 
-/* A port of the host leads to one port of the nodes. */
 bool setting_is_same_port(const char *word, const char *other)
 {
 	struct port_spec one;
@@ -39,8 +38,8 @@ int setting_check_mount(const char *word, struct error *err)
 	int r = spec_parse_mount(word, &mount, err);
 
 	if (r == 0 && !file_exists(mount.host))
-		return error_because(err, &reason_usage, -EINVAL, "'%s': this host has no '%s'",
-				     word, mount.host);
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s': '%s' does not exist on this host", word, mount.host);
 	return r < 0 || mount.read_only ? r : mount_owner_check(mount.host, err);
 }
 
@@ -72,8 +71,7 @@ int setting_check_mirror(const char *word, struct error *err)
 	return spec_parse_mirror(word, &mirror, err);
 }
 
-/* kubeadm's fields that are ours to fill in have options of their own, or are none of a person's
- * business. */
+/* Fields of kubeadm that manykube fills in either have options of their own or cannot be set. */
 static int check_kubeadm_key(const char *word, const char *key, struct error *err)
 {
 	static const struct {
@@ -103,7 +101,7 @@ static int check_kubeadm_key(const char *word, const char *key, struct error *er
 	    (strchr(key, '-') && strcmp(key, "ignore-preflight-errors") != 0))
 		return error_because(
 			err, &reason_usage, -EINVAL,
-			"'%s': kubeadm's '%s' can't be set; fields of its "
+			"'%s': kubeadm's '%s' cannot be set; fields of its "
 			"ClusterConfiguration can, such as kubeadm.encryptionAlgorithm, "
 			"and kubeadm.ignore-preflight-errors",
 			word, key);
@@ -117,11 +115,11 @@ int setting_check_extra(const char *word, struct error *err)
 
 	if (r == 0 && strcmp(extra.component, "kubeadm") == 0)
 		r = check_kubeadm_key(word, extra.key, err);
-	/* Its image has no other program for it. */
+	/* The kube-proxy image contains no programs for other modes. */
 	if (r == 0 && strcmp(extra.component, "proxy") == 0 && strcmp(extra.key, "mode") == 0 &&
 	    strcmp(extra.value, "nftables") != 0)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': kube-proxy runs with nftables only", word);
+				     "'%s': kube-proxy supports nftables only", word);
 	return r;
 }
 
@@ -146,19 +144,19 @@ static int check_subnet(const char *word, unsigned least, unsigned most, struct 
 	return 0;
 }
 
-/* The host has one address of it, and nodes have some. */
+/* It must hold one address of the host and those of some nodes. */
 int setting_check_nodes_subnet(const char *word, struct error *err)
 {
 	return check_subnet(word, 8, 28, err);
 }
 
-/* The limits are Kubernetes' own: the API server's above, kubeadm's below. */
+/* The limits of Kubernetes: /12 of the API server, /27 of kubeadm. */
 int setting_check_services_subnet(const char *word, struct error *err)
 {
 	return check_subnet(word, 12, 27, err);
 }
 
-/* Each node takes a /24 of it. */
+/* Each node gets a /24. */
 int setting_check_pods_subnet(const char *word, struct error *err)
 {
 	return check_subnet(word, 8, 24, err);
@@ -168,7 +166,8 @@ int setting_check_program(const char *word, struct error *err)
 {
 	if (*word != '/' || access(word, X_OK) < 0)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is not a program of this host that can be run", word);
+				     "'%s' is not the absolute path of an executable on this host",
+				     word);
 	return 0;
 }
 
@@ -178,7 +177,7 @@ int setting_check_repository(const char *word, struct error *err)
 
 	if (spec_check_registry(registry, NULL) < 0 || strpbrk(word, " \t\n\"\\@"))
 		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is not a repository of images, for instance "
+				     "'%s' is not an image repository, for instance "
 				     "registry.local:5000/kubernetes",
 				     word);
 	return 0;
@@ -188,13 +187,13 @@ int setting_check_disk(uint64_t bytes, struct error *err)
 {
 	if (bytes > DISK_MOST_BYTES)
 		return error_because(err, &reason_usage, -ERANGE,
-				     "--disk-size: a disk has at most 15 TiB");
+				     "--disk-size: a disk can have at most 15 TiB");
 	if (!bytes || bytes >= DISK_LEAST_BYTES)
 		return 0;
 	(void)error_because(
 		err, &reason_resources, -ERANGE,
-		"--disk-size: a node needs at least 2 GiB, for Kubernetes alone takes 1.1");
-	return error_hint(err, -ERANGE, "give more; a number without a unit is MiB");
+		"--disk-size: a node needs at least 2 GiB, because Kubernetes alone takes 1.1 GiB");
+	return error_hint(err, -ERANGE, "use a larger size; numbers without a unit are MiB");
 }
 
 int setting_check_version(const char *word, struct error *err)
@@ -218,7 +217,7 @@ bool setting_is_open_driver(const char *name)
 
 int setting_check_driver(const char *name, struct error *err)
 {
-	/* minikube's own name for nodes that are no machines of their own. */
+	/* minikube's name for running Kubernetes without machines of its own. */
 	if (strcmp(name, "none") == 0)
 		log_warning("--driver=none is ignored: " SETTING_NO_DRIVER);
 	return setting_is_open_driver(name) ? 0 : node_driver_check(name, err);

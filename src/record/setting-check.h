@@ -1,4 +1,4 @@
-/* What the words of settings must be, beside what record/spec.h knows: -EINVAL with reason_usage.
+/* Checks of setting values beyond those of record/spec.h.  Each returns -EINVAL with reason_usage.
  */
 #pragma once
 
@@ -6,14 +6,13 @@
 
 int setting_check_port(const char *word, struct error *err);
 
-/* Whether two words of --ports are about the same port of the host, which leads to one of the
- * nodes. */
+/* Whether two words of --ports use the same port of the host. */
 bool setting_is_same_port(const char *word, const char *other);
 
-/* Also that this host has it, and that its owner can be told. */
+/* Also checks that the path exists on this host and that its owner can be determined. */
 int setting_check_mount(const char *word, struct error *err);
 
-/* minikube has --mount without a value, beside --mount-string. */
+/* For --mount without a value, as in minikube, which uses --mount-string for the value. */
 int setting_check_mount_form(const char *word, struct error *err);
 
 int setting_check_label(const char *word, struct error *err);
@@ -21,7 +20,7 @@ int setting_check_taint(const char *word, struct error *err);
 int setting_check_gate(const char *word, struct error *err);
 int setting_check_mirror(const char *word, struct error *err);
 
-/* Of all of Kubernetes' programs, or of a node's kubelet only. */
+/* Extra arguments of any Kubernetes component, or only of a node's kubelet. */
 int setting_check_extra(const char *word, struct error *err);
 int setting_check_kubelet_extra(const char *word, struct error *err);
 
@@ -29,23 +28,24 @@ int setting_check_nodes_subnet(const char *word, struct error *err);
 int setting_check_services_subnet(const char *word, struct error *err);
 int setting_check_pods_subnet(const char *word, struct error *err);
 
-/* A program of this host. */
+/* The path of an executable on this host. */
 int setting_check_program(const char *word, struct error *err);
 
 int setting_check_repository(const char *word, struct error *err);
 
-/* Of Kubernetes, as people write it. */
+/* A Kubernetes version as users write it. */
 int setting_check_version(const char *word, struct error *err);
 
-/* -ERANGE if a node can't live with a disk of so many bytes; 0 is none. */
+/* -ERANGE if a disk of BYTES is too small or too large for a node; 0 means no disk. */
 int setting_check_disk(uint64_t bytes, struct error *err);
 
 /* Why minikube's drivers are not needed. */
 #define SETTING_NO_DRIVER \
 	"nodes are made of namespaces of this host and need no driver: leave it out"
 
-/* Whether --driver=NAME leaves the choice to us: auto, or what minikube calls the lack of one. */
+/* Whether --driver=NAME leaves the choice to manykube: "auto", or minikube's words for no driver.
+ */
 bool setting_is_open_driver(const char *name);
 
-/* The same, or the name of a driver. */
+/* Accepts the words of setting_is_open_driver() and the names of drivers. */
 int setting_check_driver(const char *name, struct error *err);

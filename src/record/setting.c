@@ -1,4 +1,4 @@
-/* What is done with every setting. */
+/* Operations on settings. */
 
 #include "record/setting.h"
 
@@ -93,7 +93,7 @@ const char *setting_usual_word(const struct setting *setting)
 	return setting->usual && *setting->usual != '(' ? setting->usual : NULL;
 }
 
-/* The word MEMBER, or what it is unless given, if that is a word. */
+/* The word of MEMBER, or the default if that is a fixed word; may be NULL. */
 static const char *word_or_usual(const struct setting *setting, const void *member)
 {
 	const char *word = *(const char *const *)member;
@@ -202,8 +202,8 @@ void setting_set_word(const char **member, const char *word)
 	*member = xstrdup(word);
 }
 
-/* "max" is what is not limited. */
-static void forget_all(const struct setting *setting, void *member)
+/* Store "max" as unset. */
+static void store_max_as_unset(const struct setting *setting, void *member)
 {
 	if (setting->type == SETTING_SIZE && *(uint64_t *)member == ALL_MEMORY)
 		*(uint64_t *)member = 0;
@@ -215,7 +215,7 @@ void setting_keep(const struct setting *setting, const void *from, void *to)
 {
 	setting_copy(setting, from, to);
 	if (setting->may_be_all)
-		forget_all(setting, to);
+		store_max_as_unset(setting, to);
 }
 
 void setting_say_all(const struct setting *setting, void *member)
@@ -228,8 +228,8 @@ void setting_say_all(const struct setting *setting, void *member)
 		*(unsigned *)member = ALL_CPUS;
 }
 
-/* What is behind KEY= in TO gives way to what FROM has there. */
-static void replace_by_key(struct strlist *to, const struct strlist *from)
+/* Remove the words of TO whose key is also in FROM. */
+static void remove_replaced_keys(struct strlist *to, const struct strlist *from)
 {
 	struct strlist both = STRLIST_INIT;
 	const char *word;
@@ -258,7 +258,7 @@ static void inherit_list(const struct setting *setting, const struct strlist *de
 		return;
 	}
 	if (setting->by_key)
-		replace_by_key(to, own);
+		remove_replaced_keys(to, own);
 	if (own->count)
 		strlist_add_all(to, own->items);
 }
@@ -283,7 +283,7 @@ void settings_inherit(const struct cluster_settings *defaults, const struct node
 	}
 }
 
-/* Release what SETTING has of MEMBER. */
+/* Free the memory of MEMBER and leave it empty. */
 static void release_member(const struct setting *setting, void *member)
 {
 	if (setting_is_list(setting))

@@ -1,12 +1,12 @@
 /*
- * Settings of clusters and nodes: one table, and what is done with every row of it.
+ * Settings of clusters and nodes: one table, and the operations on every row of it.
  *
- * The options of commands, the environment's variables and the keys of `config`, the file that
- * describes a cluster, its schema and `config explain`, the record on disk, what nodes inherit and
- * what `apply` compares all go by the table.  So a new setting is a member of one of the structs
- * below, a row in record/setting-table.c, and the code that uses it.
+ * The options of commands, environment variables and the keys of `config`, the file that describes
+ * a cluster, its schema and `config explain`, the record on disk, inheritance by nodes and the
+ * comparison of `apply` all use the table.  To add a setting, add a member to one of the structs
+ * below, a row to record/setting-table.c, and the code that uses it.
  *
- * The structs stand without a name in whatever has settings, so that node->cpus is a node's.
+ * The structs are anonymous members of other structs, so node->cpus is a setting of the node.
  */
 #pragma once
 
@@ -17,60 +17,60 @@
 #include "base/error.h"
 #include "base/strlist.h"
 
-/* What all nodes have unless they have their own.  Unset is 0, NULL or empty, as everywhere here;
- * words belong to the record they are in, elsewhere to the command line or file they are from. */
+/* Settings of nodes that can also be set for all nodes.  An unset member is 0, NULL or empty.  In a
+ * record, strings belong to the record; elsewhere, to the command line or file they come from. */
 struct node_defaults {
 	unsigned cpus;         /* unset: as many as the host has */
-	uint64_t memory_bytes; /* likewise */
+	uint64_t memory_bytes; /* unset: as much as the host has */
 	uint64_t disk_bytes;   /* unset: no disk of its own */
-	struct strlist labels; /* words of record/spec.h, as are the next */
+	struct strlist labels; /* words of record/spec.h, like the next two */
 	struct strlist taints;
 	struct strlist mounts;
 	struct strlist env;         /* NAME=VALUE for containerd and the kubelet */
 	unsigned max_pods;          /* unset: Kubernetes' own limit */
-	const char *kubelet_binary; /* a kubelet of this host instead of the payload's */
-	const char *base_image;     /* where /usr is from, see node/base-image.h; unset: the host */
+	const char *kubelet_binary; /* a kubelet on this host instead of the payload's */
+	const char *base_image;     /* the source of /usr, see node/base-image.h; unset: the host */
 	const char *driver;         /* its name, see driver/driver.h; unset: the default */
 };
 
 struct node_settings {
 	const char *name;
-	const char *address;            /* "192.168.39.2": given once, never changed */
+	const char *address;            /* "192.168.39.2": assigned once, never changed */
 	const char *kubernetes_version; /* "v1.36.3" */
 	struct node_defaults;
-	struct strlist extra_config;    /* of the kubelet, beside the cluster's */
+	struct strlist extra_config;    /* of the kubelet, in addition to the cluster's */
 	struct strlist feature_gates;   /* likewise */
 	struct strlist kubeadm_patches; /* words of kubeadm/kubeadm-patch.h */
 };
 
-/* Who asks for one says so apart from its value: see struct cluster_options. */
+/* Flags have no unset value; struct cluster_options records which of them were given. */
 struct cluster_flags {
 	bool offline;
 	bool keep_context;               /* leave the current context of the kubeconfig alone */
 	bool embed_certs;                /* certificates as data in the kubeconfig, not as paths */
-	bool no_schedule_control_planes; /* new control planes get no pods of people */
+	bool no_schedule_control_planes; /* new control planes get no ordinary pods */
 };
 
 struct cluster_settings {
 	const char *kubernetes_version;
-	const char *subnet;           /* "192.168.39.0/24"; the host has its .1 */
+	const char *subnet;           /* "192.168.39.0/24"; the host has the address .1 */
 	const char *pod_subnet;       /* "10.244.0.0/16" */
 	const char *service_subnet;   /* "10.96.0.0/12" */
 	const char *dns_domain;       /* "cluster.local" */
 	const char *cni;              /* "auto" or "none" */
 	const char *host_access;      /* "all", "none" or "8080,9090"; see network_host_access() */
-	const char *image_repository; /* of Kubernetes' own images; unset: the usual one */
+	const char *image_repository; /* of Kubernetes' own images; unset: the default repository */
 	unsigned api_port;            /* the front door's port on 127.0.0.1 */
-	unsigned cert_seconds;        /* how long certificates are good for; unset: a year */
-	struct strlist api_names;     /* further names and addresses in the API's certificate */
+	unsigned cert_seconds;        /* validity of certificates; unset: a year */
+	struct strlist api_names;     /* additional names and addresses in the API's certificate */
 	struct strlist api_ips;       /* likewise */
-	struct strlist extra_config;  /* words of record/spec.h, as are the next */
+	struct strlist extra_config;  /* words of record/spec.h, like the next */
 	struct strlist feature_gates;
 	struct strlist kubeadm_patches; /* words of kubeadm/kubeadm-patch.h */
 	struct strlist ports;
 	struct strlist insecure_registries;
 	struct strlist registry_mirrors;
-	struct strlist images; /* archives of this host that nodes load, see node/own-images.h */
+	struct strlist images; /* archives on this host that nodes load, see node/own-images.h */
 	union {
 		struct cluster_flags flags;
 		struct cluster_flags;
@@ -78,27 +78,27 @@ struct cluster_settings {
 	struct node_defaults;
 };
 
-/* What a file that describes a cluster begins with. */
+/* The first lines of a file that describes a cluster. */
 #define FILE_API_VERSION "manykube/v1"
 #define FILE_KIND        "Cluster"
 
-/* Of what is to be: as much as the host has, which is unset in what is kept. */
+/* In options, these mean "as much as the host has"; a record stores that as unset. */
 #define ALL_CPUS   UINT_MAX
 #define ALL_MEMORY UINT64_MAX
 
 enum setting_type {
-	SETTING_MAP, /* has the fields that are named after it: "network.subnet" is in "network" */
-	SETTING_NODES, /* a list of maps of the fields that nodes have */
+	SETTING_MAP,   /* contains the settings named after it: "network.subnet" is in "network" */
+	SETTING_NODES, /* a list of maps with the settings of nodes */
 	SETTING_WORD,
-	SETTING_PATH,    /* of this host; a relative one is beside the file */
-	SETTING_VERSION, /* of Kubernetes */
+	SETTING_PATH,    /* on this host; a relative path starts at the file's directory */
+	SETTING_VERSION, /* a version of Kubernetes */
 	SETTING_CHOICE,  /* one of `words` */
-	SETTING_FLAG,    /* bool, of struct cluster_flags */
+	SETTING_FLAG,    /* bool, in struct cluster_flags */
 	SETTING_NUMBER,  /* unsigned, from `least` to `most` */
 	SETTING_SIZE,    /* uint64_t, bytes */
 	SETTING_SECONDS, /* unsigned */
-	SETTING_WORDS,   /* struct strlist, as are the next: a list of words */
-	SETTING_PATHS,   /* the same, each a path of this host, or beginning with one */
+	SETTING_WORDS,   /* struct strlist, like the next: a list of words */
+	SETTING_PATHS,   /* the same, each a path on this host or beginning with one */
 	SETTING_PAIRS,   /* {KEY: VALUE}: words KEY=VALUE */
 	SETTING_GATES,   /* {NAME: true}: words NAME=true */
 	SETTING_EXTRA,   /* {COMPONENT: {KEY: VALUE}}: words COMPONENT.KEY=VALUE */
@@ -106,75 +106,80 @@ enum setting_type {
 	SETTING_PATCHES, /* [{kind: KIND, merge: {...}}]: words of kubeadm/kubeadm-patch.h */
 };
 
-/* What it takes to change a node's setting. */
+/* What it takes to change a setting of an existing node. */
 enum setting_effect {
-	SETTING_ANEW,    /* another node in its place */
-	SETTING_GROWING, /* a restart if there is more of it, else the same */
+	SETTING_ANEW,    /* replacing the node */
+	SETTING_GROWING, /* a restart if the value grows, else replacing the node */
 	SETTING_ON_RESTART,
-	SETTING_HELD_TO, /* a limit: what is running is held to another at once */
+	SETTING_HELD_TO, /* nothing: running processes are limited to the new value at once */
 	SETTING_AT_ONCE,
 };
 
-/* Where a setting can be given; of the file its parts, of commands `start` or `node add`. */
+/* Where a setting can be given: in which part of the file, and as an option of `start` or `node
+ * add`. */
 enum setting_place {
 	SETTING_OF_CLUSTER = 1 << 0,
 	SETTING_OF_DEFAULTS = 1 << 1, /* in "defaults", for all nodes */
 	SETTING_OF_NODE = 1 << 2,     /* in an item of "nodes" */
 };
 
-/* Whether `config` may have a value for the option of `start`. */
+/* Whether `config` may hold a default for the option of `start`. */
 enum setting_config {
-	SETTING_CONFIG_NEW, /* for clusters that are made */
-	SETTING_CONFIG_ANY, /* also for those that exist */
+	SETTING_CONFIG_NEW, /* for new clusters only */
+	SETTING_CONFIG_ANY, /* also for existing clusters */
 	SETTING_CONFIG_NONE,
 };
 
 struct setting {
-	const char *name; /* "network.subnet": in the file; of nodes' without "defaults." */
+	const char *name; /* its path in the file, "network.subnet"; without "defaults." */
 	enum setting_type type;
-	unsigned places;    /* enum setting_place */
-	const char *option; /* of `start` and `node add`, without dashes; may be NULL */
-	const char *usual;  /* what it is unless given: the very word, or "(what it is found by)" */
+	unsigned places;      /* enum setting_place */
+	const char *option;   /* of `start` and `node add`, without dashes; may be NULL */
+	const char *usual;    /* the default: a value, or "(how it is found)" in parentheses */
 	const char *example;  /* on one line */
 	const char *help;     /* lower case, no full stop; options have the same text */
 	const char *words;    /* of a choice: "auto|none" */
 	unsigned least, most; /* of a number */
-	bool may_be_all;      /* "max" is a value, too: as much as the host has */
-	bool chosen_for_you;  /* a free one is taken unless given; see profile.h */
+	bool may_be_all;      /* "max" is valid, too: as much as the host has */
+	bool chosen_for_you;  /* a free one is chosen unless given; see `asked` in profile.h */
 
-	/* What it must be: each word of it, a size; may be NULL.  Checks that need more than
+	/* Checks of a value, for a list of each word; may be NULL.  Checks that need more than
 	 * record/ knows are in describe/choices.c. */
 	int (*check)(const char *word, struct error *err);
 	int (*check_size)(uint64_t bytes, struct error *err);
-	bool (*excludes)(const char *word, const char *other); /* a list has one of both; or NULL */
+	bool (*excludes)(const char *word, const char *other); /* whether a list may not contain
+								  both words; may be NULL */
 
-	bool has_member; /* it is kept where the next say; else the reader knows what it is */
-	const char *key; /* in the record */
-	size_t cluster;  /* in struct cluster_settings, */
+	bool has_member; /* it is stored as said below; else its reader handles it */
+	const char *key; /* its key in the record */
+	size_t cluster;  /* offset in struct cluster_settings, */
 	size_t node;     /* and in struct node_settings */
 
-	bool any_time;              /* may change on an existing cluster, which it is about */
-	enum setting_effect effect; /* what it takes to change that of a node */
+	bool any_time;              /* may change on an existing cluster */
+	enum setting_effect effect; /* what it takes to change it on a node */
 
-	/* What becomes of a node's own words and those of the defaults.  CHANGE: the former change
-	 * the latter, "KEY-" takes one away; BY_KEY: KEY=VALUE replaces one; else all count. */
+	/*
+	 * How a node's own list is combined with the list of the defaults.  CHANGE: the node's
+	 * words change the defaults, "KEY-" removes one.  BY_KEY: KEY=VALUE replaces the default of
+	 * the same key.  Otherwise the lists are concatenated.
+	 */
 	int (*change)(struct strlist *kept, const struct strlist *changes, struct error *err);
 	bool by_key;
 
-	/* Of options, where the defaults will not do. */
+	/* For options that need more than the above. */
 	char letter;
 	const char *operand;
-	const char *start_help; /* of `start`, */
-	const char *node_help;  /* `node add` and `worker create`, */
-	const char *set_help;   /* `node set` */
-	bool splits;            /* words are separated by commas wherever they are given */
-	bool secret;            /* NAME=VALUE, of which no log has the value */
-	const char *instead;    /* what to do about a value that it does not take */
-	int (*check_option)(const char *word, struct error *err); /* at once, in `start` */
+	const char *start_help; /* help for `start`, */
+	const char *node_help;  /* for `node add` and `worker create`, */
+	const char *set_help;   /* and for `node set` */
+	bool splits;            /* values are separated by commas wherever they are given */
+	bool secret;            /* NAME=VALUE, whose value must not appear in logs */
+	const char *instead;    /* what to use in place of a value that is not supported */
+	int (*check_option)(const char *word, struct error *err); /* called by the parser */
 	enum setting_config config;
 };
 
-extern const struct setting setting_table[]; /* ended by one without a name */
+extern const struct setting setting_table[]; /* terminated by an entry without a name */
 
 /* Loop over the whole table with the `const struct setting *` variable SETTING. */
 #define setting_for_each(setting) for (setting = setting_table; setting->name; setting++)
@@ -183,53 +188,53 @@ extern const struct setting setting_table[]; /* ended by one without a name */
 bool setting_is_of_cluster(const struct setting *setting);
 bool setting_is_of_node(const struct setting *setting);
 
-/* The setting of the option OPTION, without dashes, at PLACE; NULL if there is none. */
+/* The setting with the option OPTION, without dashes, at PLACE; NULL if there is none. */
 const struct setting *setting_find(enum setting_place place, const char *option);
 
-/* Whether it is a struct strlist. */
+/* Whether the member of SETTING is a struct strlist. */
 bool setting_is_list(const struct setting *setting);
 
-/* The member of SETTING, which must be there. */
+/* The address of the member of SETTING, which must have one. */
 void *setting_in_cluster(const struct setting *setting, const struct cluster_settings *in);
 void *setting_in_node(const struct setting *setting, const struct node_settings *in);
 
-/* The one of FLAGS that is SETTING, which is a flag. */
+/* The address of the member of SETTING, a flag, in FLAGS. */
 bool *setting_in_flags(const struct setting *setting, const struct cluster_flags *flags);
 
-/* How it is called in messages about the command line: "--cpus"; for the caller to free. */
+/* The name of SETTING in messages about the command line: "--cpus"; for the caller to free. */
 char *setting_title(const struct setting *setting) must_check;
 
-/* Whether MEMBER has a value; no flag has. */
+/* Whether MEMBER has a value; false for flags. */
 bool setting_is_set(const struct setting *setting, const void *member);
 
-/* What SETTING is unless given, if that is always the same word; else NULL. */
+/* The default of SETTING if it is a fixed value; else NULL. */
 const char *setting_usual_word(const struct setting *setting);
 
-/* Whether two members are the same, be it that one has the usual word and the other is not set; the
- * order of words does not matter. */
+/* Whether two members have the same effect: an unset member equals the default, and the order of
+ * words does not matter. */
 bool setting_equals(const struct setting *setting, const void *one, const void *other);
 
-/* MEMBER, which is no list, as it is written in a file; NULL if it is not set, for the caller to
- * free. */
+/* MEMBER, which is not a list, as it is written in a file, for the caller to free; NULL if it is
+ * unset. */
 char *setting_print(const struct setting *setting, const void *member) must_check;
 
-/* Release what is in the member TO, and have it be as FROM, with words of its own. */
+/* Release the member TO and make it a deep copy of FROM. */
 void setting_copy(const struct setting *setting, const void *from, void *to);
 
-/* Replace a word of a record by a copy of WORD. */
+/* Replace a string of a record by a copy of WORD. */
 void setting_set_word(const char **member, const char *word);
 
-/* Like setting_copy() for a record, in which "max" is no limit at all. */
+/* Like setting_copy() into a record: "max" is stored as unset. */
 void setting_keep(const struct setting *setting, const void *from, void *to);
 
-/* The other way round: have a MEMBER of a record that is no limit ask for all there is. */
+/* The reverse: turn an unset MEMBER of a record into "max". */
 void setting_say_all(const struct setting *setting, void *member);
 
-/* Like setting_copy() where words belong to somebody else: they stay the same ones. */
+/* Like setting_copy(), but a single word is not copied and still belongs to FROM. */
 void setting_borrow(const struct setting *setting, const void *from, void *to);
 
-/* Have NODE, which has nothing yet of what can be inherited, be as DEFAULTS and its OWN settings
- * say; names, addresses and versions are not inherited. */
+/* Fill NODE, whose inheritable settings are unset, from DEFAULTS and its OWN settings; names,
+ * addresses and versions are not inherited. */
 void settings_inherit(const struct cluster_settings *defaults, const struct node_settings *own,
 		      struct node_settings *node);
 

@@ -1,4 +1,4 @@
-/* What people write for settings, one word each. */
+/* Parsing and checking of the words that users write for settings. */
 
 #include "record/spec.h"
 
@@ -11,20 +11,20 @@
 #include "base/path.h"
 #include "data/inet.h"
 
-#define NAME_MOST   63 /* of a label's name and value */
+#define NAME_MOST   63 /* limit for the name and the value of a label */
 #define PREFIX_MOST 253
 
 const char *const extra_components[] = {
 	"apiserver", "controller-manager", "etcd", "kubeadm", "kubelet", "proxy", "scheduler", NULL
 };
 
-static int wrong(struct error *err, const char *text, const char *what, const char *example)
+static int wrong_form(struct error *err, const char *text, const char *what, const char *example)
 {
 	return error_because(err, &reason_usage, -EINVAL, "'%s' is not %s, for instance %s", text,
 			     what, example);
 }
 
-/* PORT is the part of TEXT that should be one. */
+/* Parse PORT, a part of TEXT. */
 static int parse_port_number(const char *text, const char *port, unsigned *ret, struct error *err)
 {
 	unsigned long long number;
@@ -50,12 +50,13 @@ int spec_parse_port(const char *text, struct port_spec *ret, struct error *err)
 
 	if (slash && strcmp(slash, "/tcp") != 0)
 		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': only TCP can be passed on to nodes, not '%s'", text,
+				     "'%s': only TCP ports can be forwarded, not '%s'", text,
 				     slash + 1);
 	strlist_split(&parts, plain, ':');
 	if (parts.count < 1 || parts.count > 3 || strstr(plain, "::") || *plain == ':' ||
 	    plain[strlen(plain) - 1] == ':')
-		return wrong(err, text, "[ADDRESS:]HOST-PORT[:NODE-PORT][@NODE]", "8080:30080");
+		return wrong_form(err, text, "[ADDRESS:]HOST-PORT[:NODE-PORT][@NODE]",
+				  "8080:30080");
 	if (node && spec_check_node_name(node + 1, err) < 0)
 		return error_prefix(err, -EINVAL, "'%s'", text);
 	has_address = parts.count == 3 || (parts.count == 2 && strchr(parts.items[0], '.'));
@@ -71,8 +72,8 @@ int spec_parse_port(const char *text, struct port_spec *ret, struct error *err)
 	return r;
 }
 
-/* What a mount over it would take away from the node itself. */
-static bool is_the_nodes_own(const char *path)
+/* Whether a mount at PATH would hide files that the node needs. */
+static bool is_needed_by_node(const char *path)
 {
 	static const char *const own[] = { "/",      "/bin",          "/dev",     "/etc",  "/lib",
 					   "/lib64", "/opt/manykube", "/opt/cni", "/proc", "/run",
@@ -88,7 +89,7 @@ static bool is_the_nodes_own(const char *path)
 	return false;
 }
 
-/* Whether PATH is absolute and written in the shortest way, a last slash aside. */
+/* Whether PATH is absolute and has no "//", "/./" or "/../"; it may end with one slash. */
 static bool is_plain_path(const char *path)
 {
 	return path[0] == '/' && !strstr(path, "//") && !strstr(path, "/./") &&
@@ -113,22 +114,25 @@ int spec_parse_mount(const char *text, struct node_mount *ret, struct error *err
 
 	if (!colon || colon == text || !colon[1] || colon[1] == ':' ||
 	    (mode && strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0))
-		return wrong(err, text, how, "/home/me/src:/src");
+		return wrong_form(err, text, how, "/home/me/src:/src");
 	host = xstrndup(text, (size_t)(colon - text));
 	node = mode ? xstrndup(colon + 1, (size_t)(mode - colon - 1)) : xstrdup(colon + 1);
 	trim_slashes(host);
 	trim_slashes(node);
 	if (!is_plain_path(host))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': '%s' is not an absolute path of this host", text, host);
-	if (!is_plain_path(node))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s': '%s' is not an absolute path for a node", text, node);
-	if (is_the_nodes_own(node))
 		return error_because(
 			err, &reason_usage, -EINVAL,
-			"'%s': a node needs its own '%s'; mount to a directory below it or elsewhere",
-			text, node);
+			"'%s': '%s' is not an absolute path without '.' and '..' on this host",
+			text, host);
+	if (!is_plain_path(node))
+		return error_because(
+			err, &reason_usage, -EINVAL,
+			"'%s': '%s' is not an absolute path without '.' and '..' in a node", text,
+			node);
+	if (is_needed_by_node(node))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s': a node needs its own '%s'; mount to another directory",
+				     text, node);
 	*ret = (struct node_mount){
 		.host = take_ptr(host),
 		.node = take_ptr(node),
@@ -151,7 +155,7 @@ void spec_release_pair(struct pair_spec *pair)
 	*pair = PAIR_SPEC_INIT;
 }
 
-/* Split TEXT at the first '='; without one the value is "". */
+/* Split TEXT at the first '='; without one, the value is "". */
 static struct pair_spec split_pair(const char *text)
 {
 	size_t len = strcspn(text, "=");
@@ -160,7 +164,7 @@ static struct pair_spec split_pair(const char *text)
 				   .value = xstrdup(text[len] ? text + len + 1 : "") };
 }
 
-/* What Kubernetes calls a qualified name's last part, and what values are. */
+/* The syntax of label values and of the last part of a qualified name in Kubernetes. */
 static bool is_label_word(const char *text)
 {
 	size_t len = strlen(text);
@@ -205,13 +209,13 @@ static int check_label(const char *text, const struct pair_spec *label, struct e
 	if (!is_label_key(label->key))
 		return error_because(
 			err, &reason_usage, -EINVAL,
-			"'%s': '%s' can't be a key: letters, digits, '-', '_' and '.', "
-			"with a DNS name and '/' before it if need be",
+			"'%s': '%s' is not a valid key: use letters, digits, '-', '_' and '.', "
+			"with an optional prefix of a DNS name and '/'",
 			text, label->key);
 	if (!is_label_word(label->value))
 		return error_because(
 			err, &reason_usage, -EINVAL,
-			"'%s': '%s' can't be a value: up to %d letters, digits, '-', '_' and '.'",
+			"'%s': '%s' is not a valid value: use up to %d letters, digits, '-', '_' and '.'",
 			text, label->value, NAME_MOST);
 	return 0;
 }
@@ -236,8 +240,8 @@ int spec_parse_gate(const char *text, struct pair_spec *ret, struct error *err)
 	for (const char *p = gate.key; *p; p++)
 		is_name = is_name && isalnum((unsigned char)*p);
 	if (!is_name || (strcmp(gate.value, "true") != 0 && strcmp(gate.value, "false") != 0))
-		return wrong(err, text, "NAME=true or NAME=false",
-			     "InPlacePodVerticalScaling=true");
+		return wrong_form(err, text, "NAME=true or NAME=false",
+				  "InPlacePodVerticalScaling=true");
 	*ret = gate;
 	gate = PAIR_SPEC_INIT;
 	return 0;
@@ -249,7 +253,7 @@ static bool has_host(const char *url)
 			   : strncmp(url, "http://", 7) == 0 ? url + 7
 							     : "";
 
-	/* With '=' in it, it is a registry that was written as a URL, and its mirror. */
+	/* With '=', the word is a registry written as a URL, followed by its mirror. */
 	return *host && *host != '/' && !strpbrk(host, "\"\\ \t\n") &&
 	       !memchr(host, '=', strcspn(host, "/"));
 }
@@ -266,8 +270,9 @@ int spec_parse_mirror(const char *text, struct pair_spec *ret, struct error *err
 	};
 
 	if (!has_host(url) || spec_check_registry(mirror.key, NULL) < 0)
-		return wrong(err, text, "[REGISTRY=]URL of a mirror",
-			     "https://mirror.example.com or quay.io=https://mirror.example.com");
+		return wrong_form(
+			err, text, "a mirror of the form [REGISTRY=]URL",
+			"https://mirror.example.com or quay.io=https://mirror.example.com");
 	trim_slashes(mirror.value);
 	*ret = mirror;
 	mirror = PAIR_SPEC_INIT;
@@ -285,8 +290,9 @@ int spec_parse_taint(const char *text, struct taint_spec *ret, struct error *err
 	for (size_t i = 0; colon && i < ARRAY_SIZE(effects); i++)
 		known = known || strcmp(colon + 1, effects[i]) == 0;
 	if (!known)
-		return wrong(err, text, "KEY[=VALUE]:NoSchedule, PreferNoSchedule or NoExecute",
-			     "dedicated=db:NoSchedule");
+		return wrong_form(err, text,
+				  "KEY[=VALUE]:NoSchedule, PreferNoSchedule or NoExecute",
+				  "dedicated=db:NoSchedule");
 	r = spec_parse_label(label, &ret->label, err);
 	if (r == 0)
 		ret->effect = xstrdup(colon + 1);
@@ -302,7 +308,7 @@ void spec_release_taint(struct taint_spec *taint)
 
 static const char *find_component(const char *word)
 {
-	/* minikube says proxy, others say kube-proxy; both say the rest without kube-. */
+	/* kube-proxy and proxy are the same component; likewise for the others. */
 	if (strncmp(word, "kube-", 5) == 0)
 		word += 5;
 	for (const char *const *known = extra_components; *known; known++)
@@ -319,18 +325,18 @@ int spec_parse_extra(const char *text, struct extra_spec *ret, struct error *err
 	const char *known;
 
 	if (!dot || !equals || equals < dot || dot == text || equals == dot + 1)
-		return wrong(err, text, "COMPONENT.KEY=VALUE", "kubelet.max-pods=50");
+		return wrong_form(err, text, "COMPONENT.KEY=VALUE", "kubelet.max-pods=50");
 	component = xstrndup(text, (size_t)(dot - text));
 	known = find_component(component);
 	if (!known)
 		return error_because(
 			err, &reason_usage, -EINVAL,
-			"'%s': there is no component '%s'; use apiserver, controller-manager, "
+			"'%s': unknown component '%s'; use apiserver, controller-manager, "
 			"scheduler, etcd, kubelet, proxy or kubeadm",
 			text, component);
 	for (const char *p = dot + 1; p < equals; p++)
 		if (!isalnum((unsigned char)*p) && !strchr("-_.", *p))
-			return wrong(err, text, "COMPONENT.KEY=VALUE", "kubelet.max-pods=50");
+			return wrong_form(err, text, "COMPONENT.KEY=VALUE", "kubelet.max-pods=50");
 	*ret = (struct extra_spec){ .component = known,
 				    .key = xstrndup(dot + 1, (size_t)(equals - dot - 1)),
 				    .value = xstrdup(equals + 1) };
@@ -362,7 +368,7 @@ int spec_check_kubelet_argument(const char *text, struct error *err)
 	if (strcmp(extra.component, "kubelet") == 0 && !spec_is_field(extra.key))
 		return 0;
 	return error_because(err, &reason_usage, -EINVAL,
-			     "'%s': one node has only arguments of the kubelet of its own, for "
+			     "'%s': a node can only have its own arguments of the kubelet, for "
 			     "instance kubelet.max-pods=50",
 			     text);
 }
@@ -377,7 +383,8 @@ int spec_check_variable(const char *text, struct error *err)
 	for (const char *p = text; good && *p; p++)
 		good = (unsigned char)*p >= ' ';
 	return good ? 0
-		    : wrong(err, text, "NAME=VALUE of one line", "HTTP_PROXY=http://proxy:3128");
+		    : wrong_form(err, text, "NAME=VALUE on one line",
+				 "HTTP_PROXY=http://proxy:3128");
 }
 
 int spec_check_registry(const char *text, struct error *err)
@@ -387,13 +394,14 @@ int spec_check_registry(const char *text, struct error *err)
 	unsigned port;
 
 	if (!is_dns_name(host) || (colon && parse_port_number(text, colon + 1, &port, NULL) < 0))
-		return wrong(err, text, "HOST[:PORT] of a registry", "registry.local:5000");
+		return wrong_form(err, text, "a registry of the form HOST[:PORT]",
+				  "registry.local:5000");
 	return 0;
 }
 
 int spec_check_dns_name(const char *text, struct error *err)
 {
-	return is_dns_name(text) ? 0 : wrong(err, text, "a DNS name", "cluster.local");
+	return is_dns_name(text) ? 0 : wrong_form(err, text, "a DNS name", "cluster.local");
 }
 
 int spec_check_address(const char *text, struct error *err)
@@ -413,11 +421,11 @@ int spec_check_host_access(const char *text, struct error *err)
 	if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0)
 		return 0;
 	if (!*text || *text == ',' || strstr(text, ",,") || text[strlen(text) - 1] == ',')
-		return wrong(err, text, "all, none or ports", "8080,9090");
+		return wrong_form(err, text, "all, none or a list of ports", "8080,9090");
 	strlist_split(&ports, text, ',');
 	strlist_for_each(port, &ports)
 		if (*port == '0' || parse_port_number(text, port, &number, NULL) < 0)
-			return wrong(err, text, "all, none or ports", "8080,9090");
+			return wrong_form(err, text, "all, none or a list of ports", "8080,9090");
 	return 0;
 }
 
@@ -425,18 +433,20 @@ int spec_check_node_name(const char *text, struct error *err)
 {
 	if (parse_is_dns_label(text))
 		return 0;
-	return error_because(err, &reason_usage, -EINVAL,
-			     "'%s' can't name a node: use 1 to 63 of a-z, 0-9 and '-', beginning "
-			     "and ending with a letter or digit",
-			     text);
+	return error_because(
+		err, &reason_usage, -EINVAL,
+		"'%s' is not a valid node name: use 1 to 63 of a-z, 0-9 and '-', beginning "
+		"and ending with a letter or digit",
+		text);
 }
 
 int spec_check_runtime(const char *text, struct error *err)
 {
 	if (strcmp(text, "containerd") == 0 || strcmp(text, "auto") == 0)
 		return 0;
-	return error_because(err, &reason_usage, -EINVAL,
-			     "there is no '%s': nodes run containerd, with which images, pods and "
-			     "what kubectl shows are the same",
-			     text);
+	return error_because(
+		err, &reason_usage, -EINVAL,
+		"container runtime '%s' is not supported: nodes run containerd; images, pods and "
+		"the output of kubectl are the same with it",
+		text);
 }

@@ -1,4 +1,4 @@
-/* The directory of a user's clusters, which is root's. */
+/* The state directory of a user's clusters, which belongs to root. */
 
 #include "record/state.h"
 
@@ -20,16 +20,16 @@
 static int need_root(const char *state, struct error *err)
 {
 	(void)error_because(err, &reason_not_root, -EPERM,
-			    "clusters are kept in '%s', where only root may make one", state);
-	return error_hint(err, -EPERM, "run it as root, for instance with sudo");
+			    "clusters are stored in '%s', which only root may change", state);
+	return error_hint(err, -EPERM, "run the command as root, for instance with sudo");
 }
 
-/* A directory of root's, whatever the umask. */
+/* Create a directory with exactly MODE, whatever the umask. */
 static int make_root_directory(const char *path, mode_t mode, struct error *err)
 {
 	if (mkdir(path, mode) == 0 && chmod(path, mode) == 0)
 		return 0;
-	return errno == EEXIST ? 0 : error_sys(err, "cannot make the directory '%s'", path);
+	return errno == EEXIST ? 0 : error_sys(err, "cannot create the directory '%s'", path);
 }
 
 static bool is_roots_directory(int fd, const char *path)
@@ -42,14 +42,14 @@ static bool is_roots_directory(int fd, const char *path)
 
 const char *state_distrust(int fd)
 {
-	/* Of a node's directories, the one that nothing but a node has. */
+	/* The directory that only a node's driver creates, now and in earlier versions. */
 	static const char *const marks[] = { "usr-work", "tree/usr-work" };
 	int nodes = openat(fd, "nodes", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	cleanup_dir DIR *dir = nodes < 0 ? NULL : fdopendir(nodes);
 	bool is_made = false;
 	struct dirent *entry;
 
-	/* In a home of root's own, root has made all. */
+	/* In root's own home, root created everything. */
 	if (path_person_uid() == 0)
 		return NULL;
 	while (dir && (entry = readdir(dir))) {
@@ -63,10 +63,10 @@ const char *state_distrust(int fd)
 			is_made |= is_roots_directory(nodes, mark);
 		}
 	}
-	return is_made ? NULL : "root has made no node in it";
+	return is_made ? NULL : "it has no node that root created";
 }
 
-/* Add the path of each cluster in the user's home that root has made, a line each. */
+/* Append a line with the path of each cluster in the user's home that root created. */
 static void list_old_clusters(struct strbuf *out)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
@@ -82,7 +82,8 @@ static void list_old_clusters(struct strbuf *out)
 	dir = opendir(profiles);
 	if (!dir || fstat(dirfd(dir), &st) < 0 || st.st_uid != path_person_uid())
 		return;
-	/* The user may not look into nodes, and no link leads away from here. */
+	/* Back to root, because the user may not enter directories of nodes.  Links are not
+	 * followed from here on. */
 	user_leave(&rights);
 	while ((entry = readdir(dir))) {
 		cleanup_fd int fd = -1;
@@ -94,14 +95,14 @@ static void list_old_clusters(struct strbuf *out)
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		why = fd < 0 ? "it is not a directory" : state_distrust(fd);
 		if (why)
-			log_warning("'%s/%s' is no cluster any more: %s", profiles, entry->d_name,
+			log_warning("ignoring the cluster '%s/%s': %s", profiles, entry->d_name,
 				    why);
 		else
 			strbuf_addf(out, "%s/%s\n", profiles, entry->d_name);
 	}
 }
 
-/* Fill FRESH and give it the name STATE, unless somebody else was faster. */
+/* Fill the directory FRESH and rename it to STATE, unless STATE was created meanwhile. */
 static int make_state(const char *fresh, const char *state, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf old = STRBUF_INIT;
@@ -115,7 +116,7 @@ static int make_state(const char *fresh, const char *state, struct error *err)
 		r = user_may_read(fresh, err);
 	if (r == 0 && renameat2(AT_FDCWD, fresh, AT_FDCWD, state, RENAME_NOREPLACE) < 0 &&
 	    errno != EEXIST)
-		r = error_sys(err, "cannot make the directory '%s'", state);
+		r = error_sys(err, "cannot create the directory '%s'", state);
 	return r;
 }
 
@@ -133,7 +134,8 @@ int state_ensure(char **ret_path, struct error *err)
 		fresh = xasprintf("%s.new.%d", state, (int)getpid());
 		r = file_make_dirs(MANYKUBE_STATE_DIR, 0755, err);
 		if (r == 0 && chmod(MANYKUBE_STATE_DIR, 0755) < 0)
-			r = error_sys(err, "cannot open '%s' to all", MANYKUBE_STATE_DIR);
+			r = error_sys(err, "cannot make '%s' accessible to all users",
+				      MANYKUBE_STATE_DIR);
 		if (r == 0)
 			r = make_state(fresh, state, err);
 		(void)file_remove_tree(fresh, NULL);

@@ -1,10 +1,11 @@
 /*
- * The directory of a user's clusters, which is root's: see path_state().
+ * The state directory of a user's clusters, which belongs to root: see path_state().
  *
- * Only root and that user can enter /var/lib/manykube/UID.  The file old-clusters in it has the
- * paths of clusters in the user's home, where an earlier version kept them, that were there when
- * the directory was made and had nodes that root has made: one per line.  Root acts on no others
- * in a home: any process of the user could have put them there.
+ * Only root and that user can enter /var/lib/manykube/UID.  Its file old-clusters lists, one per
+ * line, the paths of clusters in the user's home, where an earlier version kept them.  It is
+ * written once, when the directory is created, and lists only clusters with nodes that root
+ * created.  Root acts on no other clusters in a home, because any process of the user could have
+ * put them there.
  */
 #pragma once
 
@@ -13,14 +14,15 @@
 #define STATE_OLD_CLUSTERS "old-clusters"
 
 /*
- * Why root can't rely on the open directory FD of a cluster in a user's home; NULL if it can: there
- * are nodes, and only root could have made them.  A user can neither make a directory of root's nor
- * put anything into one.
+ * Why root cannot trust the open directory FD of a cluster in a user's home; NULL if it can, that
+ * is if it contains nodes that only root could have created.  A user can neither create a directory
+ * owned by root nor put anything into one.
  */
 const char *state_distrust(int fd);
 
-/* Have the directory, made if missing; -EPERM with reason_not_root if only root can make it. */
+/* Create the state directory if it is missing and return its path; -EPERM with reason_not_root if
+ * only root can create it. */
 int state_ensure(char **ret_path, struct error *err);
 
-/* Have the directory NAME in it, for the caller to write to; errors are the same. */
+/* Likewise for its subdirectory NAME, which the caller can write to; errors are the same. */
 int state_make(const char *name, char **ret_path, struct error *err);

@@ -112,13 +112,13 @@ apply() {
 	assert_output_has "this would disturb pods on old, and there is no terminal"
 	sed 's/^offline.*/cni: none/' "$SHARED/edited.yaml" >"$SHARED/refused.yaml"
 	run -14 apply -f "$SHARED/refused.yaml" --prune --yes
-	assert_output_has "can't be changed on a cluster that exists: cni auto -> none; nothing was done"
+	assert_output_has "changes that are not possible on an existing cluster: cni auto -> none; nothing was changed"
 	sed 's/memory:/memroy:/' "$SHARED/edited.yaml" >"$SHARED/wrong.yaml"
 	run -18 apply -f "$SHARED/wrong.yaml" --yes
 	assert_output_has "wrong.yaml:9:28: unknown field 'memroy'; did you mean 'memory'?"
 	sed 's/name: new/&, staticIP: 10.0.0.1/' "$SHARED/edited.yaml" >"$SHARED/wrong.yaml"
 	run -18 apply -f "$SHARED/wrong.yaml" --yes
-	assert_output_has "wrong.yaml:10:3: node 'new': --static-ip: '10.0.0.1' is not an address"
+	assert_output_has "wrong.yaml:10:3: node 'new': --static-ip: '10.0.0.1' is not a usable node address"
 	run -35 apply -f "$SHARED/none.yaml"
 	run -14 apply
 	assert_equal "$(profile_get tojson)" "$before"

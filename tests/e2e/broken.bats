@@ -302,7 +302,7 @@ in_terminal() {
 
 	echo 'clusters: [' >"$file"
 	KUBECONFIG=$file run -0 manykube delete
-	assert_output_has "stays in the kubeconfig"
+	assert_output_has "cannot remove the cluster from the kubeconfig"
 	assert_equal "$(cat "$file")" 'clusters: ['
 	manykube delete -q
 }

@@ -122,7 +122,7 @@ make_damaged() {
 	assert_equal "$(manykube profile)" manykube
 	run manykube profile nowhere
 	assert_status 85
-	assert_output_has "there are: e2e-day"
+	assert_output_has "existing clusters: e2e-day"
 	assert_equal "$(manykube profile)" manykube
 	run -0 manykube profile e2e-day
 	assert_equal "$(manykube profile)" e2e-day
@@ -233,7 +233,7 @@ copying() {
 	assert_equal "$(manykube ssh node-2 uname -n)" node-2
 	run -127 manykube ssh node-9
 	assert_output_has "'node-9' was run as a command"
-	assert_output_has "it has node-1, node-2"
+	assert_output_has "its nodes: node-1, node-2"
 	run -127 manykube ssh -- node-9
 	assert_output_has "GUEST_COMMAND"
 	run script -qec "stty rows 33 cols 77; '$MANYKUBE' ssh node-2 -- stty size; exit \$?" /dev/null

@@ -162,7 +162,7 @@ stop_and_look() {
 	lost=$(primary)
 	rm -rf "$(profile_dir)/nodes/$lost"
 	run -0 manykube start
-	assert_output_has "the directory of node '$lost' is gone"
+	assert_output_has "the directory of node '$lost' is missing"
 	assert_all_ready
 	[ "$(primary)" != "$lost" ] || fail "the mark did not move"
 	assert_equal "$(members)" "node-1 node-2 node-3"

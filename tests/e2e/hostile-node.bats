@@ -77,7 +77,7 @@ assert_victim_is_well() {
 	pack_instead "ln -s $victim/file file; exec tar.real -cf - ./file"
 	run manykube cp node-2:/srv/file "$target/"
 	assert_status 80
-	assert_output_has "became something else"
+	assert_output_has "was replaced meanwhile"
 	# A directory that goes astray by links of an earlier copy.
 	pack_instead "mkdir d; ln -s $victim d/sub; exec tar.real -cf - ./d"
 	manykube cp node-2:/srv/d "$target/"

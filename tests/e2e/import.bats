@@ -70,7 +70,7 @@ refuse() {
 @test "an existing cluster is not replaced" {
 	cp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/before"
 	run -14 manykube profile import "$BATS_FILE_TMPDIR/config.json"
-	assert_output_has "there is a cluster 'e2e-import' already"
+	assert_output_has "cluster 'e2e-import' already exists"
 	cmp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/before"
 }
 
@@ -153,7 +153,7 @@ refuse() {
 	jq '.format = 7' "$record" >"$BATS_TEST_TMPDIR/newer"
 	cp "$BATS_TEST_TMPDIR/newer" "$record"
 	run -38 manykube status
-	assert_output_has "it has format 7"
+	assert_output_has "its format is 7"
 	run -38 manykube start --offline
 	cmp "$record" "$BATS_TEST_TMPDIR/newer"
 	cp "$BATS_TEST_TMPDIR/ours" "$record"

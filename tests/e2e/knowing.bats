@@ -283,7 +283,7 @@ list_secrets() {
 
 @test "without HOME the passwd entry is taken, or MANYKUBE_HOME is asked for" {
 	run -0 env -u HOME -u MANYKUBE_HOME "$MANYKUBE" doctor
-	assert_output_has "clusters are kept in '/var/lib/manykube/0'"
+	assert_output_has "clusters are stored in '/var/lib/manykube/0'"
 	# A user that the host does not know; the build may lie where only root can look.
 	cp "$MANYKUBE" "$BATS_FILE_TMPDIR/manykube"
 	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_FILE_TMPDIR/manykube"

@@ -285,7 +285,7 @@ is_shut() {
 	rm "$dir/kubeconfig"
 	run manykube kubectl get nodes
 	assert_status 38
-	assert_output_has "the kubeconfig of cluster 'e2e-look' is gone"
+	assert_output_has "the kubeconfig of cluster 'e2e-look' is missing"
 	assert_output_has "'manykube start -p e2e-look'"
 	manykube start
 	run -0 manykube kubectl get nodes

@@ -82,7 +82,7 @@ node_2_is_lost() {
 	run manykube start
 	on node-2 mv /var/lib/kubelet/kept /var/lib/kubelet/config.yaml
 	assert_status 100
-	assert_output_has "the kubelet of node 'node-2' ends again and again"
+	assert_output_has "the kubelet of node 'node-2' keeps exiting"
 	run -0 manykube start
 	assert_output_has "running and healthy"
 	run -0 manykube status
@@ -171,7 +171,7 @@ node_2_is_lost() {
 	# It runs on meanwhile, and nobody knows.
 	rm -rf "${nodes:?}/node-2"
 	run -0 manykube start
-	assert_output_has "the directory of node 'node-2' is gone: it is made anew and joins again"
+	assert_output_has "the directory of node 'node-2' is missing: it is created again and joins again"
 	assert_all_ready
 	assert_kubelet_answers node-2
 	assert_equal "$(profile_get '.nodes[].phase' | xargs)" "joined joined"
@@ -179,8 +179,8 @@ node_2_is_lost() {
 	run manykube start
 	mv "$BATS_FILE_TMPDIR/kept" "$nodes/node-1"
 	assert_status 100
-	assert_output_has "is gone, and with it the data of cluster 'e2e-mishaps'"
-	assert_output_has "put back what was there"
+	assert_output_has "is missing, and with it the data of cluster 'e2e-mishaps'"
+	assert_output_has "restore what is missing"
 	[[ $output != *delete* ]] || fail "it suggests to destroy something: $output"
 	run -0 manykube start
 	assert_output_has "running and healthy"
@@ -201,7 +201,7 @@ node_2_is_lost() {
 	RULES
 	run -70 manykube start
 	nft delete table inet "strict-e2e-mishaps"
-	assert_output_has "node 'node-1' does not reach this host at $(profile_get .gateway):6443"
+	assert_output_has "node 'node-1' cannot reach this host at $(profile_get .gateway):6443"
 	assert_output_has "accept what comes from $(profile_get .subnet)"
 	run -0 manykube start
 	assert_equal "$(identities)" "$before"

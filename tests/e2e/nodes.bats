@@ -184,18 +184,18 @@ run_alone() {
 
 	before=$(profile_get .)
 	assert_each <<-EOF
-		85|node delete node-9|it has node-1, node-2
-		85|node start node-9|it has node-1, node-2
-		85|node stop node-9|it has node-1, node-2
+		85|node delete node-9|its nodes: node-1, node-2
+		85|node start node-9|its nodes: node-1, node-2
+		85|node stop node-9|its nodes: node-1, node-2
 		14|node delete node-1|'manykube node add -p $MANYKUBE_PROFILE --control-plane'
 		14|node add node-2|has a node 'node-2' already
-		14|node add Node|can't name a node
+		14|node add Node|is not a valid node name
 		14|node add a --name=b|'a' and 'b'
 		14|node add a --count=2|for one node
 		14|node add --memory=banana|banana
 		14|node add --cpus=0|--cpus
 		14|node add --count=0|--count
-		14|node add --static-ip=10.99.0.7|not an address for a node
+		14|node add --static-ip=10.99.0.7|not a usable node address
 		14|node add --static-ip=$(profile_get '.nodes[1].address')|another node has
 		14|node add --mount=/no/such/dir:/x|/no/such/dir
 		14|node add --taint=wrong|--taint
@@ -204,7 +204,7 @@ run_alone() {
 		14|node set node-2 --taint=only=d/b:NoSchedule|--taint
 		14|node set node-2|nothing to change
 		23|node set node-2 --memory=100m|512 MiB
-		85|node set node-9 --label=a=b|it has node-1, node-2
+		85|node set node-9 --label=a=b|its nodes: node-1, node-2
 		14|node add --label=a=b=c:|--label
 		23|node add --memory=100m|512 MiB
 		23|worker create small --memory=100m|512 MiB

@@ -92,7 +92,7 @@ limit_of() {
 		--offline --dry-run --feature-gates=Nonsense=true
 	assert_start_refused 14 "kube-apiserver: unknown flag: --nonsense" \
 		--offline --dry-run --extra-config=apiserver.nonsense=1
-	assert_start_refused 14 "port '8080:30080@node-2' leads to node 'node-2'" \
+	assert_start_refused 14 "port '8080:30080@node-2' is forwarded to node 'node-2'" \
 		--offline --dry-run --ports=8080:30080@node-2
 	manykube config init >"$file"
 	printf 'offline: true\nfeatureGates: {Nonsense: true}\n' >>"$file"
@@ -136,9 +136,9 @@ limit_of() {
 }
 
 @test "a name that can't name a cluster is refused" {
-	assert_start_refused 14 "can't name a cluster" -p Bad_Name --offline
-	assert_start_refused 14 "can't name a cluster" -p ../escape --offline
-	assert_start_refused 14 "can't name a cluster" -p '' --offline
+	assert_start_refused 14 "is not a valid cluster name" -p Bad_Name --offline
+	assert_start_refused 14 "is not a valid cluster name" -p ../escape --offline
+	assert_start_refused 14 "is not a valid cluster name" -p '' --offline
 }
 
 @test "an invalid subnet is refused" {
@@ -229,7 +229,7 @@ has_cpusets() {
 @test "a node is let off its limits at once, and a file can say so" {
 	run manykube start --cpus=max
 	assert_status 14
-	assert_output_has "'start' does not change --cpus"
+	assert_output_has "'start' cannot change --cpus"
 	manykube node set node-1 --cpus=max --memory=no-limit
 	assert_equal "$(kubectl get node node-1 -o jsonpath='{.status.capacity.cpu}')" \
 		"$(getconf _NPROCESSORS_ONLN)"

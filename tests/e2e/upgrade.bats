@@ -108,7 +108,7 @@ kept() {
 @test "a half upgraded cluster takes neither nodes nor another version" {
 	run manykube node add
 	assert_status 100
-	assert_output_has "is between Kubernetes $OLD and $NEW"
+	assert_output_has "is being upgraded from Kubernetes $OLD to $NEW"
 	run manykube upgrade --kubernetes-version=$OLD
 	assert_status 100
 	assert_output_has "can only be finished"

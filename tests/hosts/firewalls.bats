@@ -79,7 +79,7 @@ assert_works() {
 	run manykube doctor
 	assert_output_has "nftables table 'inet strict' drops traffic by default"
 	run -70 manykube start
-	assert_output_has "does not reach this host at"
+	assert_output_has "cannot reach this host at"
 	assert_output_has "nftables: inet strict"
 	nft add rule inet strict input iifname '"mk*"' accept
 	nft add rule inet strict forward iifname '"mk*"' accept

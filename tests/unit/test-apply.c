@@ -193,7 +193,7 @@ TEST(nothing_is_to_be_done_for_what_there_is)
 	ASSERT_STR(same, "the cluster changes: network.ports +8080:30080\n"
 			 "node 'a' is restarted: cpus max -> 1, taints "
 			 "+node-role.kubernetes.io/control-plane:NoSchedule, env +A=b\n"
-			 "node 'b' is deleted and made anew: maxPods 110 -> 20\n"
+			 "node 'b' is deleted and created again: maxPods 110 -> 20\n"
 			 "node 'w1' changes: memory 1g -> 2g, labels +tier=db -tier=web\n"
 			 "node 'w2' changes: cpus 2 -> max, taints +x=y:NoExecute\n"
 			 "node 'w4' is added: role worker\n"
@@ -318,26 +318,29 @@ TEST(what_can_not_be_done_as_a_whole_is_not_begun)
 
 	free(begin_round(0));
 	ASSERT_INT(make_cluster(), 0);
-	assert_refused(HEAD "cni: none\nnetwork: {dnsDomain: x.y}\n",
-		       "can't be changed on a cluster that exists: cni auto -> none, "
-		       "network.dnsDomain cluster.local -> x.y; nothing was done");
+	assert_refused(
+		HEAD "cni: none\nnetwork: {dnsDomain: x.y}\n",
+		"has changes that are not possible on an existing cluster: cni auto -> none, "
+		"network.dnsDomain cluster.local -> x.y; nothing was changed");
 	assert_refused(
 		HEAD "nodes:\n- {role: control-plane, name: a}\n"
 		     "- {role: worker, name: w1, staticIP: 10.9.9.9}\n",
-		"f.yaml:7:3: node 'w1': --static-ip: '10.9.9.9' is not an address for a node");
+		"f.yaml:7:3: node 'w1': --static-ip: '10.9.9.9' is not a usable node address");
 	assert_refused(HEAD "nodes:\n- {role: control-plane, name: a}\n"
 			    "- {role: control-plane, name: b}\n"
 			    "- {role: worker, name: w2, staticIP: 192.168.39.6}\n"
 			    "- {role: worker, name: w3, staticIP: 192.168.39.5}\n",
 		       "another node has '192.168.39.6'");
-	assert_refused(HEAD "network: {ports: [\"8080:30080@w7\"]}\n"
-			    "nodes:\n- {role: control-plane, name: a}\n",
-		       "f.yaml: port '8080:30080@w7' leads to node 'w7', and cluster 'test' has no "
-		       "such node");
+	assert_refused(
+		HEAD "network: {ports: [\"8080:30080@w7\"]}\n"
+		     "nodes:\n- {role: control-plane, name: a}\n",
+		"f.yaml: port '8080:30080@w7' is forwarded to node 'w7', but cluster 'test' has no "
+		"such node");
 	/* Of two control planes one may be made anew, but not the last one. */
 	ASSERT_OK(apply_text(same, &usual, &err));
-	assert_refused(anew, "node 'a' is the only control plane, so it can't be deleted and made "
-			     "anew (maxPods 110 -> 5)");
+	assert_refused(anew,
+		       "node 'a' is the only control plane, so it cannot be deleted and created "
+		       "again (maxPods 110 -> 5)");
 }
 
 TEST(control_planes_can_be_others_than_before)

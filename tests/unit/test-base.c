@@ -80,9 +80,9 @@ TEST(a_dir_with_all_that_nodes_need_is_accepted)
 TEST(what_is_missing_is_named)
 {
 	make_base();
-	assert_refused("nowhere", "this host has no");
+	assert_refused("nowhere", "does not exist on this host");
 	assert_refused("base/etc", "no directory 'usr'");
-	assert_refused("base/etc/hello", "can't be unpacked");
+	assert_refused("base/etc/hello", "cannot unpack");
 	ASSERT_INT(base_check("relative", NULL), -EINVAL);
 	ASSERT_INT(base_check("/dev/null", NULL), -EINVAL);
 	ASSERT_INT(base_check("/proc/self/exe", NULL), -EINVAL);
@@ -198,7 +198,7 @@ TEST(a_dir_is_used_where_it_is_and_missed_when_it_is_gone)
 	ASSERT_OK(base_make(&profile, &profile.nodes[0], &err));
 	ASSERT_OK(file_remove_tree(base, &err));
 	ASSERT_INT(base_make(&profile, &profile.nodes[0], &why), -ENOENT);
-	ASSERT(strstr(why.text, "the base of node 'node-1'"));
+	ASSERT(strstr(why.text, "the base image of node 'node-1'"));
 	free((void *)(uintptr_t)take_ptr(profile.nodes[1].base_image));
 	ASSERT_OK(base_make(&profile, &profile.nodes[1], &err));
 }

@@ -161,7 +161,7 @@ static bool warned_of_authority(void)
 	ASSERT_OK(profile_load("test", &profile, &err));
 	path = xasprintf("%s/logs/last-start.log", profile.dir);
 	ASSERT_OK(file_read(path, 1 << 20, &text, &err));
-	return strstr(text.text, "make a new cluster before that");
+	return strstr(text.text, "create a new cluster before that");
 }
 
 TEST(of_an_authority_that_ends_people_are_warned)

@@ -639,7 +639,7 @@ TEST(a_pod_that_can_not_be_moved_is_named_with_the_reason)
 	fake_world_add("pod:node-2:ReplicaSet:web");
 	fake_world_add("budget:web");
 	ASSERT_INT(drain_second_because(&why), -EBUSY);
-	ASSERT(strstr(why.text, "pod 'default/web' can't be evicted: it would violate"));
+	ASSERT(strstr(why.text, "cannot evict pod 'default/web': it would violate"));
 }
 
 TEST(a_paused_node_or_control_plane_is_not_drained_but_named_at_once)

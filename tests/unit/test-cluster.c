@@ -290,7 +290,7 @@ TEST(a_port_may_only_lead_to_a_node_that_the_cluster_has)
 	strlist_add(&options.ports, "8080:30080@node-4");
 	ASSERT_INT(cluster_start("test", &options, NULL, &outcome, &why), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
-	ASSERT(strstr(why.text, "'8080:30080@node-4' leads to node 'node-4'"));
+	ASSERT(strstr(why.text, "'8080:30080@node-4' is forwarded to node 'node-4'"));
 	ASSERT(strstr(why.hint, "node-1, node-2, node-3"));
 	assert_no_trace();
 	strlist_release(&options.ports);

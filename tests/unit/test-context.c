@@ -136,7 +136,7 @@ static void assert_made_again(int code, const char *text, const struct error *wh
 	ASSERT_INT(code == 0, false);
 	ASSERT(why->reason == &reason_host_config);
 	ASSERT(strstr(why->text, text));
-	ASSERT_STR(error_advice(why), "'manykube start' makes it again");
+	ASSERT_STR(error_advice(why), "'manykube start' writes it again");
 }
 
 TEST(a_started_cluster_whose_kubeconfig_is_lost_was_started)
@@ -153,7 +153,7 @@ TEST(a_started_cluster_whose_kubeconfig_is_lost_was_started)
 	primary->phase = NODE_JOINED;
 	primary->address = xstrdup("127.0.0.1");
 	ASSERT_INT(unlink(own), 0);
-	assert_made_again(context_update(&profile, &gone), "is gone", &gone);
+	assert_made_again(context_update(&profile, &gone), "is missing", &gone);
 	ASSERT_OK(file_put(own, "{", 1, 0600, &err));
 	assert_made_again(context_update(&profile, &damaged), "is damaged", &damaged);
 	/* Whether the API server runs can't be said. */

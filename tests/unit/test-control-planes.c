@@ -565,14 +565,14 @@ TEST(what_is_only_paused_is_not_recovered)
 	ASSERT_INT(cluster_pause(&profile, &profile.nodes[1], true, NULL, NULL), 1);
 	ASSERT_INT(cluster_pause(&profile, &profile.nodes[2], true, NULL, NULL), 1);
 	ASSERT_INT(cluster_choose_survivor(&profile, NULL, &survivor, &why), -EBUSY);
-	ASSERT_STR(error_advice(&why), "'manykube unpause' lets the paused ones go on");
+	ASSERT_STR(error_advice(&why), "'manykube unpause' resumes the paused ones");
 	error_clear(&why);
 	ASSERT_INT(cluster_may_leave(&profile, &profile.nodes[0], &why), -EAGAIN);
-	ASSERT_STR(error_advice(&why), "'manykube unpause' lets the paused ones go on");
+	ASSERT_STR(error_advice(&why), "'manykube unpause' resumes the paused ones");
 	error_clear(&why);
 	ASSERT_INT(cluster_pause(&profile, &profile.nodes[2], false, NULL, NULL), 1);
 	ASSERT_INT(cluster_may_leave(&profile, &profile.nodes[0], &why), -EAGAIN);
-	ASSERT_STR(error_advice(&why), "'manykube unpause' lets the paused ones go on");
+	ASSERT_STR(error_advice(&why), "'manykube unpause' resumes the paused ones");
 }
 
 TEST(a_lost_control_plane_is_let_go_only_by_force)

@@ -242,8 +242,8 @@ TEST(an_archive_with_a_link_in_the_place_of_the_source_is_refused)
 	make("to/d/old", "old", 0644);
 	/* A file, new and there already. */
 	pack_instead("ln -sf ../victim/secret a; exec /bin/tar -cf - ./a");
-	copy_fails("from/a", "to", -EBADMSG, "something else");
-	copy_fails("from/a", "to/new", -EBADMSG, "something else");
+	copy_fails("from/a", "to", -EBADMSG, "was replaced meanwhile");
+	copy_fails("from/a", "to/new", -EBADMSG, "was replaced meanwhile");
 	ASSERT_INT(readlink(at("to/a"), target, sizeof(target)), -1);
 	/* A directory that is added to. */
 	pack_instead("ln -sf ../../victim d; exec /bin/tar -cf - ./d");

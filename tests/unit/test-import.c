@@ -361,6 +361,6 @@ TEST(a_registered_cluster_has_the_nodes_and_is_not_replaced)
 	ASSERT(warns(&import, "the mount '/none/such:/x' is left out"));
 	ASSERT(warns(&import, "nodes have new addresses: main "));
 	ASSERT_INT(import_register(&import, "demo", &made, &why), -EEXIST);
-	ASSERT_STR(why.text, "there is a cluster 'demo' already");
+	ASSERT_STR(why.text, "cluster 'demo' already exists");
 	ASSERT(why.reason == &reason_usage);
 }

@@ -417,6 +417,6 @@ TEST(changes_that_can_not_be_made_are_named)
 			    "[{\"op\": \"remove\", \"path\": \"/nowhere\"}]}");
 	cluster.kubeadm_patches = words;
 	ASSERT_INT(kubeadm_check_patches(&cluster, &node, &why), -EINVAL);
-	assert_has(why.text, "a change of KubeletConfiguration does not fit it: operation 1: there "
+	assert_has(why.text, "cannot apply a patch to KubeletConfiguration: operation 1: there "
 			     "is no '/nowhere' in it");
 }

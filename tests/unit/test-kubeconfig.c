@@ -226,9 +226,9 @@ TEST(what_is_no_kubeconfig_is_refused_with_its_place)
 		{ "- a\n", "1:1: this is not a kubeconfig" },
 		{ "clusters: 5\n", "1:11: this is not a list" },
 		{ "clusters: {a: b}\n", "1:11: this is not a list" },
-		{ "clusters: []\nclusters: []\n", "2:11: this list is here twice" },
+		{ "clusters: []\nclusters: []\n", "2:11: this list is defined twice" },
 		{ "a: b\n---\nc: d\n", "2:1: this is a second document" },
-		{ "current-context: [x]\n", "1:18: this is not a context's name" },
+		{ "current-context: [x]\n", "1:18: this is not the name of a context" },
 		{ "\xff\xfe", "1:1: this is not UTF-8" },
 	};
 

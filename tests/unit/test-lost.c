@@ -132,7 +132,7 @@ TEST(without_the_only_control_plane_the_data_is_said_to_be_gone)
 	lose("node-1");
 	assert_refused(
 		-ENOENT,
-		"is gone, and with it the data of cluster 'test': node 'node-1' was its only "
+		"is missing, and with it the data of cluster 'test': node 'node-1' was its only "
 		"control plane",
 		"node-1");
 	assert_profile(FIRST "; " SECOND);

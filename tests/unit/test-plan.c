@@ -100,7 +100,7 @@ TEST(a_name_must_be_a_free_dns_label)
 	plan_first(&profile, "10.244.0.0/16");
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_refused(&profile, &(struct node_options){ .name = wrong[i] }, -EINVAL,
-			       "can't name a node");
+			       "is not a valid node name");
 	assert_refused(&profile, &(struct node_options){ .name = "node-1" }, -EEXIST,
 		       "has a node 'node-1' already");
 }
@@ -205,8 +205,8 @@ TEST(a_cluster_goes_to_the_next_minor_version_at_most_and_never_back)
 		{ "v1.35.4", "v1.36.3", NULL, NULL },
 		{ "v1.35.9", "v1.36.0", NULL, NULL },
 		{ "v1.99.0", "v1.100.1", NULL, NULL },
-		{ "v1.36.10", "v1.36.9", "can't be downgraded", "--kubernetes-version=v1.36.9" },
-		{ "v1.36.3", "v1.35.4", "can't be downgraded", "start -p NAME" },
+		{ "v1.36.10", "v1.36.9", "cannot be downgraded", "--kubernetes-version=v1.36.9" },
+		{ "v1.36.3", "v1.35.4", "cannot be downgraded", "start -p NAME" },
 		{ "v1.34.0", "v1.36.3", "no minor version may be skipped", "=v1.35.4' first" },
 		{ "v1.35.4", "v1.37.0", "no minor version may be skipped", "=v1.36.3' first" },
 		{ "v1.90.0", "v1.92.0", "no minor version may be skipped", NULL },

@@ -111,12 +111,12 @@ TEST(errors_name_the_key)
 	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"subnet\": 5}", &why), -EBADMSG);
 	ASSERT_STR(why.text, "'subnet' is not a string");
 	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"cpus\": -1}", &why), -EBADMSG);
-	ASSERT_STR(why.text, "'cpus' is not in the range of such a number");
+	ASSERT_STR(why.text, "'cpus' is not in the range of its type");
 	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"cpus\": 1.5}", &why), -EBADMSG);
 	ASSERT_STR(why.text, "'cpus' is not a whole number");
 	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"name\": \"y\"}", &why), -EBADMSG);
 	ASSERT_INT(parse("{\"format\": 1}", &why), -EBADMSG);
-	ASSERT_STR(why.text, "'name' is not a profile's name");
+	ASSERT_STR(why.text, "'name' is missing or not a valid name of a cluster");
 	ASSERT_INT(parse("{\"format\": 1, \"name\": \"x\", \"nodes\": [{\"name\": \"a\", "
 			 "\"phase\": \"lost\"}]}",
 			 &why),
@@ -129,7 +129,7 @@ TEST(errors_name_the_key)
 			 "{\"name\": \"a\"}]}",
 			 &why),
 		   -EBADMSG);
-	ASSERT_STR(why.text, "nodes[1]: 'nodes' has 'a' twice");
+	ASSERT_STR(why.text, "nodes[1]: the name 'a' is used twice");
 	ASSERT_INT(parse("[]", &why), -EBADMSG);
 	ASSERT_INT(parse("", &why), -EBADMSG);
 }
@@ -139,8 +139,8 @@ TEST(a_newer_format_is_refused_by_its_number)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	ASSERT_INT(parse("{\"format\": 2, \"name\": \"x\"}", &why), -ENOTSUP);
-	ASSERT_STR(why.text, "it has format 2, but this manykube (v" MANYKUBE_VERSION
-			     ") knows formats up to 1");
+	ASSERT_STR(why.text, "its format is 2, but this manykube (v" MANYKUBE_VERSION
+			     ") supports formats up to 1");
 	ASSERT(why.reason == &reason_host_config);
 }
 
@@ -197,11 +197,11 @@ TEST(half_a_profile_is_not_taken_for_one_of_the_single_node_format)
 	ASSERT_INT(parse("{\"name\": \"x\"}", &why), -EBADMSG);
 	ASSERT_STR(why.text, "'format' is missing, and 'kubernetesVersion' is not a string");
 	ASSERT_INT(parse("{\"name\": \"x\", \"nodes\": []}", &why), -EBADMSG);
-	ASSERT_STR(why.text, "it has no 'format', so manykube did not write it");
+	ASSERT_STR(why.text, "it has no 'format', so it was not written by manykube");
 	ASSERT_INT(parse(SINGLE ", \"format\": 0, \"nodes\": []}", &why), -EBADMSG);
-	ASSERT_STR(why.text, "'format' is 0, which has no 'nodes'");
+	ASSERT_STR(why.text, "'format' is 0, but it has 'nodes'");
 	ASSERT_INT(parse(SINGLE ", \"format\": -1}", &why), -EBADMSG);
-	ASSERT_STR(why.text, "'format' is not a whole number from 0 on");
+	ASSERT_STR(why.text, "'format' is not a whole number of at least 0");
 	ASSERT_INT(parse(SINGLE ", \"nodeName\": \"../x\"}", &why), -EBADMSG);
 	ASSERT_INT(parse(SINGLE ", \"nodeName\": 5}", &why), -EBADMSG);
 	ASSERT_STR(why.text, "'nodeName' is not a string");
@@ -300,7 +300,7 @@ TEST(nodes_without_their_record_are_no_new_cluster)
 	ASSERT_INT(unlink(copy), 0);
 	ASSERT_INT(profile_load("dev", &loaded, &why), -EBADMSG);
 	ASSERT(strstr(why.text, path));
-	ASSERT(strstr(why.text, "1 node of cluster 'dev' is there"));
+	ASSERT(strstr(why.text, "cluster 'dev' has 1 node"));
 	ASSERT(why.reason == &reason_host_config);
 }
 
@@ -406,13 +406,13 @@ TEST(only_a_cluster_that_exists_can_be_the_active_one)
 
 	use_fresh_home();
 	ASSERT_INT(profile_set_active("dev", &why), -ENOENT);
-	ASSERT_STR(why.hint, "there is none yet: 'manykube start -p dev' makes it");
+	ASSERT_STR(why.hint, "there are no clusters yet: 'manykube start -p dev' creates it");
 	make_profile("dev", &profile);
 	ASSERT_OK(profile_save(&profile, &err));
 	ASSERT_OK(profile_set_active("dev", &err));
 	ASSERT_INT(profile_set_active("other", &why), -ENOENT);
 	ASSERT(why.reason == &reason_cluster_missing);
-	ASSERT_STR(why.hint, "there are: dev");
+	ASSERT_STR(why.hint, "existing clusters: dev");
 	assert_active("dev");
 }
 

@@ -102,7 +102,7 @@ TEST(extra_config_names_its_component)
 	ASSERT_STR(extra.key, "node-labels");
 	ASSERT_STR(extra.value, "a=b,c=d");
 	ASSERT_INT(spec_parse_extra("kubelt.v=1", &extra, &why), -EINVAL);
-	ASSERT(strstr(why.text, "there is no component 'kubelt'"));
+	ASSERT(strstr(why.text, "unknown component 'kubelt'"));
 	ASSERT_INT(spec_parse_extra("kubelet.=1", &extra, NULL), -EINVAL);
 	ASSERT_INT(spec_parse_extra("kubelet.v", &extra, NULL), -EINVAL);
 	ASSERT_INT(spec_parse_extra("v=1", &extra, NULL), -EINVAL);
@@ -173,7 +173,8 @@ TEST(a_wrong_choice_is_named_by_its_option)
 	struct cluster_options options = { 0 };
 
 	options.mounts = (struct strlist){ ARGV("/no/such/directory:/x"), 1 };
-	assert_choice_refused(&options, "--mount: '/no/such/directory:/x': this host has no");
+	assert_choice_refused(
+		&options, "--mount: '/no/such/directory:/x': '/no/such/directory' does not exist");
 	options = (struct cluster_options){ .service_subnet = "10.0.0.0/8" };
 	assert_choice_refused(&options, "--service-cluster-ip-range: '10.0.0.0/8' is too large");
 	options = (struct cluster_options){ .pod_subnet = "10.0.0.0/25" };
@@ -346,7 +347,7 @@ TEST(nodes_reach_all_nothing_or_ports_of_the_host)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		ASSERT_INT(spec_check_host_access(bad[i], NULL), -EINVAL);
 	ASSERT_INT(spec_check_host_access("some", &err), -EINVAL);
-	ASSERT_STR(err.text, "'some' is not all, none or ports, for instance 8080,9090");
+	ASSERT_STR(err.text, "'some' is not all, none or a list of ports, for instance 8080,9090");
 }
 
 TEST(there_is_one_runtime_of_containers)

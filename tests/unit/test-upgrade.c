@@ -218,13 +218,13 @@ TEST(a_half_upgraded_cluster_takes_no_nodes_and_no_other_version)
 	begin_upgrade(dir);
 	assert_versions(NEW " (" OLD ") " OLD " " OLD);
 	ASSERT_INT(start_with((struct cluster_options){ .nodes = 3 }, &why), -EBUSY);
-	ASSERT_STR(why.text, "cluster 'test' is between Kubernetes " OLD " and " NEW
-			     ", and takes no new nodes");
+	ASSERT_STR(why.text, "cluster 'test' is being upgraded from Kubernetes " OLD " to " NEW
+			     "; nodes cannot be added");
 	ASSERT_INT(start_with((struct cluster_options){ .add = &worker, .add_count = 1 }, NULL),
 		   -EBUSY);
 	ASSERT_INT(upgrade_to(OLD, &other), -EBUSY);
-	ASSERT_STR(other.text, "an upgrade of cluster 'test' from " OLD " to " NEW
-			       " has begun and can only be finished");
+	ASSERT_STR(other.text, "the unfinished upgrade of cluster 'test' from " OLD " to " NEW
+			       " can only be finished");
 	assert_versions(NEW " (" OLD ") " OLD " " OLD);
 	ASSERT_INT(upgrade_to(NEW, NULL), 0);
 	ASSERT_INT(start_with((struct cluster_options){ .nodes = 3 }, NULL), 0);
