@@ -1,16 +1,16 @@
-# The front for people; meson does the building.
+# Shortcuts for common tasks; meson does the building.
 #
-#	make            build/manykube, with the programs that it needs beside it
-#	make up         install what is missing, build, and start a cluster of three nodes
-#	make test       all tests, the end-to-end ones on real clusters included
-#	make test ONLY=e2e/network   only what matches
-#	make test-fresh only 'make up' on a machine that has never seen manykube; FROM=source builds
-#	                Kubernetes there, which takes a quarter of an hour
-#	make test-hosts tests on other kinds of hosts, guests of QEMU; ONLY=short for a part
-#	make fuzz       have libFuzzer look for input that breaks parsers; ONLY=yaml SECONDS=600
-#	make bench      measure starts, memory and disk, beside the by-the-book way
-#	make docs       write docs/commands.md, docs/exit-codes.md and those of a cluster's file
-#	make install    PREFIX=/usr/local DESTDIR=; make uninstall removes it again
+#	make            build manykube and its helper programs in build/
+#	make up         install missing packages, build, and start a cluster of three nodes
+#	make test       run all tests, including end-to-end tests on real clusters
+#	make test ONLY=e2e/network   run only matching tests
+#	make test-fresh test 'make up' in a minimal Debian; FROM=source builds Kubernetes there, which
+#	                takes a quarter of an hour
+#	make test-hosts test on other kinds of hosts, in QEMU guests; ONLY=short runs one scenario
+#	make fuzz       run libFuzzer on the parsers; ONLY=yaml SECONDS=600
+#	make bench      measure start times, memory and disk space, compared with plain kubeadm
+#	make docs       generate docs/commands.md, docs/exit-codes.md, docs/cluster-file.md and its schema
+#	make install    install to PREFIX=/usr/local in DESTDIR=; make uninstall removes the files
 #	make deb        build/manykube_VERSION_ARCH.deb
 
 PREFIX ?= /usr/local
@@ -19,13 +19,13 @@ ONLY ?=
 FROM ?= download
 SECONDS ?= 60
 
-# Nodes need root.  PATH is kept for Go, which sudo would not find.
+# Nodes need root.  PATH is passed on so that Go is found under sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo 'sudo -E env "PATH=$$PATH"')
 
 all: build/build.ninja
 	@ninja -C build
 
-# What clusters need, without the tests.
+# The programs for clusters, without tests.
 programs: build/build.ninja
 	@ninja -C build manykube manykube-agent manykube-pause
 
@@ -55,7 +55,7 @@ test-fresh: deps
 	@$(MAKE) --no-print-directory programs
 	@$(SUDO) tests/fresh/run.sh $(FROM)
 
-# Apart from the others: what is emulated takes its time.
+# Not part of 'test', because emulation is slow.
 test-hosts:
 	@tools/deps.sh test hosts
 	@$(MAKE) --no-print-directory all
@@ -80,13 +80,13 @@ clang: build-clang/build.ninja
 format:
 	git ls-files -co --exclude-standard -- 'src/*.[ch]' 'tests/*.[ch]' | xargs clang-format -i
 
-# What the program knows of itself; a test fails if it is not up to date.
+# Generated documentation; a test fails if it is out of date.
 docs: all
 	@for name in commands exit-codes cluster-file; do \
 		env -i MANYKUBE_HOME=/nonexistent build/manykube __docs $$name >docs/$$name.md || exit; done
 	@env -i MANYKUBE_HOME=/nonexistent build/manykube __docs cluster-schema >docs/schema/cluster.json
 
-# As root, build as the one who did before: no file of root's is left among theirs.
+# As root, build as the owner of build/, so that no files owned by root are left there.
 BUILDER := $(shell [ "$$(id -u)" != 0 ] || [ ! -d build ] || [ "$$(stat -c %u build)" = 0 ] || \
 	stat -c 'setpriv --reuid=%u --regid=%g --clear-groups' build)
 
@@ -104,7 +104,7 @@ uninstall: installable
 	@rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/libexec/manykube \
 		$(DESTDIR)$(PREFIX)/share/doc/manykube/schema $(DESTDIR)$(PREFIX)/share/doc/manykube
 
-# build/manykube_VERSION_ARCH.deb, from a copy of what is here.
+# build/manykube_VERSION_ARCH.deb, from a copy of the working tree.
 deb:
 	@rm -rf build/deb
 	@mkdir -p build/deb/manykube

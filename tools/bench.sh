@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measure clusters of several sizes, beside the by-the-book way, interleaved in the same run:
+# Measure clusters of several sizes, and plain kubeadm ("by the book") for comparison, in the same run:
 #
 #	tools/bench.sh [--nodes 1,3,10,3+2] [--runs N] [--json FILE] [--no-book]
 #
-# 3+2 are three control planes and two workers; a plain number has one control plane.
-# A table for people on stdout, JSON for programs in FILE, progress on stderr.  Nothing here
-# fails because something is slow.  docs/speed.md says what each number means.
+# 3+2 means three control planes and two workers; a plain number has one control plane.
+# Prints a table to standard output and progress to standard error, and writes JSON to FILE.  Slow
+# results are no failures.  docs/speed.md explains the numbers.
 #
 # Needs root, the build (make), the payload in the cache, and the packages bash, jq, coreutils.
 set -euo pipefail
@@ -21,7 +21,7 @@ json=
 with_book=yes
 rest_seconds=20
 
-# Joining two or more workers at once is what the book does; more than these tell nothing new.
+# Plain kubeadm is measured only with these sizes; larger ones tell nothing new.
 book_sizes=" 1 3 "
 
 usage() {
@@ -49,7 +49,7 @@ for need in jq "$manykube" "$measure" "$book"; do
 	command -v "$need" >/dev/null || { echo "bench: '$need' is missing; run 'make'" >&2; exit 35; }
 done
 
-# A home of its own, on the file system of the cache: images are hard-linked into nodes.
+# A separate home on the file system of the cache, because images are hard-linked into nodes.
 MANYKUBE_CACHE=${MANYKUBE_CACHE:-${MANYKUBE_HOME:+$MANYKUBE_HOME/cache}}
 MANYKUBE_CACHE=${MANYKUBE_CACHE:-/var/cache/manykube}
 mkdir -p "$MANYKUBE_CACHE"
@@ -79,13 +79,13 @@ say() {
 	printf '%s\n' "$*" >&2
 }
 
-# Run COMMAND and print {"seconds": how long}.
+# Run COMMAND and print {"seconds": DURATION}.
 timed() {
 	"$measure" repeat 1 "$@" | jq -c '{seconds: .mean}'
 }
 
-# What it costs to add nodes to the cluster of one node: workers one at a time, then twenty at
-# once, then a control plane.
+# Measure adding nodes to a cluster of one node: workers one at a time, then twenty at once, then a
+# control plane.
 measure_adds() {
 	local profile=$1 one twenty plane
 
@@ -104,7 +104,7 @@ remove_others() {
 		xargs "$manykube" node delete -q --force -p "$1"
 }
 
-# Kill everything of a cluster as a power cut would, and start it again.
+# Kill all processes of a cluster, like a power failure, and start it again.
 measure_restart() {
 	local dir=$MANYKUBE_HOME/profiles/$1
 
@@ -113,7 +113,7 @@ measure_restart() {
 	"$measure" again "$1" "$manykube" start -v -p "$1" --offline
 }
 
-# Put one start of WAY with SIZE nodes into the results, with everything measured on it.
+# Start a cluster of SIZE nodes in the given WAY, measure it, and add the results.
 measure_cluster() {
 	local way=$1 size=$2 run=$3 profile=bench-$1-${2/+/-}
 	local planes=1 nodes=$((size))
@@ -188,7 +188,7 @@ summarize() {
 	})' "$results"
 }
 
-# What is compared: the size, words, where it is in the summary, its unit, the goal (may be missing).
+# The comparisons: size, description, path in the summary, unit, goal (optional).
 table_rows() {
 	jq -r '
 	def goals: {
@@ -238,7 +238,7 @@ print_table() {
 	| join("  ") | sub(" +$"; "")'
 }
 
-# Where the time of the last start of each size went.
+# Print the duration of each step of the last start of each size.
 print_steps() {
 	jq -sr '
 	def seconds: . * 100 | round / 100 | tostring;

@@ -1,4 +1,4 @@
-# Make a C string of a text file.
+# Convert a text file to a C string.
 s/[\\"]/\\&/g
 s/	/\\t/g
 s/.*/"&\\n"/

@@ -30,7 +30,7 @@ for directory in src/*/; do
 	case " $layers $apart " in
 	*" $(basename "$directory") "*) ;;
 	*)
-		echo "$directory is no layer: name it in $0" >&2
+		echo "$directory is not a layer: add it to $0" >&2
 		bad=1
 		;;
 	esac

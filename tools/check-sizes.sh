@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fail if a source file has outgrown what one can hold in one's head.
+# Fail if a source file is too long.
 set -eu
 
 cd "$(dirname "$0")/.."

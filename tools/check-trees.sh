@@ -1,44 +1,44 @@
 #!/bin/sh
-# Fail if code could follow a link that a node's root has made, or knows how nodes keep their files.
-# Above src/driver/ files of nodes are read and written through the driver (driver/files.h).  In it,
-# only driver/tree.c names the place of a native node's files, and what it returns, always called
-# "tree", is for the functions of base/below.h and base/tail.h alone; others there mount the tree's
-# own directories, whose names are the host's.
+# Fail if code could follow a link made by a node's root, or depends on how nodes store their files.
+# Outside of src/driver/, files of nodes are accessed through the driver (driver/files.h).  In it, only
+# driver/tree.c knows the location of a native node's files.  The path it returns, always called "tree",
+# is only for base/below.h and base/tail.h; other code there mounts the directories of the tree, which
+# nodes cannot replace.
 set -eu
 
 cd "$(dirname "$0")/.."
 bad=0
 
-# The host's view of nodes' files belongs to the driver.
+# Only the driver knows where nodes' files are on the host.
 if grep -EnH '#include "driver/(tree|native[a-z-]*)\.h"|node_tree[a-z_]*\(|node_driver_native' src/*.c src/*/*.[ch] |
 	grep -Ev '^src/driver/'; then
-	echo "only src/driver/ knows how a node is made: use the files of its driver (driver/files.h)" >&2
+	echo "only src/driver/ may depend on how a node is made: use driver/files.h" >&2
 	bad=1
 fi
 
-# Drivers have names, which only minikube's options need elsewhere.
+# Names of drivers are used elsewhere only for minikube's options.
 if grep -EnH '"[^".]*\<native\>[^"-]*"' src/*.c src/*/*.[ch] | grep -Ev '^src/(driver/|cmd/minikube\.c|cli/opt\.h)'; then
-	echo "the default driver is node_driver_default()" >&2
+	echo "use node_driver_default() for the default driver" >&2
 	bad=1
 fi
 
-# Paths that are put together by hand.
+# Paths must not be built by hand.
 if grep -EnH '"[^"]*(nodes/%s|%s)/(tree|run|home|srv|mnt|usr-work)[/"]|"[^"]*nodes/%s/(etc|var|root|usr)|/proc/%d/(root|cwd|fd)' \
 	src/*.c src/*/*.[ch] | grep -Ev '^src/(driver/tree|payload/store|home/migrate)\.c:'; then
-	echo "a node's own files are found by node_tree_path() only" >&2
+	echo "use node_tree_path() for the path of a node's files" >&2
 	bad=1
 fi
 
 # Functions that follow links.
 if grep -EnH '(file_[a-z_]+|[a-z]*(open|stat|chmod|chown|mkdir|rename|link|access|mount|opendir)|unlink|rmdir|realpath|truncate)\((tree|etc)(\)|, *[^ "])' \
 	src/*.c src/*/*.[ch] | grep -Ev '(below|tail)_[a-z_]+\((tree|etc)[,)]'; then
-	echo "use the functions of base/below.h for what a node's root can write" >&2
+	echo "use base/below.h for files that a node's root can write" >&2
 	bad=1
 fi
 
-# And by another name, the convention that this check relies on.
+# This check relies on the name "tree".
 if grep -EnH '=[[:space:]]*node_tree_path\(' src/*.c src/*/*.[ch] | grep -Ev 'char \*tree = '; then
-	echo "what node_tree_path() returns is to be called 'tree'" >&2
+	echo "the result of node_tree_path() must be called 'tree'" >&2
 	bad=1
 fi
 exit "$bad"

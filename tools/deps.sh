@@ -1,15 +1,14 @@
 #!/bin/sh
-# Install what building and running manykube needs and this machine lacks; with the word "test" also
-# what testing it needs, with "hosts" what testing it on other hosts does, which are guests of QEMU,
-# with "fuzz" libFuzzer.
-# On a complete machine it only looks, and needs neither root nor a network.
+# Install missing packages for building and running manykube; with the argument "test" also those for
+# tests, with "hosts" those for tests in QEMU guests, with "fuzz" libFuzzer.
+# If nothing is missing, it needs neither root nor a network.
 set -eu
 
 build='make gcc libc6-dev meson ninja-build pkgconf libcurl4-openssl-dev libssl-dev libyaml-dev libjansson-dev libmnl-dev libnftables-dev'
-# To build the payload from source where its releases can't be downloaded (Go itself is not among
-# them: the one that Debian 12 has is too old for today's Kubernetes).
+# For building the payload from source where releases cannot be downloaded.  Go is not in the list:
+# that of Debian 12 is too old for current Kubernetes versions.
 payload='libseccomp-dev busybox-static ca-certificates'
-# What nodes run from the host's /usr.
+# Programs that nodes use from the host's /usr.
 nodes='mount nftables iptables conntrack iproute2 procps e2fsprogs util-linux'
 tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema mmdebstrap slirp4netns'
 hosts='qemu-system-x86 qemu-utils mmdebstrap openssh-client python3'
@@ -24,7 +23,7 @@ for word; do
 done
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
-	echo "not a Debian: see that what these packages hold is installed: $wanted"
+	echo "this is not Debian: make sure that the contents of these packages are installed: $wanted"
 	exit 0
 fi
 missing=

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Have libFuzzer look for input that breaks the parsers: fuzz.sh SECONDS [TARGET...]
+# Run libFuzzer on the parsers: fuzz.sh SECONDS [TARGET...]
 #
-# Each target, or each one that is named, runs for so many seconds.  What it finds worth keeping is in
-# build-fuzz/corpus/TARGET, what broke it in build-fuzz/broken/; the latter belongs into
-# tests/fuzz/corpus/TARGET once it is mended.
+# Each target, or each named one, runs for SECONDS.  Interesting inputs are kept in
+# build-fuzz/corpus/TARGET, failing ones in build-fuzz/broken/; add the latter to
+# tests/fuzz/corpus/TARGET once the bug is fixed.
 set -eu
 
 cd "$(dirname "$0")/.."

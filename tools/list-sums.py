@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ETCD = ("api", "client/pkg", "client", "etcdctl", "etcdutl", "pkg", "server")
-# Replaced by Kubernetes' go.mod, but none of its programs needs them.
+# Modules that Kubernetes' go.mod replaces, but that none of its programs needs.
 UNUSED = re.compile("code-generator|sample-")
 ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GO")},

@@ -3,20 +3,20 @@
  *
  * How it works:
  *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
- *  2. It reads its configuration (config.h has the grammar) and keeps the services in it
- *     running: a service that ends is started again after a pause that doubles from 100 ms to
- *     10 s, and is forgotten once it ran for 30 s.
- *  3. It reaps every orphan of the node.
- *  4. On SIGTERM or SIGINT it ends the services in reverse order, the pods before the first
- *     one, and itself; the kernel then kills whatever remains in the pid namespace.
+ *  2. It reads its configuration (config.h describes the format) and keeps the services in it
+ *     running.  A service that ends is restarted after a delay that doubles from 100 ms to 10 s;
+ *     the delay is reset once the service ran for 30 s.
+ *  3. It reaps all orphans of the node.
+ *  4. On SIGTERM or SIGINT it stops the services in reverse order, the pods before the first
+ *     service, and exits; the kernel then kills all remaining processes of the pid namespace.
  *
- * STATE_FILE tells others how things are: "agent VERSION", then a line per service,
- * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS, restarts since it last
- * ran for 30 s.  The descriptor STATE_FD is of a file of the host's for the same, with empty lines
- * at its end.  LOG, a file of the node's, takes what the agent says, if that can be opened; else it
- * goes to stderr.
+ * STATE_FILE describes the services: "agent VERSION", then a line per service,
+ * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS, where RESTARTS counts
+ * since the service last ran for 30 s.  STATE_FD is a descriptor of a file on the host that gets
+ * the same text, padded with newlines.  LOG is a file of the node for the agent's messages; if it
+ * cannot be opened, they go to standard error.
  *
- * One thread, one poll(); no memory is allocated after the configuration was read.
+ * The agent has one thread and one poll(), and allocates no memory after reading the configuration.
  */
 
 #include <errno.h>
@@ -57,11 +57,11 @@ static void read_config(const char *path)
 	}
 	if (agent_config_parse(text, (size_t)len, &config, &problem, &line) < 0) {
 		say(path, ": ", problem, NULL);
-		say_number(path, ": the problem is in line ", line);
+		say_number(path, ": the error is in line ", line);
 	}
 }
 
-/* Block every signal: those we want come through the descriptor, the others must not matter. */
+/* Block all signals.  Those that matter arrive through the descriptor; the others are ignored. */
 static void catch_signals(void)
 {
 	sigset_t all;
@@ -87,7 +87,7 @@ static void reap(void)
 		(void)services_ended(pid, status);
 }
 
-/* Wait for the next event, at most TIMEOUT_MS (-1: for ever), and handle all that came. */
+/* Wait for events, at most TIMEOUT_MS (-1: no limit), and handle them. */
 static void turn(int timeout_ms)
 {
 	struct pollfd polls[AGENT_SERVICES_MAX + 2];
@@ -114,7 +114,7 @@ static void stop_service(unsigned index)
 	if (!services_runs(index))
 		return;
 	(void)services_signal(index, SIGKILL);
-	/* It dies at once, or is stuck in the kernel: then there is nothing to wait for. */
+	/* It dies at once unless it is stuck in the kernel, in which case waiting does not help. */
 	deadline = now_ms() + 1000;
 	while (services_runs(index) && now_ms() < deadline)
 		turn((int)(deadline - now_ms()));
@@ -127,12 +127,12 @@ static void stop_pods(void)
 
 	if (processes == 0)
 		return;
-	say_number("ending the pods, processes: ", "", processes);
+	say_number("stopping the pods, processes: ", "", processes);
 	while (cgroup_signal_pods(0) > 0 && now_ms() < deadline)
 		turn(pods_poll_ms);
 	processes = cgroup_signal_pods(SIGKILL);
 	if (processes > 0)
-		say_number("killed what was left of the pods, processes: ", "", processes);
+		say_number("killed remaining processes of pods: ", "", processes);
 }
 
 static void shut_down(void)
@@ -148,7 +148,7 @@ static void shut_down(void)
 	say("done", NULL);
 }
 
-/* The descriptor with the number in WORD, for us and not for services; -1 if there is none. */
+/* The descriptor with the number WORD, made close-on-exec; -1 if there is none. */
 static int take_descriptor(const char *word)
 {
 	int fd = 0;
@@ -158,8 +158,9 @@ static int take_descriptor(const char *word)
 	return *word || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : fd;
 }
 
-/* Say all in the file PATH, which may be anything that the node's root made of it. */
-static void say_in(const char *path)
+/* Send standard output and error to the file PATH, unless the node's root made it something else
+ * than a regular file. */
+static void log_to(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 		      0644);
@@ -181,7 +182,7 @@ int main(int argc, char **argv)
 	int state_fd = argc > 3 ? take_descriptor(argv[3]) : -1;
 
 	if (argc > 4)
-		say_in(argv[4]);
+		log_to(argv[4]);
 	say("manykube-agent ", MANYKUBE_VERSION, NULL);
 	catch_signals();
 	cgroup_enter_leaf();

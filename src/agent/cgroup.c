@@ -1,4 +1,4 @@
-/* The agent's place in the node's cgroups, and the pods' processes in them. */
+/* The agent's cgroup in the node, and the processes of pods. */
 
 #include "agent/cgroup.h"
 
@@ -16,7 +16,7 @@ static const char root[] = "/sys/fs/cgroup";
 static const char leaf[] = "manykube";
 static const char pods[] = "kubepods";
 
-/* A v1 cpuset takes no process before it has processors and memory of its own. */
+/* Copy FILE of a v1 cpuset to our leaf: no process can enter a cpuset without CPUs and memory. */
 static void inherit_cpuset(const char *group, const char *file)
 {
 	struct text from = { 0 };
@@ -31,7 +31,7 @@ static void inherit_cpuset(const char *group, const char *file)
 		(void)poke_file(to.buf, value);
 }
 
-/* Each on its own: one that can't be had must not keep the others away. */
+/* Enable all controllers, one at a time, so that one failure does not affect the others. */
 static void enable_controllers(const char *group)
 {
 	struct text from = { 0 };
@@ -52,7 +52,7 @@ static void enable_controllers(const char *group)
 			*next++ = '\0';
 		text_add(&word, "+", name, NULL);
 		if (poke_file(to.buf, word.buf) < 0)
-			say("cgroup controller ", name, " can't be enabled: ", strerror(errno),
+			say("cannot enable the cgroup controller ", name, ": ", strerror(errno),
 			    NULL);
 		name = next;
 	}
@@ -93,7 +93,7 @@ void cgroup_enter_leaf(void)
 	while ((entry = readdir(dir))) {
 		struct text path = { 0 };
 
-		/* Symbolic links (cpuacct -> cpu,cpuacct) would only lead there twice. */
+		/* Symbolic links (cpuacct -> cpu,cpuacct) lead to the same hierarchies again. */
 		if (entry->d_name[0] == '.' || entry->d_type == DT_LNK)
 			continue;
 		text_add(&path, root, "/", entry->d_name, NULL);
@@ -102,7 +102,7 @@ void cgroup_enter_leaf(void)
 	(void)closedir(dir);
 }
 
-/* Signal the processes that the file PATH, a cgroup.procs, names. */
+/* Signal the processes in the file PATH, a cgroup.procs; returns their number. */
 static unsigned signal_processes(const char *path, int signal)
 {
 	static char pids[65536];
@@ -116,7 +116,7 @@ static unsigned signal_processes(const char *path, int signal)
 			pid = pid * 10 + (unsigned)(*p - '0');
 			continue;
 		}
-		/* 0 is a process of another pid namespace; 1 is ourselves. */
+		/* 0 is a process of another pid namespace, 1 is this process. */
 		if (pid > 1) {
 			count++;
 			if (signal)

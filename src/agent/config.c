@@ -17,7 +17,8 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Unquote the word that begins behind the quote at *P in place; NULL if its end is missing. */
+/* Unquote the word at *P, which begins with a quote, in place; NULL if the closing quote is
+ * missing. */
 static char *quoted_word(char **p)
 {
 	char *begin = *p;
@@ -36,8 +37,8 @@ static char *quoted_word(char **p)
 	return begin;
 }
 
-/* Cut LINE into words; returns how many, or -1 with a problem. */
-static int cut(char *line, char **words, const char **ret_problem)
+/* Split LINE into words; returns their number, or -1 and sets *RET_PROBLEM. */
+static int split_words(char *line, char **words, const char **ret_problem)
 {
 	unsigned count = 0;
 
@@ -90,10 +91,10 @@ static const char *add_service(struct agent_config *config, char *name)
 		return "too many services";
 	for (unsigned i = 0; i < config->count; i++)
 		if (strcmp(config->services[i].name, name) == 0)
-			return "a service of this name is already there";
-	/* The name becomes a word of the state file. */
+			return "there is another service of this name";
+	/* The name is written to the state file, whose fields are separated by spaces. */
 	if (!*name || strpbrk(name, " \t\r/"))
-		return "a service's name is one word without '/'";
+		return "the name of a service must be one word without '/'";
 	service = &config->services[config->count];
 	service->name = name;
 	service->stop_seconds = config->count == 0 ? first_stop_seconds : default_stop_seconds;
@@ -115,20 +116,20 @@ static const char *add_variables(struct agent_service *service, char **words, un
 		return "too many variables";
 	for (unsigned i = 0; i < count; i++) {
 		if (words[i][0] == '=' || !strchr(words[i], '='))
-			return "a variable is written NAME=VALUE";
+			return "a variable must be NAME=VALUE";
 		service->variables[service->variable_count++] = words[i];
 	}
 	return NULL;
 }
 
-/* A statement of a service; returns the problem or NULL. */
+/* Apply a statement to SERVICE; returns an error message or NULL. */
 static const char *service_statement(struct agent_service *service, char **words, unsigned count)
 {
 	const char *key = words[0];
 
 	if (strcmp(key, "command") == 0) {
 		if (count < 2)
-			return "'command' wants a program";
+			return "'command' needs a program";
 		memcpy(service->argv, words + 1, (count - 1) * sizeof(*words));
 		service->argc = count - 1;
 		service->argv[service->argc] = NULL;
@@ -138,12 +139,12 @@ static const char *service_statement(struct agent_service *service, char **words
 		return add_variables(service, words + 1, count - 1);
 	if (strcmp(key, "arguments-from") == 0) {
 		if (count != 3)
-			return "'arguments-from' wants a file and a name";
+			return "'arguments-from' needs a file and a name";
 		service->arguments_name = words[2];
 		return set_path(&service->arguments_file, words[1]);
 	}
 	if (count != 2)
-		return "there must be one value";
+		return "exactly one value is needed";
 	if (strcmp(key, "log") == 0)
 		return set_path(&service->log, words[1]);
 	if (strcmp(key, "when") == 0)
@@ -152,18 +153,18 @@ static const char *service_statement(struct agent_service *service, char **words
 		return set_path(&service->needs, words[1]);
 	if (strcmp(key, "stop-seconds") == 0)
 		return set_seconds(words[1], &service->stop_seconds);
-	return "no such statement";
+	return "unknown statement";
 }
 
 static const char *statement(struct agent_config *config, char **words, unsigned count)
 {
 	if (strcmp(words[0], "grace") == 0)
 		return count == 2 ? set_seconds(words[1], &config->grace_seconds)
-				  : "'grace' wants a number";
+				  : "'grace' needs a number";
 	if (strcmp(words[0], "service") == 0)
-		return count == 2 ? add_service(config, words[1]) : "'service' wants a name";
+		return count == 2 ? add_service(config, words[1]) : "'service' needs a name";
 	if (config->count == 0)
-		return "no service has begun";
+		return "this statement must follow 'service'";
 	return service_statement(&config->services[config->count - 1], words, count);
 }
 
@@ -180,7 +181,7 @@ static const char *parse_lines(struct agent_config *config, unsigned *line_numbe
 		if (end)
 			*end = '\0';
 		++*line_number;
-		count = cut(line, words, &problem);
+		count = split_words(line, words, &problem);
 		if (count > 0)
 			problem = statement(config, words, (unsigned)count);
 		if (problem)
@@ -200,7 +201,7 @@ int agent_config_parse(const char *text, size_t len, struct agent_config *ret,
 	memset(ret, 0, sizeof(*ret));
 	ret->grace_seconds = default_grace_seconds;
 	if (len > AGENT_CONFIG_MAX || memchr(text, '\0', len)) {
-		*ret_problem = "not a text of reasonable size";
+		*ret_problem = "not a text file, or too large";
 		return -EINVAL;
 	}
 	ret->text = strndup(text, len);

@@ -1,24 +1,25 @@
 /*
  * The agent's configuration file.
  *
- * One statement per line; indentation means nothing; a line that begins with '#' is a
- * comment.  Words are separated by blanks; a word may be put in double quotes, in which
- * \" and \\ stand for the character itself.
+ * One statement per line; indentation is ignored; a line that begins with '#' is a comment.
+ * Words are separated by blanks.  A word may be in double quotes; \" and \\ are escapes there.
+ * Defaults are in parentheses.
  *
- *	grace SECONDS             how long pods may take to end at a shutdown (5)
- *	service NAME              begins a service; what follows belongs to it:
- *	command PROGRAM WORD...   what to run; needed
- *	log FILE                  where its output goes (the agent's own log)
- *	when FILE                 run it only while this file is there
- *	needs SOCKET              start it only once this unix socket accepts connections
- *	arguments-from FILE NAME  add the words of the line NAME="..." of FILE to the command
- *	environment NAME=VALUE... further variables for it
- *	stop-seconds SECONDS      how long it may take to end before it is killed (5; first: 3)
+ *	grace SECONDS             how long pods may take to end at shutdown (5)
+ *	service NAME              begins a service, to which the following statements belong:
+ *	command PROGRAM WORD...   the command to run; required
+ *	log FILE                  the log file for its output (the agent's own log)
+ *	when FILE                 run it only while this file exists
+ *	needs SOCKET              start it only once this Unix socket accepts connections
+ *	arguments-from FILE NAME  add the words of the line NAME="..." in FILE to the command
+ *	environment NAME=VALUE... additional environment variables
+ *	stop-seconds SECONDS      how long it may take to end before it is killed (5; first service:
+ *3)
  *
- * Services are stopped in reverse order, the pods just before the first one, which
+ * Services are stopped in reverse order.  The pods are stopped just before the first service, which
  * is their runtime.
  *
- * This module and the whole agent use nothing but the C library.
+ * The agent uses only the C library.
  */
 #pragma once
 
@@ -51,15 +52,15 @@ struct agent_config {
 };
 
 /*
- * Read TEXT.  On failure returns a negative errno, *RET_PROBLEM is a constant sentence about
- * line *RET_LINE and RET is empty.  RET needs agent_config_release() afterwards.
+ * Parse TEXT.  On failure, returns a negative errno and leaves RET empty; *RET_PROBLEM is a
+ * constant message about line *RET_LINE.  RET must be released with agent_config_release().
  */
 int agent_config_parse(const char *text, size_t len, struct agent_config *ret,
 		       const char **ret_problem, unsigned *ret_line);
 void agent_config_release(struct agent_config *config);
 
 /*
- * Find the line NAME="words" (the quotes may be missing) in TEXT and put its words into WORDS,
- * ended by NULL, at most MAX of them; they point into TEXT, which is cut up.  Returns how many.
+ * Find the line NAME="words" in TEXT (quotes are optional) and store at most MAX of its words in
+ * WORDS, followed by NULL.  They point into TEXT, which is modified.  Returns their number.
  */
 unsigned agent_arguments_parse(char *text, const char *name, char **words, unsigned max);

@@ -1,4 +1,4 @@
-/* A service's output. */
+/* The output of services. */
 
 #include "agent/output.h"
 
@@ -52,7 +52,7 @@ void output_open(struct output *output, const char *path)
 	}
 	output->read_fd = ends[0];
 	output->write_fd = ends[1];
-	/* Only our end: the service must not be given a pipe that fails when it is full. */
+	/* Only our end: a service must block, not fail, when the pipe is full. */
 	(void)fcntl(output->read_fd, F_SETFL, O_NONBLOCK);
 	open_file(output);
 }

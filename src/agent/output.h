@@ -1,18 +1,18 @@
-/* A service's output: a pipe that the agent empties into a log file, which it rotates. */
+/* The output of services: a pipe, which the agent copies to a log file and rotates that. */
 #pragma once
 
 #include <stdint.h>
 
 struct output {
-	const char *path; /* NULL: the agent's own stderr */
-	int read_fd;      /* to poll; -1 without a pipe */
-	int write_fd;     /* for the service's stdout and stderr; stays open over restarts */
+	const char *path; /* NULL: the agent's standard error */
+	int read_fd;      /* to poll; -1 if there is no pipe */
+	int write_fd;     /* the service's standard output and error; kept open across restarts */
 	int file;
 	uint64_t size;
 };
 
-/* Open OUTPUT for the log file PATH (may be NULL); without success the output is the agent's. */
+/* Open OUTPUT for the log file PATH (may be NULL); if that fails, the agent's log is used. */
 void output_open(struct output *output, const char *path);
 
-/* Move what the pipe holds to the file. */
+/* Copy the contents of the pipe to the file. */
 void output_drain(struct output *output);

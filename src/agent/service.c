@@ -51,7 +51,7 @@ struct service {
 	pid_t pid;
 	time_t since;
 	int64_t started_ms;
-	int64_t due_ms; /* when to try again */
+	int64_t due_ms; /* the next attempt to start; 0: now, or at an event */
 	unsigned backoff_ms;
 	unsigned restarts;
 	bool was_started;
@@ -85,7 +85,8 @@ static void write_for_node(const struct text *content)
 		say("cannot replace ", state_path, ": ", strerror(errno), NULL);
 }
 
-/* Its first character comes last, so that readers know a state that is not whole. */
+/* The first character is NUL while the text is being written, so that readers detect an incomplete
+ * state. */
 static void write_for_host(const struct text *content)
 {
 	if (!host_page)
@@ -99,8 +100,8 @@ static void write_for_host(const struct text *content)
 }
 
 /*
- * Memory that is the host's file FD.  No descriptor stays: the node's root could take it from us,
- * and make the file larger than the node's disk is.
+ * Map the host's file FD and close FD: the node's root could take over an open descriptor and grow
+ * the file beyond the size of the node's disk.
  */
 static volatile char *map_for_host(int fd)
 {
@@ -111,7 +112,7 @@ static volatile char *map_for_host(int fd)
 	page = mmap(NULL, sizeof(((struct text *)0)->buf), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 		    0);
 	if (page == MAP_FAILED)
-		say("cannot tell the host of the services: ", strerror(errno), NULL);
+		say("cannot map the host's state file: ", strerror(errno), NULL);
 	(void)close(fd);
 	return page == MAP_FAILED ? NULL : page;
 }
@@ -182,15 +183,14 @@ static bool socket_accepts(const char *path)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
-	/* EAGAIN: somebody listens, but has a full queue. */
+	/* EAGAIN: there is a listener, but its queue is full. */
 	accepts = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 ||
 		  errno == EAGAIN;
 	(void)close(fd);
 	return accepts;
 }
 
-/* Whether the file of arguments-from is there but empty: its writer has created it and is about to
- * fill it. */
+/* Whether the file of arguments-from exists but is empty, because it is just being written. */
 static bool arguments_are_coming(const struct agent_service *config)
 {
 	struct stat st;
@@ -198,7 +198,7 @@ static bool arguments_are_coming(const struct agent_service *config)
 	return config->arguments_file && stat(config->arguments_file, &st) == 0 && st.st_size == 0;
 }
 
-/* The command with the words of arguments-from behind it, in static memory. */
+/* The command followed by the words of arguments-from, in static memory. */
 static char **make_arguments(const struct agent_service *config)
 {
 	static char *argv[2 * AGENT_ARGUMENTS_MAX + 1];
@@ -212,7 +212,7 @@ static char **make_arguments(const struct agent_service *config)
 	return argv;
 }
 
-/* The variables of CONFIG, and the agent's own except those that they replace, in static memory. */
+/* The variables of CONFIG and the default ones that they do not replace, in static memory. */
 static char **make_environment(const struct agent_service *config)
 {
 	static char *variables[AGENT_ARGUMENTS_MAX + sizeof(environment) / sizeof(*environment)];
@@ -283,7 +283,7 @@ static void start_service(struct service *service)
 	set_state(service, STATE_RUNNING);
 }
 
-/* Whether SERVICE may start now; sets when to ask again where no event tells. */
+/* Whether SERVICE can start now.  Sets the time of the next check if no event will announce it. */
 static bool may_start(struct service *service, struct watch *watch, int64_t now)
 {
 	if (service->state != STATE_WAITING && service->state != STATE_BACKOFF)
@@ -296,7 +296,7 @@ static bool may_start(struct service *service, struct watch *watch, int64_t now)
 		watch_look(watch);
 	if (watch->path && !watch->there) {
 		if (service->state == STATE_BACKOFF) {
-			say(service->config->name, " waits for ", watch->path, NULL);
+			say(service->config->name, " is waiting for ", watch->path, NULL);
 			set_state(service, STATE_WAITING);
 		}
 		service->due_ms = 0;
@@ -337,7 +337,7 @@ bool services_ended(pid_t pid, int status)
 		if (service->pid != pid)
 			continue;
 		if (WIFSIGNALED(status))
-			say_number(service->config->name, " was ended by signal ",
+			say_number(service->config->name, " was killed by signal ",
 				   (uint64_t)WTERMSIG(status));
 		else
 			say_number(service->config->name, " ended with status ",
@@ -392,7 +392,7 @@ bool services_signal(unsigned index, int signal)
 
 	if (!service->pid)
 		return false;
-	say_number(service->config->name, " gets signal ", (uint64_t)signal);
+	say_number(service->config->name, " is sent signal ", (uint64_t)signal);
 	(void)kill(service->pid, signal);
 	if (service->state != STATE_STOPPING)
 		set_state(service, STATE_STOPPING);

@@ -1,11 +1,12 @@
-/* Short texts without stdio: the agent's own log lines, paths and its state file. */
+/* Short texts without stdio: log lines, paths and the state file of the agent. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A text that ends at its limit rather than growing: PID 1 must not fail for want of memory. */
+/* A text of limited size, which is truncated rather than reallocated: PID 1 must not run out of
+ * memory. */
 struct text {
 	size_t len;
 	char buf[4096]; /* always ends in a NUL */
@@ -15,20 +16,20 @@ struct text {
 void text_add(struct text *text, ...) __attribute__((__sentinel__));
 void text_add_number(struct text *text, uint64_t number);
 
-/* Write one line of the agent's own log to stderr, made of the strings up to the first NULL. */
+/* Write a line of the agent's log, the strings up to the first NULL, to standard error. */
 void say(const char *first, ...) __attribute__((__sentinel__));
 
 /* Like say(), with NUMBER at the end of the line. */
 void say_number(const char *first, const char *second, uint64_t number);
 
-/* Write all of DATA; what can't be written is lost. */
+/* Write DATA; bytes that cannot be written are lost. */
 void write_all(int fd, const void *data, size_t len);
 
-/* Milliseconds on a clock that only goes forward. */
+/* The monotonic clock, in milliseconds. */
 int64_t now_ms(void);
 
-/* Read at most MAX bytes of the file PATH into BUF and end them with a NUL (BUF has room for
- * MAX+1); -1 on failure. */
+/* Read at most MAX bytes of the file PATH into BUF, which has room for MAX+1, and add a NUL; -1 on
+ * failure. */
 ssize_t read_file(const char *path, char *buf, size_t max);
 
 /* Write TEXT into the existing file PATH; -1 on failure. */

@@ -1,10 +1,10 @@
 /*
  * Files that services wait for.
  *
- * A file counts once nobody writes it any more.  When its writing ends while we watch, the
- * kernel says so (IN_CLOSE_WRITE, IN_MOVED_TO).  A file that we come upon, because it was there
- * first or its directory just appeared, may be half written: a read lease is refused as long as
- * somebody has it open for writing, and then IN_CLOSE_WRITE is still to come.
+ * A file counts as present once it is complete.  If writing ends while we watch, the kernel sends
+ * an event (IN_CLOSE_WRITE, IN_MOVED_TO).  A file that exists before we watch may be incomplete:
+ * the kernel refuses a read lease while the file is open for writing, and IN_CLOSE_WRITE follows
+ * later.
  */
 
 #include "agent/watch.h"
@@ -39,7 +39,7 @@ static bool is_complete(const char *path)
 	return complete;
 }
 
-/* Watch the file's directory or the nearest one above that exists. */
+/* Watch the file's directory, or its nearest existing parent. */
 static void watch_dir(struct watch *watch)
 {
 	struct text path = { 0 };
@@ -62,7 +62,7 @@ static void watch_dir(struct watch *watch)
 	} while (slash != path.buf);
 	if (watch->dir < 0)
 		say("cannot watch ", path.buf, ": ", strerror(errno), NULL);
-	/* The directory below may have come between the two calls: no event would tell. */
+	/* The next directory may have appeared between the two calls, without an event. */
 	else if (missing && access(below.buf, F_OK) == 0)
 		watch_dir(watch);
 }

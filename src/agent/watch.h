@@ -1,20 +1,20 @@
-/* Files that services wait for: seen by inotify once they are complete, in directories that need
- * not exist yet. */
+/* Files that services wait for: detected with inotify once they are complete, even in directories
+ * that do not exist yet. */
 #pragma once
 
 #include <stdbool.h>
 
 struct watch {
 	const char *path;
-	bool there; /* found complete; set to false to wait for it anew, then call watch_look() */
-	int dir;    /* the inotify watch, of the file's directory or the nearest one above */
+	bool there; /* the file is complete; to wait again, set to false and call watch_look() */
+	int dir;    /* the inotify watch of the file's directory or its nearest existing parent */
 };
 
-/* The descriptor to poll, or -1. */
+/* Initialize; returns the descriptor to poll, or -1. */
 int watch_open(void);
 
-/* Look for the file of WATCH, and be told of changes where it is missing. */
+/* Check for the file of WATCH, and watch for it if it is missing. */
 void watch_look(struct watch *watch);
 
-/* Read the events that came and look again for what was missing of the COUNT WATCHES. */
+/* Read pending events and check the missing files of the COUNT WATCHES again. */
 void watch_read(struct watch *watches, unsigned count);

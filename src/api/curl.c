@@ -1,4 +1,4 @@
-/* libcurl, loaded when something is first asked of it. */
+/* libcurl, loaded on first use. */
 
 #include "api/curl.h"
 
@@ -22,7 +22,7 @@ static const struct {
 	FUNCTION(slist_free_all),
 };
 
-/* What the dynamic loader complains of, as our error. */
+/* Report the error of the dynamic loader. */
 static int refuse_without_curl(struct error *err)
 {
 	const char *why = dlerror();
@@ -53,7 +53,7 @@ int curl_load(const struct curl **ret_curl, struct error *err)
 	int r;
 
 	if (!loaded) {
-		/* It stays until we end. */
+		/* The library is never unloaded. */
 		library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
 		if (!library)
 			return refuse_without_curl(err);
@@ -61,7 +61,7 @@ int curl_load(const struct curl **ret_curl, struct error *err)
 		if (r < 0)
 			return r;
 		if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-			return error_set(err, -ENOMEM, "cannot set up libcurl");
+			return error_set(err, -ENOMEM, "cannot initialize libcurl");
 		loaded = true;
 	}
 	*ret_curl = &curl;

@@ -1,8 +1,8 @@
 /*
- * libcurl, loaded when something is first asked of it.
+ * libcurl, loaded on first use.
  *
- * It draws in some thirty libraries; having them loaded takes longer than all that the commands do
- * which ask nothing.  So we are not linked with it: its functions are called through a table.
+ * It depends on some thirty libraries.  Loading them takes longer than a whole command that sends
+ * no request, so we do not link with libcurl but call its functions through a table.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 
-/* Each as <curl/curl.h> declares it.  That header's macros of the same names, which check the types
- * of arguments, don't see these: options that are numbers must be given as long or curl_off_t. */
+/* Functions with the types that <curl/curl.h> declares.  The type-checking macros of that header do
+ * not apply here: numeric options must be passed as long or curl_off_t. */
 struct curl {
 	__typeof__(curl_global_init) *global_init;
 	__typeof__(curl_easy_init) *easy_init;
@@ -25,6 +25,6 @@ struct curl {
 	__typeof__(curl_slist_free_all) *slist_free_all;
 };
 
-/* The functions, ready to be used, for as long as the program runs; -ELIBACC with
+/* Return the functions, which stay valid until the program ends; -ELIBACC with
  * reason_host_missing_tool if this host has no libcurl. */
 int curl_load(const struct curl **ret_curl, struct error *err);

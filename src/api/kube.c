@@ -84,7 +84,8 @@ void kube_set_server(struct kube *kube, const char *server)
 	kube->server = xstrdup(server);
 }
 
-/* The base64 text behind KEY, anywhere in a kubeconfig of one cluster and one user, decoded. */
+/* Decode the base64 value of KEY.  TEXT is a kubeconfig with one cluster and one user, so KEY may
+ * be anywhere in it. */
 static char *take_data(const char *text, const char *key)
 {
 	const char *found = strstr(text, key);
@@ -150,7 +151,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *to)
 
 static void set_blob(struct kube *kube, CURLoption option, const char *text)
 {
-	/* libcurl's structure is not const, but with these flags it copies. */
+	/* The member is not const, but libcurl copies the data with this flag. */
 	struct curl_blob blob = { .data = (void *)(uintptr_t)text,
 				  .len = strlen(text),
 				  .flags = CURL_BLOB_COPY };
@@ -196,7 +197,7 @@ static int perform(struct kube *kube, enum kube_verb verb, const char *path, con
 	url = verb == KUBE_APPLY ? xasprintf("%s%s%sfieldManager=manykube&force=true", kube->server,
 					     path, mark)
 				 : xasprintf("%s%s", kube->server, path);
-	/* Keeps the connection, forgets the options. */
+	/* Resets the options but keeps the connection. */
 	curl->easy_reset(handle);
 	(void)curl->easy_setopt(handle, CURLOPT_URL, url);
 	(void)curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
@@ -230,7 +231,7 @@ static int code_of(int status)
 		return -ENOENT;
 	case 409:
 		return -EEXIST;
-	/* Not -EACCES, which is for files. */
+	/* Not -EACCES, which callers take for an error of a file. */
 	case 401:
 		return -EKEYREJECTED;
 	case 403:

@@ -1,19 +1,21 @@
 /*
- * The front door: the cluster's one stable API address.
+ * The front door: the stable API address of a cluster.
  *
- * Two processes per cluster, an event loop each, no threads: a keeper with privileges, and a worker
- * without any that does all the networking (front-door.c, worker.h).  The worker listens on the
- * bridge's address and on a fixed loopback port, asks every control plane's /readyz
- * each second, and passes TCP connections on to a healthy one.  It also answers DNS for
- * the nodes on the bridge's address: relayed to the host's own servers, or "no such name"
- * at once when the cluster is offline.  It passes on the host's ports that nodes were given.  The
- * keeper keeps the cluster's rules among those of the host's firewalls.
+ * Each cluster has two processes, each with one event loop: a privileged keeper (keeper.c) and an
+ * unprivileged worker, which does all networking (worker.h).  The worker listens on the bridge's
+ * address and on a fixed loopback port, checks /readyz of every control plane each second, and
+ * forwards TCP connections to a healthy one.  On the bridge's address, it also answers DNS queries
+ * of nodes: it relays them to the host's servers or, if the cluster is offline, answers "no such
+ * name". It forwards ports of the host to nodes.  The keeper maintains the cluster's firewall
+ * rules.
  *
- * DIR is the profile's.  In it: front-door.json (written by balancer_configure(), read
- * again by the running keeper whenever it is replaced), front-door.lock (held by the
- * keeper; names its pid), front-door.status.json (written by the keeper once the worker listens
- * and when a control plane's health changes: {"pid": N, "worker": N, "revision": N, "backends":
- * [{"name", "address", "healthy", "since" (epoch), "detail"}]}), front-door.log.
+ * DIR is the profile's directory.  It contains:
+ *  - front-door.json, written by balancer_configure() and read again by the keeper when it changes;
+ *  - front-door.lock, held by the keeper, with its pid;
+ *  - front-door.status.json, written by the keeper once the worker listens and whenever the health
+ * of a control plane changes: {"pid": N, "worker": N, "revision": N, "backends": [{"name",
+ * "address", "healthy", "since" (epoch), "detail"}]};
+ *  - front-door.log.
  */
 #pragma once
 
@@ -23,17 +25,17 @@
 #include "base/strlist.h"
 
 struct balancer_backend {
-	char *name;    /* the node's */
+	char *name;    /* the node's name */
 	char *address; /* "10.89.0.2:6443" */
 };
 
-/* A port of the host whose connections go to the first of some addresses that takes them. */
+/* A port of the host; connections go to the first address in TO that accepts them. */
 struct balancer_forward {
 	char *listen;      /* "127.0.0.1:8080" */
 	struct strlist to; /* "10.89.0.2:30080" */
 };
 
-/* A node as the origin of connections: with its pods it counts as one. */
+/* A node as an origin of connections; it counts together with its pods. */
 struct balancer_origin {
 	char *address; /* "10.89.0.2" */
 	char *pods;    /* "10.244.1.0/24", or NULL */
@@ -46,17 +48,17 @@ struct balancer_config {
 	struct balancer_forward *forwards;
 	size_t forward_count;
 	char *dns_listen;            /* "10.89.0.1:53", or NULL */
-	struct strlist dns_upstream; /* "192.0.2.53:53"; empty: no name exists */
+	struct strlist dns_upstream; /* "192.0.2.53:53"; empty: answer "no such name" */
 
-	/* Who asks: see origin.h.  Without networks everybody may ask for names. */
+	/* Origins of connections, see origin.h.  Without networks, DNS is open to all. */
 	struct balancer_origin *origins;
 	size_t origin_count;
 	struct strlist networks; /* "10.89.0.0/24", "10.244.0.0/16" */
 
-	/* What is kept among the host's rules: see guard.h. */
-	char *bridge;              /* its table is called like it; or NULL: nothing is */
-	char *rules;               /* of that table */
-	struct strlist host_ports; /* "tcp 6443": what nodes may reach on the host */
+	/* Firewall rules to maintain, see guard.h. */
+	char *bridge;              /* also the name of the nftables table; NULL: no rules */
+	char *rules;               /* the contents of that table */
+	struct strlist host_ports; /* "tcp 6443": ports of the host that nodes may reach */
 };
 
 #define BALANCER_CONFIG_INIT ((struct balancer_config){ { NULL } })
@@ -67,48 +69,47 @@ void balancer_config_add_backend(struct balancer_config *config, const char *nam
 void balancer_config_add_origin(struct balancer_config *config, const char *address,
 				const char *pods);
 
-/* Add an empty one and return it; earlier pointers to forwards are no longer valid. */
+/* Add an empty forward and return it.  Invalidates earlier pointers to forwards. */
 struct balancer_forward *balancer_config_add_forward(struct balancer_config *config);
 
-/* The text of CONFIG as JSON, without what is kept among the host's rules; for the caller to free.
- */
+/* CONFIG as JSON, without the firewall rules; the caller frees the text. */
 char *balancer_config_print(const struct balancer_config *config) must_check;
 
-/* Read front-door.json's text; -EINVAL if it makes no sense. */
+/* Parse the text of front-door.json; -EINVAL if it is invalid. */
 int balancer_config_parse(const char *text, size_t len, struct balancer_config *ret,
 			  struct error *err);
 void balancer_config_release(struct balancer_config *config);
 
-/* Write DIR's configuration; a running front door takes it up by itself. */
+/* Write the configuration to DIR; a running front door applies it. */
 int balancer_configure(const char *dir, const struct balancer_config *config, struct error *err);
 
 /*
- * Start the front door of DIR unless it runs; returns once it listens.  One that an earlier
- * program runs is replaced.  What keeps it from starting, such as an address in use, is in ERR. The
- * program is our own, called with `front-door DIR`; tests name another one by MANYKUBE_SELF.
+ * Start the front door of DIR unless it runs; returns once it listens.  A front door of an earlier
+ * version is replaced.  ERR describes why it cannot start, such as an address in use.  It is
+ * started as `manykube front-door DIR`; tests set another program with MANYKUBE_SELF.
  */
 int balancer_ensure(const char *dir, struct error *err);
 
-/* Its keeper's pid, or 0 if it does not run. */
+/* The pid of its keeper; 0 if it does not run. */
 pid_t balancer_pid(const char *dir);
 
-/* Its worker's pid, or 0 if there is none right now. */
+/* The pid of its worker; 0 if there is none at the moment. */
 pid_t balancer_worker_pid(const char *dir);
 
-/* Whether it leads new connections to the backend called NAME. */
+/* Whether it currently uses the backend NAME. */
 bool balancer_leads_to(const char *dir, const char *name);
 
 /*
- * Whether it runs, but one of its processes is stopped or deadlocked: 1 if within some seconds it
- * has not taken up its configuration once more, 0 if it has or does not run.  Only its own user and
- * root can ask that.
+ * Check whether it runs, but one of its processes is stopped or deadlocked.  Returns 1 if it does
+ * not apply its configuration again within some seconds, 0 if it does or does not run.  Only its
+ * own user and root can do this.
  */
 int balancer_hangs(const char *dir, struct error *err);
 
-/* Stop it, and kill it if it hangs: returns when both of its processes have ended.  Succeeds if it
- * does not run. */
+/* Stop it, or kill it if it hangs; returns when both processes have ended.  Succeeds if it does not
+ * run. */
 int balancer_stop(const char *dir, struct error *err);
 
-/* The keeper itself: runs until SIGTERM or until DIR is deleted.  The hidden command
- * `front-door DIR` calls it. */
+/* Run the keeper, until SIGTERM or until DIR is deleted.  The hidden command `front-door DIR` calls
+ * it. */
 int balancer_run(const char *dir, struct error *err);

@@ -1,4 +1,4 @@
-/* The front door's configuration, kept as JSON in the profile's directory. */
+/* The front door's configuration: JSON in the profile's directory. */
 
 #include <jansson.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static int check_endpoint(const char *text, struct error *err)
 	return endpoint_parse(text, &endpoint, err);
 }
 
-/* Add the words of ARRAY, which may be missing, to LIST. */
+/* Add the strings in ARRAY (may be NULL) to LIST, without duplicates. */
 static int parse_words(json_t *array, const char *key, struct strlist *list, struct error *err)
 {
 	json_t *item;
@@ -95,7 +95,7 @@ static int parse_words(json_t *array, const char *key, struct strlist *list, str
 		const char *text = json_string_value(item);
 
 		if (!text)
-			return error_set(err, -EINVAL, "'%s' holds something else than text", key);
+			return error_set(err, -EINVAL, "'%s' must contain only strings", key);
 		if (!strlist_has(list, text))
 			strlist_add(list, text);
 	}
@@ -117,7 +117,7 @@ static int parse_addresses(json_t *array, const char *key, struct strlist *list,
 	return 0;
 }
 
-/* Names are words in reports. */
+/* Whether NAME can be a word in a report. */
 static bool is_word(const char *name)
 {
 	return name[0] && strlen(name) <= REPORT_NAME_MAX &&
@@ -138,9 +138,10 @@ static int parse_backends(json_t *array, struct balancer_config *config, struct 
 		int r;
 
 		if (json_unpack(item, "{s:s, s:s}", "name", &name, "address", &address) < 0)
-			return error_set(err, -EINVAL, "a backend has no name or no address");
+			return error_set(err, -EINVAL, "a backend needs a name and an address");
 		if (!is_word(name))
-			return error_set(err, -EINVAL, "'%s' is not a backend's name", name);
+			return error_set(err, -EINVAL, "'%s' is not a valid name for a backend",
+					 name);
 		r = check_endpoint(address, err);
 		if (r < 0)
 			return error_prefix(err, r, "backend '%s'", name);
@@ -162,7 +163,7 @@ static int parse_forwards(json_t *array, struct balancer_config *config, struct 
 		int r;
 
 		if (!listen)
-			return error_set(err, -EINVAL, "a forward has no address to listen on");
+			return error_set(err, -EINVAL, "a forward needs an address to listen on");
 		r = check_endpoint(listen, err);
 		if (r < 0)
 			return error_prefix(err, r, "'forwards'");
@@ -183,7 +184,7 @@ static int parse_kept(json_t *kept, struct balancer_config *config, struct error
 	if (!kept)
 		return 0;
 	if (json_unpack(kept, "{s:s, s:s}", "bridge", &bridge, "rules", &rules) < 0)
-		return error_set(err, -EINVAL, "'firewall' has no bridge or no rules");
+		return error_set(err, -EINVAL, "'firewall' needs a bridge and rules");
 	config->bridge = xstrdup(bridge);
 	config->rules = xstrdup(rules);
 	return parse_words(json_object_get(kept, "ports"), "ports", &config->host_ports, err);
@@ -208,7 +209,7 @@ static int parse_origin(json_t *item, struct balancer_config *config, struct err
 	return 0;
 }
 
-/* Who asks, which configurations of earlier versions do not say. */
+/* Parse nodes and networks, which configurations of earlier versions do not have. */
 static int parse_origins(json_t *root, struct balancer_config *config, struct error *err)
 {
 	json_t *nodes = json_object_get(root, "nodes");
@@ -276,7 +277,7 @@ int balancer_config_parse(const char *text, size_t len, struct balancer_config *
 	if (!root)
 		return error_set(err, -EINVAL, "line %d: %s", problem.line, problem.text);
 	if (!json_is_object(root))
-		return error_set(err, -EINVAL, "it is not a JSON object");
+		return error_set(err, -EINVAL, "not a JSON object");
 	r = parse_root(root, &config, err);
 	if (r < 0) {
 		balancer_config_release(&config);
@@ -339,7 +340,8 @@ int balancer_configure(const char *dir, const struct balancer_config *config, st
 						    words_to_json(&config->host_ports)));
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text)
-		return error_set(err, -EINVAL, "the front door's configuration is not text");
+		return error_set(err, -EINVAL,
+				 "cannot write the front door's configuration as JSON");
 	return file_replace(path, text, strlen(text), 0644, err);
 }
 

@@ -1,4 +1,4 @@
-/* Starting and stopping a cluster's front door from outside. */
+/* Starting, checking and stopping a cluster's front door. */
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -19,7 +19,7 @@
 static const int start_limit_ms = 5000;
 static const int stop_limit_ms = 3000;
 
-/* Longer than a keeper waits before it starts another worker, and than a busy host takes. */
+/* Longer than a keeper waits before it starts another worker, also on a busy host. */
 static const int answer_limit_ms = 8000;
 static const unsigned poll_ms = 5;
 static const off_t log_most_bytes = 5 << 20;
@@ -29,7 +29,8 @@ static char *file_of(const char *dir, const char *name)
 	return xasprintf("%s/%s", dir, name);
 }
 
-/* A process that was killed gives up its memory, and with it its program, before its locks. */
+/* Whether PID is ending: a killed process releases its memory, and with it /proc/PID/exe, before
+ * its locks. */
 static bool is_ending(pid_t pid)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/exe", (int)pid);
@@ -71,8 +72,8 @@ bool balancer_leads_to(const char *dir, const char *name)
 	return false;
 }
 
-/* Whether PID, which holds the lock, listens: the status file is then its own.  Of an earlier
- * program, *RET_OUTDATED is set. */
+/* Whether PID, which holds the lock, listens; the status file then has its pid.  *RET_OUTDATED
+ * tells whether it is of an earlier version. */
 static bool is_ready(const char *dir, pid_t pid, bool *ret_outdated)
 {
 	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
@@ -92,7 +93,7 @@ static void rotate_log(const char *path)
 		(void)rename(path, old);
 }
 
-/* Read what the new process reports on FD until it closes it or DEADLINE_MS. */
+/* Read the report of the new process from FD until it closes FD, or until DEADLINE_MS. */
 static int read_report(int fd, int64_t deadline_ms, struct strbuf *report, struct error *err)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -114,8 +115,8 @@ static int read_report(int fd, int64_t deadline_ms, struct strbuf *report, struc
 	}
 }
 
-/* Our own program by its name, which is nicer to see in a list of processes, if it still has one.
- */
+/* The path of our own program, which is readable in a process list; /proc/self/exe if the program
+ * no longer exists. */
 static char *find_itself(void)
 {
 	const char *named = getenv("MANYKUBE_SELF");
@@ -133,7 +134,7 @@ static char *find_itself(void)
 	return xstrdup("/proc/self/exe");
 }
 
-/* Start a front door with the write end of a pipe as READY. */
+/* Start a keeper that reports to READY, the write end of a pipe. */
 static int spawn_keeper(const char *dir, int ready, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist environment = STRLIST_INIT;
@@ -145,7 +146,7 @@ static int spawn_keeper(const char *dir, int ready, struct error *err)
 	int r;
 
 	rotate_log(log);
-	/* A process for days must not keep the file system busy that the person is in. */
+	/* A long-running process must not keep the user's current file system busy. */
 	if (dir[0] == '/')
 		options.dir = "/";
 	strlist_add_all(&environment, environ);
@@ -153,13 +154,13 @@ static int spawn_keeper(const char *dir, int ready, struct error *err)
 	options.environment = environment.items;
 	r = process_spawn(ARGV(program, (char[]){ "front-door" }, dir_copy), &options, &process,
 			  err);
-	/* It is on its own now; init reaps it, or we do when we end. */
+	/* The keeper outlives us; init reaps it. */
 	if (r == 0)
 		(void)close(process.pidfd);
 	return r;
 }
 
-/* Start a front door and wait for its report: 0 if it is ready, -EBUSY if another one runs. */
+/* Start a keeper and wait for its report; 0 if it is ready, -EBUSY if another one runs. */
 static int start_keeper(const char *dir, int64_t deadline_ms, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf report = STRBUF_INIT;
@@ -188,7 +189,7 @@ static int start_keeper(const char *dir, int64_t deadline_ms, struct error *err)
 	if (strncmp(report.text, "error ", 6) == 0)
 		return error_because(err, &reason_network, -EIO, "the front door: %s",
 				     report.text + 6);
-	return error_set(err, -EIO, "the front door did not start; '%s/%s' may say why", dir,
+	return error_set(err, -EIO, "the front door did not start; see '%s/%s'", dir,
 			 FRONT_DOOR_LOG);
 }
 
@@ -202,8 +203,7 @@ int balancer_ensure(const char *dir, struct error *err)
 		int r;
 
 		if (pid > 0 && is_ready(dir, pid, &outdated)) {
-			/* Another user's serves as well, as long as that one does not replace it.
-			 */
+			/* If we may not stop it, because it belongs to another user, use it. */
 			if (!outdated || balancer_stop(dir, NULL) < 0)
 				return 0;
 			continue;
@@ -213,13 +213,13 @@ int balancer_ensure(const char *dir, struct error *err)
 			if (r != -EBUSY)
 				return r;
 		}
-		/* Another command has just started it. */
+		/* Another command is just starting it. */
 	} while (clock_poll(deadline, poll_ms));
 	return error_because(err, &reason_network, -ETIMEDOUT,
 			     "the front door did not start in time");
 }
 
-/* What tells one status file from the next, which is made while this one is still there. */
+/* Identifies a version of the status file, which is replaced, not rewritten. */
 struct status_mark {
 	ino_t inode;
 	struct timespec written;
@@ -240,7 +240,7 @@ static bool is_same_status(const struct status_mark *a, const struct status_mark
 	       a->written.tv_nsec == b->written.tv_nsec;
 }
 
-/* Have the keeper read its configuration again: it looks at who has closed that file. */
+/* Make the keeper read its configuration again: it watches for writers that close the file. */
 static int remind_keeper(const char *dir, struct error *err)
 {
 	cleanup_free char *path = file_of(dir, FRONT_DOOR_CONFIG);
@@ -250,8 +250,9 @@ static int remind_keeper(const char *dir, struct error *err)
 }
 
 /*
- * The keeper hands its configuration to the worker also if nothing in it has changed, the worker
- * answers with a report, and the keeper makes a status file of that.  So both have to be well.
+ * The keeper passes its configuration to the worker even if nothing has changed, the worker answers
+ * with a report, and the keeper writes that to the status file.  A new status file therefore shows
+ * that both work.
  */
 int balancer_hangs(const char *dir, struct error *err)
 {
@@ -284,14 +285,14 @@ static bool has_parent(pid_t pid, pid_t parent)
 	return file_read(path, 65536, &text, NULL) == 0 && strstr(text.text, line);
 }
 
-/* A descriptor of the worker of KEEPER, which is held by a descriptor already; -1 if there is none.
- */
+/* Open a pidfd of the worker of KEEPER; -1 if there is none.
+ * The caller holds a pidfd of KEEPER. */
 static int open_worker(const char *dir, pid_t keeper)
 {
 	pid_t pid = balancer_worker_pid(dir);
 	cleanup_fd int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
 
-	/* The status may be old, and its pid somebody else's. */
+	/* The status file may be outdated and the pid reused. */
 	return pidfd >= 0 && has_parent(pid, keeper) ? take_fd(pidfd) : -1;
 }
 
@@ -299,7 +300,7 @@ static bool ends_in_time(int pidfd)
 {
 	struct pollfd end = { .fd = pidfd, .events = POLLIN };
 
-	/* Without a descriptor nothing ever comes. */
+	/* poll() ignores negative descriptors and would wait for nothing. */
 	return pidfd < 0 || poll(&end, 1, stop_limit_ms) > 0;
 }
 
@@ -312,7 +313,7 @@ int balancer_stop(const char *dir, struct error *err)
 	if (pid == 0)
 		return 0;
 	pidfd = pidfd_open(pid, 0);
-	/* The pid could have got a new owner before we held it: ask the lock again. */
+	/* The pid may have been reused before we opened it: check the lock again. */
 	if (pidfd < 0 || balancer_pid(dir) != pid)
 		return 0;
 	worker = open_worker(dir, pid);
@@ -321,9 +322,9 @@ int balancer_stop(const char *dir, struct error *err)
 	if (!ends_in_time(pidfd))
 		(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 	if (!ends_in_time(pidfd))
-		return error_set(err, -ETIMEDOUT, "the front door, process %d, does not end",
+		return error_set(err, -ETIMEDOUT, "cannot kill the front door, process %d",
 				 (int)pid);
-	/* The worker ends with its keeper; until then it has the addresses. */
+	/* The worker ends with its keeper, and uses the addresses until then. */
 	if (!ends_in_time(worker))
 		return error_set(err, -ETIMEDOUT, "the worker of the front door does not end");
 	return 0;

@@ -1,4 +1,4 @@
-/* DNS packets, as far as a relay must understand them. */
+/* DNS packets, as far as a relay needs to understand them. */
 
 #include "balancer/dns-packet.h"
 
@@ -15,10 +15,10 @@
 #define FLAG_RECURSION_AVAILABLE 0x80
 #define MASK_RCODE               0x0f
 
-/* An OPT, and a signature. */
+/* An OPT record and a signature. */
 #define ADDITIONAL_MAX 2
 
-/* Types that ask for a session or for a whole zone: TKEY, TSIG, IXFR, AXFR. */
+/* The range of types for sessions and zone transfers: TKEY, TSIG, IXFR, AXFR. */
 #define TYPE_TKEY 249
 #define TYPE_AXFR 252
 
@@ -43,7 +43,7 @@ void dns_set_id(uint8_t *packet, uint16_t id)
 	put16(packet, id);
 }
 
-/* Where name, type and class of the first question end; -EPROTO if they don't. */
+/* The offset after name, type and class of the first question; -EPROTO if it is malformed. */
 static int question_end(const uint8_t *packet, size_t len)
 {
 	size_t at = HEADER_BYTES;
@@ -51,7 +51,7 @@ static int question_end(const uint8_t *packet, size_t len)
 	for (;;) {
 		if (at >= len || at - HEADER_BYTES >= NAME_MAX)
 			return -EPROTO;
-		/* A first name has nothing before it to point to, so this is no pointer either. */
+		/* Compression pointers are invalid here, too: nothing precedes the first name. */
 		if (packet[at] > LABEL_MAX)
 			return -EPROTO;
 		if (packet[at] == 0)
@@ -99,8 +99,8 @@ ssize_t dns_whole_queries(const uint8_t *bytes, size_t len)
 }
 
 /*
- * A negative answer may only be kept with the SOA of its zone (RFC 2308, section 5), and CoreDNS'
- * cache does as it says: so the root gets one, good for 30 s.
+ * A negative answer may be cached only with the SOA of its zone (RFC 2308, section 5), and CoreDNS
+ * follows that.  So answers include an SOA of the root with a TTL of 30 s.
  */
 static const uint8_t root_soa[] = {
 	0,                        /* owner: the root */
@@ -147,7 +147,7 @@ bool dns_answers(const uint8_t *question, size_t question_len, const uint8_t *an
 	if (end < 0 || len < HEADER_BYTES || !(answer[2] & FLAG_ANSWER) ||
 	    dns_id(question) != dns_id(answer))
 		return false;
-	/* A server that understood nothing may leave the question out. */
+	/* A server that could not parse the query may omit the question. */
 	if (get16(answer + 4) == 0)
 		return (answer[3] & MASK_RCODE) != DNS_NO_ERROR;
 	if (get16(answer + 4) != 1 || question_end(answer, len) != end)

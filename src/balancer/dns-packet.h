@@ -1,4 +1,4 @@
-/* DNS packets, as far as a relay must understand them (RFC 1035, 2308). */
+/* DNS packets, as far as a relay needs to understand them (RFC 1035, 2308). */
 #pragma once
 
 #include <sys/types.h>
@@ -7,7 +7,7 @@
 
 #define DNS_PACKET_MAX 65535
 
-/* What a resolver sends fits one packet of the smallest networks (as EDNS recommends). */
+/* The largest query that is accepted: the size recommended for EDNS. */
 #define DNS_QUERY_MAX 1232
 
 enum dns_rcode {
@@ -19,27 +19,27 @@ enum dns_rcode {
 };
 
 /*
- * The end of the one question in PACKET, which must be an ordinary query: its length from the
- * beginning of the packet.  -EBADMSG if it is something else (an answer, a notification, an update;
- * too long), which deserves no reply; -EPROTO if it is a query with more or less than one question,
- * with records that only answers have, or for a whole zone.
+ * The offset of the end of the question in PACKET, which must be a standard query.  -EBADMSG if it
+ * is not a query (an answer, a notification, an update) or too long, and must not be answered.
+ * -EPROTO if it is a query that does not have exactly one question, has records that only answers
+ * have, or asks for a zone transfer.
  */
 int dns_question_end(const uint8_t *packet, size_t len);
 
 /*
- * Make the answer "RCODE, nothing else" to the question PACKET in ANSWER, which has room for
- * ROOM bytes; returns its length, 0 if there is nothing to be said.  A question that makes no
- * sense gets DNS_FORMAT_ERROR.
+ * Write an answer with RCODE and no records to the query PACKET into ANSWER, which has room for
+ * ROOM bytes.  Returns its length, or 0 if PACKET must not be answered.  An invalid query gets
+ * DNS_FORMAT_ERROR.
  */
 size_t dns_answer(const uint8_t *packet, size_t len, enum dns_rcode rcode, uint8_t *answer,
 		  size_t room);
 
-/* Whether ANSWER is one to QUESTION: same id, same name, type and class. */
+/* Whether ANSWER belongs to QUESTION: same id, name, type and class. */
 bool dns_answers(const uint8_t *question, size_t question_len, const uint8_t *answer, size_t len);
 
 /*
- * How many of the LEN bytes that a client sent by TCP are whole queries, each after its length;
- * -EBADMSG if there is something else among them.
+ * The number of bytes of complete queries at the start of the LEN bytes that a client sent over
+ * TCP, where each query follows its length; -EBADMSG if there is anything else.
  */
 ssize_t dns_whole_queries(const uint8_t *bytes, size_t len);
 

@@ -1,4 +1,4 @@
-/* DNS by TCP for a cluster without servers. */
+/* DNS over TCP for a cluster without servers. */
 
 #include "balancer/dns-stream.h"
 
@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 
-/* For all that a client has to say: it can ask again. */
+/* The lifetime of a connection; clients can connect again. */
 static const unsigned client_limit_ms = 10000;
 
 struct client {
@@ -49,7 +49,7 @@ static void client_free(struct client *client)
 	free(client);
 }
 
-/* Answer the questions that are complete; false if the client is to go. */
+/* Answer all complete queries; false if the client must be disconnected. */
 static bool answer_all(struct client *client)
 {
 	struct strbuf *received = &client->received;
@@ -71,7 +71,7 @@ static bool answer_all(struct client *client)
 		answer[0] = (uint8_t)(answer_len >> 8);
 		answer[1] = (uint8_t)answer_len;
 		answer_len += 2;
-		/* A client that does not read its answers is none. */
+		/* Disconnect clients that do not read their answers. */
 		if (send(client->fd, answer, answer_len, MSG_NOSIGNAL) != (ssize_t)answer_len)
 			return false;
 		strbuf_drop_front(received, 2 + len);

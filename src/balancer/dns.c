@@ -1,15 +1,13 @@
 /*
  * DNS for the nodes.
  *
- * How it works:
- *  1. Each question by UDP gets a socket of its own, connected to the server asked and with an id
- *     of its own, so that nobody else's packet can pass for the answer.
- *  2. A server that does not answer within 2 s, or is not there, is followed by the next;
- *     the one that answered last is asked first from then on.
- *  3. Connections by TCP are passed on (proxy.h), query by query as each is complete.
- *  4. Without servers every question is answered here with NXDOMAIN.  Not REFUSED or SERVFAIL:
- *     resolvers take those as this server's trouble, and try again and elsewhere for seconds;
- *     NXDOMAIN is final for them, and CoreDNS passes it on at once and keeps it.
+ *  1. Each UDP query gets its own socket, connected to the server, and a random id, so that answers
+ *     are hard to forge.
+ *  2. If a server does not answer within 2 s or cannot be reached, the next one is asked.  The
+ * server that answered last is asked first from then on.
+ *  3. TCP connections are forwarded (proxy.h), one complete query at a time.
+ *  4. Without servers, every query is answered with NXDOMAIN.  With REFUSED or SERVFAIL, resolvers
+ *     would retry for seconds, here and elsewhere.  NXDOMAIN is final, and CoreDNS caches it.
  */
 
 #include "balancer/dns.h"
@@ -37,8 +35,8 @@ struct question {
 	socklen_t client_len;
 	struct origin origin;
 	uint16_t client_id;
-	size_t server; /* the one asked now */
-	size_t asked;  /* how many were */
+	size_t server; /* the server that is being asked */
+	size_t asked;  /* the number of servers asked so far */
 	int fd;
 	struct loop_source *source;
 	struct loop_source *timer;
@@ -53,14 +51,14 @@ struct dns {
 	char *listen;
 	int fd;
 	struct loop_source *source;
-	struct proxy *streams;        /* with servers */
-	struct dns_stream *answering; /* without */
+	struct proxy *streams;        /* TCP, with servers */
+	struct dns_stream *answering; /* TCP, without servers */
 	struct strlist upstream;
 	struct endpoint *servers;
 	size_t server_count;
 	size_t preferred;
 	struct question *questions;
-	struct tally *tally; /* of the questions */
+	struct tally *tally; /* counts UDP queries */
 	struct tally *stream_tally;
 };
 
@@ -103,7 +101,7 @@ static void question_free(struct question *question)
 	free(question);
 }
 
-/* Send the client PACKET; a client that can't be reached asks again. */
+/* Send PACKET to the client.  Errors are ignored: clients ask again. */
 static void reply(const struct question *question, uint8_t *packet, size_t len)
 {
 	if (len < 2)
@@ -131,7 +129,7 @@ static int on_answer(int fd, arg_unused uint32_t events, void *data, struct erro
 
 		if (len < 0 && (errno == EAGAIN || errno == EINTR))
 			return 0;
-		/* The server's host says that nobody is there. */
+		/* The server's host reports that the port is closed. */
 		if (len < 0)
 			return ask_next(question, err);
 		if (!dns_answers(question->packet, question->len, packet, (size_t)len))
@@ -148,7 +146,7 @@ static int on_no_answer(void *data, struct error *err)
 	return ask_next(data, err);
 }
 
-/* Ask the server whose turn it is; whether that could be done. */
+/* Send the query to the current server; returns whether it was sent. */
 static bool ask_server(struct question *question)
 {
 	struct dns *dns = question->dns;
@@ -198,7 +196,7 @@ static int take_question(struct dns *dns, const struct question *from, const uin
 	return ask_next(question, err);
 }
 
-/* Deal with the query PACKET of FROM, which has all but the packet. */
+/* Handle the query PACKET.  FROM describes the client. */
 static int on_query(struct question *from, uint8_t *packet, size_t len, struct error *err)
 {
 	struct dns *dns = from->dns;
@@ -245,7 +243,7 @@ static ssize_t pass_queries(const struct strbuf *held)
 	return dns_whole_queries((const uint8_t *)held->text, held->len);
 }
 
-/* For the proxy: the servers by turns, beginning with the one that answers. */
+/* For the proxy: the servers in turn, starting with the preferred one. */
 static bool choose_server(arg_unused const unsigned *tried, unsigned tried_count,
 			  struct proxy_target *ret, void *data)
 {
@@ -347,7 +345,7 @@ int dns_set(struct dns *dns, const char *listen, const struct strlist *upstream,
 	r = set_servers(dns, upstream, err);
 	if (r == 0 && listen)
 		r = start_listening(dns, listen, err);
-	/* Half of it is nothing: a later attempt begins anew. */
+	/* Do not stay half configured: a later attempt starts again. */
 	if (r < 0)
 		stop_listening(dns);
 	return r;

@@ -1,7 +1,7 @@
 /*
- * DNS for the nodes: questions are relayed to the host's own servers, or answered with "no such
- * name" at once when there are none.  Only ordinary queries (dns-packet.h) of the host and of the
- * cluster's own addresses (origins_trust()) are; all else is dropped.
+ * DNS for the nodes: queries are relayed to the host's servers or, if there are none, answered with
+ * "no such name".  Only standard queries (dns-packet.h) from the host and from the cluster's
+ * addresses (origins_trust()) are handled; others are dropped or get an error.
  */
 #pragma once
 
@@ -14,6 +14,6 @@ struct dns *dns_new(const struct door *door);
 void dns_free(struct dns *dns);
 DEFINE_CLEANUP(struct dns *, dns_free)
 
-/* Listen on LISTEN (NULL: not at all), which the door has sockets for, and ask the servers
- * UPSTREAM; what stays is left alone. */
+/* Listen on LISTEN (NULL: do not listen), for which the door has sockets, and relay to the servers
+ * UPSTREAM.  Does nothing if both are unchanged. */
 int dns_set(struct dns *dns, const char *listen, const struct strlist *upstream, struct error *err);

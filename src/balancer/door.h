@@ -1,4 +1,4 @@
-/* What all parts of the front door's worker share; none of them owns it. */
+/* Objects shared by all parts of the front door's worker; worker.c owns them. */
 #pragma once
 
 #include "balancer/origin.h"

@@ -1,4 +1,4 @@
-/* Addresses with a port, and sockets on them. */
+/* Addresses with ports, and sockets on them. */
 
 #include "balancer/endpoint.h"
 
@@ -55,10 +55,10 @@ int endpoint_listen(const char *text, int type, int *ret_fd, struct error *err)
 	fd = socket(endpoint.address.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return error_sys(err, "cannot make a socket");
-	/* The bridge may get its address after us; on IPv6 sockets the option works as well. */
+	/* The bridge may get its address later.  The option also works on IPv6 sockets. */
 	if (setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one)) < 0)
 		return error_sys(err, "cannot prepare a socket for '%s'", text);
-	/* Connections of an earlier front door that are not quite over must not keep us out. */
+	/* Connections of an earlier front door in TIME_WAIT must not block the address. */
 	if (type == SOCK_STREAM && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0)
 		return error_sys(err, "cannot prepare a socket for '%s'", text);
 	if (bind(fd, (struct sockaddr *)&endpoint.address, endpoint.len) < 0 ||

@@ -1,4 +1,4 @@
-/* Addresses with a port, "10.89.0.1:6443" or "[fd00::1]:53", and sockets on them. */
+/* Addresses with ports, "10.89.0.1:6443" or "[fd00::1]:53", and sockets on them. */
 #pragma once
 
 #include <sys/socket.h>
@@ -13,10 +13,11 @@ struct endpoint {
 int endpoint_parse(const char *text, struct endpoint *ret, struct error *err);
 
 /*
- * Make a socket of TYPE (SOCK_STREAM: listening; SOCK_DGRAM) on the address TEXT, non-blocking.
- * The host need not have the address yet.  -EADDRINUSE if another program has it.
+ * Make a non-blocking socket of TYPE (SOCK_STREAM, which then listens, or SOCK_DGRAM) on the
+ * address TEXT.  The host need not have the address yet.  -EADDRINUSE if another program uses it.
  */
 int endpoint_listen(const char *text, int type, int *ret_fd, struct error *err);
 
-/* Begin to connect a new non-blocking socket of TYPE; a negative errno if that failed at once. */
+/* Start connecting a new non-blocking socket of TYPE;
+ * a negative errno if that fails immediately. */
 int endpoint_connect(const struct endpoint *endpoint, int type, int *ret_fd);

@@ -1,6 +1,4 @@
-/* The front door's files in the profile's directory, shared by the process and those who control
- * it.
- */
+/* The front door's files in the profile's directory, for keeper.c and control.c. */
 #pragma once
 
 #include "balancer/balancer.h"
@@ -10,12 +8,13 @@
 #define FRONT_DOOR_STATUS "front-door.status.json"
 #define FRONT_DOOR_LOG    "front-door.log"
 
-/* In the environment of a front door: the descriptor of a pipe that wants to hear "ready", "busy"
- * or "error TEXT". */
+/* An environment variable with the number of a pipe's descriptor, to which the keeper reports
+ * "ready", "busy" or "error TEXT". */
 #define FRONT_DOOR_READY_FD "MANYKUBE_READY_FD"
 
-/* Raised when front doors that run must be replaced by those of this program; it is in the status
- * file. 1 had none, and did all as root. */
+/* Increased when running front doors of earlier versions must be replaced.  It is written to the
+ * status file, except by revision 1, which did everything as root. */
 #define FRONT_DOOR_REVISION 3
 
+/* Read the configuration in DIR. */
 int front_door_read_config(const char *dir, struct balancer_config *ret, struct error *err);

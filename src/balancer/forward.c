@@ -1,4 +1,4 @@
-/* Ports of the host that are passed on to nodes. */
+/* Ports of the host that are forwarded to nodes. */
 
 #include "balancer/forward.h"
 
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* Servers may wait for a client's first word longer than the API does. */
+/* Protocols may take longer until the first byte than the API does. */
 static const unsigned silent_limit_ms = 5 * 60 * 1000;
 static const unsigned idle_limit_ms = 8 * 60 * 60 * 1000;
 
@@ -17,7 +17,7 @@ struct forward {
 	struct endpoint *targets;
 	unsigned target_count;
 	struct proxy *proxy;
-	bool wanted; /* while a new configuration is taken over */
+	bool wanted; /* used while a new configuration is applied */
 	struct forward *next;
 };
 
@@ -61,7 +61,7 @@ void forwards_free(struct forwards *forwards)
 	free(forwards);
 }
 
-/* A target's id is its place, from 1 on. */
+/* The id of a target is its position, counted from 1. */
 static bool choose(const unsigned *tried, unsigned tried_count, struct proxy_target *ret,
 		   void *data)
 {

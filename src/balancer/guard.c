@@ -1,4 +1,4 @@
-/* The cluster's rules among the host's, kept there while it runs. */
+/* Maintaining the cluster's firewall rules while it runs. */
 
 #include "balancer/guard.h"
 
@@ -15,26 +15,26 @@
 #include "host/firewall.h"
 #include "host/neighbours.h"
 
-/* Changes come in bursts; one look after them is enough. */
+/* Changes come in bursts; one check after them is enough. */
 static const unsigned settle_ms = 500;
 
-/* A firewall may have its rules before it can be talked to: then it is tried again, after twice the
- * time. */
+/* A firewall may load its rules before it accepts commands.  Failed attempts are repeated, each
+ * after twice the time. */
 static const unsigned most_failures = 5;
 
 struct guard {
 	struct loop *loop;
-	char *bridge; /* NULL: nothing is kept */
+	char *bridge; /* NULL: no rules */
 	char *rules;
 	struct strlist ports;
 
 	int news;
 	struct loop_source *listening;
-	struct loop_source *timer;   /* until it is looked after what is missing */
-	struct loop_source *looking; /* until WORKER ends */
-	struct process worker;
-	bool again;        /* there was news while it looked */
-	unsigned failures; /* in a row */
+	struct loop_source *timer;   /* for the next check */
+	struct loop_source *looking; /* while WORKER runs */
+	struct process worker;       /* the process that checks and restores rules */
+	bool again;                  /* rules changed while it ran */
+	unsigned failures;           /* consecutive failures */
 };
 
 struct guard *guard_new(struct loop *loop)
@@ -71,17 +71,17 @@ void guard_free(struct guard *guard)
 	free(guard);
 }
 
-/* Whether all is as it should be.  In a process of its own: other programs are asked, and some take
- * their time. */
-static bool put_back(const struct guard *guard)
+/* Restore missing rules; returns whether all are in place.  Runs in a separate process, because it
+ * calls other programs, some of which are slow. */
+static bool restore_rules(const struct guard *guard)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 
-	/* Whoever removes the cluster's network begins with the bridge's. */
+	/* The cluster's network is being removed: the bridge goes first. */
 	if (if_nametoindex(guard->bridge) == 0)
 		return true;
 	if (!firewall_has_table(guard->bridge)) {
-		log_debug("the table '%s' of nftables is gone; making it again", guard->bridge);
+		log_debug("the nftables table '%s' is missing; restoring it", guard->bridge);
 		if (firewall_replace_table(guard->bridge, guard->rules, &err) < 0) {
 			log_warning("%s", err.text);
 			return false;
@@ -114,10 +114,10 @@ static int look(void *data, arg_unused struct error *err)
 	guard->again = false;
 	pid = fork();
 	if (pid == 0) {
-		/* Our lock and our sockets must not be kept from who comes after us. */
+		/* Release inherited locks and sockets, which a new front door may need. */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)close_range(3, ~0u, 0);
-		_exit(put_back(guard) ? 0 : 1);
+		_exit(restore_rules(guard) ? 0 : 1);
 	}
 	if (pid < 0)
 		return 0;

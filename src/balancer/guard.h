@@ -1,9 +1,9 @@
 /*
- * The cluster's rules among the host's, kept there while it runs.
+ * Maintaining the cluster's firewall rules while it runs.
  *
- * Who loads the host's own rules anew (`nft flush ruleset`, which is what a restart of nftables'
- * service does) takes our table away, and who starts Docker, ufw or firewalld beside a cluster has
- * them drop what its nodes send.  The kernel tells of every change; what is missing is put back.
+ * Reloading the host's rules (`nft flush ruleset`, as a restart of the nftables service does)
+ * removes our table.  Starting Docker, ufw or firewalld after the cluster makes them drop packets
+ * of its nodes.  The kernel reports every change, and missing rules are restored.
  */
 #pragma once
 
@@ -14,9 +14,9 @@ struct guard;
 
 struct guard *guard_new(struct loop *loop);
 
-/* Waits for what is just being put back: nothing is after this. */
+/* Waits for a running restore; no rules are restored after this. */
 void guard_free(struct guard *guard);
 DEFINE_CLEANUP(struct guard *, guard_free)
 
-/* Keep what CONFIG names, which may be nothing. */
+/* Maintain the rules of CONFIG, if it has any. */
 int guard_set(struct guard *guard, const struct balancer_config *config, struct error *err);

@@ -1,11 +1,11 @@
 /*
- * The front door's keeper: the part that has privileges, and talks to nobody but its worker.
+ * The front door's keeper: the privileged process, which communicates only with its worker.
  *
- * It holds the lock, watches the directory, opens the sockets that the configuration asks for and
- * hands both to a worker (worker.h), which does all the rest without privileges.  Of what the
- * worker says it makes the status file.  A worker that ends is replaced: who connects meanwhile
- * waits in the sockets, which stay open here.  Beside that it keeps the cluster's rules among the
- * host's (guard.h).
+ * It holds the lock, watches the directory, opens the listening sockets and passes them and the
+ * configuration to a worker (worker.h), which does everything else without privileges.  It writes
+ * the worker's reports to the status file.  A worker that ends is replaced; clients that connect
+ * meanwhile wait in the sockets, which stay open here.  The keeper also maintains the cluster's
+ * firewall rules (guard.h).
  */
 
 #include <signal.h>
@@ -29,10 +29,11 @@
 #include "host/cage.h"
 #include "host/channel.h"
 
-/* Reports are read at most that often, so that a worker can't keep us busy. */
+/* The least interval between reports, so that a worker cannot keep us busy. */
 static const unsigned report_rest_ms = 10;
 
-/* A worker that ended is followed by the next after twice the time, unless it lived for long. */
+/* The delay before a new worker starts.  It doubles with each one, unless the last one ran for
+ * long. */
 static const unsigned restart_ms = 20;
 static const unsigned most_doublings = 8;
 static const int64_t long_life_ms = 60 * 1000;
@@ -48,16 +49,16 @@ struct front_door {
 
 	struct process worker;
 	int channel;
-	struct loop_source *reports; /* NULL while they rest */
-	struct loop_source *rest;
-	struct loop_source *life;    /* of the worker */
-	struct loop_source *restart; /* while there is none */
-	int64_t began_ms;
-	unsigned failures; /* of workers, in a row */
-	bool open;         /* a worker has reported; the status file may be written */
+	struct loop_source *reports; /* NULL between reports */
+	struct loop_source *rest;    /* the timer until the next report */
+	struct loop_source *life;    /* while a worker runs */
+	struct loop_source *restart; /* while no worker runs */
+	int64_t began_ms;            /* when the worker started */
+	unsigned failures;           /* consecutive workers that ended early */
+	bool open;                   /* a worker has reported and the status file was written */
 };
 
-/* Tell whoever started us how it went; nobody may be there. */
+/* Report the result of the start to the process that started us, if it waits for that. */
 static void answer_starter(const char *word, const char *text)
 {
 	const char *number = getenv(FRONT_DOOR_READY_FD);
@@ -71,7 +72,7 @@ static void answer_starter(const char *word, const char *text)
 	(void)close((int)fd);
 }
 
-/* Write the status file; BACKENDS is given away. */
+/* Write the status file; takes ownership of BACKENDS. */
 static void write_status(struct front_door *door, json_t *backends)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
@@ -83,7 +84,7 @@ static void write_status(struct front_door *door, json_t *backends)
 
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text || file_put(path, text, strlen(text), 0644, &err) < 0)
-		log_debug("%s", text ? err.text : "the status is not text");
+		log_debug("%s", text ? err.text : "cannot write the status as JSON");
 }
 
 static void forget_source(struct loop_source **source)
@@ -100,10 +101,10 @@ static void drop_channel(struct front_door *door)
 		(void)close(take_fd(door->channel));
 }
 
-/* End a worker that does not behave; its end is dealt with as any other. */
+/* Kill a worker that misbehaves; on_worker_end() then starts another one. */
 static void end_worker(struct front_door *door, const char *why)
 {
-	log_warning("ending the front door's worker: %s", why);
+	log_warning("killing the front door's worker: %s", why);
 	drop_channel(door);
 	(void)kill(door->worker.pid, SIGKILL);
 }
@@ -124,7 +125,7 @@ static int on_report(int fd, arg_unused uint32_t events, void *data, struct erro
 	static char text[REPORT_MAX + 1];
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	struct front_door *door = data;
-	/* Without room for descriptors none can come. */
+	/* recv() has no room for descriptors, so the worker cannot send any. */
 	ssize_t len = recv(fd, text, sizeof(text), MSG_DONTWAIT);
 	json_t *backends = NULL;
 	int r;
@@ -132,7 +133,7 @@ static int on_report(int fd, arg_unused uint32_t events, void *data, struct erro
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (len <= 0) {
-		end_worker(door, "it has hung up");
+		end_worker(door, "it closed the channel");
 		return 0;
 	}
 	r = report_parse(text, (size_t)len, &door->config, &backends, &problem);
@@ -158,7 +159,7 @@ static int send_socket(const char *name, int fd, void *data, struct error *err)
 	return channel_send(door->channel, text, fd, err);
 }
 
-/* Hand the worker the configuration, with the sockets that it has not got yet (or ALL). */
+/* Send the worker the configuration and the sockets that it does not have yet, or ALL sockets. */
 static int brief_worker(struct front_door *door, bool all, struct error *err)
 {
 	cleanup_free char *text = balancer_config_print(&door->config);
@@ -198,8 +199,8 @@ static int on_worker_end(int status, void *data, struct error *err)
 	(void)close(door->worker.pidfd);
 	door->worker = PROCESS_INIT;
 	if (!door->open)
-		return error_set(err, -EIO, "its worker ended with status %d", status);
-	log_warning("the front door's worker ended with status %d; starting another one", status);
+		return error_set(err, -EIO, "its worker exited with status %d", status);
+	log_warning("the front door's worker exited with status %d; starting another one", status);
 	write_status(door, report_unknown(&door->config, "the front door is being restarted"));
 	if (clock_now_ms() - door->began_ms > long_life_ms)
 		door->failures = 0;
@@ -219,13 +220,14 @@ static int start_worker(struct front_door *door, struct error *err)
 		r = brief_worker(door, true, err);
 	if (r == 0)
 		r = read_reports(door, err);
-	/* Its end brings the next one. */
+	/* When it has ended, another one is started. */
 	if (r < 0)
-		end_worker(door, "it can't be told what to do");
+		end_worker(door, "cannot send its configuration");
 	return r;
 }
 
-/* Take up the configuration as it is now; what can be applied is, the first failure is returned. */
+/* Read and apply the configuration.  If a part fails, applies the others and returns the first
+ * error. */
 static int apply_config_file(struct front_door *door, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -240,7 +242,7 @@ static int apply_config_file(struct front_door *door, struct error *err)
 	sockets_list(&config, &names);
 	sockets_keep(door->sockets, &names);
 	result = sockets_open(door->sockets, &names, err);
-	/* The API is open without it, too. */
+	/* The API works without it. */
 	if (guard_set(door->guard, &config, &problem) < 0)
 		log_warning("%s", problem.text);
 	return result;
@@ -265,8 +267,8 @@ static int on_dir(int fd, arg_unused uint32_t events, void *data, arg_unused str
 
 			if (is_about(event, FRONT_DOOR_CONFIG) && !(event->mask & IN_DELETE))
 				changed = true;
-			/* The profile was deleted: nobody could find and stop us any more.  Not
-			 * every file system tells of the directory itself. */
+			/* The profile was deleted, so nobody could stop us any more.  Not every
+			 * file system reports the removal of the directory itself. */
 			if ((event->mask & (IN_DELETE_SELF | IN_IGNORED)) ||
 			    (is_about(event, FRONT_DOOR_LOCK) && (event->mask & IN_DELETE)))
 				loop_stop(door->loop);
@@ -276,7 +278,7 @@ static int on_dir(int fd, arg_unused uint32_t events, void *data, arg_unused str
 	if (!changed)
 		return 0;
 	if (apply_config_file(door, &problem) < 0)
-		log_debug("%s; going on without it", problem.text);
+		log_debug("%s; continuing without it", problem.text);
 	error_clear(&problem);
 	if (door->channel >= 0 && brief_worker(door, false, &problem) < 0)
 		end_worker(door, problem.text);
@@ -320,7 +322,7 @@ static int start_doors(struct front_door *door, struct error *err)
 		return r;
 	door->sockets = sockets_new();
 	door->guard = guard_new(door->loop);
-	/* Watch first: a configuration replaced while we read it is read again. */
+	/* Watch first, so that a configuration that changes while being read is read again. */
 	r = watch_outside(door, err);
 	if (r < 0)
 		return r;
@@ -328,7 +330,7 @@ static int start_doors(struct front_door *door, struct error *err)
 	return r < 0 ? r : start_worker(door, err);
 }
 
-/* Have the worker end by itself; how it ended is told. */
+/* Let the worker end by itself, and return its exit status. */
 static int finish_worker(struct front_door *door)
 {
 	int status;
@@ -340,7 +342,7 @@ static int finish_worker(struct front_door *door)
 	status = process_wait(&door->worker, clock_now_ms() + end_limit_ms, NULL);
 	process_release(&door->worker);
 	if (status != 0)
-		log_warning("the front door's worker ended with status %d", status);
+		log_warning("the front door's worker exited with status %d", status);
 	return status;
 }
 
@@ -370,7 +372,7 @@ int balancer_run(const char *dir, struct error *err)
 	cleanup_fd int lock = -1;
 	int r;
 
-	/* What goes to our stderr is the front door's log. */
+	/* Our standard error is the front door's log. */
 	log_verbosity = 2;
 	r = file_lock(lock_path, "front-door", &lock, &problem);
 	if (r < 0) {
@@ -383,10 +385,10 @@ int balancer_run(const char *dir, struct error *err)
 		r = loop_run(door.loop, &problem);
 	(void)unlink(status_path);
 	if (r < 0) {
-		/* Whoever hears of it may try again at once. */
+		/* Unlock before reporting: the caller may try again at once. */
 		(void)close(take_fd(lock));
 		answer_starter("error", problem.text);
 		return error_set(err, r, "%s", problem.text);
 	}
-	return finish_worker(&door) == 0 ? 0 : error_set(err, -EIO, "its worker did not end well");
+	return finish_worker(&door) == 0 ? 0 : error_set(err, -EIO, "its worker failed");
 }

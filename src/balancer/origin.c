@@ -1,4 +1,4 @@
-/* Where connections and questions come from, and how many each origin may have at once. */
+/* Origins of connections and queries, and limits per origin. */
 
 #include "balancer/origin.h"
 
@@ -137,7 +137,7 @@ struct origin origins_find(const struct origins *origins, const struct sockaddr_
 	struct in_addr own;
 
 	if (is_ipv4(from, &address)) {
-		/* Who comes from the very address that it comes to is on this host. */
+		/* If source and destination addresses are equal, the client is on this host. */
 		if (ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET ||
 		    (at && is_ipv4(at, &own) && own.s_addr == address.s_addr))
 			return origin;
@@ -148,7 +148,7 @@ struct origin origins_find(const struct origins *origins, const struct sockaddr_
 					     IN6_ARE_ADDR_EQUAL(&at6->sin6_addr, &in6->sin6_addr))))
 		return origin;
 	origin.kind = ORIGIN_ELSEWHERE;
-	/* A machine has a network of 64 bits to itself. */
+	/* A machine usually has a /64 network of its own. */
 	if (from->ss_family == AF_INET6)
 		memcpy(origin.id, &in6->sin6_addr, 8);
 	return origin;
@@ -180,7 +180,7 @@ void tally_free(struct tally *tally)
 	free(tally);
 }
 
-/* Where the count of ORIGIN is or belongs. */
+/* The place of ORIGIN's count in its list; it points to NULL if there is none. */
 static struct count **find_count(struct tally *tally, const struct origin *origin)
 {
 	struct count **link;

@@ -1,8 +1,8 @@
 /*
- * Where connections and questions come from, and how many each origin may have at once.
+ * Origins of connections and queries, and limits per origin.
  *
- * An origin is whoever could use up what others need: the host itself, one node with all its pods,
- * the addresses of the cluster's networks that no node was given, or one address elsewhere.
+ * An origin is a party that could exhaust a shared limit: the host itself, one node with all its
+ * pods, all addresses of the cluster's networks that belong to no node, or one address elsewhere.
  */
 #pragma once
 
@@ -14,37 +14,37 @@
 enum origin_kind {
 	ORIGIN_HOST,
 	ORIGIN_NODE,
-	ORIGIN_STRAY,     /* of the cluster's networks, but no node's */
-	ORIGIN_ELSEWHERE, /* another machine, or any address of a cluster without networks */
+	ORIGIN_STRAY,     /* in the cluster's networks, but not a node or its pods */
+	ORIGIN_ELSEWHERE, /* another machine; also all addresses if no networks are configured */
 };
 
 struct origin {
 	enum origin_kind kind;
-	uint8_t id[16]; /* a node's address, or what is known of one elsewhere; zero otherwise */
+	uint8_t id[16]; /* the address of a node or of a machine elsewhere; otherwise zero */
 };
 
-/* What tells origins apart: the cluster's nodes and networks. */
+/* The cluster's nodes and networks, which determine origins. */
 struct origins;
 
 struct origins *origins_new(void);
 void origins_free(struct origins *origins);
 DEFINE_CLEANUP(struct origins *, origins_free)
 
-/* Take over the nodes and networks of CONFIG. */
+/* Use the nodes and networks of CONFIG. */
 int origins_set(struct origins *origins, const struct balancer_config *config, struct error *err);
 
-/* The origin of what came from FROM to the address AT (NULL if unknown). */
+/* The origin of a connection or packet from FROM to AT (NULL if unknown). */
 struct origin origins_find(const struct origins *origins, const struct sockaddr_storage *from,
 			   const struct sockaddr_storage *at);
 
-/* Whether ORIGIN is the host or belongs to the cluster; always true without networks, as in
- * configurations of earlier versions. */
+/* Whether ORIGIN is the host or belongs to the cluster.  Always true if no networks are configured,
+ * as in configurations of earlier versions. */
 bool origins_trust(const struct origins *origins, const struct origin *origin);
 
 /*
- * A count per origin.  Of a total of N the host gets at most three quarters, and so do all others
- * together; each other one at most a quarter.  So neither side can shut the other out, and it takes
- * more than one to shut out the rest.
+ * A count per origin with a total limit.  The host may use at most three quarters of it, and so may
+ * all other origins together; each of these at most a quarter.  So neither side can lock out the
+ * other, and no single origin can lock out the rest.
  */
 struct tally;
 
@@ -52,8 +52,8 @@ struct tally *tally_new(unsigned total);
 void tally_free(struct tally *tally);
 DEFINE_CLEANUP(struct tally *, tally_free)
 
-/* Count one more for ORIGIN; false if it may have no more. */
+/* Count one more for ORIGIN; false if its limit is reached. */
 bool tally_take(struct tally *tally, const struct origin *origin);
 
-/* One that was taken is over. */
+/* Undo one tally_take(). */
 void tally_give_back(struct tally *tally, const struct origin *origin);

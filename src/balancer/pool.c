@@ -13,8 +13,8 @@
 
 static const unsigned failures_most = 2;
 
-/* A server that says it is not ready may still answer what it was asked before: it waits for etcd
- * on a busy host, or is about to end in order. */
+/* How long connections to a server that reports "not ready" are kept.  It may still answer pending
+ * requests while it waits for etcd on a busy host or shuts down. */
 static const int64_t unready_most_ms = 10 * 1000;
 
 struct pool {
@@ -24,7 +24,7 @@ struct pool {
 	struct prober *prober;
 	struct backend *backends;
 	unsigned last_id;
-	unsigned last_chosen; /* the id of the backend that had its turn */
+	unsigned last_chosen; /* the id of the backend chosen last */
 };
 
 int pool_new(struct loop *loop, const struct pool_events *events, void *data,
@@ -156,7 +156,7 @@ struct backend *pool_choose(struct pool *pool, const unsigned *tried, unsigned t
 	struct backend *next_healthy = NULL;
 	struct backend *other = NULL;
 
-	/* Ids only grow along the list, so the turn survives backends that come and go. */
+	/* Ids increase along the list, so the order survives added and removed backends. */
 	for (struct backend *b = pool->backends; b; b = b->next) {
 		if (was_tried(b, tried, tried_count))
 			continue;
@@ -183,7 +183,7 @@ void pool_suspect(struct pool *pool, unsigned id)
 			probe_hurry(b->probe);
 }
 
-/* Whether BACKEND would take a new connection after FINDING. */
+/* Whether BACKEND counts as healthy after FINDING. */
 static bool is_healthy_after(const struct backend *backend, enum probe_finding finding)
 {
 	if (finding == PROBE_READY)
@@ -201,12 +201,12 @@ static void note_health(struct backend *backend, bool healthy, const char *detai
 	backend->since = clock_wall_seconds();
 }
 
-/* Whether the connections of BACKEND may still be answered after FINDING. */
+/* Whether pending requests on BACKEND's connections may still be answered after FINDING. */
 static bool is_promising(struct backend *backend, enum probe_finding finding)
 {
 	struct pool *pool = backend->pool;
 
-	/* On a busy host it may just be slow. */
+	/* On a busy host, the backend may only be slow. */
 	if (finding == PROBE_SILENT)
 		return pool->events.is_heard(backend, pool->data);
 	return clock_now_ms() - backend->failing_ms < unready_most_ms;

@@ -1,7 +1,7 @@
 /*
- * The control planes behind the front door: which there are, which are healthy, whose turn it is.
+ * The control planes behind the front door: their health, and the choice between them.
  *
- * A backend stays valid until it was reported as gone.
+ * A backend stays valid until `lost` was called with GONE.
  */
 #pragma once
 
@@ -12,39 +12,38 @@
 
 struct probe;
 
-/* What a probe found: a server that is ready; one that says that it is not; nobody who listens; no
- * answer. */
+/* The result of a probe. */
 enum probe_finding {
-	PROBE_READY,
-	PROBE_UNREADY,
-	PROBE_REFUSED,
-	PROBE_SILENT,
+	PROBE_READY,   /* the server is ready */
+	PROBE_UNREADY, /* the server reports that it is not ready */
+	PROBE_REFUSED, /* nothing listens */
+	PROBE_SILENT,  /* no answer */
 };
 
 struct backend {
 	char *name;
 	char *address;
 	struct endpoint endpoint;
-	unsigned id; /* never used again for another one */
+	unsigned id; /* never reused */
 	bool healthy;
-	unsigned failures;  /* of the last probes, in a row */
-	int64_t failing_ms; /* when the first of these was */
-	bool is_lost;       /* its connections were given up since then */
+	unsigned failures;  /* consecutive failed probes */
+	int64_t failing_ms; /* the time of the first of these */
+	bool is_lost;       /* `lost` was called since then */
 	int64_t since;      /* when `healthy` changed, in seconds since 1970 */
-	char *detail;       /* what the last probe found */
+	char *detail;       /* the result of the last probe in words */
 	struct pool *pool;
 	struct probe *probe;
 	struct backend *next;
 };
 
-/* What the pool tells its owner. */
+/* Callbacks of the pool's owner. */
 struct pool_events {
-	/* The health or the detail of some backend changed, or a backend came or went. */
+	/* The health or the detail of a backend changed, or the list of backends. */
 	void (*changed)(void *data);
-	/* BACKEND does not answer anybody, has not been ready for long, or is to be freed (GONE);
-	 * another healthy one exists if OTHER. */
+	/* BACKEND does not answer at all, has been unready for long, or is being removed (GONE).
+	 * OTHER: another healthy backend exists. */
 	void (*lost)(struct backend *backend, bool gone, bool other, void *data);
-	/* Whether BACKEND has sent something lately on one of its connections. */
+	/* Whether BACKEND has recently sent data on one of its connections. */
 	bool (*is_heard)(struct backend *backend, void *data);
 };
 
@@ -55,20 +54,20 @@ int pool_new(struct loop *loop, const struct pool_events *events, void *data,
 void pool_free(struct pool *pool);
 DEFINE_CLEANUP(struct pool *, pool_free)
 
-/* Have just the backends of CONFIG; those whose name and address stay are left alone. */
+/* Use exactly the backends of CONFIG; those with the same name and address are kept. */
 int pool_set(struct pool *pool, const struct balancer_config *config, struct error *err);
 
 /*
- * The backend for a new connection that already tried those whose ids are in TRIED: the next
- * healthy one in turn; when there is none, the first of the others; NULL when all were tried.
+ * Choose the backend for a new connection, without those whose ids are in TRIED: the next healthy
+ * one in turn or, if there is none, the first unhealthy one; NULL if all were tried.
  */
 struct backend *pool_choose(struct pool *pool, const unsigned *tried, unsigned tried_count);
 
-/* A connection to the backend ID could not be made: look at it now. */
+/* Probe the backend ID now, because a connection to it failed. */
 void pool_suspect(struct pool *pool, unsigned id);
 
-/* For the probe: what it found, and how the status file words it. */
+/* Record the result of a probe; DETAIL is its text for the status file. */
 void pool_probed(struct backend *backend, enum probe_finding finding, const char *detail);
 
-/* Add what there is to say of all backends (report.h). */
+/* Add all backends to REPORT (report.h). */
 void pool_report(const struct pool *pool, struct strbuf *report);

@@ -1,4 +1,4 @@
-/* Asking a control plane's API server whether it is ready. */
+/* Readiness probes of API servers. */
 
 #include "balancer/probe.h"
 
@@ -20,7 +20,7 @@ static const unsigned answer_limit_ms = 2000;
 static const size_t answer_limit_bytes = 65536;
 
 enum phase {
-	PHASE_IDLE, /* between questions, perhaps with a connection */
+	PHASE_IDLE, /* between probes, perhaps with an open connection */
 	PHASE_CONNECT,
 	PHASE_HANDSHAKE,
 	PHASE_ANSWER,
@@ -37,9 +37,9 @@ struct probe {
 	enum phase phase;
 	int fd;
 	struct loop_source *source;
-	struct loop_source *timer; /* of the next question, or of the limit for this one */
+	struct loop_source *timer; /* for the next probe, or for the timeout of this one */
 	SSL *ssl;
-	bool used; /* the connection has answered before, so it may just have grown old */
+	bool used; /* the connection has worked before, so a failure may only mean that it is old */
 	struct strbuf answer;
 };
 
@@ -54,8 +54,7 @@ int prober_new(struct loop *loop, struct prober **ret_prober, struct error *err)
 	prober->context = SSL_CTX_new(TLS_client_method());
 	if (!prober->context)
 		return error_set(err, -ENOMEM, "cannot prepare TLS");
-	/* Nothing secret is said and nothing is believed but "ready"; clients check for themselves.
-	 */
+	/* Probes send no secrets, and clients verify certificates themselves. */
 	SSL_CTX_set_verify(prober->context, SSL_VERIFY_NONE, NULL);
 	(void)SSL_CTX_set_mode(prober->context, SSL_MODE_RELEASE_BUFFERS);
 	(void)SSL_CTX_set_session_cache_mode(prober->context, SSL_SESS_CACHE_OFF);
@@ -80,7 +79,7 @@ static void disconnect(struct probe *probe)
 	probe->used = false;
 }
 
-/* Without memory or descriptors for a timer there would be no more probes: end the loop. */
+/* Without a timer there would be no more probes, so callers end the loop on failure. */
 static int set_timer(struct probe *probe, unsigned delay_ms, struct error *err)
 {
 	if (probe->timer)
@@ -88,7 +87,7 @@ static int set_timer(struct probe *probe, unsigned delay_ms, struct error *err)
 	return loop_add_timer(probe->prober->loop, delay_ms, 0, on_time, probe, &probe->timer, err);
 }
 
-/* The question was answered, or not: tell, and ask again later. */
+/* Report the result of a probe and schedule the next one. */
 static int finish_probe(struct probe *probe, enum probe_finding finding, const char *detail,
 			bool keep, struct error *err)
 {
@@ -113,7 +112,7 @@ static int fail_to_connect(struct probe *probe, int problem, struct error *err)
 			    strerror(problem), false, err);
 }
 
-/* Take the value of the header NAME from one of the lines between TEXT and END. */
+/* Find the value of the header NAME in the lines between TEXT and END. */
 static bool find_header(const char *text, const char *end, const char *name, const char **ret_value,
 			size_t *ret_len)
 {
@@ -160,7 +159,8 @@ int probe_parse_answer(const char *text, size_t len, bool *ret_close)
 	*ret_close = find_header(text, end, "connection:", &value, &value_len) && value_len == 5 &&
 		     strncasecmp(value, "close", 5) == 0;
 	if (!find_header(text, end, "content-length:", &value, &value_len)) {
-		/* The body's end is unknown, so the next answer's beginning would be too. */
+		/* Without a length, the end of the body and the start of the next answer are
+		 * unknown. */
 		*ret_close = true;
 		return status;
 	}
@@ -177,7 +177,7 @@ static int judge_status(struct probe *probe, int status, bool must_close, struct
 {
 	cleanup_free char *detail = xasprintf("HTTP status %d", status);
 
-	/* 401: a cluster without anonymous requests; its API server answers, and says no more. */
+	/* 401: anonymous requests are disabled; the API server works but does not say more. */
 	if (status == 200 || status == 401)
 		return finish_probe(probe, PROBE_READY, status == 200 ? "ready" : detail,
 				    !must_close, err);
@@ -186,7 +186,7 @@ static int judge_status(struct probe *probe, int status, bool must_close, struct
 
 static int begin_probe(struct probe *probe, struct error *err);
 
-/* The connection is gone.  One that was good before is simply replaced. */
+/* The connection is lost.  If it worked before, it is replaced. */
 static int lost(struct probe *probe, const char *detail, struct error *err)
 {
 	bool again = probe->used;
@@ -199,7 +199,7 @@ static int lost(struct probe *probe, const char *detail, struct error *err)
 	return fail(probe, detail, err);
 }
 
-/* OpenSSL wants to wait, or gave up with DETAIL. */
+/* Wait for the event that OpenSSL needs, or fail with DETAIL. */
 static int wait_or_fail(struct probe *probe, int result, const char *detail, struct error *err)
 {
 	switch (SSL_get_error(probe->ssl, result)) {
@@ -240,7 +240,7 @@ static int send_probe(struct probe *probe, struct error *err)
 	probe->phase = PHASE_ANSWER;
 	strbuf_reset(&probe->answer);
 	r = SSL_write(probe->ssl, request, (int)strlen(request));
-	/* So short a text is taken at once by a socket with nothing waiting in it. */
+	/* A socket with an empty buffer accepts such a short text at once. */
 	if (r <= 0)
 		return lost(probe, "the question could not be sent", err);
 	return read_answer(probe, err);
@@ -270,7 +270,7 @@ static int check_connected(struct probe *probe, struct error *err)
 	return shake_hands(probe, err);
 }
 
-/* Something came between questions: the end of the connection, or TLS talking to itself. */
+/* Handle data between probes: the end of the connection, or a TLS message. */
 static int look_at_idle(struct probe *probe, struct error *err)
 {
 	char byte;
@@ -300,7 +300,7 @@ static int on_ready(arg_unused int fd, arg_unused uint32_t events, void *data, s
 	return 0;
 }
 
-/* Ask now, on the connection that is there or a new one. */
+/* Start a probe, on the open connection or on a new one. */
 static int begin_probe(struct probe *probe, struct error *err)
 {
 	int r = set_timer(probe, answer_limit_ms, err);

@@ -1,32 +1,32 @@
 /*
- * Asking a control plane's API server whether it is ready: TLS, GET /readyz.
+ * Readiness probes of API servers: GET /readyz over TLS.
  *
- * The connection is kept from one question to the next, which spares both sides a handshake
- * each second, and tells us at once when the server goes away.
+ * The connection is kept between probes.  This saves a handshake each second and shows at once when
+ * the server ends.
  */
 #pragma once
 
 #include "base/loop.h"
 
 struct backend;
-struct prober; /* what all probes share */
+struct prober; /* shared by all probes */
 struct probe;
 
 int prober_new(struct loop *loop, struct prober **ret_prober, struct error *err);
 void prober_free(struct prober *prober);
 DEFINE_CLEANUP(struct prober *, prober_free)
 
-/* Ask BACKEND from now on, and tell pool_probed() about every answer. */
+/* Probe BACKEND periodically; every result goes to pool_probed(). */
 int probe_new(struct prober *prober, struct backend *backend, struct probe **ret_probe,
 	      struct error *err);
 void probe_free(struct probe *probe);
 
-/* Ask now instead of when it is time. */
+/* Probe now instead of at the scheduled time. */
 void probe_hurry(struct probe *probe);
 
 /*
- * Read the LEN bytes of an HTTP answer so far: 0 if it is not complete, its status code if it is,
- * -EINVAL if it is none.  *RET_CLOSE is set on a complete one when its connection can't be used
- * again.
+ * Parse the LEN bytes of an HTTP answer received so far.  Returns its status code if it is
+ * complete, 0 if it is not, -EINVAL if it is invalid.  For a complete answer, *RET_CLOSE tells
+ * whether the connection cannot be used again.
  */
 int probe_parse_answer(const char *text, size_t len, bool *ret_close);

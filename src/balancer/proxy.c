@@ -1,4 +1,4 @@
-/* Passing TCP connections on. */
+/* Forwarding TCP connections. */
 
 #include "balancer/proxy.h"
 
@@ -25,7 +25,7 @@ struct listener {
 	char *address;
 	int fd;
 	struct loop_source *source;
-	bool paused; /* until there are descriptors again */
+	bool paused; /* until descriptors are available again */
 	struct listener *next;
 };
 
@@ -33,11 +33,11 @@ struct side {
 	struct connection *connection;
 	struct side *other;
 	int fd;
-	struct loop_source *source; /* NULL while there is nothing to wait for */
+	struct loop_source *source; /* NULL while no event is awaited */
 	uint32_t events;
-	bool ended;            /* it sends no more */
-	bool told;             /* it was told that no more comes */
-	struct strbuf pending; /* what it has not taken yet */
+	bool ended;            /* the peer sends no more data */
+	bool told;             /* the peer was told that no more data follows */
+	struct strbuf pending; /* data that the peer has not accepted yet */
 };
 
 struct connection {
@@ -46,11 +46,11 @@ struct connection {
 	struct side server;
 	struct loop_source *timer; /* while connecting */
 	struct origin origin;
-	struct strbuf held; /* of the client's bytes, for the owner's filter */
-	int64_t active_ms;  /* when the last byte came, or the connection */
-	int64_t heard_ms;   /* when the server's last byte came; 0: never */
-	int64_t retired_ms; /* when it is to be reset at the latest; 0: never */
-	bool said;          /* a byte came */
+	struct strbuf held; /* data of the client that the owner's filter holds back */
+	int64_t active_ms;  /* the time of the last byte, or of the connection */
+	int64_t heard_ms;   /* the time of the server's last byte; 0: none yet */
+	int64_t retired_ms; /* when it is reset at the latest; 0: never */
+	bool said;          /* at least one byte was received */
 	unsigned target;
 	unsigned tried[TRIED_MAX];
 	unsigned tried_count;
@@ -82,7 +82,7 @@ struct proxy *proxy_new(const struct door *door, const struct proxy_owner *owner
 	return proxy;
 }
 
-/* Close FD so that the other end sees a failure, not an orderly end. */
+/* Close FD with a TCP reset, so that the peer sees a failure. */
 static void reset_connection(int fd)
 {
 	struct linger now = { .l_onoff = 1, .l_linger = 0 };
@@ -125,10 +125,10 @@ static void connection_free(struct connection *connection, bool orderly)
 static int on_side(int fd, uint32_t events, void *data, struct error *err);
 
 /*
- * Wait for EVENTS on SIDE.  With none the source goes away altogether: epoll would go on telling
- * of hang-ups, again and again.
+ * Wait for EVENTS on SIDE.  Without events the source is removed, because epoll would report a
+ * hang-up again and again.
  */
-static int want(struct side *side, uint32_t events, struct error *err)
+static int await_events(struct side *side, uint32_t events, struct error *err)
 {
 	int r = 0;
 
@@ -147,7 +147,8 @@ static int want(struct side *side, uint32_t events, struct error *err)
 	return r;
 }
 
-/* Write LEN bytes to SIDE; what it does not take is kept.  A negative errno if it is broken. */
+/* Send LEN bytes to SIDE; bytes that it does not accept are kept.  Returns a negative errno if the
+ * connection is broken. */
 static int give(struct side *side, const char *data, size_t len)
 {
 	ssize_t written = 0;
@@ -179,7 +180,7 @@ static int flush(struct side *side)
 	return 0;
 }
 
-/* Give the server what the owner's filter lets through of what the client sent so far. */
+/* Send the server those of the client's bytes that the owner's filter passes. */
 static int give_filtered(struct connection *connection, const char *data, size_t len)
 {
 	struct strbuf *held = &connection->held;
@@ -195,7 +196,7 @@ static int give_filtered(struct connection *connection, const char *data, size_t
 	return r;
 }
 
-/* Move what FROM sends to the other side, as long as that takes it. */
+/* Copy data from FROM to the other side, as long as that accepts it. */
 static int carry(struct side *from)
 {
 	static char chunk[CHUNK_BYTES];
@@ -226,7 +227,7 @@ static int carry(struct side *from)
 	return 0;
 }
 
-/* Pass the end of what the other side sent on to SIDE, once all of it was taken. */
+/* If the other side has ended, shut down SIDE once all data is sent. */
 static void pass_end(struct side *side)
 {
 	if (!side->other->ended || side->told || side->pending.len > 0)
@@ -254,7 +255,7 @@ static int settle(struct connection *connection, struct error *err)
 			events |= EPOLLIN;
 		if (side->pending.len > 0)
 			events |= EPOLLOUT;
-		r = want(side, events, err);
+		r = await_events(side, events, err);
 	}
 	return r;
 }
@@ -276,7 +277,7 @@ static int on_side(arg_unused int fd, uint32_t events, void *data, struct error 
 	return settle(connection, err);
 }
 
-/* A node that is gone sends no end: find out within half a minute. */
+/* Enable keepalive: a node that vanished is detected within half a minute. */
 static void prepare_socket(int fd)
 {
 	int one = 1;
@@ -321,7 +322,7 @@ static int on_server_connected(int fd, arg_unused uint32_t events, void *data, s
 	return settle(connection, err);
 }
 
-/* Connect to the next target; reset the client when there is none. */
+/* Connect to the next target; reset the client if there is none. */
 static int try_next(struct connection *connection, struct error *err)
 {
 	struct proxy *proxy = connection->proxy;
@@ -364,7 +365,7 @@ static bool is_overdue(const struct connection *connection, int64_t now_ms)
 	return now_ms - connection->active_ms >= limit_ms;
 }
 
-/* Close what is overdue, and listen again where there were no descriptors. */
+/* Reset overdue connections, and resume paused listeners. */
 static int sweep(void *data, arg_unused struct error *err)
 {
 	struct proxy *proxy = data;
@@ -399,7 +400,7 @@ static int sweep_from_now_on(struct proxy *proxy, struct error *err)
 			      err);
 }
 
-/* Whether a client from FROM may have a connection, which is then counted as *RET's. */
+/* Whether the client FROM may connect.  If so, the connection is counted for *RET. */
 static bool may_enter(const struct proxy *proxy, int fd, const struct sockaddr_storage *from,
 		      struct origin *ret)
 {
@@ -450,7 +451,8 @@ static int take_client(struct proxy *proxy, int fd, const struct sockaddr_storag
 	return try_next(connection, err);
 }
 
-/* Without descriptors the same connection would be offered again and again. */
+/* Pause LISTENER when there are no descriptors: epoll would report the same connection again and
+ * again. */
 static void pause_listener(struct listener *listener)
 {
 	if (sweep_from_now_on(listener->proxy, NULL) < 0)
@@ -575,7 +577,7 @@ void proxy_drop(struct proxy *proxy, unsigned target)
 
 	for (struct connection *c = proxy->connections; c; c = next) {
 		next = c->next;
-		/* One that is still connecting finds another target by itself. */
+		/* A connection that is not established yet tries another target itself. */
 		if (c->target == target && !c->timer)
 			connection_free(c, false);
 	}

@@ -1,4 +1,4 @@
-/* What the worker reports to the keeper. */
+/* Reports of the worker to the keeper. */
 
 #include "balancer/report.h"
 
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 
-#define WORDS 4 /* of a line, before the detail */
+#define WORDS 4 /* the words of a line before the detail */
 
 static bool is_printable(char c)
 {
@@ -45,7 +45,7 @@ json_t *report_unknown(const struct balancer_config *config, const char *detail)
 	return backends;
 }
 
-/* Cut LINE into its words, with the detail as the last. */
+/* Split LINE into its words; the detail is the last one. */
 static bool split_line(char *line, char *words[WORDS + 1])
 {
 	for (size_t i = 0; line[i]; i++)
@@ -75,7 +75,7 @@ static size_t find_backend(const struct balancer_config *config, const char *nam
 	return i;
 }
 
-/* Put what LINE says into BACKENDS; SEEN has a mark for each that had a line. */
+/* Store LINE in BACKENDS; SEEN marks the backends that had a line. */
 static int read_line(char *line, const struct balancer_config *config, json_t *backends, bool *seen,
 		     struct error *err)
 {
@@ -85,16 +85,16 @@ static int read_line(char *line, const struct balancer_config *config, json_t *b
 	size_t at;
 
 	if (!split_line(line, words))
-		return error_set(err, -EBADMSG, "a line of it is not one of a report");
+		return error_set(err, -EBADMSG, "its report has an invalid line");
 	healthy = strcmp(words[2], "up") == 0;
 	if ((!healthy && strcmp(words[2], "down") != 0) ||
 	    parse_number(words[3], 0, INT32_MAX * 16ull, &since, NULL) < 0)
-		return error_set(err, -EBADMSG, "a line of it is not one of a report");
+		return error_set(err, -EBADMSG, "its report has an invalid line");
 	at = find_backend(config, words[0], words[1]);
 	if (at == config->backend_count)
-		return error_set(err, -ESTALE, "it is about others");
+		return error_set(err, -ESTALE, "its report is about other backends");
 	if (seen[at])
-		return error_set(err, -EBADMSG, "it says two things of one");
+		return error_set(err, -EBADMSG, "its report has two lines for one backend");
 	seen[at] = true;
 	(void)json_array_set_new(
 		backends, at,
@@ -112,7 +112,7 @@ int report_parse(const char *text, size_t len, const struct balancer_config *con
 
 	if (len > REPORT_MAX || len < strlen(REPORT_BEGIN) || text[len - 1] != '\n' ||
 	    memchr(text, '\0', len) || memcmp(text, REPORT_BEGIN, strlen(REPORT_BEGIN)) != 0)
-		return error_set(err, -EBADMSG, "it does not begin or end like one");
+		return error_set(err, -EBADMSG, "its report is invalid");
 	copy = xstrndup(text, len);
 	line = copy + strlen(REPORT_BEGIN);
 	while (*line) {

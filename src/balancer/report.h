@@ -1,11 +1,11 @@
 /*
- * What the worker reports to the keeper, as text: REPORT_BEGIN and one line per backend,
+ * Reports of the worker to the keeper, as text: REPORT_BEGIN and one line per backend,
  *
  *	NAME ADDRESS up|down SECONDS DETAIL
  *
- * with single spaces; SECONDS since 1970 when it became so; DETAIL of printable ASCII to the end of
- *the line.  The keeper takes the worker for an enemy: what it does not understand in full it does
- *not use, and of the backends only those that it configured itself are named in the status file.
+ * with single spaces.  SECONDS is the time of the last change, since 1970; DETAIL is printable
+ *ASCII up to the end of the line.  The keeper does not trust the worker: it rejects a report that
+ *is not completely valid, and the status file names only backends that the keeper configured.
  */
 #pragma once
 
@@ -19,18 +19,18 @@
 #define REPORT_NAME_MAX   253
 #define REPORT_DETAIL_MAX 200
 
-/* Add the line of one backend, with a detail that is made fit for it. */
+/* Add the line of one backend.  DETAIL is truncated, and unprintable characters are replaced. */
 void report_add(struct strbuf *report, const char *name, const char *address, bool healthy,
 		int64_t since, const char *detail);
 
 /*
- * Read the LEN bytes of a report on the backends of CONFIG; *RET_BACKENDS, which the caller owns,
- * is what the status file says of all of them in the order of CONFIG, those that the report left
- * out among them.  -EBADMSG if it is no report, -ESTALE if it is one on other backends, as before a
- * change of the configuration.
+ * Parse the LEN bytes of a report about the backends of CONFIG.  *RET_BACKENDS, which the caller
+ * owns, is the list for the status file: all backends in the order of CONFIG, including those that
+ * the report lacks.  -EBADMSG if the report is invalid, -ESTALE if it is about other backends, as
+ * before a change of the configuration.
  */
 int report_parse(const char *text, size_t len, const struct balancer_config *config,
 		 json_t **ret_backends, struct error *err);
 
-/* The same for a worker that says nothing: no backend is known to be healthy, because of DETAIL. */
+/* The same list without a report: all backends are unhealthy, with the reason DETAIL. */
 json_t *report_unknown(const struct balancer_config *config, const char *detail) must_check;

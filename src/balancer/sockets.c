@@ -18,7 +18,7 @@ static const unsigned in_use_poll_ms = 10;
 struct named_socket {
 	char *name;
 	int fd;
-	bool told; /* to sockets_for_each() */
+	bool told; /* sockets_for_each() has passed it to its callback */
 	struct named_socket *next;
 };
 

@@ -1,5 +1,4 @@
-/* The front door's worker: the pool, the proxy, forwards and DNS on one loop, as the keeper says.
- */
+/* The front door's worker: the pool, the proxy, forwards and DNS on one event loop. */
 
 #include "balancer/worker.h"
 
@@ -24,20 +23,20 @@
 
 #define CHANNEL_FD 3
 
-/* Descriptors that are not for connections: DNS questions with their timers, probes, sockets. */
+/* Descriptors that are not for connections: DNS queries with their timers, probes, sockets. */
 static const rlim_t descriptors_apart = 512 * 2 + 64 * 3 + 64;
 static const unsigned connections_least = 64;
 static const unsigned connections_most = 8192;
 static const unsigned forwarded_most = 4096; /* through all forwarded ports */
 
-/* Clients of the API begin with a TLS handshake, and ping connections that they need. */
+/* Clients of the API start with a TLS handshake, and send pings on connections that they need. */
 static const unsigned silent_limit_ms = 30 * 1000;
 static const unsigned idle_limit_ms = 8 * 60 * 60 * 1000;
 
-/* Longer than its API server is given to end (cluster/hand-over.c). */
+/* Longer than the shutdown timeout of an API server (cluster/hand-over.c). */
 static const unsigned retire_limit_ms = 15 * 1000;
 
-/* What has sent nothing for so long, and does not answer probes, hangs. */
+/* A backend that has sent nothing for this long and does not answer probes hangs. */
 static const int64_t heard_limit_ms = 4000;
 
 static const size_t config_most_bytes = 1 << 20;
@@ -45,15 +44,15 @@ static const size_t config_most_bytes = 1 << 20;
 struct worker {
 	struct door door;
 	struct loop_source *channel;
-	bool report_waits; /* for room in the channel */
+	bool report_waits; /* a report waits for room in the channel */
 	struct pool *pool;
-	struct tally *tally; /* of connections to the API */
+	struct tally *tally; /* counts connections to the API */
 	struct proxy *proxy;
 	struct forwards *forwards;
 	struct dns *dns;
 };
 
-/* Tell the keeper how all backends are; only the newest report matters. */
+/* Send the keeper a report about all backends; only the latest one matters. */
 static void send_report(void *data)
 {
 	cleanup_with(strbuf_release) struct strbuf report = STRBUF_INIT;
@@ -68,8 +67,8 @@ static void send_report(void *data)
 			      NULL);
 }
 
-/* Clients of a lost backend reconnect elsewhere, if there is an elsewhere.  A healthy backend that
- * is taken away ends its connections itself, in order. */
+/* If there is another backend, reset connections to a lost one, so that clients reconnect.  A
+ * healthy backend that is removed gets time to end its connections itself. */
 static void backend_lost(struct backend *backend, bool gone, bool other, void *data)
 {
 	struct worker *worker = data;
@@ -109,7 +108,8 @@ static void backend_failed(unsigned target, void *data)
 	pool_suspect(worker->pool, target);
 }
 
-/* As many descriptors as we may have; returns how many connections they are good for. */
+/* Raise the limit of descriptors as far as possible;
+ * returns the number of connections it allows. */
 static unsigned raise_limit(void)
 {
 	struct rlimit limit;
@@ -120,7 +120,7 @@ static unsigned raise_limit(void)
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	/* Two sockets each, and a timer while connecting. */
+	/* Each connection needs two sockets, and a timer while connecting. */
 	connections = limit.rlim_cur > descriptors_apart ? (limit.rlim_cur - descriptors_apart) / 3
 							 : 0;
 	if (connections < connections_least)
@@ -128,7 +128,7 @@ static unsigned raise_limit(void)
 	return (unsigned)MIN(connections, (rlim_t)(connections_most + forwarded_most));
 }
 
-/* Apply CONFIG; what can be applied is, the first failure is returned. */
+/* Apply CONFIG.  If a part fails, applies the others and returns the first error. */
 static int apply_config(struct worker *worker, const struct balancer_config *config,
 			struct error *err)
 {
@@ -181,7 +181,7 @@ static int on_channel(int fd, uint32_t events, void *data, arg_unused struct err
 	if (strncmp(text, CHANNEL_SOCKET, strlen(CHANNEL_SOCKET)) == 0)
 		sockets_put(worker->door.sockets, text + strlen(CHANNEL_SOCKET), take_fd(passed));
 	else if (read_config(worker, passed, &problem) < 0)
-		log_debug("%s; going on without it", problem.text);
+		log_debug("%s; continuing without it", problem.text);
 	return 0;
 }
 
@@ -238,17 +238,17 @@ static void worker_release(struct worker *worker)
 		loop_free(worker->door.loop);
 }
 
-/* Keep nothing of the keeper's but the channel and the log, and none of its ways with signals. */
+/* Close all descriptors of the keeper except the channel and the log, and reset signals. */
 static bool leave_keeper(int channel)
 {
 	sigset_t none;
 
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	/* What is meant for both is the keeper's to decide. */
+	/* Signals to both processes are handled by the keeper. */
 	(void)signal(SIGTERM, SIG_IGN);
 	(void)signal(SIGINT, SIG_IGN);
-	/* CHANNEL itself may be that very descriptor. */
+	/* CHANNEL may already be this descriptor. */
 	if (channel != CHANNEL_FD && dup2(channel, CHANNEL_FD) < 0)
 		return false;
 	return close_range(CHANNEL_FD + 1, ~0u, 0) == 0;
@@ -271,7 +271,7 @@ static _Noreturn void work(int channel, uid_t uid, pid_t keeper)
 	if (r < 0)
 		log_warning("the front door's worker: %s", err.text);
 	worker_release(&worker);
-	/* Handlers of the end are the keeper's. */
+	/* Exit handlers belong to the keeper. */
 	_exit(r < 0 ? 1 : 0);
 }
 

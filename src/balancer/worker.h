@@ -1,9 +1,9 @@
 /*
- * The front door's worker: the process that talks to the network.
+ * The front door's worker: the process that does the networking.
  *
- * It is forked from the keeper (front-door.c), gives up all that it does not need (cage.h), and
- * gets listening sockets and the configuration through a channel.  It opens nothing by a path.  It
- * ends when the keeper closes the channel.
+ * It is forked from the keeper (keeper.c), drops all rights that it does not need (host/cage.h),
+ * and receives listening sockets and the configuration through a channel (host/channel.h).  It
+ * opens no files.  It ends when the keeper closes the channel.
  */
 #pragma once
 

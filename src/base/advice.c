@@ -22,7 +22,7 @@ void advice_use_profile(const char *name)
 	profile_name = copy;
 }
 
-/* Whether the LEN characters of COMMAND have WORD in them. */
+/* Whether WORDS occurs in the first LEN characters of COMMAND. */
 static bool has_words(const char *command, size_t len, const char *words)
 {
 	return memmem(command, len, words, strlen(words)) != NULL;
@@ -36,8 +36,10 @@ static bool begins_with(const char *command, const char *word)
 	return strncmp(command, word, len) == 0 && (command[len] == ' ' || command[len] == '\'');
 }
 
-/* Whether COMMAND, of LEN characters and without the program's name, works on one cluster that is
- * not named yet. */
+/*
+ * Whether COMMAND works on one cluster and does not name it.  COMMAND has LEN characters and does
+ * not include the name of the program.
+ */
 static bool lacks_cluster(const char *command, size_t len)
 {
 	static const char *const others[] = { "completion", "doctor",  "help",
@@ -53,7 +55,7 @@ static bool lacks_cluster(const char *command, size_t len)
 	return !begins_with(command, "config") || begins_with(command, "config view");
 }
 
-/* The length of what names the command: "start", "node start". */
+/* The length of the command's name, including a subcommand: "start", "node start". */
 static size_t name_length(const char *command)
 {
 	static const char *const parents[] = { "autostart", "config", "node", "worker" };
@@ -65,8 +67,10 @@ static size_t name_length(const char *command)
 	return len;
 }
 
-/* What is behind "manykube " if QUOTED, the text after a quote, begins with one of our commands,
- * which may need root. */
+/*
+ * If QUOTED, the text after an opening quote, begins with "manykube " or "sudo manykube ", return
+ * the text after that; else NULL.
+ */
 static const char *find_command(const char *quoted)
 {
 	if (strncmp(quoted, SUDO, strlen(SUDO)) == 0)

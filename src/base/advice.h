@@ -1,27 +1,28 @@
 /*
  * Commands that messages suggest.
  *
- * A message names a command in single quotes and without -p: 'manykube node start node-2'.  Before
- * it is shown, advice_complete() adds the cluster, so that the user can run the command as it is
- * printed.  error_hint(), log_warning() and say_done() do so by themselves; tools/check-advice.py
- * finds messages that are not written that way.
+ * A message names a command in single quotes and without -p: 'manykube node start node-2'.
+ * advice_complete() adds the cluster before the message is shown, so that users can run the command
+ * exactly as printed.  error_hint(), log_warning() and say_done() call it; tools/check-advice.py
+ * reports messages written in any other way.
  *
- * Advice never destroys: the same check lists the few messages that may name a command which
- * removes something.
+ * Suggested commands do not destroy anything.  The same check lists the few exceptions.
  */
 #pragma once
 
 #include "base/macro.h"
 
 /*
- * The cluster that suggested commands are for from now on; NULL, as in the beginning, is the one
- * that commands without -p work on.
+ * Set the cluster for which commands are suggested.  NULL, the initial value, means the cluster
+ * that commands without -p work on, so that no -p is added.
  */
 void advice_use_profile(const char *name);
 
-/* TEXT with -p in each quoted command that works on a cluster and has none; for the caller to free.
+/*
+ * Return TEXT with -p added to each quoted command that works on a cluster and names none.  The
+ * caller frees the result.
  */
 char *advice_complete(const char *text) must_check;
 
-/* The same for COMMAND alone, which is not quoted: "manykube kubectl -- get nodes". */
+/* Like advice_complete() for a single command without quotes: "manykube kubectl -- get nodes". */
 char *advice_command(const char *command) must_check;

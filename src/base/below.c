@@ -1,4 +1,4 @@
-/* Files in a directory that somebody else may write to. */
+/* Access to files in a directory that another user can write to. */
 
 #include "base/below.h"
 
@@ -40,10 +40,10 @@ int below_find(const char *dir, const char *path, int *ret_fd, char **ret_path, 
 	return 0;
 }
 
-/* As many links as the kernel follows. */
+/* The limit of the kernel for links in one path. */
 #define LINKS_MOST 40
 
-/* Whether FD is one of the directories PATHS, of which "/" has nothing outside of it. */
+/* Whether FD is one of the directories PATHS.  "/" does not count: every path is below it. */
 static bool is_among(int fd, const struct strlist *paths)
 {
 	const char *path;
@@ -59,7 +59,7 @@ static bool is_among(int fd, const struct strlist *paths)
 	return false;
 }
 
-/* Take the first name off *REST, which has one. */
+/* Remove the first component from *REST, which is not empty, and return it. */
 static char *take_name(char **rest)
 {
 	size_t len = strcspn(*rest, "/");
@@ -71,7 +71,10 @@ static char *take_name(char **rest)
 	return name;
 }
 
-/* Go on from *FD, a directory, with the target of LINK, a link in it, and then *REST. */
+/*
+ * Replace a link by its target: put the target of LINK, which is in the directory *FD, in front of
+ * *REST.  *FD becomes "/" if the target is absolute.
+ */
 static int follow_link(int link, int *fd, char **rest)
 {
 	char target[PATH_MAX];
@@ -93,7 +96,8 @@ static int follow_link(int link, int *fd, char **rest)
 	return *fd < 0 ? -1 : 0;
 }
 
-/* Whether whoever made a link, if not root, owns what it leads to; else they chose for others. */
+/* Whether MAKER, the owner of a link, is root or also owns the target FD.  Otherwise the link could
+ * redirect root to a file of somebody else. */
 static bool owns_target(uid_t maker, int fd)
 {
 	struct stat st;
@@ -101,14 +105,14 @@ static bool owns_target(uid_t maker, int fd)
 	return maker == 0 || (fstat(fd, &st) == 0 && st.st_uid == maker);
 }
 
-/* below_follow() without the words: -1 with errno, EXDEV for a link to what is another's. */
+/* below_follow() without messages: returns -1 and sets errno. */
 static int follow_path(const char *path, const struct strlist *writable)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
 	cleanup_fd int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *rest = xstrdup(path + strspn(path, "/"));
-	uid_t maker = 0; /* of the links that were followed: root, or one other user */
+	uid_t maker = 0; /* the owner of the links followed so far: root, or one other user */
 	int links = 0;
 
 	while (fd >= 0 && *rest) {
@@ -152,8 +156,7 @@ int below_follow(const char *path, const struct strlist *writable, int *ret_fd, 
 				 path);
 	if (fd < 0 && errno == EXDEV)
 		return error_set(err, -EXDEV,
-				 "'%s' leads through a link of a user to something that does not "
-				 "belong to that user",
+				 "'%s' leads through a link whose owner does not own the target",
 				 path);
 	if (fd < 0)
 		return error_sys(err, "cannot open '%s'", path);
@@ -163,7 +166,7 @@ int below_follow(const char *path, const struct strlist *writable, int *ret_fd, 
 
 int below_open(const char *dir, const char *path, int flags, int *ret_fd, struct error *err)
 {
-	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
+	/* O_NONBLOCK: opening a FIFO must not block. */
 	struct open_how how = {
 		.flags = (unsigned)(O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
@@ -193,8 +196,7 @@ int below_read(const char *dir, const char *path, size_t limit, struct strbuf *b
 	return r < 0 ? r : file_read_fd(fd, limit, buf, err);
 }
 
-/* Open the directory NAME of the directory FD; made with just MODE if it is missing, and else left
- * as it is. */
+/* Open the directory NAME in the directory FD.  If it is missing, make it with exactly MODE. */
 static int enter_directory(int fd, const char *name, mode_t mode)
 {
 	const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

@@ -1,4 +1,4 @@
-/* Time that only goes forward. */
+/* Monotonic time, deadlines, and wall-clock time as text. */
 
 #include "base/clock.h"
 

@@ -1,4 +1,4 @@
-/* What went wrong, in words a user can act on. */
+/* Errors: a code for the program, a message for the user. */
 
 #include "base/error.h"
 
@@ -109,7 +109,8 @@ const struct reason *const reasons[] = {
 };
 /* clang-format on */
 
-/* Some of the words may be a node's, whose root could mean them for the user's terminal. */
+/* Part of TEXT may come from a node, whose root could send control characters to the user's
+ * terminal. */
 static void replace_text(struct error *err, char *text)
 {
 	struct strbuf shown = STRBUF_INIT;

@@ -1,5 +1,5 @@
 /*
- * What went wrong, in words a user can act on.
+ * Errors: a code for the program, a message for the user.
  *
  * A function that can fail returns a negative errno and takes a struct error as
  * its last parameter:
@@ -27,22 +27,21 @@ struct reason {
 	const char *meaning; /* for the documentation: lower case, no full stop */
 };
 
-/* The families of exit codes that minikube's users know: tens say where, units say what. */
+/* Exit codes follow minikube's scheme: tens name the area, units name the kind of problem. */
 extern const struct reason reason_usage;             /* 14: the command line is wrong */
-extern const struct reason reason_cluster_file;      /* 18: the file that describes a cluster is */
+extern const struct reason reason_cluster_file;      /* 18: the cluster's file is wrong */
 extern const struct reason reason_interrupted;       /* 11: Ctrl-C or a termination signal */
 extern const struct reason reason_busy;              /* 11: another command works on the cluster */
 extern const struct reason reason_not_root;          /* 37 */
 extern const struct reason reason_host_missing_tool; /* 35 */
 extern const struct reason reason_host_unsupported;  /* 36 */
-extern const struct reason
-	reason_host_config; /* 38: state directory, profile or kubeconfig damaged */
-extern const struct reason reason_resources;           /* 23 */
-extern const struct reason reason_storage;             /* 26 */
-extern const struct reason reason_network;             /* 70: bridge, addresses, nftables */
-extern const struct reason reason_subnet_taken;        /* 71 */
-extern const struct reason reason_port_taken;          /* 71 */
-extern const struct reason reason_download;            /* 40 */
+extern const struct reason reason_host_config;       /* 38: state or kubeconfig damaged */
+extern const struct reason reason_resources;         /* 23 */
+extern const struct reason reason_storage;           /* 26 */
+extern const struct reason reason_network;           /* 70: bridge, addresses, nftables */
+extern const struct reason reason_subnet_taken;      /* 71 */
+extern const struct reason reason_port_taken;        /* 71 */
+extern const struct reason reason_download;          /* 40 */
 extern const struct reason reason_version_unsupported; /* 106 */
 extern const struct reason reason_cluster_missing;     /* 85 */
 extern const struct reason reason_node_missing;        /* 85 */
@@ -55,15 +54,15 @@ extern const struct reason reason_host_path;           /* 35 */
 extern const struct reason reason_control_plane;       /* 100 */
 extern const struct reason reason_api_not_running;     /* 103 */
 extern const struct reason reason_wait_timeout;        /* 102 */
-extern const struct reason reason_command_refused;     /* 126, as a shell's */
-extern const struct reason reason_command_missing;     /* 127, as a shell's */
+extern const struct reason reason_command_refused;     /* 126, as in a shell */
+extern const struct reason reason_command_missing;     /* 127, as in a shell */
 
-/* All of them, by exit status; ends with NULL. */
+/* All reasons, sorted by exit status; ends with NULL. */
 extern const struct reason *const reasons[];
 
 struct error {
 	char *text;
-	char *hint; /* advice for this very case; replaces the reason's */
+	char *hint; /* advice for this case; replaces the reason's advice */
 	const struct reason *reason;
 };
 
@@ -85,18 +84,18 @@ int error_prefix(struct error *err, int code, const char *fmt, ...) printf_like(
 /* Give ERR a reason unless it has one, and return CODE unchanged. */
 int error_reason(struct error *err, int code, const struct reason *reason);
 
-/* What to do about ERR: its hint or its reason's advice; NULL if there is neither. */
+/* ERR's hint, or else its reason's advice; NULL if there is neither. */
 const char *error_advice(const struct error *err);
 
 /* The exit status of a program that ends because of ERR. */
 int error_exit_status(const struct error *err);
 
-/* Say what the user can do about this very case, and return CODE unchanged; commands are written as
- * base/advice.h says. */
+/* Set the advice for this case and return CODE unchanged.  base/advice.h describes how to write
+ * commands in it. */
 int error_hint(struct error *err, int code, const char *fmt, ...) printf_like(3, 4);
 
-/* Forget the error, leaving ERR (may be NULL) ready for use again. */
+/* Reset ERR (may be NULL) to ERROR_INIT. */
 void error_clear(struct error *err);
 
-/* Have ERR (may be NULL) be what FROM is, which is ready for use again; returns CODE. */
+/* Move FROM to ERR and return CODE.  FROM becomes ERROR_INIT, or stays as it is if ERR is NULL. */
 int error_move(struct error *err, int code, struct error *from);

@@ -36,7 +36,7 @@ int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err)
 
 int file_read(const char *path, size_t limit, struct strbuf *buf, struct error *err)
 {
-	/* O_NONBLOCK: a pipe in the place of a file must not keep us waiting. */
+	/* O_NONBLOCK: opening a FIFO must not block. */
 	cleanup_fd int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	int r;
@@ -88,8 +88,7 @@ int file_check_replaceable(const char *path, struct error *err)
 	return error_set(err, -EINVAL, "'%s' is not a file", path);
 }
 
-/* A file NAME that was not there before: what is there, also a link or a pipe, is not written to.
- */
+/* Create the file NAME.  An existing file, link or FIFO is removed first, never written to. */
 static int create_anew(int dir, const char *name, mode_t mode)
 {
 	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
@@ -172,8 +171,7 @@ static int copy_bytes(int in, int out)
 	}
 }
 
-/* Copy what IN has into the file NAME of DIR, made anew, with MODE and, unless it is NULL, the
- * owner of ST. */
+/* Copy IN to a new file NAME in DIR with MODE and, unless OWNER is NULL, its user and group. */
 static int copy_into(int in, int dir, const char *name, mode_t mode, const struct stat *owner,
 		     struct error *err)
 {
@@ -187,7 +185,7 @@ static int copy_into(int in, int dir, const char *name, mode_t mode, const struc
 		errno = -r;
 		return error_sys(err, "cannot write '%s'", name);
 	}
-	/* The mode comes last: a new owner takes set-user-id bits away. */
+	/* The mode comes last: changing the owner clears set-user-ID bits. */
 	if ((owner && fchown(out, owner->st_uid, owner->st_gid) < 0) ||
 	    fchmod(out, mode & 07777) < 0)
 		return error_sys(err, "cannot set owner and mode of '%s'", name);
@@ -246,14 +244,14 @@ static int copy_link(int from, int to, const char *name, struct error *err)
 	return 0;
 }
 
-/* The entry NAME of the directory FROM likewise in the directory TO. */
+/* Link or copy the entry NAME of the directory FROM into the directory TO. */
 static int link_entry(int from, int to, const char *name, file_choice *copy_it, struct error *err)
 {
 	cleanup_fd int in = -1;
 	struct stat st;
 
 	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return error_sys(err, "cannot look at '%s'", name);
+		return error_sys(err, "cannot stat '%s'", name);
 	if (S_ISDIR(st.st_mode))
 		return file_link_tree_at(from, name, to, name, copy_it, err);
 	if (S_ISLNK(st.st_mode))
@@ -289,8 +287,7 @@ int file_link_tree_at(int from_parent, const char *from, int to_parent, const ch
 	if (mkdirat(to_parent, to, 0700) < 0 && errno != EEXIST)
 		return error_sys(err, "cannot make the directory '%s'", to);
 	target = openat(to_parent, to, how | O_NOFOLLOW);
-	/* Sticky directories and those that are closed to others must stay so, whatever the umask.
-	 */
+	/* The mode must match regardless of the umask: sticky bits, closed directories. */
 	if (target < 0 || fchown(target, st.st_uid, st.st_gid) < 0 ||
 	    fchmod(target, st.st_mode & 07777) < 0)
 		return error_sys(err, "cannot set the mode of '%s'", to);

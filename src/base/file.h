@@ -8,98 +8,95 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 
-/* Add what FD gives until its end to BUF; -EFBIG if that is more than LIMIT bytes. */
+/* Append everything up to the end of FD to BUF; -EFBIG if that is more than LIMIT bytes. */
 int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err);
 
-/* Read the file PATH, at most LIMIT bytes, into BUF; -ENOENT if there is none, -EINVAL if it is a
- * pipe, which is not waited for. */
+/* Append the file PATH to BUF; -EFBIG if it is larger than LIMIT bytes, -ENOENT if it is missing,
+ * -EINVAL if it is a FIFO.  Never blocks on a FIFO. */
 int file_read(const char *path, size_t limit, struct strbuf *buf, struct error *err);
 
 /* Write all of DATA to FD, or return a negative errno. */
 int file_write_all(int fd, const void *data, size_t len);
 
-/* -EINVAL if PATH is a device, a pipe or a socket: a file must not be put in its place. */
+/* -EINVAL if PATH is a device, a FIFO or a socket, which must not be replaced by a file. */
 int file_check_replaceable(const char *path, struct error *err);
 
-/* Make PATH hold just DATA, in one step and durably, with MODE; readers see the old or the new
- * file, never half. */
+/* Replace the contents of PATH with DATA, atomically and durably; the file gets MODE. */
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct error *err);
 
-/* Like file_replace() without waiting for the disk: for what can be made again. */
+/* Like file_replace(), but without fsync(): for files that can be generated again. */
 int file_put(const char *path, const void *data, size_t len, mode_t mode, struct error *err);
 
 /*
- * Likewise NAME in the opened DIR, which errors call SHOWN; with DURABLE the file's contents,
- * not its name, are on the disk afterwards.  Whatever has this name, or NAME.new, is replaced and
- * never written to or followed, so DIR may be one that somebody else writes to.
+ * Like file_put() for NAME in the open directory DIR; errors call the file SHOWN.  If DURABLE, the
+ * contents are synced, but not the directory.  NAME and NAME.new are replaced, never followed or
+ * written to, so other users may have write access to DIR.
  */
 int file_put_at(int dir, const char *name, const char *shown, const void *data, size_t len,
 		mode_t mode, bool durable, struct error *err);
 
-/* Write TEXT into the existing file PATH in one write() call, as the kernel's control files want
- * it. */
+/* Write TEXT to the existing file PATH with one write(), as control files of the kernel require. */
 int file_poke(const char *path, const char *text, struct error *err);
 
-/* Copy the file FROM to TO (which is replaced, never written to), sharing blocks where the file
- * system can; keeps the mode. */
+/* Copy the file FROM to TO, keeping the mode and sharing blocks where the file system can.  An
+ * existing TO is replaced, never written to. */
 int file_copy(const char *from, const char *to, struct error *err);
 
 bool file_exists(const char *path);
 
-/* Make the directory PATH and those above it; succeeds if it is there. */
+/* Make the directory PATH and its parents; succeeds if it exists. */
 int file_make_dirs(const char *path, mode_t mode, struct error *err);
 
 /*
- * Remove PATH and everything below it, however deep, with few descriptors; succeeds if it is
- * missing.  Follows no links and never crosses into another mount, so one left behind keeps its
- * contents: -EBUSY.
+ * Remove PATH and everything below it, at any depth, with a bounded number of descriptors. Succeeds
+ * if PATH is missing.  Follows no links and enters no other mount: -EBUSY if there is a mount below
+ * PATH, whose contents are kept.
  */
 int file_remove_tree(const char *path, struct error *err);
 
-/* Likewise NAME in the opened DIR. */
+/* The same for NAME in the open directory DIR. */
 int file_remove_tree_at(int dir, const char *name, struct error *err);
 
 /* Whether to copy the file NAME with the status ST instead of linking it. */
 typedef bool file_choice(const char *name, const struct stat *st);
 
 /*
- * Make TO a copy of the tree FROM in which every file is a hard link to the original,
- * except those for which COPY_IT (may be NULL) says true: they are copied.
- * Falls back to copying where links can't be made.  Copies have the owners of the originals.
- * TO may be there already; -ENOTDIR or -ELOOP for something else than a directory.
+ * Make TO a copy of the tree FROM in which files are hard links to the originals.  Files for which
+ * COPY_IT (may be NULL) returns true, and files that cannot be linked, are copied with their owner
+ * and mode.  TO may exist; -ENOTDIR or -ELOOP if it is not a directory.
  */
 int file_link_tree(const char *from, const char *to, file_choice *copy_it, struct error *err);
 
-/* Likewise in opened directories; links in TO lead nowhere. */
+/* The same in open directories.  Symbolic links in TO are not followed. */
 int file_link_tree_at(int from_parent, const char *from, int to_parent, const char *to,
 		      file_choice *copy_it, struct error *err);
 
-/* How many levels of a tree are open at once. */
+/* The most levels of a tree that are open at the same time. */
 #define FILE_TREE_LEVELS 128u
 
-/* Disk blocks used in the first FILE_TREE_LEVELS below PATH in bytes, counting a file with several
- * names only with `linked`. */
+/* The disk space used by PATH and up to FILE_TREE_LEVELS levels below it, in bytes.  Files with
+ * several hard links count only if LINKED. */
 uint64_t file_tree_bytes(const char *path, bool linked);
 
 /*
- * Take the lock PATH, which is created if it is missing, and write our pid and WHAT into it for
- * others to name. -EWOULDBLOCK if somebody holds it (ERR names the holder).  The lock ends with the
- * descriptor.  Whoever can open the file can hold the lock, and others may read it, so it belongs
- * in a directory that only its users can enter.
+ * Take the lock PATH, creating the file if needed, and write our pid and WHAT into it.  Returns
+ * -EWOULDBLOCK, with the holder named in ERR, if another process holds it.  The lock is released
+ * when the descriptor is closed.  The file is readable by all, and anybody who can open it can hold
+ * the lock, so it belongs in a directory that only its users can enter.
  */
 int file_lock(const char *path, const char *what, int *ret_fd, struct error *err);
 
-/* Like file_lock(), where others can enter the directory: only we and root can open the file.
- * Waits for the holder to end, at most WAIT_MS (-1: for ever). */
+/* Like file_lock() for directories that others can enter: only we and root can open the file. Waits
+ * up to WAIT_MS for the holder (-1: no limit). */
 int file_lock_private(const char *path, const char *what, int64_t wait_ms, int *ret_fd,
 		      struct error *err);
 
-/* Lock the opened file or directory FD, which errors call SHOWN, waiting likewise: for one that is
- * there anyway. */
+/* Lock the open file or directory FD, which errors call SHOWN, waiting up to WAIT_MS (-1: no
+ * limit). Writes nothing to it. */
 int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err);
 
-/* How long to wait for who changes a file that users share. */
+/* How long to wait for another process that changes a shared file. */
 #define FILE_LOCK_MS 10000
 
-/* The pid of the process that holds the lock PATH; 0 if nobody does. */
+/* The pid that the holder of the lock PATH wrote into it; 0 if the lock is free. */
 pid_t file_lock_holder(const char *path);

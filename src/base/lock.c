@@ -27,9 +27,9 @@ static void read_holder(int fd, struct strbuf *ret)
 }
 
 /*
- * The process that holds a lock of the file behind FD, according to the kernel; 0 if it does not
- * tell.  Lines are "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF", and those who wait have
- * an arrow behind their number.
+ * Find the process that holds a lock on the file FD in /proc/locks; 0 if it is not listed.  Lines
+ * are "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF"; for waiting processes, "->" follows
+ * the number.
  */
 static pid_t find_holder(int fd)
 {
@@ -66,7 +66,7 @@ static int name_holder(int fd, struct error *err)
 
 	read_holder(fd, &note);
 	start = xasprintf("%d ", (int)pid);
-	/* Who writes no name may be anybody. */
+	/* The note in the file was not written by the holder: name the process instead. */
 	if (pid > 0 && strncmp(note.text, start, strlen(start)) != 0) {
 		path = xasprintf("/proc/%d/comm", (int)pid);
 		(void)file_read(path, 64, &name, NULL);
@@ -93,7 +93,7 @@ int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err)
 	return 0;
 }
 
-/* Whether PATH is still the file behind FD: a holder may have removed it before it let go. */
+/* Whether PATH is still the file FD: the previous holder may have removed it before unlocking. */
 static bool is_current(const char *path, int fd)
 {
 	struct stat named;
@@ -114,7 +114,7 @@ static int lock(const char *path, const char *what, mode_t mode, int64_t wait_ms
 
 		if (fd < 0)
 			return error_sys(err, "cannot open the lock '%s'", path);
-		/* One that an earlier version made, or a umask. */
+		/* Correct the mode of files made by earlier versions or with another umask. */
 		(void)fchmod(fd, mode);
 		r = file_lock_fd(fd, path, wait_ms, err);
 		if (r < 0)

@@ -1,4 +1,4 @@
-/* What happened, for whoever debugs it. */
+/* Debug messages and warnings. */
 
 #include "base/log.h"
 
@@ -15,10 +15,10 @@
 
 int log_verbosity;
 
-/* What is kept for a file that has not been opened yet, at most. */
+/* The most bytes kept in memory until the log file is opened. */
 #define PENDING_BYTES 65536
 
-/* As many questions may be asked in turn. */
+/* How many of the last lines log_debug_look() remembers. */
 #define RECENT_LOOKS 4
 
 static int log_fd = -1;

@@ -25,7 +25,7 @@ struct loop_source {
 	enum source_type type;
 	int fd;
 	bool owns_fd;
-	bool removed; /* freed when the running round of events is over */
+	bool removed; /* freed after the current batch of events */
 	pid_t pid;
 	void *data;
 	union {
@@ -74,7 +74,7 @@ void loop_free(struct loop *loop)
 	free(loop);
 }
 
-/* Take over FD's watching; closes an owned descriptor on failure. */
+/* Add a source that watches FD.  On failure, an owned descriptor is closed. */
 static int add_source(struct loop *loop, enum source_type type, int fd, bool owns_fd,
 		      uint32_t events, void *data, struct loop_source **ret_source,
 		      struct error *err)
@@ -194,7 +194,7 @@ void loop_remove(struct loop_source *source)
 	if (source->next)
 		source->next->previous = source->previous;
 
-	/* Its event may already be waiting in this round: it is freed after it. */
+	/* The current batch may hold an event for SOURCE, so it is freed after the batch. */
 	source->removed = true;
 	source->next = loop->removed;
 	loop->removed = source;

@@ -1,9 +1,9 @@
 /*
  * The event loop: one thread, one epoll, callbacks.
  *
- * A source is owned by whoever made it and stops being called the moment it is
- * removed, even from inside a callback.  A callback that returns a negative
- * value ends loop_run(), which then returns that value with ERR set.
+ * A source is owned by its creator.  Its callback is not called again after loop_remove(), even if
+ * that is called from inside a callback.  A callback that returns a negative value ends loop_run(),
+ * which then returns that value with ERR set.
  */
 #pragma once
 
@@ -25,14 +25,14 @@ int loop_new(struct loop **ret_loop, struct error *err);
 void loop_free(struct loop *loop); /* frees its remaining sources too */
 DEFINE_CLEANUP(struct loop *, loop_free)
 
-/* Call FN when FD is ready for EVENTS (EPOLLIN, EPOLLOUT).  FD stays the caller's. */
+/* Call FN when FD is ready for EVENTS (EPOLLIN, EPOLLOUT).  The caller still owns FD. */
 int loop_add_fd(struct loop *loop, int fd, uint32_t events, loop_fd_fn fn, void *data,
 		struct loop_source **ret_source, struct error *err);
 
-/* Change what SOURCE, made by loop_add_fd(), waits for; 0 waits for nothing but errors. */
+/* Change the events of SOURCE, made by loop_add_fd(); 0 waits for errors only. */
 int loop_set_events(struct loop_source *source, uint32_t events, struct error *err);
 
-/* Call FN after DELAY_MS and then every PERIOD_MS (0: just once). */
+/* Call FN after DELAY_MS and then every PERIOD_MS (0: only once). */
 int loop_add_timer(struct loop *loop, unsigned delay_ms, unsigned period_ms, loop_timer_fn fn,
 		   void *data, struct loop_source **ret_source, struct error *err);
 
@@ -40,8 +40,8 @@ int loop_add_timer(struct loop *loop, unsigned delay_ms, unsigned period_ms, loo
 int loop_add_signal(struct loop *loop, int signal, loop_signal_fn fn, void *data,
 		    struct loop_source **ret_source, struct error *err);
 
-/* Call FN once with the exit status (128+N for a signal) of the child PID, reaped here; PIDFD is
- * duplicated. */
+/* Reap the child PID when it ends and call FN once with its exit status (128+N for signal N). PIDFD
+ * is duplicated. */
 int loop_add_child(struct loop *loop, pid_t pid, int pidfd, loop_exit_fn fn, void *data,
 		   struct loop_source **ret_source, struct error *err);
 

@@ -1,9 +1,9 @@
 /*
- * What long work tells whoever watches: a step began, how far it is, it ended.
+ * Progress of long operations: a step begins, advances, ends.
  *
- * The layers below cmd/ never print; they call these through the observer that
- * they were given.  A step is known by its words ("starting node"), and by the node
- * that it is about if there is one; steps of several nodes may run at once.
+ * The layers below cmd/ never print; they report progress to the observer that
+ * their caller passes.  A step is identified by its text ("starting node") and,
+ * if it concerns a node, by the node.  Steps of several nodes may run at once.
  */
 #pragma once
 
@@ -13,26 +13,26 @@ struct observer {
 	/* A step began.  NODE is NULL for steps of the whole cluster. */
 	void (*begin)(struct observer *observer, const char *step, const char *node);
 
-	/* How far the step is: DONE of TOTAL (0: unknown), and what it is working on just now. */
+	/* DONE of TOTAL (0: unknown) are complete; DETAIL names the current item. */
 	void (*progress)(struct observer *observer, const char *step, const char *node,
 			 const char *detail, uint64_t done, uint64_t total);
 
 	/* The step ended. */
 	void (*end)(struct observer *observer, const char *step, const char *node, bool ok);
 
-	/* A sentence that the user should read. */
+	/* Show a sentence to the user. */
 	void (*note)(struct observer *observer, const char *text);
 
-	/* The step is long: say from now on how much time it has left.  All of it is expected to
+	/* The step is long: show the remaining time from now on.  The whole step is expected to
 	 * take EXPECTED_MS (0: unknown).  May be NULL. */
 	void (*expect)(struct observer *observer, const char *step, int64_t expected_ms);
 
-	/* Whether to go on with the STEP that TEXT is about, which takes long.  May be NULL: it is
-	 * a note then. */
+	/* Ask whether to do STEP, which takes long; TEXT describes it.  If NULL, TEXT is shown as a
+	 * note and the answer is yes. */
 	bool (*confirm)(struct observer *observer, const char *step, const char *text);
 };
 
-/* OBSERVER may be NULL in all of these. */
+/* OBSERVER may be NULL in all of the following functions. */
 static inline void observe_begin(struct observer *observer, const char *step, const char *node)
 {
 	if (observer)

@@ -1,4 +1,4 @@
-/* Numbers, sizes and durations from words. */
+/* Parsers for numbers, sizes and durations. */
 
 #include "base/parse.h"
 
@@ -106,7 +106,7 @@ int parse_seconds(const char *text, unsigned *ret_seconds, struct error *err)
 	} while (*p);
 
 	if (total > INT32_MAX)
-		return error_set(err, -ERANGE, "'%s' is too long a time", text);
+		return error_set(err, -ERANGE, "'%s' is too long", text);
 	*ret_seconds = (unsigned)total;
 	return 0;
 bad:

@@ -1,4 +1,4 @@
-/* Numbers, sizes and durations from words, fully checked: no garbage, no overflow. */
+/* Parsers for numbers, sizes and durations.  They reject trailing characters and overflow. */
 #pragma once
 
 #include "base/error.h"
@@ -7,11 +7,11 @@
 int parse_number(const char *text, unsigned long long min, unsigned long long max,
 		 unsigned long long *ret, struct error *err);
 
-/* A count of bytes: a number with an optional unit b, k, m, g or t (kb, ki, kib … too; all by
- * 1024); no unit means MiB. */
+/* A size: a number with an optional unit b, k, m, g or t, also written kb, ki or kib.  Units are
+ * powers of 1024; without a unit, the number is in MiB. */
 int parse_size(const char *text, uint64_t *ret_bytes, struct error *err);
 
-/* Whether TEXT asks for all there is: max, or no-limit. */
+/* Whether TEXT means "no limit": max or no-limit. */
 bool parse_is_all(const char *text);
 
 /* A duration such as 90, 90s, 6m, 1m30s, 2h; a bare number means seconds. */

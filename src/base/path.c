@@ -1,4 +1,4 @@
-/* Where things are. */
+/* Paths of state, settings, cache and programs. */
 
 #include "base/path.h"
 
@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 
-/* The number in the variable that sudo sets, if we are root and it set one. */
+/* The id in VARIABLE, which sudo sets; false if we are not root or it is not set. */
 static bool sudo_id(const char *variable, unsigned *ret)
 {
 	const char *text = getenv(variable);

@@ -1,9 +1,9 @@
 /*
- * Where things are.
+ * Paths of state, settings, cache and programs.
  *
- * The state that root acts on belongs to root and lies in system directories, a part for each user;
- * under sudo that user is the caller.  ~/.manykube has what the user may change without root.
- * MANYKUBE_HOME puts all of it into one directory.
+ * State that root acts on is owned by root and kept in system directories, one per user; under
+ * sudo, that is the user who called sudo.  ~/.manykube holds what users may change without root.
+ * MANYKUBE_HOME puts everything into one directory.
  */
 #pragma once
 
@@ -12,31 +12,32 @@
 
 #include "base/error.h"
 
-/* The user's home directory: HOME, or under sudo the caller's own; -ENOENT if it can't be found. */
+/* The user's home directory: HOME or, under sudo, the home of the user who called sudo; -ENOENT if
+ * there is none. */
 int path_home(char **ret_path, struct error *err);
 
-/* MANYKUBE_HOME, by default ~/.manykube: the user's settings.  Root writes there only with the
- * user's rights; see base/user.h. */
+/* The directory of the user's settings: MANYKUBE_HOME, by default ~/.manykube.  Root writes there
+ * only with the user's rights; see base/user.h. */
 int path_user(char **ret_path, struct error *err);
 
-/* MANYKUBE_HOME, by default /var/lib/manykube/UID: the user's clusters, which are root's.  See
- * record/state.h for how it comes to be. */
+/* The directory of the user's clusters, owned by root: MANYKUBE_HOME, by default
+ * /var/lib/manykube/UID.  record/state.h makes it. */
 int path_state(char **ret_path, struct error *err);
 
-/* MANYKUBE_CACHE, by default `cache` in MANYKUBE_HOME if that is set, else /var/cache/manykube:
- * payloads. */
+/* The directory of payloads: MANYKUBE_CACHE, else `cache` in MANYKUBE_HOME if that is set, else
+ * /var/cache/manykube. */
 int path_cache(char **ret_path, struct error *err);
 
 /* Whether MANYKUBE_HOME is set, so that path_user() and path_state() are the same. */
 bool path_is_one_home(void);
 
-/* The directory that our own programs are in (the agent, pause): MANYKUBE_LIBEXEC, beside the
- * running program, or where they were installed with it. */
+/* The directory of the agent and pause programs: MANYKUBE_LIBEXEC, else the directory of the
+ * running program if the agent is there, else the directory they were installed to. */
 int path_libexec(char **ret_path, struct error *err);
 
-/* The last component of PATH, which it points into: all of it if there is no '/'. */
+/* The last component of PATH, as a pointer into PATH; PATH itself if it has no '/'. */
 const char *path_last_name(const char *path);
 
-/* Who the user is: under sudo the caller, else ourselves. */
+/* The user: under sudo the one who called sudo, else the one who runs this process. */
 uid_t path_person_uid(void);
 gid_t path_person_gid(void);

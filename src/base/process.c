@@ -1,4 +1,4 @@
-/* Other programs: started by argument vector, known by pidfd. */
+/* Child processes: started from an argument vector, held by a pidfd. */
 
 #include "base/process.h"
 
@@ -31,7 +31,7 @@ char *process_find(const char *program)
 	if (strchr(program, '/'))
 		return access(program, X_OK) == 0 ? xstrdup(program) : NULL;
 	strlist_split(&dirs, path ? path : "", ':');
-	/* What nodes need is in sbin, which an ordinary person's PATH may lack. */
+	/* Programs that nodes need are in sbin, which a user's PATH may lack. */
 	strlist_split(&dirs, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", ':');
 	strlist_for_each(dir, &dirs) {
 		char *candidate = xasprintf("%s/%s", dir, program);
@@ -45,7 +45,7 @@ char *process_find(const char *program)
 
 #define CONFINED_CPU_SECONDS 3600
 
-/* In the child: keep nothing but the uid and gid UID. */
+/* In the child: drop all rights, see `confined_uid`. */
 static int drop_rights(uid_t uid)
 {
 	const struct rlimit cpu = { CONFINED_CPU_SECONDS, CONFINED_CPU_SECONDS };
@@ -59,7 +59,7 @@ static int drop_rights(uid_t uid)
 		       : 0;
 }
 
-/* Make all mounts read-only for this process, except the directory that it is in. */
+/* Make all mounts read-only for this process, except its working directory. */
 static int write_only_here(void)
 {
 	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
@@ -101,7 +101,7 @@ static _Noreturn void become(const char *program, char *const *argv,
 		goto failed;
 	if (options->confined_uid > 0 && drop_rights(options->confined_uid) < 0)
 		goto failed;
-	/* Changing ids clears it, so it comes last. */
+	/* Changing ids clears the parent-death signal, so it is set last. */
 	if (options->dies_with_us)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)execve(program, argv,
@@ -244,15 +244,15 @@ uint64_t process_start_time(pid_t pid)
 
 	if (file_read(path, 4096, &stat, NULL) < 0)
 		return 0;
-	/* The second field is the name in parentheses, which may hold anything, also ')'. */
+	/* The second field is the name in parentheses, which may itself contain ')'. */
 	rest = strrchr(stat.text, ')');
 	if (!rest)
 		return 0;
 	strlist_split(&fields, rest + 1, ' ');
 	/*
-	 * A zombie is no running process, nor is one without memory (of no program are we ever
-	 * asked that is the kernel's own): PID 1 of a node stays so until all its children are
-	 * gone.
+	 * A zombie does not run, and neither does a process without memory, which is ending: PID 1
+	 * of a node is in that state until its children are gone.  Kernel threads have no memory
+	 * either, but are never looked up here.
 	 */
 	if (fields.count < 21 || fields.items[0][0] == 'Z' || fields.items[0][0] == 'X' ||
 	    strcmp(fields.items[20], "0") == 0)

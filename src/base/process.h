@@ -1,8 +1,8 @@
 /*
- * Other programs: started by argument vector, never through a shell, known by pidfd.
+ * Child processes: started from an argument vector, never through a shell, and held by a pidfd.
  *
- * A child is what process_spawn() made; it is reaped by process_wait(), or killed and
- * reaped by process_release(), whichever comes first.
+ * A child made by process_spawn() is reaped by process_wait(), or killed and reaped by
+ * process_release(), whichever comes first.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "base/strlist.h"
 #include "base/user.h"
 
-/* An argument vector in place: ARGV("ls", "-l"). */
+/* An argument vector as an expression: ARGV("ls", "-l"). */
 #define ARGV(...) ((char *[]){ __VA_ARGS__, NULL })
 
 struct process {
@@ -23,9 +23,8 @@ struct process {
 
 #define PROCESS_INIT ((struct process){ .pid = -1, .pidfd = -1 })
 
-/* How to start a child; zero means: our own standard input, output, error, directory and
- * environment.
- */
+/* How to start a child.  With all members zero, it inherits standard input, output and error, the
+ * working directory and the environment. */
 struct process_options {
 	const char *dir;
 	const char *output;       /* append stdout and stderr to this file */
@@ -33,15 +32,15 @@ struct process_options {
 	int stdout_fd;            /* > 0: the child's standard output */
 	int stderr_fd;            /* > 0: the child's standard error */
 	bool no_stdin;            /* /dev/null as standard input */
-	bool new_session;         /* outlive us: a session of its own */
+	bool new_session;         /* run in a new session, so that it can outlive us */
 	bool dies_with_us;        /* killed when we end, however we end */
-	char *const *environment; /* NULL: ours */
-	const struct user *user;  /* NULL: run as who we are, else as this user */
-	bool only_dir;            /* it can change nothing outside of `directory`; needs root */
+	char *const *environment; /* NULL: inherited */
+	const struct user *user;  /* NULL: run as our own user */
+	bool only_dir;            /* all mounts except `dir` are read-only; needs root */
 	/*
-	 * > 0: a program that reads what is not to be trusted.  It has this uid and gid and no
-	 * other rights, can't gain any by set-user-ID programs, has no network, an empty
-	 * environment, and an hour of processor time.
+	 * > 0: run a program that reads untrusted data.  It has this uid and gid and no other
+	 * rights, cannot gain any through set-user-ID programs, has no network, an empty
+	 * environment unless one is given, and one hour of CPU time.
 	 */
 	uid_t confined_uid;
 };
@@ -50,26 +49,27 @@ struct process_options {
 int process_spawn(char *const *argv, const struct process_options *options,
 		  struct process *ret_process, struct error *err);
 
-/* Wait until DEADLINE_MS (0: for ever) for the end; returns the exit status, 128+N for a signal,
- * -ETIMEDOUT. */
+/* Wait until DEADLINE_MS (0: no limit) for the child to end.  Returns its exit status, 128+N for
+ * signal N, or -ETIMEDOUT. */
 int process_wait(struct process *process, int64_t deadline_ms, struct error *err);
 
 /* Kill and reap the child if it still runs. */
 void process_release(struct process *process);
 
-/* Run ARGV to its end and return its exit status as process_wait() does. */
+/* Run ARGV, wait for it to end and return its exit status like process_wait(). */
 int process_run(char *const *argv, const struct process_options *options, struct error *err);
 
-/* Like process_run() with stdout added to OUTPUT (at most 16 MiB). */
+/* Like process_run(), appending standard output to OUTPUT (at most 16 MiB). */
 int process_capture(char *const *argv, const struct process_options *options, struct strbuf *output,
 		    struct error *err);
 
-/* Whether PID lives and began at START (in clock ticks, from process_start_time()): guards against
- * reused pids. */
+/* Whether PID is still the process that started at START_TIME, as process_start_time() returned it;
+ * false if the pid was reused. */
 bool process_is(pid_t pid, uint64_t start_time);
 
-/* When PID began, in clock ticks since boot; 0 if there is no such process. */
+/* The start time of PID in clock ticks since boot; 0 if it does not run.  Zombies do not run. */
 uint64_t process_start_time(pid_t pid);
 
-/* The path of PROGRAM as PATH finds it, for the caller to free; NULL if there is none. */
+/* The path of PROGRAM, found in PATH and in the standard system directories; NULL if there is none.
+ * The caller frees it. */
 char *process_find(const char *program) must_check;

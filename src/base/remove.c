@@ -1,8 +1,8 @@
 /*
- * Removing trees of directories.
+ * Removal of directory trees.
  *
- * Who made a tree, a node's root for one, may have made it a hundred thousand levels deep.  So
- * recursion ends at FILE_TREE_LEVELS, which bounds descriptors and the stack.
+ * A tree may have been made by a node's root and be a hundred thousand levels deep.  Recursion
+ * therefore stops at FILE_TREE_LEVELS, which bounds descriptors and stack.
  */
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static bool is_dots(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The directory NAME in PARENT, not through a link and not in another mount (-EXDEV). */
+/* Open the directory NAME in PARENT; -ELOOP or -ENOTDIR for a link, -EXDEV for another mount. */
 static int open_directory(int parent, const char *name, DIR **ret)
 {
 	struct open_how how = {
@@ -38,8 +38,8 @@ static int open_directory(int parent, const char *name, DIR **ret)
 }
 
 /*
- * A removal.  A directory that is FILE_TREE_LEVELS below the top is moved to the top, under a name
- * that counts up, and removed from there in another round.
+ * The state of a removal.  A directory deeper than FILE_TREE_LEVELS below the top is moved to the
+ * top, under a numbered name, and removed from there in the next pass.
  */
 struct removal {
 	int top;
@@ -54,7 +54,8 @@ static int move_to_top(struct removal *removal, int parent, const char *name)
 		(void)snprintf(target, sizeof(target), ".removed-%lu", removal->moves++);
 		if (renameat(parent, name, removal->top, target) == 0)
 			return 0;
-		/* Only names that are taken, by more than an empty directory, lead to another. */
+		/* Try the next number if the name is taken by something rename()
+		 * does not replace. */
 		if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
 			return -errno;
 	}
@@ -124,7 +125,7 @@ static int remove_tree(int parent, const char *name)
 		return -ENOMEM;
 	}
 	removal.top = fd;
-	/* Each round that moves something leaves less. */
+	/* Every pass that moves directories leaves fewer levels, so this ends. */
 	do {
 		before = removal.moves;
 		rewinddir(stream);

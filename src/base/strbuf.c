@@ -10,7 +10,9 @@
 
 char strbuf_empty[1];
 
-/* How many bytes of TEXT, which has LEN, are a character of UTF-8 other than a control character.
+/*
+ * The length of the UTF-8 character at the start of TEXT, which has LEN bytes; 0 for a control
+ * character or invalid UTF-8.
  */
 static size_t character_bytes(const unsigned char *text, size_t len)
 {
@@ -54,7 +56,7 @@ void strbuf_add_filled(struct strbuf *buf, const char *text, const struct strbuf
 void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len)
 {
 	const char *end = text + len;
-	const char *kept = text; /* all before it is in BUF */
+	const char *kept = text; /* everything before it has been added to BUF */
 
 	while (text < end) {
 		const unsigned char c = (unsigned char)*text;

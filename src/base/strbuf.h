@@ -24,22 +24,22 @@ void strbuf_add_char(struct strbuf *buf, char c);
 void strbuf_add_mem(struct strbuf *buf, const void *data, size_t len);
 void strbuf_addf(struct strbuf *buf, const char *fmt, ...) printf_like(2, 3);
 
-/* Add TEXT as a terminal can show it: line breaks, tabs and characters of UTF-8 stay, control
- * characters become "^[" and the like, other bytes "?". */
+/* Add TEXT so that it is safe to print on a terminal: newlines, tabs and UTF-8 characters are kept,
+ * control characters become "^[" and the like, other bytes become "?". */
 void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len);
 
-/* What takes the place of "@NAME@" in a text. */
+/* A value for "@NAME@" in a template. */
 struct strbuf_value {
 	const char *name; /* capital letters and '_'; NULL ends a list */
 	const char *value;
 };
 
-/* Add TEXT, a file that the program holds, with "@NAME@" replaced by VALUES.  All names that occur
- * must be among them; any other '@' stays. */
+/* Add TEXT, a template compiled into the program, with each "@NAME@" replaced by its value.  Every
+ * name in TEXT must be in VALUES; any other '@' is kept. */
 void strbuf_add_filled(struct strbuf *buf, const char *text, const struct strbuf_value *values);
 
-/* Make room for LEN more bytes behind the text and return where they go; strbuf_grown() counts
- * them. */
+/* Make room for LEN bytes after the text and return a pointer to them.  After writing there, call
+ * strbuf_grown() with the number of bytes written. */
 char *strbuf_grow(struct strbuf *buf, size_t len);
 void strbuf_grown(struct strbuf *buf, size_t len);
 
@@ -49,13 +49,13 @@ void strbuf_drop_front(struct strbuf *buf, size_t len);
 /* Remove trailing white space. */
 void strbuf_trim_end(struct strbuf *buf);
 
-/* Empty BUF but keep its memory for more. */
+/* Empty BUF, keeping its memory. */
 void strbuf_reset(struct strbuf *buf);
 
-/* Give the string to the caller, who frees it; BUF is empty again. */
+/* Return the string, which the caller frees, and empty BUF. */
 char *strbuf_take(struct strbuf *buf) must_check;
 
 void strbuf_release(struct strbuf *buf);
 
-/* Whether TEXT is OTHER; NULL is nothing. */
+/* Whether TEXT equals OTHER; false if TEXT is NULL. */
 bool text_is(const char *text, const char *other);

@@ -1,4 +1,5 @@
-/* A growing list of strings, always ended by NULL: argument vectors, environments, names. */
+/* A growing list of strings, NULL-terminated unless empty: argument vectors, environments,
+ * names. */
 #pragma once
 
 #include "base/macro.h"
@@ -19,14 +20,14 @@ void strlist_add(struct strlist *list, const char *item);
 void strlist_addf(struct strlist *list, const char *fmt, ...) printf_like(2, 3);
 void strlist_add_all(struct strlist *list, char *const *items); /* ITEMS ends with NULL */
 
-/* Add the parts of TEXT between the characters SEPARATOR; empty parts are left out. */
+/* Split TEXT at SEPARATOR and add the parts that are not empty. */
 void strlist_split(struct strlist *list, const char *text, char separator);
 
 bool strlist_has(const struct strlist *list, const char *item);
-void strlist_remove(struct strlist *list, const char *item); /* wherever it is in it */
+void strlist_remove(struct strlist *list, const char *item); /* all occurrences */
 void strlist_sort(struct strlist *list);
 
-/* The items with SEPARATOR between them, for the caller to free. */
+/* The items joined with SEPARATOR; the caller frees the result. */
 char *strlist_join(const struct strlist *list, const char *separator) must_check;
 
 void strlist_release(struct strlist *list);

@@ -1,13 +1,13 @@
-/* The word that somebody probably meant. */
+/* Suggestions for mistyped words. */
 
 #include "base/suggest.h"
 
 #include <string.h>
 
-/* Words longer than this are not names of ours. */
+/* The longest word that is compared; no command or option is longer. */
 #define LONGEST 40
 
-/* How many letters to change, add, drop or swap with the next to get from A to B. */
+/* The number of letters to replace, insert, delete or swap with a neighbour to turn A into B. */
 static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned rows[3][LONGEST + 1];
@@ -40,7 +40,7 @@ void suggest_offer(struct suggest *suggest, const char *candidate)
 	size_t len = strlen(suggest->word);
 	unsigned distance = edit_distance(suggest->word, candidate);
 
-	/* The beginning of a name is as good as a name with one slip. */
+	/* A prefix of a name counts as a name with one wrong letter. */
 	if (len >= 2 && strncmp(suggest->word, candidate, len) == 0)
 		distance = MIN(distance, 1u);
 	if (distance > (len < 4 ? 1 : len < 9 ? 2 : 3))

@@ -1,11 +1,11 @@
-/* The word that somebody probably meant. */
+/* Suggestions for mistyped words. */
 #pragma once
 
 #include "base/macro.h"
 
 struct suggest {
-	const char *word;    /* what was written */
-	const char *nearest; /* of what was offered, or NULL if nothing is near */
+	const char *word;    /* the mistyped word */
+	const char *nearest; /* the nearest candidate so far, or NULL if none is near */
 	unsigned distance;
 };
 

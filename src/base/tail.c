@@ -1,4 +1,4 @@
-/* The ends of files that grow. */
+/* Following growing files. */
 
 #include "base/tail.h"
 
@@ -83,7 +83,7 @@ bool tail_keep_lines(struct strbuf *text, unsigned lines)
 		return true;
 	}
 	for (size_t at = text->len; at > 0; at--) {
-		/* The line break that ends the text begins no line. */
+		/* No line begins after a newline at the end of the text. */
 		if (text->text[at - 1] == '\n' && at < text->len && lines-- == 1) {
 			strbuf_drop_front(text, at);
 			return true;

@@ -29,7 +29,7 @@ static bool is_somebody_else(void)
 	return geteuid() == 0 && path_person_uid() != 0;
 }
 
-/* Find the groups of USER, whose entry is ENTRY; without one it is in its own group only. */
+/* Find the groups of USER, whose entry in the user database is ENTRY; without one, only its gid. */
 static void find_groups(const struct passwd *entry, struct user *user)
 {
 	int count = 0;
@@ -111,7 +111,7 @@ int user_enter(struct user_rights *ret, struct error *err)
 		free(rights.groups);
 		return r;
 	}
-	/* The kernel makes a process that changes who it is unreadable to itself in /proc. */
+	/* setfsuid() makes the process undumpable, and its own /proc files unreadable. */
 	rights.dumpable = prctl(PR_GET_DUMPABLE);
 	rights.active = true;
 	is_entered = true;
@@ -137,7 +137,7 @@ void user_leave(struct user_rights *rights)
 		return;
 	(void)setfsuid(geteuid());
 	(void)setfsgid(getegid());
-	/* To go on with the wrong rights is worse than to end. */
+	/* Continuing with the wrong rights is worse than aborting. */
 	if (setfsuid((uid_t)-1) != (int)geteuid() || setfsgid((gid_t)-1) != (int)getegid() ||
 	    setgroups((size_t)rights->group_count, rights->groups) < 0)
 		abort();
@@ -146,11 +146,11 @@ void user_leave(struct user_rights *rights)
 	free(rights->groups);
 	*rights = USER_RIGHTS_INIT;
 	is_entered = false;
-	/* The caller may have yet to look at it. */
+	/* This runs as a cleanup: the caller may still need errno. */
 	errno = before;
 }
 
-/* Make NAME for the user in the directory ABOVE, in which only root may. */
+/* Make the directory NAME for the user in ABOVE, a directory that only root can write to. */
 static int make_for_user(const char *above, const char *name, struct error *err)
 {
 	cleanup_fd int parent = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -159,7 +159,7 @@ static int make_for_user(const char *above, const char *name, struct error *err)
 
 	if (parent < 0 || fstat(parent, &st) < 0)
 		return error_sys(err, "cannot open the directory '%s'", above);
-	/* In one of the user's, another could take its place before it is given to them. */
+	/* If the user could write to ABOVE, NAME could be replaced before the fchown(). */
 	if (st.st_uid != 0 || st.st_mode & 022)
 		return error_set(err, -EACCES, "user %u may not write to '%s'", path_person_uid(),
 				 above);
@@ -198,7 +198,7 @@ int user_make_directory(const char *path, struct error *err)
 	return make_for_user(above ? above : "/", slash ? slash + 1 : path, err);
 }
 
-/* Whether the group GID is the user's alone, as most systems give one to each. */
+/* Whether GID is the user's private group: it has the user's name and no other members. */
 static bool is_private_group(gid_t gid)
 {
 	struct passwd *user = getpwuid(path_person_uid());

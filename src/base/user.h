@@ -1,8 +1,8 @@
 /*
  * The user on whose behalf root works: see path_person_uid().
  *
- * What is the user's (~/.manykube, ~/.kube/config) is read and written with the user's rights, so
- * that links and directories of theirs lead root nowhere that they could not go themselves:
+ * Files of the user (~/.manykube, ~/.kube/config) are read and written with the user's rights, so
+ * that links made by the user cannot lead root to files that the user has no access to:
  *
  *	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
  *
@@ -15,50 +15,53 @@
 
 #include "base/error.h"
 
-/* Who the user is, with all groups. */
+/* A user with all groups. */
 struct user {
 	uid_t uid;
 	gid_t gid;
 	gid_t *groups;
 	size_t group_count;
-	bool is_other; /* somebody else than we are */
+	bool is_other; /* not the user who runs this process */
 };
 
 #define USER_INIT ((struct user){ 0 })
 
+/* The user on whose behalf we work. */
 void user_find(struct user *ret);
 
-/* The user UID; one that the host does not know has the group of the same number. */
+/* The user UID.  A uid without an entry in the user database gets the group of the same number. */
 void user_find_by_uid(uid_t uid, struct user *ret);
 
 bool user_is_in(const struct user *user, gid_t gid);
 void user_release(struct user *user);
 
-/* Become USER for good, between fork and exec; -1 with errno. Does nothing when we are the user. */
+/* Become USER permanently, between fork and exec; returns -1 and sets errno on failure.  Does
+ * nothing if we already are that user. */
 int user_become(const struct user *user);
 
 struct user_rights {
-	bool active;   /* the file system sees the user */
-	gid_t *groups; /* our own, to return to */
+	bool active;   /* file access is checked against the user */
+	gid_t *groups; /* our own groups, for user_leave() to restore */
 	int group_count;
 	int dumpable;
 };
 
 #define USER_RIGHTS_INIT ((struct user_rights){ 0 })
 
-/* Have the user's rights on files until user_leave().  Does nothing when we are the user, or have
- * them already. */
+/* Access files with the user's rights until user_leave().  Does nothing if we are the user or
+ * already have the user's rights. */
 int user_enter(struct user_rights *ret, struct error *err);
 
-/* End what user_enter() began; does nothing after one that failed. */
+/* Undo user_enter(); does nothing if that failed or did nothing. */
 void user_leave(struct user_rights *rights);
 
-/* Make the directory PATH and those above it that are missing, all of them the user's. */
+/* Make the directory PATH and its missing parents, owned by the user. */
 int user_make_directory(const char *path, struct error *err);
 
 /*
- * Let the user read PATH, a file or directory of root's in a directory of root's, and nobody else:
- * an entry in its access control list, or where the file system has none, the user's group if only
- * they are in it.  Without that it stays root's alone.  Does nothing when we are the user.
+ * Let the user, and nobody else, read PATH, a file or directory owned by root in a directory owned
+ * by root.  This adds an entry to PATH's access control list.  On file systems without such lists,
+ * PATH is given to the user's private group; if there is none, only root can read PATH.  Does
+ * nothing if we are the user.
  */
 int user_may_read(const char *path, struct error *err);

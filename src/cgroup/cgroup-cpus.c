@@ -1,9 +1,9 @@
 /*
- * Which CPUs a control group may run on.
+ * The CPUs that a control group may run on.
  *
- * On v1 every group has a set of its own, which must be part of the one above it, so a change goes
- * through all groups: on the way down each gets what it is to have besides what it has, on the way
- * up just what it is to have.  On v2 the groups below have what the one above them has.
+ * On v1 every group has its own set, which must be a subset of its parent's.  A change therefore
+ * walks all groups: on the way down, each set is widened to hold the old and the new CPUs; on the
+ * way up, it is narrowed to the new CPUs.  On v2, groups inherit the set of their parent.
  */
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "cgroup/cgroup-walk.h"
 #include "cgroup/cgroup.h"
 
-/* For groups that are made while we look. */
+/* How long to retry when groups are made during the walk. */
 #define PIN_MS 2000
 
 #define LIST_BYTES 65536
@@ -60,9 +60,9 @@ void cgroup_cpus_above(const char *path, struct cpus *ret)
 }
 
 struct pinning {
-	const char *wider; /* for the way down */
-	const char *cpus;
-	int problem; /* why a group did not take its set */
+	const char *wider; /* the set for the way down */
+	const char *cpus;  /* the set for the way up */
+	int problem;       /* why a group refused its set, as a negative errno; or 0 */
 };
 
 static int write_set(int group, const char *cpus)
@@ -90,7 +90,7 @@ static int narrow_group(int group, void *data)
 	return 0;
 }
 
-/* Have all groups from DIR on run on CPUS; WIDER has these and all that any of them has now. */
+/* Set CPUS for DIR and all groups below it.  WIDER includes CPUS and every CPU in use there now. */
 static int pin_tree(const char *dir, const char *cpus, const char *wider)
 {
 	int64_t deadline = clock_now_ms() + PIN_MS;
@@ -126,7 +126,8 @@ int cgroup_pin(const char *path, const struct cpus *cpus, struct error *err)
 	dir = xasprintf("%s/%s", hierarchy->mount, path);
 	read_above(hierarchy, path, &above);
 	wider = cpus_print(&above);
-	/* Some kernels refuse to take away the set of a group that has processes. */
+	/* Some kernels refuse to clear the set of a group with processes,
+	 * so WIDER stands for all. */
 	if (hierarchy->v2) {
 		cleanup_free char *file = xasprintf("%s/cpuset.cpus", dir);
 
@@ -134,5 +135,5 @@ int cgroup_pin(const char *path, const struct cpus *cpus, struct error *err)
 	}
 	r = pin_tree(dir, cpus->count > 0 ? list : wider, wider);
 	errno = -r;
-	return r < 0 ? error_sys(err, "cannot choose the CPUs of '%s'", dir) : 0;
+	return r < 0 ? error_sys(err, "cannot set the CPUs of '%s'", dir) : 0;
 }

@@ -1,4 +1,4 @@
-/* Which control group hierarchies this host has, from /proc/self/mountinfo. */
+/* The control group hierarchies of this host, from /proc/self/mountinfo. */
 
 #include "cgroup/cgroup-find.h"
 
@@ -18,7 +18,7 @@ void cgroup_hierarchies_release(struct cgroup_hierarchies *h)
 	h->count = 0;
 }
 
-/* The controllers among a v1 mount's super options: all but the flags that every mount has. */
+/* The controllers in the super options of a v1 mount: all options except generic ones. */
 static char *controller_options(const char *super)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;

@@ -1,23 +1,23 @@
-/* Which control group hierarchies this host has: for cgroup.c and cgroup-kill.c. */
+/* The control group hierarchies of this host, for the other files of this directory. */
 #pragma once
 
 #include "base/error.h"
 
 #define CGROUP_HIERARCHIES_MAX 24
 
-/* How often it is looked whether the kernel has done with a group what it was told to. */
+/* The interval for checking whether the kernel has carried out a change. */
 #define CGROUP_POLL_MS 5
 
 struct cgroup_hierarchy {
-	char *mount;   /* where the host has it */
-	char *options; /* what tells it from the others when mounting: "cpu,cpuacct"; empty on v2 */
+	char *mount;   /* its mount point on the host */
+	char *options; /* its mount options, such as "cpu,cpuacct"; empty on v2 */
 	bool v2;
 };
 
 struct cgroup_hierarchies {
 	struct cgroup_hierarchy all[CGROUP_HIERARCHIES_MAX];
 	size_t count;
-	bool has_v1; /* controllers are on v1, so v2 is only along for the ride */
+	bool has_v1; /* controllers are on v1, so a v2 hierarchy is not used */
 };
 
 /* Find the hierarchies in /proc/self/mountinfo; released by cgroup_hierarchies_release(). */

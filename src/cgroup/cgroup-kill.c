@@ -1,4 +1,4 @@
-/* The processes of control groups: found, killed; and groups removed. */
+/* Finding and killing the processes of control groups, and removing groups. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 /* Far more than a host can have. */
 #define PIDS_MOST_BYTES (64u << 20)
 
-/* The hierarchy in which processes are looked for: v2 if it has controllers, else any of v1's. */
+/* The hierarchy in which to look for processes: v2 if it has controllers, else v1's pids. */
 static const struct cgroup_hierarchy *tracking(const struct cgroup_hierarchies *h)
 {
 	for (size_t i = 0; i < h->count; i++)
@@ -34,7 +34,7 @@ struct kill_work {
 	unsigned found;
 };
 
-/* Whether the process PID runs the program NAME, of which the kernel knows 15 characters. */
+/* Whether PID runs the program NAME, which has at most 15 characters, like the kernel's names. */
 static bool is_program(pid_t pid, const char *name)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -58,7 +58,7 @@ static int signal_group(int group, void *data)
 	strlist_for_each(pid, &pids) {
 		unsigned long long number;
 
-		/* 0 stands for a process that our pid namespace can't see. */
+		/* 0 stands for a process that is not in our pid namespace. */
 		if (parse_number(pid, 1, INT32_MAX, &number, NULL) < 0 ||
 		    (work->name && !is_program((pid_t)number, work->name)))
 			continue;
@@ -90,7 +90,7 @@ bool cgroup_has_processes(const char *path)
 	if (cgroup_find_hierarchies(&h, NULL) < 0)
 		return false;
 	dir = xasprintf("%s/%s", tracking(&h)->mount, path);
-	/* A walk that was disturbed was disturbed by somebody. */
+	/* A walk that failed was disturbed by a process that changes groups. */
 	return signal_all(dir, 0, &found) < 0 || found > 0;
 }
 
@@ -118,8 +118,8 @@ static int thaw_group(int group, arg_unused void *data)
 	return 0;
 }
 
-/* A frozen process does not die before it is thawed (v1), and a container in PATH may be frozen by
- * itself. */
+/* Thaw PATH and all groups below it.  On v1, a frozen process does not die before it is thawed, and
+ * a container below PATH may be frozen on its own. */
 static void thaw_all(const struct cgroup_hierarchies *h, const char *path)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -143,9 +143,9 @@ static void poke_all(const struct cgroup_hierarchies *h, const char *path, const
 }
 
 /*
- * cgroup.kill (v2, also beside v1) ends all at once, and what they fork meanwhile.  Elsewhere we
- * signal one after another, which who forks quickly enough survives.  So from the second round on
- * no process may fork, and all are frozen while they are being signalled.
+ * cgroup.kill (v2, also on hybrid hosts) kills all processes at once, including new children.
+ * Without it, processes are signalled one by one, and one that forks quickly enough could survive.
+ * From the second round on, therefore, processes cannot fork and are frozen while being signalled.
  */
 int cgroup_kill(const char *path, struct error *err)
 {
@@ -169,11 +169,11 @@ int cgroup_kill(const char *path, struct error *err)
 		}
 		r = signal_all(dir, SIGKILL, &found);
 		thaw_all(&h, path);
-		/* The first round may have looked while one process took another's place. */
+		/* The first round may have missed a process that was forked during the walk. */
 		if (r == 0 && found == 0 && round > 0)
 			return 0;
 		if (!clock_poll(deadline, CGROUP_POLL_MS))
-			return error_set(err, -ETIMEDOUT, "%u processes of '%s' do not end", found,
+			return error_set(err, -ETIMEDOUT, "cannot kill %u processes of '%s'", found,
 					 path);
 	}
 }

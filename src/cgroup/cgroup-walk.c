@@ -1,4 +1,4 @@
-/* A walk through control groups. */
+/* Walking a tree of control groups. */
 
 #include "cgroup/cgroup-walk.h"
 
@@ -18,7 +18,7 @@ void cgroup_walk_release(struct cgroup_walk *walk)
 	cleanup_dir_(&walk->dir);
 }
 
-/* Go on in the group NAME of the current one. */
+/* Make the group NAME in the directory FROM the current one. */
 static int walk_to(struct cgroup_walk *walk, int from, const char *name)
 {
 	int fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -42,7 +42,7 @@ static int walk_down(struct cgroup_walk *walk, const char *name)
 	long position = telldir(walk->dir);
 	int r = walk_to(walk, dirfd(walk->dir), copy);
 
-	/* One that was removed meanwhile is none to visit. */
+	/* The group may have been removed in the meantime. */
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	if (walk->depth == walk->room) {
@@ -54,7 +54,7 @@ static int walk_down(struct cgroup_walk *walk, const char *name)
 	return walk->enter ? walk->enter(dirfd(walk->dir), walk->data) : 0;
 }
 
-/* The kernel lets go of a group a moment after its last process. */
+/* Remove the group NAME.  The kernel keeps it busy for a moment after its last process ended. */
 static int remove_empty(int parent, const char *name, int64_t deadline)
 {
 	while (unlinkat(parent, name, AT_REMOVEDIR) < 0) {
@@ -68,7 +68,7 @@ static int remove_empty(int parent, const char *name, int64_t deadline)
 	return 0;
 }
 
-/* Groups are never moved to another parent, so ".." is where we came from. */
+/* Groups cannot be moved to another parent, so ".." is the group we came from. */
 static int walk_up(struct cgroup_walk *walk)
 {
 	cleanup_free char *name = take_ptr(walk->levels[--walk->depth].name);

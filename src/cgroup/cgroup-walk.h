@@ -1,8 +1,8 @@
 /*
- * A walk through a control group and those below it: for cgroup-kill.c and cgroup-cpus.c.
+ * Walking a control group and all groups below it, for cgroup-kill.c and cgroup-cpus.c.
  *
- * The groups below a node's are made by the node's root, as many and as deep as they like and with
- * any name, so they are walked with two descriptors at most and without paths.
+ * A node's root can make groups of any number, depth and name below the node's group.  The walk
+ * therefore uses at most two descriptors and no paths.
  */
 #pragma once
 
@@ -16,18 +16,18 @@ struct cgroup_walk {
 	int (*enter)(int group, void *data);
 	int (*visit)(int group, void *data);
 	void *data;
-	int64_t remove_until; /* not 0: remove groups that were visited, waiting until then */
+	int64_t remove_until; /* not 0: remove visited groups, waiting until then for busy ones */
 
-	/* The walk's own. */
+	/* Private to the walk. */
 	DIR *dir;
 	struct {
-		char *name;    /* of the group that was entered */
-		long position; /* of what comes after it in the group above */
+		char *name;    /* the group that was entered */
+		long position; /* where to continue in its parent's directory */
 	} * levels;
 	size_t depth;
 	size_t room;
 };
 
-/* Walk through the group at the path TOP; succeeds if there is none. */
+/* Walk the group at the path TOP; succeeds if it is missing. */
 int cgroup_walk(struct cgroup_walk *walk, const char *top);
 void cgroup_walk_release(struct cgroup_walk *walk);

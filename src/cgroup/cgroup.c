@@ -1,11 +1,11 @@
 /*
- * Control groups on v1, v2 and hybrid hosts: made, limited, frozen, mounted.  See cgroup-kill.c for
- * what becomes of the processes in them.
+ * Making, limiting, freezing and mounting control groups on v1, v2 and hybrid hosts.  See
+ * cgroup-kill.c for killing processes and removing groups.
  *
- * How it works: /proc/self/mountinfo tells the hierarchies.  On v1 each controller (or a
- * few together) is a hierarchy of its own and the group is made in each; on v2 there is
- * one, in which controllers must be enabled from the root downward.  A hybrid host has
- * v1 controllers and an empty v2 beside them; then v1 does the work.
+ * /proc/self/mountinfo lists the hierarchies.  On v1 each controller, or a few together, is a
+ * hierarchy of its own, and a group is made in each.  On v2 there is one hierarchy, in which
+ * controllers must be enabled from the root downwards.  A hybrid host has v1 controllers and a v2
+ * hierarchy without any; there, v1 is used.
  */
 
 #include "cgroup/cgroup.h"
@@ -25,7 +25,7 @@
 #include "base/strlist.h"
 #include "cgroup/cgroup-find.h"
 
-/* A new cpuset has no cpus, and nothing can run in it, until it is given its parent's. */
+/* Copy the CPUs of PARENT to DIR: a new cpuset on v1 is empty, and no process can run in it. */
 static void fill_cpuset(const char *parent, const char *dir)
 {
 	static const char *const files[] = { "cpuset.cpus", "cpuset.mems" };
@@ -42,7 +42,7 @@ static void fill_cpuset(const char *parent, const char *dir)
 	(void)file_poke(clone, "1", NULL);
 }
 
-/* Whether processes are in the v2 group DIR itself; in the root they may be. */
+/* Whether the v2 group DIR, other than the root, has processes of its own. */
 static bool is_inhabited(const char *dir)
 {
 	cleanup_with(strbuf_release) struct strbuf pids = STRBUF_INIT;
@@ -53,9 +53,8 @@ static bool is_inhabited(const char *dir)
 }
 
 /*
- * Make controllers usable in the groups below DIR; those that can't be are left out.  With
- * processes in DIR the kernel would take some of them and have the groups below hold threads
- * only.
+ * Enable all possible controllers for the groups below DIR.  Does nothing if DIR has processes: the
+ * kernel would then enable only some controllers and restrict the groups below to threads.
  */
 static void enable_controllers(const char *dir)
 {
@@ -103,8 +102,7 @@ int cgroup_create(const char *path, struct error *err)
 	int r = cgroup_find_hierarchies(&h, err);
 
 	for (size_t i = 0; r == 0 && i < h.count; i++) {
-		/* Somebody who deletes the last cluster may just now remove the group above ours.
-		 */
+		/* Deleting another cluster may remove the parent group at the same time. */
 		for (int attempt = 0; attempt < 5; attempt++) {
 			r = create_in(&h.all[i], path, err);
 			if (r != -ENOENT)
@@ -185,8 +183,8 @@ static uint64_t read_sysctl(const char *path)
 }
 
 /*
- * What one group may have of the host's memory at most.  Files in memory (tmpfs) stay when the
- * processes that wrote them are killed for want of memory, so the host must not run out first.
+ * The most memory that one group may use.  Files in a tmpfs stay when the processes that wrote them
+ * are killed by the OOM killer, so the group must reach its limit before the host runs out.
  */
 static uint64_t most_memory(void)
 {
@@ -195,7 +193,7 @@ static uint64_t most_memory(void)
 	return host - host / 16;
 }
 
-/* A limit of a group: the file that holds it, and what that is to hold. */
+/* A limit of a group: the file and the value to write. */
 struct limit {
 	const char *file;
 	const char *value;
@@ -210,7 +208,7 @@ static int limit_in(const struct cgroup_hierarchy *hierarchy, const char *path,
 		cleanup_free char *file = xasprintf("%s/%s/%s", hierarchy->mount, path,
 						    limits[i].file);
 
-		/* Each is in one hierarchy only, or in none. */
+		/* Each file exists in at most one hierarchy. */
 		if (file_exists(file))
 			r = file_poke(file, limits[i].value, err);
 	}
@@ -282,7 +280,7 @@ static int set_frozen(const char *path, bool frozen, struct error *err)
 	return r;
 }
 
-/* Add the file NAME of the group PATH to TEXT. */
+/* Append the file NAME of the group PATH to TEXT. */
 static bool read_file(const struct cgroup_hierarchy *hierarchy, const char *path, const char *name,
 		      struct strbuf *text)
 {
@@ -294,7 +292,7 @@ static bool read_file(const struct cgroup_hierarchy *hierarchy, const char *path
 	return true;
 }
 
-/* The number behind KEY in TEXT, lines of "KEY NUMBER"; 0 if there is none. */
+/* The number after KEY in TEXT, which has lines of "KEY NUMBER"; 0 if there is none. */
 static uint64_t number_behind(const char *text, const char *key)
 {
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
@@ -327,7 +325,7 @@ bool cgroup_is_frozen(const char *path)
 	return false;
 }
 
-/* New processes may beat a freeze, which then has to be asked for again (v1). */
+/* On v1, freezing can miss processes that fork meanwhile and must then be requested again. */
 int cgroup_freeze(const char *path, bool frozen, struct error *err)
 {
 	int64_t deadline = clock_now_ms() + 10000;
@@ -341,7 +339,7 @@ int cgroup_freeze(const char *path, bool frozen, struct error *err)
 			break;
 	}
 	(void)set_frozen(path, false, NULL);
-	return error_set(err, -ETIMEDOUT, "the processes of '%s' can't all be frozen", path);
+	return error_set(err, -ETIMEDOUT, "cannot freeze all processes of '%s'", path);
 }
 
 uint64_t cgroup_memory_bytes(const char *path)
@@ -399,8 +397,8 @@ int cgroup_mount(const char *dir, struct error *err)
 	for (size_t i = 0; i < h.count; i++) {
 		cleanup_free char *target = NULL;
 
-		/* Next to v1 controllers, v2 has nothing to give, and programs take its presence
-		 * for a v2 host. */
+		/* On a hybrid host, v2 has no controllers, and programs that find it would assume a
+		 * v2 host. */
 		if (h.all[i].v2)
 			continue;
 		target = xasprintf("%s%s", dir, strrchr(h.all[i].mount, '/'));

@@ -1,4 +1,4 @@
-/* Sets of CPUs, by their numbers. */
+/* Sets of CPU numbers. */
 
 #include "cgroup/cpus.h"
 
@@ -11,7 +11,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 
-/* More than Linux can have. */
+/* A limit above the number of CPUs that Linux supports. */
 #define IDS_MOST 65536
 
 void cpus_add(struct cpus *cpus, unsigned id)

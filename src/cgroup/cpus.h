@@ -1,4 +1,4 @@
-/* Sets of CPUs, by their numbers. */
+/* Sets of CPU numbers. */
 #pragma once
 
 #include <stddef.h>
@@ -12,17 +12,17 @@ struct cpus {
 
 #define CPUS_INIT ((struct cpus){ NULL })
 
-/* Add to RET the CPUs of TEXT, a list as the kernel writes it: "0-3,8"; -EINVAL if it is none. */
+/* Parse TEXT, a list in the kernel's format ("0-3,8"), into RET; -EINVAL if it is invalid. */
 int cpus_parse(const char *text, struct cpus *ret);
 
-/* The same the other way round, for the caller to free; "" if there are none. */
+/* CPUS in the kernel's format, "" if the set is empty; the caller frees the text. */
 char *cpus_print(const struct cpus *cpus) must_check;
 
-/* Add ID, which is higher than those that CPUS has. */
+/* Add ID, which must be higher than all CPUs in the set. */
 void cpus_add(struct cpus *cpus, unsigned id);
 
-/* COUNT of the CPUs of HAVE, or all if it has no more, beginning with the one at FIRST; behind the
- * last comes the first again. */
+/* Choose COUNT CPUs of HAVE, or all if it has fewer,
+ * starting at index FIRST and wrapping around. */
 void cpus_choose(const struct cpus *have, size_t count, size_t first, struct cpus *ret);
 
 void cpus_release(struct cpus *cpus);

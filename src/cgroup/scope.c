@@ -1,10 +1,10 @@
 /*
- * Where the control groups of a cluster are.
+ * The place of a cluster's control groups.
  *
- * A scope begins with a process that is there already and ends with its last one.  So ours begins
- * with a `cat` whose input we hold: that it echoes a byte tells that the scope is there, and it
- * ends when we let go, however we end.  It sits in a sub-group, since a group with processes hands
- * no controllers on.
+ * systemd makes a scope around an existing process and removes it with the last process.  Ours
+ * starts with a `cat` (the keeper) whose standard input we hold.  When it echoes a byte, the scope
+ * exists; it ends when we close its input, however we end.  The keeper is moved to a sub-group,
+ * because a v2 group with processes cannot pass controllers on to its sub-groups.
  */
 
 #include "cgroup/scope.h"
@@ -25,12 +25,12 @@
 #define CGROUP_ROOT   "/sys/fs/cgroup"
 #define CGROUP2_MAGIC 0x63677270
 
-/* systemd's own place for machines in the machine. */
+/* systemd's slice for virtual machines and containers. */
 #define SLICE "machine.slice"
 
 enum {
-	OPEN_MS = 30000,   /* for systemd to make a scope, also on a host that is slow */
-	VANISH_MS = 10000, /* and to notice that one is empty */
+	OPEN_MS = 30000,   /* how long systemd may take to make a scope, also on slow hosts */
+	VANISH_MS = 10000, /* how long it may take to notice that a scope is empty */
 	POLL_MS = 20,
 };
 
@@ -56,7 +56,7 @@ char *scope_group(const char *cluster)
 void scope_release(struct scope *scope)
 {
 	if (scope->hold >= 0) {
-		/* Children of ours may have it open, too. */
+		/* Child processes may have inherited the socket, so closing it is not enough. */
 		(void)shutdown(scope->hold, SHUT_RDWR);
 		(void)close(take_fd(scope->hold));
 		(void)process_wait(&scope->keeper, clock_now_ms() + VANISH_MS, NULL);
@@ -68,8 +68,8 @@ void scope_release(struct scope *scope)
 	*scope = SCOPE_INIT;
 }
 
-/* Whether the keeper sends a byte back: it runs, so the scope is there.  Else ANSWER gets what
- * systemd has against it. */
+/* Whether the keeper echoes a byte, which means that the scope exists.  Otherwise ANSWER receives
+ * the error message of systemd-run. */
 static bool echoes(int keeper, struct strbuf *answer)
 {
 	struct pollfd ready = { .fd = keeper, .events = POLLIN };
@@ -87,7 +87,7 @@ static bool echoes(int keeper, struct strbuf *answer)
 	return false;
 }
 
-/* Ask systemd once for a scope around a keeper; -EAGAIN if it has none to give, ANSWER is why. */
+/* Ask systemd once for a scope around a keeper; -EAGAIN with the reason in ANSWER if it refuses. */
 static int ask_systemd(const char *cluster, const char *name, struct scope *scope,
 		       struct strbuf *answer, struct error *err)
 {
@@ -104,7 +104,7 @@ static int ask_systemd(const char *cluster, const char *name, struct scope *scop
 	scope->hold = pair[0];
 	theirs = pair[1];
 	options.stdin_fd = options.stdout_fd = options.stderr_fd = theirs;
-	/* Clusters may have more processes than systemd gives to a unit by default. */
+	/* A cluster may have more processes than systemd's default limit for a unit. */
 	r = process_spawn(ARGV("systemd-run", "--quiet", "--scope", "--collect", "--slice=" SLICE,
 			       unit, words, "--property=Delegate=yes",
 			       "--property=TasksMax=infinity", "--", "cat"),
@@ -115,9 +115,8 @@ static int ask_systemd(const char *cluster, const char *name, struct scope *scop
 	return echoes(scope->hold, answer) ? 0 : -EAGAIN;
 }
 
-/* Out of the way of the controllers, which are handed on to sub-groups only from a group without
- * processes. */
-static int step_aside(const char *group, struct scope *scope, struct error *err)
+/* Move the keeper to a sub-group: controllers can be enabled only in a group without processes. */
+static int move_keeper_aside(const char *group, struct scope *scope, struct error *err)
 {
 	int r;
 
@@ -136,7 +135,7 @@ int scope_open(const char *cluster, const char *name, struct scope *ret_scope, s
 
 	if (!scope_is_used() || cgroup_has_processes(group))
 		return 0;
-	/* One that has just become empty is still there until systemd notices. */
+	/* A scope that has just become empty exists until systemd notices, so retry. */
 	while ((r = ask_systemd(cluster, name, &scope, &answer, err)) == -EAGAIN &&
 	       clock_poll(deadline, POLL_MS)) {
 		scope_release(&scope);
@@ -144,10 +143,10 @@ int scope_open(const char *cluster, const char *name, struct scope *ret_scope, s
 	}
 	if (r == -EAGAIN)
 		return error_because(err, &reason_host_config, r,
-				     "systemd does not make a scope for the cluster: %s",
-				     answer.len > 0 ? answer.text : "it does not answer");
+				     "systemd cannot make a scope for the cluster: %s",
+				     answer.len > 0 ? answer.text : "no answer");
 	if (r == 0)
-		r = step_aside(group, &scope, err);
+		r = move_keeper_aside(group, &scope, err);
 	if (r < 0)
 		return r;
 	*ret_scope = scope;
@@ -155,7 +154,7 @@ int scope_open(const char *cluster, const char *name, struct scope *ret_scope, s
 	return 0;
 }
 
-/* Whether PID is in GROUP itself. */
+/* Whether PID is directly in GROUP. */
 static bool is_in_group(pid_t pid, const char *group)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -188,7 +187,7 @@ int scope_destroy(const char *cluster, struct error *err)
 	int64_t deadline = clock_now_ms() + VANISH_MS;
 	int r = cgroup_kill(group, err);
 
-	/* systemd removes it with the unit, and both are to be gone. */
+	/* systemd removes the group together with the unit; wait until both are gone. */
 	while (r == 0 && scope_is_used() && file_exists(dir) && clock_poll(deadline, POLL_MS))
 		;
 	if (r == 0)

@@ -1,4 +1,4 @@
-/* IPv4 addresses and subnets: reading, printing, and dividing them up. */
+/* IPv4 addresses and subnets: parsing, printing, arithmetic. */
 
 #include "data/inet.h"
 
@@ -8,13 +8,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* The bits of a network of PREFIX bits, in host byte order. */
+/* The netmask of PREFIX bits, in host byte order. */
 static uint32_t mask_of(unsigned prefix)
 {
 	return prefix == 0 ? 0 : ~UINT32_C(0) << (32 - prefix);
 }
 
-/* Read a number of 0 to MAX (of at most three digits) at *AT and move *AT behind it. */
+/* Read a number from 0 to MAX, of at most three digits, and move *AT past it. */
 static bool read_number(const char **at, unsigned max, unsigned *ret)
 {
 	const char *p = *at;
@@ -22,7 +22,7 @@ static bool read_number(const char **at, unsigned max, unsigned *ret)
 
 	while (*p >= '0' && *p <= '9' && p - *at < 3)
 		value = value * 10 + (unsigned)(*p++ - '0');
-	/* A leading zero means octal to some and nothing to others. */
+	/* Leading zeros are ambiguous: some programs read such a number as octal. */
 	if (p == *at || value > max || (**at == '0' && p - *at > 1))
 		return false;
 	*at = p;
@@ -30,7 +30,7 @@ static bool read_number(const char **at, unsigned max, unsigned *ret)
 	return true;
 }
 
-/* Read an address at *AT and move *AT behind it. */
+/* Read an address and move *AT past it. */
 static bool read_address(const char **at, uint32_t *ret)
 {
 	uint32_t address = 0;
@@ -167,7 +167,7 @@ int inet_choose_subnet(const struct subnet *used, size_t count, struct subnet *r
 		       struct error *err)
 {
 	static const struct {
-		uint32_t network; /* of 16 bits */
+		uint32_t network; /* a /16, in host byte order */
 		unsigned first;   /* third byte of the first candidate */
 		unsigned step;
 	} ranges[] = {
@@ -189,5 +189,5 @@ int inet_choose_subnet(const struct subnet *used, size_t count, struct subnet *r
 		}
 	}
 	return error_because(err, &reason_subnet_taken, -EADDRINUSE,
-			     "this host already uses every subnet that a cluster could have");
+			     "all subnets that clusters can use are in use on this host");
 }

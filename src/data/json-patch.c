@@ -1,4 +1,4 @@
-/* Changing JSON documents by patches. */
+/* Patches to JSON documents. */
 
 #include "data/json-patch.h"
 
@@ -31,12 +31,12 @@ void json_patch_merge(json_t *target, const json_t *patch)
 	}
 }
 
-/* What an operation is about: a member of an object or an item of a list, there or not. */
+/* The target of an operation: a member of an object or an item of a list, which may not exist. */
 struct spot {
 	json_t *parent; /* NULL: the whole document */
-	char *key;      /* of an object, or the place in a list */
-	size_t index;   /* in a list */
-	json_t *value;  /* what is there, or NULL */
+	char *key;      /* the member of an object, or the index in a list as text */
+	size_t index;   /* the index in a list */
+	json_t *value;  /* the value, or NULL if there is none */
 };
 
 static void release_spot(struct spot *spot)
@@ -45,7 +45,8 @@ static void release_spot(struct spot *spot)
 	*spot = (struct spot){ NULL };
 }
 
-/* The part of a pointer from PATH to the next '/', for the caller to free. */
+/* The first LEN bytes of PATH, one component of a pointer, with ~0 and ~1 decoded; the caller frees
+ * the result. */
 static char *unescape(const char *path, size_t len)
 {
 	struct strbuf out = STRBUF_INIT;
@@ -59,8 +60,8 @@ static char *unescape(const char *path, size_t len)
 	return strbuf_take(&out);
 }
 
-/* Have SPOT lead from its value to that value's part KEY, which is taken over; false if there is no
- * way. */
+/* Move SPOT to the member or item KEY of its value; false if the value cannot have one.  Takes
+ * ownership of KEY. */
 static bool step_down(struct spot *spot, char *key)
 {
 	unsigned long long index;
@@ -94,7 +95,7 @@ static int find_spot(json_t *document, const char *path, struct spot *ret, struc
 		size_t len = strcspn(at + 1, "/");
 
 		if (!spot.value || !step_down(&spot, unescape(at + 1, len)))
-			return error_set(err, -EINVAL, "there is no '%.*s' in it",
+			return error_set(err, -EINVAL, "'%.*s' does not exist",
 					 (int)(at - path) + (int)len + 1, path);
 		at += len + 1;
 	}
@@ -105,10 +106,10 @@ static int find_spot(json_t *document, const char *path, struct spot *ret, struc
 
 static int need_value(const struct spot *spot, const char *path, struct error *err)
 {
-	return spot->value ? 0 : error_set(err, -EINVAL, "there is no '%s' in it", path);
+	return spot->value ? 0 : error_set(err, -EINVAL, "'%s' does not exist", path);
 }
 
-/* Put VALUE, which is taken over, at SPOT of *DOCUMENT; items of a list move up. */
+/* Store VALUE at SPOT in *DOCUMENT, taking ownership of VALUE; in a list, it is inserted. */
 static void put_at_spot(json_t **document, const struct spot *spot, json_t *value)
 {
 	if (json_is_object(spot->parent)) {
@@ -152,7 +153,7 @@ static int remove_or_replace(json_t **document, const char *path, const json_t *
 	if (r < 0)
 		return r;
 	if (!value && !spot.parent)
-		return error_set(err, -EINVAL, "the whole can't be removed");
+		return error_set(err, -EINVAL, "the whole document can't be removed");
 	if (spot.parent)
 		take_away(&spot);
 	if (value)
@@ -189,7 +190,7 @@ static int test(json_t *document, const char *path, const json_t *value, struct 
 	if (r == 0)
 		r = need_value(&spot, path, err);
 	if (r == 0 && !json_equal(spot.value, value))
-		r = error_set(err, -ECANCELED, "'%s' has another value", path);
+		r = error_set(err, -ECANCELED, "'%s' has a different value", path);
 	return r;
 }
 
@@ -234,27 +235,26 @@ static int check_one(const json_t *operation, struct error *err)
 	const char *op = text_of(operation, "op");
 
 	if (!op)
-		return error_set(err, -EINVAL, "it has no 'op'");
+		return error_set(err, -EINVAL, "'op' is missing");
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (strcmp(known[i].op, op) != 0)
 			continue;
 		if (!is_pointer(text_of(operation, "path")))
-			return error_set(err, -EINVAL, "its 'path' must begin with '/'");
+			return error_set(err, -EINVAL, "'path' must begin with '/'");
 		if (known[i].from && !is_pointer(text_of(operation, "from")))
-			return error_set(err, -EINVAL, "its 'from' must begin with '/'");
+			return error_set(err, -EINVAL, "'from' must begin with '/'");
 		if (known[i].value && !json_object_get(operation, "value"))
-			return error_set(err, -EINVAL, "it has no 'value'");
+			return error_set(err, -EINVAL, "'value' is missing");
 		return 0;
 	}
 	return error_set(err, -EINVAL,
-			 "there is no operation '%s'; use add, remove, replace, move, copy or test",
-			 op);
+			 "'op' must be add, remove, replace, move, copy or test, not '%s'", op);
 }
 
 int json_patch_check(const json_t *operations, struct error *err)
 {
 	if (!json_is_array(operations))
-		return error_set(err, -EINVAL, "it is not a list of operations");
+		return error_set(err, -EINVAL, "not a list of operations");
 	for (size_t i = 0; i < json_array_size(operations); i++) {
 		int r = check_one(json_array_get(operations, i), err);
 

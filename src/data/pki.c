@@ -1,4 +1,4 @@
-/* Certificates: signing one with a cluster's own authority, and when they end. */
+/* Certificates: signing client certificates, reading validity periods. */
 
 #include "data/pki.h"
 
@@ -90,7 +90,7 @@ static bool describe_certificate(X509 *cert, X509 *issuer, EVP_PKEY *key, const 
 {
 	X509_NAME *name = X509_get_subject_name(cert);
 
-	/* A few minutes back: clocks of machines that share a cluster differ. */
+	/* Valid since five minutes ago, because clocks of different machines differ. */
 	return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
 	       X509_gmtime_adj(X509_getm_notBefore(cert), -300) &&
 	       X509_gmtime_adj(X509_getm_notAfter(cert), (long)days * 86400) &&

@@ -1,27 +1,27 @@
-/* Certificates: signing one with a cluster's own authority, and when they end. */
+/* Certificates: signing client certificates, reading validity periods. */
 #pragma once
 
 #include "base/error.h"
 
 /*
  * Make an ECDSA key and a client certificate for COMMON_NAME in ORGANIZATION, signed by
- * the authority CA_CERT_PEM with CA_KEY_PEM and valid for DAYS from now.  *RET_PEM has the
- * certificate and the key behind it, for the caller to free.
+ * the authority CA_CERT_PEM with CA_KEY_PEM and valid for DAYS from now.  *RET_PEM holds the
+ * certificate followed by the key; the caller frees it.
  */
 int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char *common_name,
 		    const char *organization, unsigned days, char **ret_pem, struct error *err);
 
-/* When a certificate is good, in seconds since 1970. */
+/* The validity period of a certificate, in seconds since 1970. */
 struct pki_times {
 	int64_t begin;
 	int64_t end;
 };
 
-/* Those of the first certificate in PEM; -EBADMSG if there is none. */
+/* The validity period of the first certificate in PEM; -EBADMSG if there is none. */
 int pki_read_times(const char *pem, struct pki_times *ret_times, struct error *err);
 
-/* Whether at NOW so little of that time is left that the certificate should be renewed: less than
- * 30 days, or than a third of all of it if that is shorter. */
+/* Whether the certificate should be renewed at NOW: it expires within 30 days, or within a third of
+ * its validity period if that is shorter. */
 bool pki_is_ending(const struct pki_times *times, int64_t now);
 
 /* Whether a pass phrase is needed to read any part of PEM.  libcurl asks for it on the terminal, or

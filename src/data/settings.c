@@ -1,4 +1,4 @@
-/* The person's own defaults: words by key. */
+/* The user's own defaults: strings by key. */
 
 #include "data/settings.h"
 
@@ -38,7 +38,7 @@ static int read_all(json_t *root, struct settings *settings, struct error *err)
 	json_t *value;
 
 	if (!json_is_object(root))
-		return error_set(err, -EBADMSG, "line 1: this is not a JSON object");
+		return error_set(err, -EBADMSG, "line 1: not a JSON object");
 	json_object_foreach(root, key, value) {
 		cleanup_free char *word = NULL;
 
@@ -47,7 +47,8 @@ static int read_all(json_t *root, struct settings *settings, struct error *err)
 		else if (json_is_number(value) || json_is_boolean(value))
 			word = json_dumps(value, JSON_ENCODE_ANY);
 		if (!word)
-			return error_set(err, -EBADMSG, "'%s' is not a word", key);
+			return error_set(err, -EBADMSG,
+					 "'%s' must be a string, a number or a boolean", key);
 		settings_set(settings, key, word);
 	}
 	return 0;
@@ -106,13 +107,13 @@ int settings_load(struct settings *ret, struct error *err)
 		error_because(err, &reason_host_config, r, "cannot read '%s': %s", path,
 			      strerror(-r));
 		return error_hint(err, r,
-				  "see to the file, or remove it to go on without settings");
+				  "fix the file, or remove it to continue without settings");
 	}
 	r = settings_parse(text.text, text.len, ret, err);
 	if (r < 0) {
 		error_prefix(err, r, "'%s' is damaged", path);
 		error_reason(err, r, &reason_host_config);
-		return error_hint(err, r, "mend or remove the file, which was left as it is");
+		return error_hint(err, r, "fix or remove the file; it was not changed");
 	}
 	return 0;
 }
@@ -153,7 +154,7 @@ bool settings_unset(struct settings *settings, const char *key)
 	return true;
 }
 
-/* Have the user's rights, and the directory of the file, which is made if missing. */
+/* Take the user's rights and return the directory of the file, making it if needed. */
 static int enter_directory(struct user_rights *rights, char **ret_path, struct error *err)
 {
 	cleanup_free char *directory = NULL;
@@ -179,13 +180,13 @@ int settings_save(const struct settings *settings, struct error *err)
 	if (r == 0)
 		r = settings_path(&path, err);
 	if (r == 0)
-		/* Variables of nodes may be secrets. */
+		/* Environment variables of nodes may hold secrets. */
 		r = file_replace(path, text, strlen(text), strstr(text, "\"env\"") ? 0600 : 0644,
 				 err);
 	return r < 0 ? error_reason(err, r, &reason_host_config) : 0;
 }
 
-/* Hold DIRECTORY, so that two of us don't change the file at once. */
+/* Lock DIRECTORY, so that two processes do not change the file at once. */
 static int lock(const char *directory, int *ret_fd, struct error *err)
 {
 	cleanup_fd int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

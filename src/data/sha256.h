@@ -1,4 +1,4 @@
-/* SHA-256 digests, in the lower-case hexadecimal form that everybody writes them in. */
+/* SHA-256 digests in lower-case hexadecimal. */
 #pragma once
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ struct sha256 {
 void sha256_begin(struct sha256 *digest);
 void sha256_add(struct sha256 *digest, const void *data, size_t len);
 
-/* Write the digest of all that was added to RET_HEX; DIGEST is empty again. */
+/* Write the digest of all added data to RET_HEX and reset DIGEST. */
 void sha256_end(struct sha256 *digest, char ret_hex[SHA256_HEX_SIZE]);
 
 void sha256_release(struct sha256 *digest);
@@ -23,7 +23,7 @@ void sha256_release(struct sha256 *digest);
 /* The digest of LEN bytes at DATA. */
 void sha256_of(const void *data, size_t len, char ret_hex[SHA256_HEX_SIZE]);
 
-/* The digest of the file PATH; -ENOENT if there is none. */
+/* The digest of the file PATH; -ENOENT if it is missing. */
 int sha256_of_file(const char *path, char ret_hex[SHA256_HEX_SIZE], struct error *err);
 
 /* Whether TEXT is a digest: 64 hexadecimal digits and nothing else. */

@@ -59,14 +59,14 @@ static int put_padding(struct tar_writer *tar, uint64_t size, struct error *err)
 	return rest ? write_block(tar, zeros, BLOCK - rest, err) : 0;
 }
 
-/* Octal digits filling all but the last byte of FIELD, which stays NUL. */
+/* Fill FIELD with octal digits, except its last byte, which stays NUL. */
 static void set_octal(char *field, size_t size, uint64_t value)
 {
 	for (size_t i = size - 1; i-- > 0; value >>= 3)
 		field[i] = (char)('0' + (value & 7));
 }
 
-/* A path of up to 100 bytes goes into `name`; a longer one is cut at a slash. */
+/* A path of up to 100 bytes goes into `name`; a longer one is split at a slash. */
 static int set_path(struct header *header, const char *path, struct error *err)
 {
 	size_t len = strlen(path);
@@ -113,7 +113,7 @@ static int make_header(struct header *header, const char *path, char type, mode_
 	memcpy(header->magic, "ustar", 6);
 	memcpy(header->version, "00", 2);
 
-	/* The checksum is that of the header with blanks in its place. */
+	/* The checksum is computed with spaces in the checksum field. */
 	memset(header->checksum, ' ', sizeof(header->checksum));
 	for (size_t i = 0; i < sizeof(*header); i++)
 		sum += bytes[i];

@@ -1,8 +1,8 @@
 /*
- * Writing ustar archives that come out the same every time: owner root, time zero.
+ * Writing reproducible ustar archives: every member is owned by root and has time zero.
  *
- * Members are streamed, so the size of a file does not matter (up to ustar's 8 GiB).
- * A path in the archive has no leading slash; -ENAMETOOLONG if ustar can't hold it.
+ * Members are streamed, so memory use does not depend on their size (ustar's limit is 8 GiB).
+ * Paths in the archive have no leading slash; -ENAMETOOLONG if ustar cannot hold one.
  */
 #pragma once
 
@@ -12,8 +12,8 @@
 #include "data/sha256.h"
 
 struct tar_writer {
-	int fd;                /* the caller's; written from where it stands */
-	struct sha256 *digest; /* gets every byte that is written; may be NULL */
+	int fd;                /* owned by the caller; written at its current offset */
+	struct sha256 *digest; /* updated with every byte written; may be NULL */
 	uint64_t bytes;        /* written so far */
 };
 
@@ -27,9 +27,9 @@ int tar_add_file(struct tar_writer *tar, const char *path, const char *file, mod
 		 struct error *err);
 
 /*
- * A member whose name is known only after its contents: leave room for its header, write
- * the contents (a multiple of 512 bytes) to the descriptor, and name it.  The archive
- * must be seekable and have no digest.
+ * Add a member whose name is known only after its contents: reserve its header, write the contents
+ * (a multiple of 512 bytes) to the descriptor, then name it.  The archive must be seekable and have
+ * no digest.
  */
 int tar_reserve(struct tar_writer *tar, off_t *ret_header, struct error *err);
 int tar_name_reserved(struct tar_writer *tar, off_t header, const char *path, uint64_t size,

@@ -1,4 +1,4 @@
-/* Lists of words in JSON. */
+/* Lists of strings in JSON. */
 
 #include "data/words.h"
 

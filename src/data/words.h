@@ -1,9 +1,9 @@
-/* Lists of words in JSON. */
+/* Lists of strings in JSON. */
 #pragma once
 
 #include <jansson.h>
 
 #include "base/strlist.h"
 
-/* An array of WORDS, for the caller to release. */
+/* WORDS as a JSON array, which the caller releases. */
 json_t *words_to_json(const struct strlist *words) must_check;

@@ -1,4 +1,4 @@
-/* JSON as lines of YAML, for people. */
+/* JSON as readable YAML. */
 
 #include <ctype.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "base/strbuf.h"
 #include "data/yaml.h"
 
-/* Whether some reader, of today's YAML or of older ones, would take TEXT for something else than
- * text. */
+/* Whether a parser of YAML 1.1 or 1.2 could read TEXT as something other than a string. */
 static bool has_meaning(const char *text)
 {
 	static const char *const words[] = { "null", "true", "false", "yes", "no",
@@ -24,7 +23,7 @@ static bool has_meaning(const char *text)
 	       strspn(text, "0123456789_.:-+eExXoO") == strlen(text);
 }
 
-/* Whether TEXT can stand without quotes. */
+/* Whether TEXT needs no quotes. */
 static bool is_plain(const char *text)
 {
 	size_t len = strlen(text);
@@ -38,7 +37,7 @@ static bool is_plain(const char *text)
 	return !has_meaning(text);
 }
 
-/* What fits behind a colon or a dash; false for a container with something in it. */
+/* Print a scalar or an empty container; false, printing nothing, for any other value. */
 static bool print_word(const json_t *value, struct strbuf *out)
 {
 	cleanup_free char *text = NULL;
@@ -70,7 +69,7 @@ static void indent(unsigned depth, struct strbuf *out)
 
 static void print_lines(const json_t *value, unsigned depth, bool begun, struct strbuf *out);
 
-/* Lists stand as deep as the key that they belong to. */
+/* Lists are indented like the key they belong to. */
 static void print_map(const json_t *map, unsigned depth, bool begun, struct strbuf *out)
 {
 	const char *key;
@@ -106,7 +105,7 @@ static void print_list(const json_t *list, unsigned depth, bool begun, struct st
 	}
 }
 
-/* BEGUN: the first line is indented already. */
+/* BEGUN: the first line is already indented. */
 static void print_lines(const json_t *value, unsigned depth, bool begun, struct strbuf *out)
 {
 	if (json_object_size(value) > 0) {

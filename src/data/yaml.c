@@ -1,4 +1,4 @@
-/* YAML as a tree. */
+/* A strict YAML parser that builds a tree. */
 
 #include "data/yaml.h"
 
@@ -9,14 +9,14 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* Far beyond what files of ours need, and far below what would hurt. */
+/* Limits: far more than a cluster's file needs, and low enough to bound memory and stack. */
 #define DEPTH_LIMIT  64
 #define VALUE_LIMIT  20000
-#define COPIED_LIMIT (4 << 20) /* bytes of text that aliases may stand for */
+#define COPIED_LIMIT (4 << 20) /* bytes of text that aliases may expand to */
 
 struct anchor {
 	char *name;
-	struct yaml_value value; /* a copy: the original moves while its list grows */
+	struct yaml_value value; /* a copy, because the original moves when its list grows */
 };
 
 struct composer {
@@ -54,7 +54,7 @@ static struct yaml_place place_of_event(const struct composer *composer)
 	return place_of(&composer->event.start_mark);
 }
 
-/* How many bytes the character at TEXT has; 0 if it is not UTF-8. */
+/* The length of the character at TEXT in bytes; 0 if it is not valid UTF-8. */
 static size_t character_len(const unsigned char *text, size_t len)
 {
 	size_t want = *text < 0x80             ? 1
@@ -68,7 +68,7 @@ static size_t character_len(const unsigned char *text, size_t len)
 	for (size_t i = 1; i < want; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-	/* Written longer than need be, or half of a pair of UTF-16. */
+	/* Overlong encodings, surrogates, code points above U+10FFFF. */
 	if ((want == 2 && *text < 0xc2) || (want == 3 && *text == 0xe0 && text[1] < 0xa0) ||
 	    (want == 3 && *text == 0xed && text[1] > 0x9f) ||
 	    (want == 4 && *text == 0xf0 && text[1] < 0x90) ||
@@ -82,7 +82,7 @@ static bool is_control(const unsigned char *at)
 	return *at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0);
 }
 
-/* See that TEXT is text; libyaml would not say where it is not. */
+/* Check that TEXT is valid UTF-8 without control characters; libyaml would not report where. */
 static int check_characters(const char *name, const char *text, size_t len, struct error *err)
 {
 	struct yaml_place place = { 1, 1 };
@@ -92,11 +92,11 @@ static int check_characters(const char *name, const char *text, size_t len, stru
 		size_t step = character_len(at, len - i);
 
 		if (*at == 0)
-			return yaml_wrong(err, name, place, "there is a NUL byte: this is no text");
+			return yaml_wrong(err, name, place, "NUL byte: this is not a text file");
 		if (step == 0)
 			return yaml_wrong(err, name, place, "the byte 0x%02x is not UTF-8", *at);
 		if (is_control(at) && !strchr("\n\r\t", *at))
-			return yaml_wrong(err, name, place, "there is a control character, 0x%02x",
+			return yaml_wrong(err, name, place, "control character 0x%02x",
 					  step == 1 ? *at : at[1]);
 		place.column++;
 		if (*at == '\n')
@@ -106,7 +106,7 @@ static int check_characters(const char *name, const char *text, size_t len, stru
 	return 0;
 }
 
-/* Whether the line in which MARK is begins with a tab, with or without spaces before it. */
+/* Whether the indentation of the line at MARK contains a tab, possibly after spaces. */
 static bool is_indented_by_tab(const struct composer *composer, const yaml_mark_t *mark,
 			       struct yaml_place *ret_place)
 {
@@ -124,7 +124,7 @@ static bool is_indented_by_tab(const struct composer *composer, const yaml_mark_
 	return at && at < end && *at == '\t';
 }
 
-/* What libyaml has to say. */
+/* Report the syntax error that libyaml found. */
 static int refuse_syntax(struct composer *composer)
 {
 	const yaml_parser_t *parser = &composer->parser;
@@ -134,9 +134,9 @@ static int refuse_syntax(struct composer *composer)
 		abort();
 	if (is_indented_by_tab(composer, &parser->problem_mark, &tab))
 		return yaml_wrong(composer->err, composer->name, tab,
-				  "there is a tab; YAML is indented by spaces only");
+				  "tab in the indentation; YAML allows only spaces");
 	return yaml_wrong(composer->err, composer->name, place_of(&parser->problem_mark), "%s",
-			  parser->problem ? parser->problem : "this is not YAML");
+			  parser->problem ? parser->problem : "not valid YAML");
 }
 
 static int next(struct composer *composer)
@@ -153,20 +153,20 @@ static int refuse_yaml(struct composer *composer, struct yaml_place place, const
 static int count_value(struct composer *composer, struct yaml_place place)
 {
 	if (++composer->values > VALUE_LIMIT)
-		return refuse_yaml(composer, place, "there are too many values in it");
+		return refuse_yaml(composer, place, "too many values");
 	return 0;
 }
 
 static struct yaml_value *add_item(struct yaml_value *to)
 {
-	/* Rarely moved: by powers of two. */
+	/* The array grows at powers of two. */
 	if ((to->count & (to->count - 1)) == 0)
 		to->items = xrealloc(to->items, to->count ? to->count * 2 : 1, sizeof(*to->items));
 	to->items[to->count] = YAML_VALUE_INIT;
 	return &to->items[to->count++];
 }
 
-/* Make the empty RET a copy of FROM, all but its key; PLACE is where the alias is. */
+/* Copy FROM without its key to RET, which is empty; PLACE is the position of the alias. */
 static int copy_value(struct composer *composer, const struct yaml_value *from,
 		      struct yaml_place place, struct yaml_value *ret)
 {
@@ -190,7 +190,7 @@ static int copy_value(struct composer *composer, const struct yaml_value *from,
 		r = copy_value(composer, &from->items[i], place, item);
 	}
 	if (r == 0 && composer->copied > COPIED_LIMIT)
-		r = refuse_yaml(composer, place, "aliases stand for too much text");
+		r = refuse_yaml(composer, place, "aliases expand to too much text");
 	return r;
 }
 
@@ -210,12 +210,12 @@ static int compose_alias(struct composer *composer, struct yaml_value *ret)
 	const char *name = (const char *)composer->event.data.alias.anchor;
 	struct yaml_place place = place_of_event(composer);
 
-	/* The last one of that name counts. */
+	/* The last anchor of that name counts. */
 	for (size_t i = composer->anchor_count; i-- > 0;)
 		if (strcmp(composer->anchors[i].name, name) == 0)
 			return copy_value(composer, &composer->anchors[i].value, place, ret);
-	return yaml_wrong(composer->err, composer->name, place, "there is no anchor '%s' before",
-			  name);
+	return yaml_wrong(composer->err, composer->name, place,
+			  "no anchor '%s' is defined before this alias", name);
 }
 
 static bool is_nothing(const char *text)
@@ -228,7 +228,8 @@ static bool is_nothing(const char *text)
 	return false;
 }
 
-/* Escapes can name what check_characters() would have refused, and words end up on terminals. */
+/* Escape sequences can produce characters that check_characters() rejects, and values are printed
+ * on terminals. */
 static int check_word(struct composer *composer, const char *allowed)
 {
 	const unsigned char *text = composer->event.data.scalar.value;
@@ -237,7 +238,7 @@ static int check_word(struct composer *composer, const char *allowed)
 	for (size_t i = 0; i < len; i++)
 		if (text[i] == 0 || (is_control(text + i) && !strchr(allowed, text[i])))
 			return refuse_yaml(composer, place_of_event(composer),
-					   "there is a control character in this word");
+					   "control character in this word");
 	return 0;
 }
 
@@ -293,7 +294,7 @@ static int compose_key(struct composer *composer, struct yaml_value *map,
 	before = find_member(map, key);
 	if (before)
 		return yaml_wrong(composer->err, composer->name, place,
-				  "'%s' is there twice; the first is in line %u", key,
+				  "duplicate key '%s'; the first one is in line %u", key,
 				  before->key_place.line);
 	*ret_item = add_item(map);
 	(*ret_item)->key = xstrdup(key);
@@ -301,14 +302,14 @@ static int compose_key(struct composer *composer, struct yaml_value *map,
 	return 0;
 }
 
-/* Give MAP those entries of FROM that it does not have. */
+/* Add those entries of FROM to MAP that MAP does not have. */
 static int merge_map(struct composer *composer, const struct yaml_value *from,
 		     struct yaml_value *map)
 {
 	int r = 0;
 
 	if (from->type != YAML_MAP)
-		return refuse_yaml(composer, from->place, "only a mapping can be merged by '<<'");
+		return refuse_yaml(composer, from->place, "only a mapping can be merged with '<<'");
 	for (size_t i = 0; r == 0 && i < from->count; i++) {
 		struct yaml_value *item;
 
@@ -322,7 +323,7 @@ static int merge_map(struct composer *composer, const struct yaml_value *from,
 	return r;
 }
 
-/* What stands at '<<' of MAP, a mapping or a list of them, becomes part of it. */
+/* Merge the value of the key '<<' of MAP, a mapping or a list of mappings, into MAP. */
 static int merge_all(struct composer *composer, struct yaml_value *map)
 {
 	struct yaml_value *merge = find_member(map, "<<");
@@ -361,7 +362,7 @@ static int compose_map(struct composer *composer, struct yaml_value *ret)
 	return r == 0 ? merge_all(composer, ret) : r;
 }
 
-/* What the event carries besides its value; NULL if nothing. */
+/* The anchor that the event defines, or NULL. */
 static const char *anchor_of(const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = event->type == YAML_SCALAR_EVENT ? event->data.scalar.anchor
@@ -386,7 +387,7 @@ static const char *tag_of(const yaml_event_t *event)
 	return (const char *)tag;
 }
 
-/* The value that begins with the event at hand becomes RET, which is empty but for its key. */
+/* Read the value that begins with the current event into RET, which is empty except for its key. */
 static int compose(struct composer *composer, struct yaml_value *ret)
 {
 	struct yaml_place place = place_of_event(composer);
@@ -398,9 +399,9 @@ static int compose(struct composer *composer, struct yaml_value *ret)
 	if (r < 0)
 		return r;
 	if (tag_of(&composer->event))
-		return refuse_yaml(composer, place, "tags, as in !!str, are not understood");
+		return refuse_yaml(composer, place, "tags such as !!str are not supported");
 	if (composer->depth == DEPTH_LIMIT)
-		return refuse_yaml(composer, place, "it is nested too deeply");
+		return refuse_yaml(composer, place, "nested too deeply");
 	composer->depth++;
 	switch (composer->event.type) {
 	case YAML_SCALAR_EVENT:
@@ -433,12 +434,12 @@ static int compose_stream(struct composer *composer, struct yaml_value *ret)
 	r = next(composer);
 	if (r == 0)
 		r = compose(composer, ret);
-	/* The end of the document, and of all. */
+	/* The end of the document and the end of the stream. */
 	for (int i = 0; r == 0 && i < 2; i++)
 		r = next(composer);
 	if (r == 0 && composer->event.type != YAML_STREAM_END_EVENT)
 		return refuse_yaml(composer, place_of_event(composer),
-				   "a second document begins here; there can be only one");
+				   "a second document begins here; only one is allowed");
 	return r;
 }
 
@@ -452,7 +453,7 @@ int yaml_read(const char *name, const char *text, size_t len, struct yaml_value 
 	if (r < 0)
 		return r;
 	if (len > YAML_TEXT_LIMIT)
-		return error_set(err, -EBADMSG, "%s:1:1: it has more than %d MiB", name,
+		return error_set(err, -EBADMSG, "%s:1:1: the file has more than %d MiB", name,
 				 YAML_TEXT_LIMIT >> 20);
 	if (!yaml_parser_initialize(&composer.parser))
 		abort();

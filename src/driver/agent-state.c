@@ -1,4 +1,4 @@
-/* What a node's agent says of its services. */
+/* Parsing the state that a node's agent writes. */
 
 #include "driver/agent-state.h"
 
@@ -76,7 +76,7 @@ unsigned agent_state_failures(const struct agent_state *state, const char *name)
 	return service && strcmp(service->state, "backoff") == 0 ? service->restarts : 0;
 }
 
-/* The agent ends services only when it ends itself. */
+/* The agent stops services only when the node shuts down. */
 bool agent_state_is_stopping(const struct agent_state *state)
 {
 	for (size_t i = 0; i < state->count; i++)

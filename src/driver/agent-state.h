@@ -1,8 +1,8 @@
 /*
- * What a node's agent says of its services: a line of five words for each, see agent/agent.c.
+ * The state of services that a node's agent writes: a line of five words for each, see
+ * agent/agent.c.
  *
- * The node's root can make it say anything, so every text is read, and lines that are something
- * else are left out.
+ * The node's root can write any text there, so parsing never fails; invalid lines are ignored.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 struct service_state {
 	char *name;        /* "kubelet" */
 	char *state;       /* "running", "backoff", "stopping", ... */
-	unsigned restarts; /* since the node started; 0 if the line has no number there */
+	unsigned restarts; /* since it last ran for 30 s; 0 if the line has no valid number */
 };
 
 struct agent_state {
@@ -21,17 +21,17 @@ struct agent_state {
 
 #define AGENT_STATE_INIT ((struct agent_state){ NULL })
 
-/* Read TEXT; RET is for agent_state_release(). */
+/* Parse TEXT; release RET with agent_state_release(). */
 void agent_state_parse(const char *text, struct agent_state *ret);
 void agent_state_release(struct agent_state *state);
 
-/* What is said of the service NAME; NULL if nothing. */
+/* The state of the service NAME; NULL if there is none. */
 const struct service_state *agent_state_find(const struct agent_state *state, const char *name);
 
 /* Whether the service NAME runs. */
 bool agent_state_runs(const struct agent_state *state, const char *name);
 
-/* How often the service NAME was started again while it is not running now; 0 if it runs. */
+/* The number of restarts of the service NAME if it is waiting for the next one; else 0. */
 unsigned agent_state_failures(const struct agent_state *state, const char *name);
 
 /* Whether the node is shutting down. */

@@ -3,13 +3,14 @@
  *
  * How a node starts:
  *
- *  1. old control groups, whose dead containers would keep a kubelet busy, give way to new ones;
- *  2. a user namespace is made, and the directories of host and node become mounts with its owners;
- *  3. a first child lays the mounts out, enters the control groups and the user namespace, unshares
- *     everything else, and forks PID 1, whose number it reports;
- *  4. the number is recorded, the network is plugged in from outside, and only then PID 1 is told
- * to go on: if we die before that, it ends by itself;
- *  5. PID 1 builds its root file system, confines itself (host/confine.h) and becomes the agent.
+ *  1. Old control groups are replaced by new ones; groups of dead containers would keep the kubelet
+ *     busy.
+ *  2. A user namespace is made, and directories of the host and the node are mapped to it.
+ *  3. A first child arranges the mounts, enters the control groups and the user namespace, unshares
+ *     all other namespaces, forks PID 1 and reports its pid.
+ *  4. The pid is recorded, the network is connected from outside, and only then is PID 1 told to
+ *     continue.  If we die before that, PID 1 exits.
+ *  5. PID 1 builds its root file system, confines itself (host/confine.h) and executes the agent.
  */
 
 #include "driver/driver.h"
@@ -50,7 +51,7 @@
 
 #define AGENT_LEAF "manykube"
 
-/* How often a node that was told to stop is looked at. */
+/* The interval for checking whether a node has stopped. */
 #define STOP_POLL_MS 10
 
 static char *group_of(const struct node_spec *spec)
@@ -65,7 +66,7 @@ static char *below(const struct node_spec *spec, const char *name)
 	return xasprintf("%s/%s", spec->dir, name);
 }
 
-/* PID and start time of the agent as recorded; 0 if there is no record. */
+/* The recorded pid and start time of the agent; 0 if there is no record. */
 static pid_t recorded_pid(const struct node_spec *spec, uint64_t *ret_start_time)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -110,11 +111,11 @@ static int find_agent(char **ret_path, struct error *err)
 		return r;
 	agent = xasprintf("%s/manykube-agent", libexec);
 	if (access(agent, X_OK) < 0) {
-		r = error_sys(err, "cannot find the nodes' agent '%s'", agent);
+		r = error_sys(err, "cannot find the agent for nodes, '%s'", agent);
 		return error_hint(
 			err, error_reason(err, r, &reason_host_missing_tool),
-			"keep it beside the program, install both with 'make install', or "
-			"name its directory in MANYKUBE_LIBEXEC");
+			"keep it in the directory of the program, install both with 'make install', "
+			"or set MANYKUBE_LIBEXEC to its directory");
 	}
 	*ret_path = take_ptr(agent);
 	return 0;
@@ -128,20 +129,20 @@ static int probe(bool with_disks, struct error *err)
 	return r < 0 ? r : probe_required(with_disks, err);
 }
 
-/* What the two children need. */
+/* The data for the first child and PID 1. */
 struct birth {
 	const struct node_spec *spec;
 	const struct native_trees *trees;
 	const struct native_cpus *cpus;
 	const char *group;
 	int userns;
-	int go[2];     /* closed by us without a byte: end; a byte: go on */
-	int number[2]; /* the first child writes PID 1's number */
-	int report[2]; /* either writes what went wrong; closed by running the agent */
-	int state;     /* where the agent tells the host of its services */
+	int go[2];     /* PID 1 continues after reading a byte, and exits if it is closed */
+	int number[2]; /* the first child writes the pid of PID 1 */
+	int report[2]; /* both write errors; closed by executing the agent */
+	int state;     /* the host's file for the state of services */
 };
 
-/* Say WHAT (and why) to the parent and end. */
+/* Report WHAT, with the reason in errno, to the parent and exit. */
 static _Noreturn void give_up(struct birth *birth, const char *what)
 {
 	char text[512];
@@ -151,7 +152,7 @@ static _Noreturn void give_up(struct birth *birth, const char *what)
 	_exit(EXIT_FAILURE);
 }
 
-/* Say ERR to the parent and end. */
+/* Report ERR to the parent and exit. */
 static _Noreturn void pass_on(struct birth *birth, const struct error *err)
 {
 	(void)!write(birth->report[1], err->text, strlen(err->text));
@@ -175,10 +176,10 @@ static _Noreturn void be_init(struct birth *birth)
 	if (read(birth->go[0], &byte, 1) != 1)
 		_exit(EXIT_FAILURE);
 	if (file_poke("/proc/sys/net/ipv4/ip_forward", "1", NULL) < 0)
-		give_up(birth, "cannot let the node forward packets");
-	/* All other descriptors end with the execve(). */
+		give_up(birth, "cannot turn on forwarding in the node");
+	/* All other descriptors are close-on-exec. */
 	if (fcntl(birth->state, F_SETFD, 0) < 0)
-		give_up(birth, "cannot hand the agent its state");
+		give_up(birth, "cannot pass the state file to the agent");
 	(void)snprintf(state, sizeof(state), "%d", birth->state);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
@@ -216,8 +217,7 @@ static _Noreturn void be_first_child(struct birth *birth)
 	if (unshare(CLONE_NEWCGROUP | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC |
 		    CLONE_NEWPID) < 0)
 		give_up(birth, "cannot make the node's namespaces");
-	/* What changes ids may not be looked into: allow it, for the parent opens our namespaces.
-	 */
+	/* Changing ids made us undumpable; the parent must be able to open our namespaces. */
 	(void)prctl(PR_SET_DUMPABLE, 1);
 	pid = fork();
 	if (pid < 0)
@@ -237,9 +237,8 @@ static int record(const struct node_spec *spec, pid_t pid, struct error *err)
 	return file_put(path, text, strlen(text), 0644, err);
 }
 
-/* Wait until PID 1 has become the agent, which closes the report; what it writes is why it did not.
- */
-static int read_end(int fd, struct error *err)
+/* Wait until PID 1 has executed the agent, which closes the pipe; anything in it is an error. */
+static int read_report(int fd, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	int r = file_read_fd(fd, 4096, &text, err);
@@ -265,9 +264,9 @@ static int give_birth(struct birth *birth, struct error *err)
 	(void)close(take_fd(birth->number[1]));
 	(void)close(take_fd(birth->go[0]));
 	if (read(birth->number[0], &pid, sizeof(pid)) != sizeof(pid)) {
-		r = read_end(birth->report[0], err);
+		r = read_report(birth->report[0], err);
 		if (r == 0)
-			r = error_set(err, -EIO, "its first process ended at once");
+			r = error_set(err, -EIO, "the node's first process exited at once");
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
@@ -276,10 +275,10 @@ static int give_birth(struct birth *birth, struct error *err)
 	if (r == 0)
 		r = native_link_plug_in(birth->spec, pid, err);
 	if (r == 0 && write(birth->go[1], "x", 1) != 1)
-		r = error_sys(err, "cannot tell the node to go on");
+		r = error_sys(err, "cannot tell the node to continue");
 	(void)close(take_fd(birth->go[1]));
 	if (r == 0)
-		r = read_end(birth->report[0], err);
+		r = read_report(birth->report[0], err);
 	return r;
 }
 
@@ -294,9 +293,9 @@ static void release_birth(struct birth *birth)
 }
 
 /*
- * The file of the host that the agent maps, in its full length, and closes.  One of an earlier
- * start is removed first, so that who still has that file can't say anything of this one; so is the
- * log that agents of earlier versions wrote on the host.
+ * Create the file on the host, in its full length, that the agent maps and closes.  That of an
+ * earlier start is removed first, so that its processes cannot write to the new one.  The log that
+ * agents of earlier versions wrote on the host is removed, too.
  */
 static int open_state(struct birth *birth, struct error *err)
 {
@@ -306,14 +305,15 @@ static int open_state(struct birth *birth, struct error *err)
 	(void)unlink(log);
 	(void)unlink(state);
 	birth->state = open(state, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	/* For 'status', which does without root. */
+	/* Readable for 'status', which needs no root. */
 	if (birth->state < 0 || fchmod(birth->state, 0644) < 0 ||
 	    ftruncate(birth->state, NODE_STATE_BYTES) < 0)
 		return error_sys(err, "cannot create '%s'", state);
 	return 0;
 }
 
-/* Limit the node's GROUP, and choose its CPUs.  The quota holds without cpusets as well. */
+/* Set the limits of the node's GROUP and choose its CPUs.  If cpusets fail, the quota still limits
+ * it. */
 static int limit_group(const struct node_spec *spec, const char *group, struct native_cpus *ret,
 		       struct error *err)
 {
@@ -373,8 +373,8 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	return give_birth(&birth, err);
 }
 
-/* Whether PID still has its namespaces: one that is being killed loses them before it is gone. */
-static bool is_whole(pid_t pid)
+/* Whether PID still has its namespaces; a process that is being killed loses them first. */
+static bool has_namespaces(pid_t pid)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -389,7 +389,7 @@ static int start(const struct node_spec *spec, struct error *err)
 	pid_t pid = running_pid(spec);
 	int r;
 
-	if (pid && is_whole(pid))
+	if (pid && has_namespaces(pid))
 		return 0;
 	r = cgroup_kill(group, err);
 	if (r == 0)
@@ -413,7 +413,7 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 	pid_t pid = running_pid(spec);
 	int r;
 
-	/* What is frozen takes no signal. */
+	/* Frozen processes do not handle signals. */
 	(void)cgroup_freeze(group, false, NULL);
 	if (pid && grace_seconds > 0 && kill(pid, SIGTERM) == 0)
 		while (running_pid(spec) && clock_poll(deadline, STOP_POLL_MS))
@@ -479,7 +479,7 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 					  .stopping = pid && native_is_stopping(spec->dir, pid) };
 }
 
-/* The pid of a node in which a program can run; one that is frozen would never begin. */
+/* The pid of a node in which programs can run; in a paused node, a program would never start. */
 static int need_awake(const struct node_spec *spec, pid_t *ret_pid, struct error *err)
 {
 	struct node_usage usage;
@@ -491,8 +491,7 @@ static int need_awake(const struct node_spec *spec, pid_t *ret_pid, struct error
 	if (usage.paused) {
 		(void)error_because(err, &reason_node_paused, -EBUSY, "node '%s' is paused",
 				    spec->name);
-		return error_hint(err, -EBUSY, "'manykube unpause -n %s' lets it go on",
-				  spec->name);
+		return error_hint(err, -EBUSY, "'manykube unpause -n %s' resumes it", spec->name);
 	}
 	*ret_pid = pid;
 	return 0;
@@ -538,7 +537,7 @@ static int limit(const struct node_spec *spec, struct error *err)
 	r = limit_group(spec, group, &cpus, err);
 	if (r == -EBUSY) {
 		(void)error_because(err, &reason_resources, r,
-				    "node '%s' uses more memory than that just now", spec->name);
+				    "node '%s' currently uses more memory than that", spec->name);
 		return error_hint(err, r, "give it more, or stop it first: 'manykube node stop %s'",
 				  spec->name);
 	}

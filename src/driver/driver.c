@@ -52,5 +52,5 @@ int node_driver_check(const char *name, struct error *err)
 		strlist_add(&names, driver->name);
 	all = strlist_join(&names, ", ");
 	return error_because(err, &reason_usage, -EINVAL,
-			     "there is no driver '%s'; the drivers are: %s", name, all);
+			     "there is no driver '%s'; available drivers: %s", name, all);
 }

@@ -1,11 +1,10 @@
 /*
- * Node drivers: the ways a node can exist.
+ * Node drivers: the ways to implement a node.
  *
- * The cluster code knows nodes only through this table.  Each driver is one
- * file, driver-NAME.c, whose functions are static and whose only symbol is its
- * table.  All operations may be repeated: create() on an existing node and
- * destroy() on a missing one succeed, because a run may be cut short at any
- * point and be tried again.
+ * The cluster code accesses nodes only through this table.  Each driver is one file, driver-NAME.c,
+ * whose functions are static and whose only symbol is its table.  All operations may be repeated:
+ * create() on an existing node and destroy() on a missing one succeed, because a command may be
+ * interrupted at any point and run again.
  */
 #pragma once
 
@@ -18,48 +17,46 @@
 #include "host/probe.h"
 
 enum node_state {
-	NODE_ABSENT,  /* nothing of it exists */
-	NODE_STOPPED, /* its files exist, it does not run */
+	NODE_ABSENT,  /* it does not exist */
+	NODE_STOPPED, /* its files exist, but it does not run */
 	NODE_RUNNING,
 };
 
-/* A directory or file of the host that the node has, too. */
+/* A directory or file of the host that is mounted in the node. */
 struct node_mount {
 	char *host;
-	char *node; /* made if missing */
+	char *node; /* the path in the node, made if missing */
 	bool read_only;
 };
 
-/* All that a driver needs to know about one node. */
+/* Everything that a driver needs to know about a node. */
 struct node_spec {
-	const char *cluster;
-	const char *profile; /* what people call the cluster */
+	const char *cluster; /* the cluster's unique name on this host */
+	const char *profile; /* the cluster's name for users */
 	const char *name;
-	const char *dir; /* the driver's directory for it on the host, which destroy() removes */
-	const char *payload; /* directory of the payload that it runs */
-	const char
-		*base; /* directory of the root file system whose /usr it has; NULL: the host's */
-	const char *bridge; /* the driver connects the node to it; links are called BRIDGE.SLOT */
+	const char *dir;     /* the driver's directory for it on the host; destroy() removes it */
+	const char *payload; /* the directory of its payload */
+	const char *base;    /* the root file system that provides its /usr; NULL: the host's */
+	const char *bridge;  /* the bridge it is connected to; links are called BRIDGE.SLOT */
 	struct in_addr address;
 	unsigned prefix;
 	struct in_addr gateway;
-	bool default_route; /* whether the gateway leads outside */
-	unsigned slot;      /* unique in the cluster, 1 … 254: ids and link names come from it */
+	bool default_route; /* whether the gateway is its default route */
+	unsigned slot;      /* unique in the cluster, 1 to 254; ids and link names derive from it */
 	unsigned cpus;      /* 0: all */
 	uint64_t memory_bytes;
-	uint64_t disk_bytes; /* size of the file system that is its /var; 0: it is the host's */
+	uint64_t disk_bytes; /* size of the file system for /var; 0: on the host's file system */
 	const struct node_mount *mounts;
 	size_t mount_count;
-	struct strlist
-		writable; /* directories of the host that some node of the cluster can write to */
+	struct strlist writable; /* host directories that a node of the cluster can write to */
 };
 
-/* What a running node is doing with the host. */
+/* The resources used by a running node, and its condition. */
 struct node_usage {
-	uint64_t memory_bytes; /* what it holds; 0 if that is not known, as is the next */
-	uint64_t disk_bytes;   /* what is in use of its own disk */
-	bool paused;           /* all of it is frozen */
-	bool stopping;         /* it was told to shut down, and has not ended yet */
+	uint64_t memory_bytes; /* memory in use; 0 if unknown */
+	uint64_t disk_bytes;   /* space in use on its own disk; 0 if unknown */
+	bool paused;           /* all its processes are frozen */
+	bool stopping;         /* it is shutting down */
 };
 
 struct node_driver {
@@ -67,49 +64,49 @@ struct node_driver {
 	const char *summary;
 	bool needs_root; /* only root can make, enter and remove its nodes */
 
-	/* Whether this host can run such nodes, also those WITH_DISKS; ERR says what is missing. */
+	/* Check whether this host can run such nodes and, if WITH_DISKS, nodes with their own
+	 * disks. ERR names what is missing. */
 	int (*probe)(bool with_disks, struct error *err);
 
-	/* Tell FN of everything that this host should have for such nodes, as probe_each() does. */
+	/* Call FN for everything that this host should have for such nodes, like probe_each(). */
 	int (*check_host)(probe_fn fn, void *data);
 
-	/* Make what the node keeps: its directory, /var with the payload's images, an empty /etc.
-	 */
+	/* Make the node's files: its directory, /var with the payload's images, an empty /etc. */
 	int (*create)(const struct node_spec *spec, struct error *err);
 
-	/* Bring it up unless it runs; returns when its PID 1 does. */
+	/* Start it unless it runs; returns when its PID 1 runs. */
 	int (*start)(const struct node_spec *spec, struct error *err);
 
-	/* Hold a running node to the cpus and memory that SPEC has now, and show it these; what has
-	 * looked already, as its kubelet, does not look again. */
+	/* Apply the CPUs and memory of SPEC to a running node, and show them in it.  Running
+	 * programs that have already read them, such as the kubelet, do not notice. */
 	int (*limit)(const struct node_spec *spec, struct error *err);
 
-	/* Shut it down in order within GRACE_SECONDS (0: kill it), keeping its files.  A node that
-	 * is shutting down already finishes that. */
+	/* Shut it down within GRACE_SECONDS (0: kill it), keeping its files.  If it is already
+	 * shutting down, wait for that. */
 	int (*stop)(const struct node_spec *spec, unsigned grace_seconds, struct error *err);
 
-	/* Freeze all of it, -ESRCH if it does not run, or thaw it, which then goes on where it was.
-	 * stop() and destroy() work on a frozen node as well. */
+	/* Freeze all its processes, -ESRCH if it does not run, or thaw them.  stop() and destroy()
+	 * also work on a frozen node. */
 	int (*freeze)(const struct node_spec *spec, bool frozen, struct error *err);
 
-	/* Remove every trace of it; kills it if it runs. */
+	/* Kill it if it runs, and remove everything that belongs to it. */
 	int (*destroy)(const struct node_spec *spec, struct error *err);
 
-	/* Remove what the nodes of CLUSTER (spec->cluster) had together, and what is left on the
-	 * host of nodes that nobody knows of any more, once the others are gone. */
+	/* After all nodes of CLUSTER (spec->cluster) are destroyed: remove what they shared, and
+	 * remains of nodes that are no longer in the record. */
 	int (*destroy_cluster)(const char *cluster, struct error *err);
 
-	/* Whether it runs; needs no root. */
+	/* Its state; needs no root. */
 	enum node_state (*query)(const struct node_spec *spec);
 
 	/* Its files. */
 	const struct node_files *files;
 
-	/* What it takes of the host; needs no root. */
+	/* The resources it uses; needs no root. */
 	void (*measure)(const struct node_spec *spec, struct node_usage *ret_usage);
 
-	/* Send SIGNAL (0: none) to the processes of it that run the program NAME, of at most 15
-	 * characters; returns how many there are. */
+	/* Send SIGNAL (0: none) to its processes that run the program NAME, of at most 15
+	 * characters.  Returns the number of such processes. */
 	unsigned (*signal)(const struct node_spec *spec, const char *name, int signal);
 
 	/* Run a program in it as its root; -ESRCH if the node does not run, -EBUSY with
@@ -118,23 +115,23 @@ struct node_driver {
 		     const struct process_options *options, struct process *ret_process,
 		     struct error *err);
 
-	/* Open a pseudo-terminal of the node: our side, and the side for a program in it. */
+	/* Open a pseudo-terminal of the node: our end, and the end for a program in it. */
 	int (*open_terminal)(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
 			     struct error *err);
 
-	/* Whether a program in it can connect to PORT of ADDRESS within TIMEOUT_MS. */
+	/* Check whether programs in it can connect to PORT of ADDRESS within TIMEOUT_MS. */
 	int (*reach)(const struct node_spec *spec, struct in_addr address, unsigned port,
 		     int timeout_ms, struct error *err);
 
 	/*
-	 * Whether the service at PLACE in it, a port of 127.0.0.1 ("10248") or the path of a Unix
-	 * socket, answers WORDS with anything within TIMEOUT_MS (at most 9000): -ETIMEDOUT if it
-	 * takes the connection but stays silent, another negative code if nobody listens there.
+	 * Check whether the service at PLACE in it, a port of 127.0.0.1 ("10248") or the path of a
+	 * Unix socket, answers WORDS within TIMEOUT_MS (at most 9000).  -ETIMEDOUT if it accepts
+	 * the connection but does not answer, another negative code if nothing listens there.
 	 */
 	int (*ask)(const struct node_spec *spec, const char *place, const char *words,
 		   int timeout_ms, struct error *err);
 
-	/* Set the route to another node's pods, or remove it. */
+	/* Set or remove the route to the pods of another node. */
 	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		     struct in_addr via, bool remove, struct error *err);
 };
@@ -144,18 +141,18 @@ extern const struct node_driver node_driver_native;
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);
 
-/* -EINVAL with reason_usage, naming those there are, unless NAME is a driver. */
+/* -EINVAL with reason_usage unless NAME is a driver; the error lists the drivers. */
 int node_driver_check(const char *name, struct error *err);
 
-/* The driver of nodes for which none is named; also of those in records that have no driver. */
+/* The driver for nodes without a named one, also in records. */
 const struct node_driver *node_driver_default(void);
 
-/* Its name, where a constant is needed. */
+/* The name of the default driver, where a constant is needed. */
 #define NODE_DRIVER_DEFAULT "native"
 
-/* Each driver there is, by a number from 0 on; NULL after the last one. */
+/* The drivers, numbered from 0; NULL after the last one. */
 const struct node_driver *node_driver_at(size_t number);
 
-/* For tests: from now on DRIVER is the default, and the only one that node_driver_at() knows;
- * node_driver_find() still knows the others. */
+/* For tests: make DRIVER the default and the only one for node_driver_at(); node_driver_find()
+ * still finds the others. */
 void node_driver_replace(const struct node_driver *driver);

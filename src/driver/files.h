@@ -1,18 +1,17 @@
 /*
- * The files of a node, for the host: a part of a driver's contract.
+ * Access from the host to the files of a node: a part of a driver's contract.
  *
- * A PATH is absolute, as in the node, and below /etc or /var, which a node keeps while it does not
- * run.  All functions work on a node that runs, is frozen or is stopped; a driver that cannot do
- * one of them returns -ENOTSUP.
+ * PATH is an absolute path in the node, below /etc or /var, which exist also while the node does
+ * not run.  All functions work on running, frozen and stopped nodes; a driver that does not support
+ * a function returns -ENOTSUP.
  *
- * A node's root may have put anything anywhere, at any time.  Whatever that is,
- *  - nothing outside of the node is read or written: links are not followed (-ELOOP), unless a
- *    function says so, and then they do not leave the node;
- *  - nobody is kept waiting: what is neither a file nor a directory is not opened (-EINVAL);
- *  - no more memory is used than the caller's limit allows.
+ * The node's root may change any file at any time.  Nevertheless,
+ *  - nothing outside of the node is read or written: links are not followed (-ELOOP) or, where a
+ *    function says so, only inside the node;
+ *  - no function blocks: only regular files and directories are opened (-EINVAL);
+ *  - memory use is bounded by the caller's limit.
  *
- * What is written belongs to the node's root.  Directories above a file that is written are made
- * with mode 0755.
+ * Written files are owned by the node's root.  Missing parent directories are made with mode 0755.
  */
 #pragma once
 
@@ -28,7 +27,7 @@
 struct node_spec;
 
 enum node_read_flags {
-	NODE_READ_LINKS = 1 << 0, /* follow links, which stay in the node */
+	NODE_READ_LINKS = 1 << 0, /* follow links inside the node */
 };
 
 struct node_file_info {
@@ -38,64 +37,64 @@ struct node_file_info {
 };
 
 struct node_files {
-	/* Names in NODE's directory on the host of what the driver keeps there to find out what is
-	 * wrong with a node; ends with NULL. */
+	/* Names of the driver's diagnostic files in the node's directory on the host; ends with
+	 * NULL. */
 	const char *const *host_logs;
 
-	/* Have this process, and no other, be able to read the files of a node that does not run.
-	 * For processes that only read: start() and create() no longer work in them. */
+	/* Make the files of a stopped node readable for this process only.  After that, start() and
+	 * create() no longer work in this process. */
 	int (*show)(const struct node_spec *spec, struct error *err);
 
-	/* Add what the node's agent last said of its services to RET; see agent/agent.c.  Needs no
-	 * root.  The node's root can make it say anything, but not more than 64 KiB. */
+	/* Append the state of services that the node's agent wrote last to RET; see agent/agent.c.
+	 * Needs no root.  The node's root can forge it; it has at most 64 KiB. */
 	int (*read_state)(const struct node_spec *spec, struct strbuf *ret, struct error *err);
 
-	/* What PATH is; -ENOENT if there is nothing. */
+	/* The type, size and time of PATH; -ENOENT if it is missing. */
 	int (*look)(const struct node_spec *spec, const char *path, struct node_file_info *ret,
 		    struct error *err);
 
-	/* Add the names in the directory PATH without those that begin with a dot, sorted, to RET.
-	 * Of more than MOST names only so many are added, and 1 is returned. */
+	/* Add the names in the directory PATH that do not begin with a dot to RET and sort RET.
+	 * Adds at most MOST names and returns 1 if there are more. */
 	int (*list)(const struct node_spec *spec, const char *path, size_t most,
 		    struct strlist *ret, struct error *err);
 
-	/* Add the file PATH to RET; -ENOENT if there is none, -EFBIG if it is longer than LIMIT. */
+	/* Append the file PATH to RET; -ENOENT if it is missing, -EFBIG if it exceeds LIMIT. */
 	int (*read)(const struct node_spec *spec, const char *path, unsigned flags, size_t limit,
 		    struct strbuf *ret, struct error *err);
 
-	/* Add the end of the file PATH, at most MOST bytes, to RET; TAIL is for read_more(). */
+	/* Append the last MOST bytes of the file PATH to RET and set TAIL for read_more(). */
 	int (*read_end)(const struct node_spec *spec, const char *path, size_t most,
 			struct tail *tail, struct strbuf *ret, struct error *err);
 
-	/* Add what has come since TAIL was set, at most MOST bytes, to RET, also if the file was
-	 * rotated; nothing is no error. */
+	/* Append up to MOST bytes that were written since TAIL was set to RET, also across a
+	 * rotation.  No new bytes are no error. */
 	int (*read_more)(const struct node_spec *spec, const char *path, size_t most,
 			 struct tail *tail, struct strbuf *ret, struct error *err);
 
-	/* Make the file PATH hold LEN bytes of DATA, with MODE, in one step: whatever had that name
-	 * is replaced and never written to. */
+	/* Write LEN bytes of DATA to the file PATH with MODE, atomically.  An existing file is
+	 * replaced, never written to. */
 	int (*put)(const struct node_spec *spec, const char *path, const void *data, size_t len,
 		   mode_t mode, struct error *err);
 
-	/* Make the link PATH to TARGET unless there is something. */
+	/* Make the symbolic link PATH to TARGET, unless PATH exists. */
 	int (*link)(const struct node_spec *spec, const char *target, const char *path,
 		    struct error *err);
 
-	/* Make the directory PATH and those above it; just what is missing gets MODE. */
+	/* Make the directory PATH and its parents; only directories that are made get MODE. */
 	int (*make_directory)(const struct node_spec *spec, const char *path, mode_t mode,
 			      struct error *err);
 
-	/* Name the file FROM, -ENOENT if there is none, TO, in one step. */
+	/* Rename the file FROM to TO, atomically; -ENOENT if FROM is missing. */
 	int (*rename)(const struct node_spec *spec, const char *from, const char *to,
 		      struct error *err);
 
-	/* Remove the file, link or empty directory PATH; none is no error. */
+	/* Remove the file, link or empty directory PATH; succeeds if it is missing. */
 	int (*remove)(const struct node_spec *spec, const char *path, struct error *err);
 
 	/*
-	 * Run ARGV, a program of this host, on the node's files: FLAG ("--rootfs=") and a directory
-	 * that has its etc and var become the first argument.  The program can write nowhere else,
-	 * and ends with the caller.  OPTIONS' directory is not used.
+	 * Run ARGV, a program of the host, on the node's files.  FLAG ("--rootfs=") followed by a
+	 * directory with the node's etc and var is its first argument.  The program can write only
+	 * there and is killed when the caller ends.  OPTIONS' directory is ignored.
 	 */
 	int (*spawn)(const struct node_spec *spec, const char *flag, char *const *argv,
 		     const struct process_options *options, struct process *ret_process,

@@ -1,4 +1,4 @@
-/* Who a node's root is on this host in what it may write of it. */
+/* The owner of files that a node makes in writable mounts. */
 
 #include "driver/mount-owner.h"
 
@@ -14,10 +14,10 @@
 #include "base/strbuf.h"
 #include "host/namespace.h"
 
-/* The kernel takes maps of 340 lines and a page. */
+/* The kernel accepts maps of at most 340 lines and one page. */
 #define GROUPS_MOST 100
 
-/* Whether one of the directories above what is opened as FD lets only root pass. */
+/* Whether only root can enter one of the parent directories of FD. */
 static bool is_out_of_reach(int fd)
 {
 	cleanup_free char *opened = xasprintf("/proc/self/fd/%d", fd);
@@ -59,8 +59,8 @@ static int refuse_group(const char *path, const struct stat *st, struct error *e
 			    "the group of '%s' is %u, and its owner, user %u, is not in that group",
 			    path, st->st_gid, st->st_uid);
 	return error_hint(err, -EINVAL,
-			  "give it a group of its owner's: 'chgrp -R GROUP %s'; or mount it with "
-			  "':ro'",
+			  "change it to a group of its owner with 'chgrp -R GROUP %s', or mount it "
+			  "with ':ro'",
 			  path);
 }
 
@@ -70,8 +70,8 @@ int mount_owner_find(int fd, const char *path, struct mount_owner *ret, struct e
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return error_sys(err, "cannot look at '%s'", path);
-	/* Nothing can be made in a socket. */
+		return error_sys(err, "cannot stat '%s'", path);
+	/* For sockets and devices, owners do not matter: nothing can be created in them. */
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
 		*ret = (struct mount_owner){ .same = true };
 		return 0;
@@ -125,7 +125,7 @@ char *mount_owner_map(const struct mount_id *ids, size_t count, unsigned base)
 	for (size_t i = 0; i < count; i++) {
 		strbuf_addf(&map, "%u %u 1\n", ids[i].host, base + ids[i].node);
 		taken[taken_count++] = ids[i].node;
-		/* What is mounted may have been made by a user of a node. */
+		/* The owner of the mounted directory may itself be a user of a node. */
 		if (ids[i].host >= NAMESPACE_UID_FIRST &&
 		    ids[i].host - NAMESPACE_UID_FIRST < NAMESPACE_IDS)
 			taken[taken_count++] = ids[i].host - NAMESPACE_UID_FIRST;
@@ -152,7 +152,7 @@ char *mount_owner_groups(const struct mount_owner *owner, unsigned base)
 	struct mount_id ids[GROUPS_MOST + 1] = { { owner->gid, 0 } };
 	size_t count = 1;
 
-	/* Files of the owner's may have any group of theirs. */
+	/* Files of the owner may have any of the owner's groups. */
 	for (size_t i = 0; i < user->group_count && count <= GROUPS_MOST; i++)
 		if (user->groups[i] != owner->gid && user->groups[i] > 0 &&
 		    user->groups[i] < NAMESPACE_IDS)

@@ -1,4 +1,4 @@
-/* Which CPUs a native node has. */
+/* The CPUs of a native node. */
 
 #include "driver/native-cpus.h"
 
@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "cgroup/cgroup.h"
 
-/* Where the CPUs of a cluster's first node begin: not the same for all clusters. */
+/* The first CPU of a cluster's first node, derived from its name so that clusters differ. */
 static size_t first_of_cluster(const char *cluster)
 {
 	size_t sum = 0;
@@ -33,7 +33,7 @@ void native_cpus_pick(const struct node_spec *spec, const struct cpus *have, uns
 			cpus_add(&ret->ids, id);
 	}
 	ret->real = ret->ids.count;
-	/* A node may promise more than the host has. */
+	/* A node may be given more CPUs than the host has. */
 	while (ret->ids.count < spec->cpus)
 		cpus_add(&ret->ids, ret->ids.count ? ret->ids.ids[ret->ids.count - 1] + 1 : 0);
 }

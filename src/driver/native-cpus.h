@@ -1,10 +1,10 @@
 /*
- * Which CPUs a native node has.
+ * The CPUs of a native node.
  *
- * A node with fewer CPUs than the host runs on so many of the host's and sees no others, so that
- * programs that count them by their affinity (nproc, Go, the JVM) find what it was given.  Nodes
- * are spread over the host's CPUs by their slots, and clusters by their names; with the quota that
- * the control group has besides, nodes that share CPUs get their share of these.
+ * A node with fewer CPUs than the host runs on that many CPUs of the host and sees no others, so
+ * that programs that count CPUs by affinity (nproc, Go, the JVM) find the right number.  Nodes are
+ * spread over the host's CPUs by slot, clusters by name.  The quota of the control group limits
+ * nodes that share CPUs.
  */
 #pragma once
 
@@ -12,18 +12,18 @@
 #include "driver/driver.h"
 
 struct native_cpus {
-	struct cpus ids; /* what the node sees; none: all that the host has */
-	size_t real;     /* so many of these, the first, exist */
-	bool pinned;     /* the node is to run on these only */
+	struct cpus ids; /* the CPUs that the node sees; empty: all of the host */
+	size_t real;     /* how many of them exist: the first ones */
+	bool pinned;     /* the node runs on the existing ones only */
 };
 
 #define NATIVE_CPUS_INIT ((struct native_cpus){ CPUS_INIT })
 
-/* Choose the CPUs of the node SPEC, whose control group GROUP is. */
+/* Choose the CPUs of the node SPEC, whose control group is GROUP. */
 void native_cpus_choose(const struct node_spec *spec, const char *group, struct native_cpus *ret);
 
-/* The same from the CPUs that the group can have, none if that is not known, and those that the
- * host has online. */
+/* The same from HAVE, the CPUs available to the group (empty if unknown), and ONLINE, the number of
+ * the host's CPUs. */
 void native_cpus_pick(const struct node_spec *spec, const struct cpus *have, unsigned online,
 		      struct native_cpus *ret);
 

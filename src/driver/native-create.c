@@ -1,4 +1,4 @@
-/* What a native node keeps. */
+/* The persistent files of a native node. */
 
 #include "driver/native-create.h"
 
@@ -17,8 +17,9 @@
 #include "payload/payload.h"
 
 /*
- * A node shares those files of the image store that it can't write, by their owner; of the
- * others, the databases among them, it gets its own.  On a disk of its own it has copies of all.
+ * Whether a node gets its own copy of a file of the image store.  Files whose owner keeps the node
+ * from writing them are shared; others, including databases, are copied.  On a node's own disk, all
+ * files are copies, because hard links are not possible.
  */
 static bool is_own(arg_unused const char *name, const struct stat *st)
 {
@@ -37,7 +38,7 @@ static int create_images(const struct node_spec *spec, int lib, struct error *er
 	cleanup_free char *store = xasprintf("%s/store", spec->payload);
 	int r;
 
-	/* Also a link: its root has put its images somewhere else. */
+	/* It may be a link, if the node's root moved the images elsewhere. */
 	if (has_entry(lib, "containerd"))
 		return 0;
 	r = file_remove_tree_at(lib, "containerd.part", err);
@@ -49,9 +50,9 @@ static int create_images(const struct node_spec *spec, int lib, struct error *er
 }
 
 /*
- * Make the directory PATH in TREE unless there is something.  0 also if something else is in its
- * place or on the way: that was put there by the node's root, who may want it so, and its services
- * will say if they can't work with it.
+ * Make the directory PATH in TREE unless it exists.  Also succeeds if a component is not a
+ * directory: the node's root made it, perhaps on purpose, and services report an error if they
+ * cannot use it.
  */
 static int make_missing(const struct node_spec *spec, const char *tree, const char *path,
 			mode_t mode, int *ret_fd, struct error *err)
@@ -60,7 +61,7 @@ static int make_missing(const struct node_spec *spec, const char *tree, const ch
 	int r = below_make_dir(tree, path, mode, ret_fd, &why);
 
 	if (r == -ENOTDIR || r == -ELOOP) {
-		log_debug("/%s of node '%s' is not a directory: it is left as it is", path,
+		log_debug("/%s of node '%s' is not a directory and is left alone", path,
 			  spec->name);
 		return 0;
 	}
@@ -95,7 +96,7 @@ int native_create(const struct node_spec *spec, struct error *err)
 {
 	int r;
 
-	/* It has all of it, and its root may be changing it just now. */
+	/* A running node has everything, and its root may be changing files. */
 	if (node_driver_native.query(spec) == NODE_RUNNING)
 		return native_disk_up(spec, err);
 	r = node_tree_make(spec->dir, err);

@@ -1,9 +1,10 @@
 /*
  * The disk of a native node.
  *
- * Whatever ends us half-way: the file is made beside and renamed when it has a file system, so
- * what is called disk.img is never formatted again; and who makes a file system larger holds a lock
- * on it that a successor waits for, since that must not be cut short.
+ * Interruptions are safe: the image is made under another name and renamed when it has a file
+ * system, so an existing disk.img is never formatted again.  The program that grows a file system
+ * holds a lock and may outlive us; the next command waits for it, because growing must not be
+ * interrupted.
  */
 
 #include "driver/native-disk.h"
@@ -23,20 +24,19 @@
 #include "driver/tree.h"
 #include "host/disk.h"
 
-/* ext4 leaves so much unused at the end where no whole group of blocks fits. */
+/* The space that ext4 may leave unused at the end, where no whole block group fits. */
 #define SLACK_BYTES (UINT64_C(8) << 20)
 
 /* Not in the headers of Linux 5.19. */
 #define EXT4_IOC_SHUTDOWN _IOR('X', 125, uint32_t)
 #define GOING_WITHOUT_LOG 2
 
-/* How long a program that grows a disk may take. */
+/* How long to wait for a program that grows a disk. */
 #define GROW_MS        600000
-/* The first of the ids, one for each slot, that programs have which read what a node has made of
- * its disk. */
+/* The first of the uids, one per slot, for programs that parse a node's disk. */
 #define TOOL_UID_FIRST 0xfffc0000u
 
-/* The opened image, as the standard input of such a program. */
+/* The path of the image for such a program, which has it as standard input. */
 #define IMAGE_OF_TOOL "/proc/self/fd/0"
 
 static char *below(const struct node_spec *spec, const char *name)
@@ -44,7 +44,7 @@ static char *below(const struct node_spec *spec, const char *name)
 	return xasprintf("%s/%s", spec->dir, name);
 }
 
-/* Where the disk is mounted.  The name is the host's own, see driver/tree.h. */
+/* The mount point of the disk; nodes cannot change it, see driver/tree.h. */
 static char *mount_place(const struct node_spec *spec)
 {
 	cleanup_free char *tree = node_tree_path(spec->dir);
@@ -52,7 +52,7 @@ static char *mount_place(const struct node_spec *spec)
 	return xasprintf("%s/var", tree);
 }
 
-/* Run a program of e2fsprogs, whose exit status may be MOST. */
+/* Run a program of e2fsprogs; exit statuses up to MOST are no errors. */
 static int run_tool(const struct node_spec *spec, char *const *argv,
 		    const struct process_options *wanted, int most, struct error *err)
 {
@@ -67,19 +67,19 @@ static int run_tool(const struct node_spec *spec, char *const *argv,
 		return error_hint(err, r, "apt install e2fsprogs");
 	}
 	if (r > most)
-		return error_set(err, -EIO, "%s ended with status %d, see '%s'", argv[0], r, log);
+		return error_set(err, -EIO, "%s exited with status %d, see '%s'", argv[0], r, log);
 	return MIN(r, 0);
 }
 
-/* Files have holes, so a disk may be larger than what is free; but then it can't be filled. */
+/* Images are sparse, so a disk may be larger than the free space, but then it cannot be filled. */
 static void warn_if_large(const struct node_spec *spec)
 {
 	struct statvfs st;
 
 	if (statvfs(spec->dir, &st) == 0 && (uint64_t)st.f_bavail * st.f_frsize < spec->disk_bytes)
 		log_warning(
-			"the disk of node '%s' may grow to %llu MiB, and this host has %llu MiB "
-			"free: what goes beyond that is lost",
+			"the disk of node '%s' may grow to %llu MiB, but this host has only %llu MiB "
+			"free; data beyond that is lost",
 			spec->name, (unsigned long long)(spec->disk_bytes >> 20),
 			(unsigned long long)((uint64_t)st.f_bavail * st.f_frsize >> 20));
 }
@@ -89,7 +89,7 @@ static int set_size(const char *path, int flags, uint64_t bytes, struct error *e
 	cleanup_fd int fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
 
 	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0)
-		return error_sys(err, "cannot make '%s' %llu MiB large", path,
+		return error_sys(err, "cannot set the size of '%s' to %llu MiB", path,
 				 (unsigned long long)(bytes >> 20));
 	return 0;
 }
@@ -103,14 +103,14 @@ static int make_image(const struct node_spec *spec, const char *image, struct er
 	warn_if_large(spec);
 	(void)unlink(part);
 	r = set_size(part, O_CREAT | O_EXCL, spec->disk_bytes, err);
-	/* A new file is all zeroes: nothing to discard or to write them to. */
+	/* A new file reads as zeroes, so nothing needs to be discarded or zeroed. */
 	if (r == 0)
 		r = run_tool(spec,
 			     ARGV("mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0", "-E",
 				  "nodiscard,lazy_itable_init=1,lazy_journal_init=1", part),
 			     &options, 0, err);
 	if (r == 0 && rename(part, image) < 0)
-		r = error_sys(err, "cannot name '%s'", image);
+		r = error_sys(err, "cannot rename to '%s'", image);
 	if (r < 0)
 		(void)unlink(part);
 	return r;
@@ -124,8 +124,8 @@ static bool is_small(const struct node_spec *spec, const char *image)
 }
 
 /*
- * Run a program of e2fsprogs on the opened IMAGE.  What a node did to its files is parsed there, so
- * the program can do nothing but read and write this image: see process_options.confined_uid.
+ * Run a program of e2fsprogs on the open IMAGE.  It parses data that the node wrote, so it can do
+ * nothing but read and write this image: see process_options.confined_uid.
  */
 static int run_confined(const struct node_spec *spec, char *const *argv, int image,
 			bool outlives_us, int most, struct error *err)
@@ -141,20 +141,20 @@ static int run_confined(const struct node_spec *spec, char *const *argv, int ima
 		return error_sys(err, "cannot give the image to %s", argv[0]);
 	r = run_tool(spec, argv, &options, most, err);
 	if (fchown(image, 0, 0) < 0)
-		log_debug("the image of node '%s' stays with %u", spec->name, uid);
+		log_debug("the image of node '%s' is still owned by user %u", spec->name, uid);
 	return r;
 }
 
 static int check_image(const struct node_spec *spec, const char *image, int fd, char *how,
 		       struct error *err)
 {
-	/* 1 and 2: there was something wrong, and it was put right. */
+	/* Exit statuses 1 and 2: errors were found and corrected. */
 	int r = run_confined(spec, ARGV("e2fsck", how, IMAGE_OF_TOOL), fd, false, 2, err);
 
-	return r == -EIO ? error_hint(err, r, "'e2fsck -f %s' as root may mend it", image) : r;
+	return r == -EIO ? error_hint(err, r, "'e2fsck -f %s' as root may repair it", image) : r;
 }
 
-/* Make the file system of IMAGE, which FD locks, as large as it should be. */
+/* Grow the file system of IMAGE, which is locked through FD, to its configured size. */
 static int grow(const struct node_spec *spec, const char *image, int fd, struct error *err)
 {
 	int r;
@@ -163,11 +163,11 @@ static int grow(const struct node_spec *spec, const char *image, int fd, struct 
 	r = set_size(image, 0, spec->disk_bytes, err);
 	if (r == 0)
 		r = check_image(spec, image, fd, (char[]){ "-fp" }, err);
-	/* The lock goes with the descriptor: it ends with the program, which may outlive us. */
+	/* The program inherits the descriptor and thus the lock, and may outlive us. */
 	return r < 0 ? r : run_confined(spec, ARGV("resize2fs", IMAGE_OF_TOOL), fd, true, 0, err);
 }
 
-/* See that IMAGE, which is not mounted, is in order and of the right size. */
+/* Check the file system of IMAGE, which is not mounted, and grow it if needed. */
 static int prepare_image(const struct node_spec *spec, const char *image, struct error *err)
 {
 	cleanup_fd int fd = open(image, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -175,7 +175,7 @@ static int prepare_image(const struct node_spec *spec, const char *image, struct
 
 	if (fd < 0)
 		return error_sys(err, "cannot open '%s'", image);
-	/* A command that was killed may have left a program at work on it. */
+	/* A killed command may have left a program that is still working on it. */
 	r = file_lock_fd(fd, image, GROW_MS, err);
 	if (r < 0)
 		return error_prefix(err, r, "cannot use '%s'", image);
@@ -220,7 +220,7 @@ void native_disk_abandon(const struct node_spec *spec)
 		return;
 	fd = open(var, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && ioctl(fd, EXT4_IOC_SHUTDOWN, &how) < 0)
-		log_debug("the disk of node '%s' is written to its end", spec->name);
+		log_debug("unmounting the disk of node '%s' writes all pending data", spec->name);
 }
 
 uint64_t native_disk_used(const struct node_spec *spec)
@@ -240,8 +240,8 @@ int native_disk_show(const struct node_spec *spec, struct error *err)
 
 	if (!spec->disk_bytes || disk_is_mounted(var) || !file_exists(image))
 		return 0;
-	/* What others unmount is to go from our mounts, too. */
+	/* MS_SLAVE: unmounts on the host must reach our mount namespace. */
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-		return error_sys(err, "cannot have mounts of our own");
+		return error_sys(err, "cannot make a mount namespace");
 	return disk_mount(image, var, true, err);
 }

@@ -1,25 +1,24 @@
 /*
- * The disk of a native node that was given a size of its own: ext4 in the file disk.img of its
- * directory, mounted on the var of its tree.
+ * The disk of a native node with --disk-size: ext4 in the file disk.img of its directory, mounted
+ * on the var directory of its tree.
  *
- * It is mounted for the host as well, who looks for logs there; a node that does not run, and was
- * stopped in order, has nothing mounted.
+ * It is also mounted on the host, which reads logs there.  After a node was stopped properly,
+ * nothing is mounted.
  */
 #pragma once
 
 #include "driver/driver.h"
 
 /*
- * Have the disk mounted: made if there is none, checked if it was not mounted just now, grown if it
- * is smaller than it should be and the node does not run.  Does nothing for a node without one.
+ * Mount the disk.  Make it if it is missing, check it if it is not mounted, and grow it if it is
+ * too small and the node does not run.  Does nothing for a node without a disk.
  */
 int native_disk_up(const struct node_spec *spec, struct error *err);
 
-/* What is on the disk is of no use any more: what was not written yet need not be, which can take
- * long. */
+/* Discard unwritten data of the disk, before the node is destroyed; writing it can take long. */
 void native_disk_abandon(const struct node_spec *spec);
 
-/* Bytes that are in use on it; 0 if it is not mounted, or there is none. */
+/* The space in use on the disk; 0 if it is missing or not mounted. */
 uint64_t native_disk_used(const struct node_spec *spec);
 
 /* The driver's show(). */

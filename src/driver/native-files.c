@@ -1,8 +1,8 @@
 /*
  * The files of native nodes.
  *
- * They are in the node's tree on the host, so reading one takes no process.  The node's root can
- * change all of it at any moment: only the functions of base/below.h and base/tail.h touch it, with
+ * They are in the node's tree on the host, so reading them needs no process in the node.  The
+ * node's root can change them at any time, so only base/below.h and base/tail.h access them, with
  * descriptors that do not leave the tree.
  */
 
@@ -23,7 +23,7 @@
 #include "driver/native-disk.h"
 #include "driver/tree.h"
 
-/* PATH of a node as the functions of base/below.h want it. */
+/* PATH of a node without leading slashes, for base/below.h. */
 static const char *in_tree(const char *path)
 {
 	return path + strspn(path, "/");
@@ -45,7 +45,7 @@ static int look_at_file(const struct node_spec *spec, const char *path, struct n
 	if (r < 0)
 		return r;
 	if (fstat(fd, &st) < 0)
-		return error_sys(err, "cannot look at '%s'", path);
+		return error_sys(err, "cannot stat '%s'", path);
 	*ret = (struct node_file_info){ .is_directory = S_ISDIR(st.st_mode),
 					.size_bytes = (uint64_t)st.st_size,
 					.changed = st.st_mtim };
@@ -119,7 +119,8 @@ static int make_directory(const struct node_spec *spec, const char *path, mode_t
 	return below_make_dir(tree, in_tree(path), mode, NULL, err);
 }
 
-/* Open the directory that PATH is in, unless it is missing; RET_NAME is PATH's last part. */
+/* Open the parent directory of PATH; -ENOENT if it is missing.
+ * RET_NAME is PATH's last component. */
 static int open_present_parent(const char *tree, const char *path, int *ret_fd,
 			       const char **ret_name, struct error *err)
 {
@@ -166,8 +167,8 @@ static int remove_file(const struct node_spec *spec, const char *path, struct er
 	return error_sys(err, "cannot remove '%s/%s'", tree, in_tree(path));
 }
 
-/* The files are the node's, so a pipe in the place of one may keep the program waiting: the caller
- * waits with a deadline. */
+/* The node's root may have replaced a file with a FIFO, on which the program blocks, so callers
+ * wait with a deadline. */
 static int spawn_on_files(const struct node_spec *spec, const char *flag, char *const *argv,
 			  const struct process_options *options, struct process *ret_process,
 			  struct error *err)

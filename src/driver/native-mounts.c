@@ -1,4 +1,4 @@
-/* What a native node has of the host by --mount. */
+/* Mounts of the host's directories and files in a native node (--mount). */
 
 #include "driver/native-mounts.h"
 
@@ -17,8 +17,8 @@
 #include "driver/mount-owner.h"
 #include "host/namespace.h"
 
-/* The user namespace that maps the owners of the writable mount of PATH, opened as FD; none, -1, if
- * they are the same on both sides. */
+/* Make a user namespace that maps owners for the writable mount of PATH, open as FD; none if owners
+ * are the same on both sides. */
 static int open_owners(int fd, const char *path, uid_t uid_base, int *ret_userns, struct error *err)
 {
 	cleanup_with(mount_owner_release) struct mount_owner owner = MOUNT_OWNER_INIT;
@@ -33,7 +33,8 @@ static int open_owners(int fd, const char *path, uid_t uid_base, int *ret_userns
 	return namespace_new_mapped_user(uid_base, users, groups, ret_userns, err);
 }
 
-/* What is mounted may lie in a directory that nodes have, too: a link there is theirs. */
+/* Open the source of MOUNT.  It may be in a directory that nodes can write to, where links are not
+ * followed. */
 static int open_source(const struct node_spec *spec, const struct node_mount *mount, int *ret_fd,
 		       struct error *err)
 {
@@ -42,7 +43,7 @@ static int open_source(const struct node_spec *spec, const struct node_mount *mo
 	if (r < 0)
 		return error_hint(
 			err, error_reason(err, r, &reason_host_config),
-			"see what '%s' is, and mount another path if somebody else made it a link",
+			"check '%s', and mount another path if somebody else replaced it with a link",
 			mount->host);
 	return 0;
 }
@@ -84,21 +85,21 @@ void native_mounts_release(struct native_mounts *mounts)
 	*mounts = NATIVE_MOUNTS_INIT;
 }
 
-/* An empty file or directory PATH, as the mount on it will be. */
+/* Make PATH, an empty directory or file, as a mount point. */
 static int make_place(const char *path, bool is_dir, struct error *err)
 {
 	cleanup_fd int fd = -1;
 
 	if (is_dir)
 		return file_make_dirs(path, 0755, err);
-	/* Where nothing can be written there may be a file all the same. */
+	/* It may exist on a file system that cannot be written. */
 	if (file_exists(path))
 		return 0;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	return fd < 0 ? error_sys(err, "cannot make '%s'", path) : 0;
 }
 
-/* Whether PATH below FD is a directory; FD itself if it is "". */
+/* Whether PATH in FD, or FD itself if PATH is "", is a directory. */
 static bool is_dir(int fd, const char *path)
 {
 	struct stat st;
@@ -113,9 +114,7 @@ int native_mounts_stage(const struct native_mounts *mounts, const char *dir, str
 	for (size_t i = 0; r == 0 && i < mounts->count; i++) {
 		cleanup_free char *path = xasprintf("%s/%zu", dir, i);
 
-		/* By its path it may not be found any more: the stage covers a directory of the
-		 * host.
-		 */
+		/* Use the open tree, not its path: the stage covers a directory of the host. */
 		r = make_place(path, is_dir(mounts->trees[i], ""), err);
 		if (r == 0 &&
 		    move_mount(mounts->trees[i], "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
@@ -138,7 +137,7 @@ int native_mounts_pick_up(const struct native_mounts *mounts, const char *dir, s
 	return 0;
 }
 
-/* Open PATH in the node; magic links of /proc could lead out of it. */
+/* Open PATH in the node, without magic links of /proc, which could lead outside. */
 static int open_place(const char *path, int flags)
 {
 	struct open_how how = {
@@ -149,7 +148,7 @@ static int open_place(const char *path, int flags)
 	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
-/* Open the last part NAME of PATH, whose parent is opened as DIR, made if it is missing. */
+/* Open PATH, whose parent is open as DIR and whose last component is NAME, making it if needed. */
 static int make_part(int dir, const char *path, const char *name, bool is_dir)
 {
 	int flags = is_dir ? O_DIRECTORY : 0;
@@ -164,7 +163,7 @@ static int make_part(int dir, const char *path, const char *name, bool is_dir)
 	return openat(dir, name, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 }
 
-/* Open the place PATH of a mount, made if it is missing, and the directories above it. */
+/* Open the mount point PATH, making it and its parent directories if needed. */
 static int open_mount_point(const char *path, bool is_dir)
 {
 	cleanup_free char *copy = xstrdup(path);
@@ -191,11 +190,13 @@ static int place_one(const struct node_mount *spec, int tree, struct error *err)
 	int r = 0;
 
 	if (place < 0)
-		r = error_sys(err, "cannot make the place for it");
+		r = error_sys(err, "cannot make the mount point");
 	else if (move_mount(tree, "", place, "",
 			    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		r = error_sys(err, "cannot mount it");
-	return r < 0 ? error_prefix(err, r, "'%s' as the node's '%s'", spec->host, spec->node) : 0;
+	return r < 0 ? error_prefix(err, r, "mounting '%s' on the node's '%s'", spec->host,
+				    spec->node)
+		     : 0;
 }
 
 int native_mounts_place(const struct native_mounts *mounts, struct error *err)

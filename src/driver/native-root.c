@@ -3,18 +3,19 @@
  *
  * How it works:
  *
- *  1. as the host's root, in a copy of its mounts: propagation is made private (pivot_root()
- *     refuses a shared parent), a tmpfs is mounted over /tmp, which every host has and
- *     everybody may reach, and the prepared trees are attached there;
- *  2. the mounts are copied into the node's user namespace, which locks them: the node's root,
- *     who is nobody on the host, can neither take them apart nor make them writable;
- *  3. as that root: a second tmpfs becomes the node's /, the trees are bound to their places,
- *     /usr is an overlay of the host's or the base's with the node's own layer;
- *  4. proc, sysfs, cgroups and a small /dev are mounted.  While the host's /proc and /sys
- *     can still be seen, since the kernel allows new ones only then;
- *  5. pivot_root(), the host's tree is detached, and then what the user wants of it is put into its
- *     places: not before, since these are paths that the node's root may have made links of;
- *  6. everything is made shared again, as the kubelet's mount propagation wants it.
+ *  1. As the host's root, in a copy of its mounts: propagation is made private (pivot_root()
+ *     refuses a shared parent), a tmpfs is mounted on /tmp, which exists on every host and is
+ *     accessible to all users, and the prepared trees are attached there.
+ *  2. The mounts are copied into the node's user namespace, which locks them: the node's root can
+ *     neither unmount them nor make them writable.
+ *  3. As the node's root: a second tmpfs becomes the node's /, the trees are bound to their places,
+ *     and /usr is an overlay of the host's or the base's /usr with the node's own layer.
+ *  4. proc, sysfs, cgroups and a small /dev are mounted.  This is done while the host's /proc and
+ *     /sys are visible, because the kernel allows new ones only then.
+ *  5. After pivot_root(), the host's tree is detached, and the user's mounts are moved to their
+ *     places.  This comes after detaching, because the node's root may have made links of the
+ * paths.
+ *  6. All mounts are made shared again, as the kubelet's mount propagation requires.
  */
 
 #include "driver/native-root.h"
@@ -40,7 +41,8 @@
 #define STAGE "/tmp"
 #define ROOT  STAGE "/root"
 
-/* The /usr of a base must be a directory of it: a link could lead to the host's files. */
+/* Open the node's /usr.  That of a base must be a directory:
+ * a link could lead to the host's files. */
 static int open_usr(const struct node_spec *spec, int userns_fd, struct native_trees *ret,
 		    struct error *err)
 {
@@ -150,7 +152,7 @@ static int bind_tree(const char *from, const char *to, struct error *err)
 
 static int mount_trees(struct error *err)
 {
-	/* Where people put files: they stay when the node is stopped. */
+	/* Directories whose contents stay when the node is stopped. */
 	static const char *const kept[] = { "etc", "var", "root", "home", "srv", "mnt" };
 	cleanup_fd int agent = open(ROOT "/opt/manykube/agent", O_WRONLY | O_CREAT | O_CLOEXEC,
 				    0755);
@@ -203,7 +205,8 @@ static int mount_device(const char *name, struct error *err)
 
 static int mount_devices(struct error *err)
 {
-	/* No fuse: a process that waits for a file system of its own cannot be killed. */
+	/* No fuse: a process that waits for a file system that it serves
+	 * itself cannot be killed. */
 	static const char *const devices[] = { "null",    "zero", "full",   "random",
 					       "urandom", "tty",  "net/tun" };
 	static const char *const dirs[] = { "net", "pts", "shm", "mqueue" };
@@ -243,8 +246,8 @@ static int mount_devices(struct error *err)
 }
 
 /*
- * A second /proc and /sys that nothing is mounted over: the kernel lets a pod with a user namespace
- * of its own mount them only where it finds whole ones.
+ * Mount a second /proc and /sys without anything mounted on top: the kernel allows a pod with its
+ * own user namespace to mount new ones only if there are complete ones.
  */
 static int mount_clean(struct error *err)
 {
@@ -276,19 +279,19 @@ static int mount_kernel(const struct native_cpus *cpus, struct error *err)
 	return r;
 }
 
-/* Leave the host's tree for the one at ROOT.  MOUNTS are placed last: links in the node's
- * directories lead to its own files by then, and the host's are no longer there. */
+/* Change from the host's tree to the one at ROOT.  MOUNTS are placed last, when links in the node's
+ * directories can no longer lead to files of the host. */
 static int pivot(const struct native_mounts *mounts, struct error *err)
 {
 	int r;
 
 	if (chdir(ROOT) < 0 || syscall(SYS_pivot_root, ".", ".host") < 0 || chdir("/") < 0)
-		return error_sys(err, "cannot make the node's root its own");
+		return error_sys(err, "cannot change to the node's root directory");
 	r = native_mounts_pick_up(mounts, "/.host" STAGE "/mounts", err);
 	if (r < 0)
 		return r;
 	if (umount2("/.host", MNT_DETACH) < 0 || rmdir("/.host") < 0)
-		return error_sys(err, "cannot let go of the host's files");
+		return error_sys(err, "cannot detach the host's files");
 	r = native_mounts_place(mounts, err);
 	if (r < 0)
 		return r;
@@ -319,9 +322,9 @@ int native_stage(const struct native_trees *trees, struct error *err)
 
 	umask(022);
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return error_sys(err, "cannot make the node's mounts its own");
+		return error_sys(err, "cannot make a private mount namespace");
 	if (mount("stage", STAGE, "tmpfs", 0, "mode=755,size=1m") < 0)
-		return error_sys(err, "cannot mount a place for the node's root");
+		return error_sys(err, "cannot mount a tmpfs for the node's root");
 	r = attach(trees->usr, STAGE "/usr", false, err);
 	if (r == 0)
 		r = attach(trees->node, STAGE "/node", false, err);
@@ -348,9 +351,9 @@ int native_build_root(const char *hostname, const struct native_cpus *cpus, uint
 
 	umask(022);
 	if (sethostname(hostname, strlen(hostname)) < 0)
-		return error_sys(err, "cannot name the node");
+		return error_sys(err, "cannot set the node's host name");
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return error_sys(err, "cannot make the node's mounts its own");
+		return error_sys(err, "cannot make the node's mounts private");
 	if (mount("root", ROOT, "tmpfs", 0, "mode=755,size=16m,nr_inodes=16k") < 0)
 		return error_sys(err, "cannot mount the node's root");
 	r = make_dirs(err);

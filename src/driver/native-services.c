@@ -1,4 +1,4 @@
-/* What the services of a native node are up to. */
+/* Checking the services of a native node. */
 
 #include "driver/native-services.h"
 
@@ -44,8 +44,8 @@ static int connect_port(const char *port, int fd)
 	return connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 }
 
-/* In the node: one byte of an answer is enough.  The kernel itself accepts connections for a
- * program that is stopped. */
+/* In the node: connect, send the words and wait for one byte.  Connecting alone proves nothing,
+ * because the kernel accepts connections even for a stopped program. */
 static int ask_inside(const void *arg)
 {
 	const struct question *question = arg;
@@ -74,7 +74,7 @@ int native_ask(pid_t pid, const char *place, const char *words, int timeout_ms, 
 	return namespace_call(pid, ask_inside, &question, NULL, 0, err);
 }
 
-/* Whether PID has a SIGTERM that it has not taken yet. */
+/* Whether PID has a pending SIGTERM. */
 static bool has_pending_term(pid_t pid)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -83,13 +83,13 @@ static bool has_pending_term(pid_t pid)
 
 	if (file_read(path, 65536, &text, NULL) < 0)
 		return false;
-	/* 16 hexadecimal digits, signal 1 being the lowest bit: that of signal 15 is in the fourth
-	 * digit from the right. */
+	/* 16 hexadecimal digits; signal 1 is the lowest bit, so signal 15 is in the fourth digit
+	 * from the right. */
 	mask = strstr(text.text, "\nShdPnd:\t");
 	return mask && strlen(mask) > 9 + 16 && strchr("4567cdef", mask[9 + 12]);
 }
 
-/* The agent may not have come to say so yet. */
+/* A pending SIGTERM counts: the agent may not have written its state yet. */
 bool native_is_stopping(const char *dir, pid_t pid)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;

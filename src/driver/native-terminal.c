@@ -1,9 +1,9 @@
 /*
  * Terminals of native nodes.
  *
- * A terminal is one of the node's own /dev/pts, so that programs there know its name.  The node's
- * root can put anything in the place of /dev/pts/ptmx.  So it is opened by a child that has become
- * that root, which hands the descriptor over; we look at what it is before we use it.
+ * A terminal belongs to the node's /dev/pts, so that programs there can find its name.  The node's
+ * root can replace /dev/pts/ptmx, so it is opened by a child that has become the node's root and
+ * sends the descriptor, which we check before use.
  */
 
 #include "driver/native-terminal.h"
@@ -26,7 +26,7 @@ union one_descriptor {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* In the node: open a terminal and send it through the socket *ARG. */
+/* In the node: open a terminal and send its descriptor through the socket *ARG. */
 static int open_inside(const void *arg)
 {
 	cleanup_fd int fd = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -45,7 +45,7 @@ static int open_inside(const void *arg)
 	return sendmsg(*(const int *)arg, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* The descriptor that was sent through SOCKET, or -1. */
+/* Receive a descriptor from SOCKET; -1 if there is none. */
 static int receive(int socket)
 {
 	char byte;
@@ -68,7 +68,7 @@ static int receive(int socket)
 	return fd;
 }
 
-/* Whether FD is our side of a pseudo-terminal, and on a file system of such. */
+/* Whether FD is the master end of a pseudo-terminal on a devpts file system. */
 static bool is_terminal(int fd)
 {
 	struct statfs fs;
@@ -102,7 +102,7 @@ int native_terminal_open(const char *name, pid_t pid, int *ret_ours, int *ret_th
 	if (ours < 0 || !is_terminal(ours))
 		return error_set(err, -ENOTTY, "/dev/pts/ptmx of node '%s' is not a terminal",
 				 name);
-	/* It was not to block on something else. */
+	/* It was opened with O_NONBLOCK in case it was something else. */
 	if (fcntl(ours, F_SETFL, O_RDWR) < 0 || ioctl(ours, TIOCSPTLCK, &unlocked) < 0)
 		return error_sys(err, "cannot open a terminal on node '%s'", name);
 	theirs = ioctl(ours, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-/* Limits of the file systems in memory that a node has. */
+/* Limits of a node's tmpfs mounts. */
 
 #include "driver/native-tmpfs.h"
 
@@ -8,12 +8,12 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* One file for so many bytes: each takes a kilobyte of the kernel's memory, also an empty one. */
+/* Bytes per allowed file: even an empty file takes a kilobyte of kernel memory. */
 #define BYTES_PER_FILE 16384u
 
 static const struct {
 	const char *path;
-	unsigned part; /* one of so many of the node's memory */
+	unsigned part; /* the limit is the node's memory divided by this */
 } limits[] = {
 	{ "run", 5 },
 	{ "tmp", 2 },

@@ -1,4 +1,4 @@
-/* Limits of the file systems in memory that a node has. */
+/* Limits of a node's tmpfs mounts. */
 #pragma once
 
 #include <stdint.h>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /*
- * Limit the tmpfs mounts below ROOT, in bytes and in files, as distributions do: to a share of the
- * node's memory, MEMORY_BYTES, or of the host's if that is 0.
+ * Limit the size and the number of files of the tmpfs mounts below ROOT to a share of the node's
+ * memory, as distributions do.  MEMORY_BYTES is the node's memory (0: the host's).
  */
 int native_tmpfs_limit(const char *root, uint64_t memory_bytes, struct error *err);

@@ -1,4 +1,4 @@
-/* What a native node sees of its machine. */
+/* The CPUs and the memory that a native node sees. */
 
 #include "driver/native-views.h"
 
@@ -44,7 +44,7 @@ static char *meminfo(uint64_t memory_bytes)
 			 kilobytes, kilobytes, kilobytes);
 }
 
-/* Add one processor's lines from BLOCK with the number N in place of its own. */
+/* Add the lines of one processor in BLOCK, with its number replaced by N. */
 static void add_processor(struct strbuf *out, const char *block, size_t len, unsigned n)
 {
 	const char *end = block + len;
@@ -74,7 +74,7 @@ char *native_views_cpuinfo(const char *text, const struct cpus *cpus)
 
 		add_processor(&out, block, len, cpus->ids[i]);
 		strbuf_add_char(&out, '\n');
-		/* A node may promise more than the host has: then begin again. */
+		/* A node may be given more CPUs than the host has: start again with the first. */
 		block = end && end[2] ? end + 2 : text;
 	}
 	return strbuf_take(&out);
@@ -111,9 +111,9 @@ int native_views_write(const char *dir, const struct native_cpus *cpus, uint64_t
 }
 
 /*
- * The directory of processor N below DIR, as far as programs look into it to count.  One that the
- * host does not have, which IS_REAL tells, is empty: the kubelet counts it, but does not put it
- * into a cpuset, which would refuse it.
+ * Make the directory of processor N in DIR with the files that programs use to count processors. If
+ * the host does not have the processor (not IS_REAL), the directory is empty: the kubelet counts
+ * it, but does not put it into a cpuset, which the kernel would refuse.
  */
 static int make_processor(const char *dir, unsigned n, bool is_real, struct error *err)
 {
@@ -133,8 +133,8 @@ static int make_processor(const char *dir, unsigned n, bool is_real, struct erro
 }
 
 /*
- * The kubelet counts the processors in the memory nodes of /sys, or in /sys/devices/system/cpu
- * where there are no memory nodes: so take those away and lay out a directory of our own.
+ * The kubelet counts processors in the NUMA nodes of /sys or, without any, in
+ * /sys/devices/system/cpu.  So hide the NUMA nodes and replace the latter directory.
  */
 static int mount_processors(const char *root, const struct native_cpus *cpus, struct error *err)
 {
@@ -147,7 +147,7 @@ static int mount_processors(const char *root, const struct native_cpus *cpus, st
 	if (mount("cpu", dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m") < 0 ||
 	    (file_exists(nodes) &&
 	     mount("node", nodes, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=4k") < 0))
-		return error_sys(err, "cannot cover the node's processors");
+		return error_sys(err, "cannot mount over the node's processors");
 	r = put_view(dir, "online", online, err);
 	if (r == 0)
 		r = put_view(dir, "possible", online, err);
@@ -166,23 +166,23 @@ int native_views_mount(const char *from, const char *root, const struct native_c
 		cleanup_free char *target = xasprintf("%s%s", root, views[i].over);
 
 		if (file_exists(source) && mount(source, target, NULL, MS_BIND, NULL) < 0)
-			return error_sys(err, "cannot cover the node's '%s'", views[i].over);
+			return error_sys(err, "cannot mount over the node's '%s'", views[i].over);
 	}
 	return cpus->ids.count > 0 ? mount_processors(root, cpus, err) : 0;
 }
 
 struct cover {
-	int trees[ARRAY_SIZE(views)]; /* -1: the kernel's own file is to be seen */
+	int trees[ARRAY_SIZE(views)]; /* -1: show the kernel's file */
 	const struct native_cpus *cpus;
 };
 
-/* In the node's own namespaces: lay these views and processors over what is there. */
+/* In the node's namespaces: replace the mounted views and processors. */
 static int cover_anew(const void *arg)
 {
 	static const char *const dirs[] = { "/sys/devices/system/cpu", "/sys/devices/system/node" };
 	const struct cover *cover = arg;
 
-	/* What is not covered yet is refused, which is all right. */
+	/* This fails if nothing is mounted there, which is no error. */
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		(void)umount2(dirs[i], MNT_DETACH);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++) {
@@ -216,5 +216,6 @@ int native_views_renew(const char *dir, pid_t pid, const struct native_cpus *cpu
 				   err);
 	for (size_t i = 0; i < ARRAY_SIZE(views); i++)
 		cleanup_fd_(&cover.trees[i]);
-	return r < 0 ? error_prefix(err, r, "cannot show the node what it has now") : 0;
+	return r < 0 ? error_prefix(err, r, "cannot update the CPUs and memory that the node sees")
+		     : 0;
 }

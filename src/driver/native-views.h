@@ -1,7 +1,7 @@
 /*
- * What a native node sees of its machine: as many CPUs and as much memory as it was given.
+ * The CPUs and the memory that a native node sees: those that it was given.
  *
- * The control group enforces the limits; programs, the kubelet first of all, read these files.
+ * The control group enforces the limits; programs such as the kubelet read these files.
  */
 #pragma once
 
@@ -11,25 +11,26 @@
 #include "driver/native-cpus.h"
 
 /*
- * Write into DIR, made if missing, the files meminfo and cpuinfo that stand for the kernel's, as
- * far as there are CPUS, or MEMORY_BYTES is not 0, and remove those that are not needed.  It is a
- * directory of the host that the node can't write to: these files are mounted into the node by
- * their names.
+ * Write cpuinfo, if CPUS are limited, and meminfo, if MEMORY_BYTES is not 0, to DIR, which replace
+ * the kernel's files; otherwise remove them.  DIR is made if missing.  It is a directory of the
+ * host that the node cannot write to, because the files are mounted by name.
  */
 int native_views_write(const char *dir, const struct native_cpus *cpus, uint64_t memory_bytes,
 		       struct error *err);
 
-/* In the node: put the files in FROM over those of the /proc below ROOT, and CPUS into its /sys, if
- * there are any. */
+/* In the node: mount the files in FROM over those in ROOT/proc, and show CPUS, if limited, in
+ * ROOT/sys.
+ */
 int native_views_mount(const char *from, const char *root, const struct native_cpus *cpus,
 		       struct error *err);
 
 /*
- * The same for a node that runs, whose first process is PID: write the files into DIR, and put
- * them in the place of those it has.  Programs that run already may have read the old ones.
+ * Update a running node, whose first process is PID: write the files to DIR and mount them instead
+ * of the old ones.  Running programs may have read the old ones.
  */
 int native_views_renew(const char *dir, pid_t pid, const struct native_cpus *cpus,
 		       uint64_t memory_bytes, struct error *err);
 
-/* TEXT, a /proc/cpuinfo, with just the processors CPUS, for the caller to free. */
+/* TEXT, the contents of /proc/cpuinfo, reduced to the processors CPUS;
+ * the caller frees the result. */
 char *native_views_cpuinfo(const char *text, const struct cpus *cpus) must_check;

@@ -1,4 +1,4 @@
-/* Where a node's files are on the host. */
+/* The location of a node's files on the host. */
 
 #include "driver/tree.h"
 
@@ -33,7 +33,7 @@ static bool has_entry(int dir, const char *name)
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Whether the directories are still where earlier versions had them, all of them. */
+/* Whether the directories are still in the place of earlier versions. */
 static bool is_old(const char *dir)
 {
 	cleanup_fd int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -46,15 +46,15 @@ char *node_tree_path(const char *dir)
 	return is_old(dir) ? xstrdup(dir) : xasprintf("%s/" TREE, dir);
 }
 
-/* Move what DIR, opened as FD, has of an earlier version into TREE. */
+/* Move the directories that an earlier version made in DIR, open as FD, to TREE. */
 static int move_old(const char *dir, int fd, int tree, struct error *err)
 {
 	int r;
 
 	if (!has_entry(fd, "etc") && !has_entry(fd, "var") && !has_entry(fd, "usr-work"))
 		return 0;
-	/* What a killed node left mounted on its var would hold it in place.  In run are states of
-	 * services and views of the machine: every start makes them anew. */
+	/* A mount on var, left by a killed node, would prevent the move.  The contents of run are
+	 * made again at every start. */
 	r = disk_unmount_below(dir, err);
 	if (r == 0)
 		r = file_remove_tree_at(fd, "run", err);
@@ -62,7 +62,7 @@ static int move_old(const char *dir, int fd, int tree, struct error *err)
 		if (!has_entry(fd, parts[i].name))
 			continue;
 		if (has_entry(tree, parts[i].name))
-			log_warning("'%s/%s' is not used: there is '%s/" TREE "/%s'", dir,
+			log_warning("'%s/%s' is ignored, because '%s/" TREE "/%s' exists", dir,
 				    parts[i].name, dir, parts[i].name);
 		else if (renameat(fd, parts[i].name, tree, parts[i].name) < 0)
 			r = error_sys(err, "cannot move '%s/%s' to '%s/" TREE "'", dir,
@@ -93,16 +93,17 @@ int node_tree_make(const char *dir, struct error *err)
 	return r;
 }
 
-/* How often a state is read that changes all the time. */
+/* How often to read a state that keeps changing. */
 #define READS_MOST 20
 
 int node_tree_read_state(const char *dir, struct strbuf *ret, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/state", dir);
-	/* An agent of an earlier version has it inside the node. */
+	/* An agent of an earlier version writes it inside the node. */
 	bool is_inside = is_old(dir) && !file_exists(path);
 
-	/* The agent writes while we read: what is found twice, and begins, is whole. */
+	/* The agent may be writing: a text that is read twice and does not begin with NUL is
+	 * complete. */
 	for (int attempt = 0; attempt < READS_MOST; attempt++) {
 		cleanup_with(strbuf_release) struct strbuf again = STRBUF_INIT;
 		int r = below_read(dir, is_inside ? "run/state" : "state", NODE_STATE_LIMIT, &again,

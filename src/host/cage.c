@@ -1,4 +1,4 @@
-/* What the front door's worker gives up. */
+/* Confinement of the front door's worker. */
 
 #include "host/cage.h"
 
@@ -17,9 +17,9 @@
 
 #define NOBODY 65534
 
-/* A log that grows beyond this is no longer written to. */
+/* The largest file that the worker can write: its log. */
 static const rlim_t file_most_bytes = 16 << 20;
-/* More than all connections can hold. */
+/* More memory than all allowed connections need. */
 static const rlim_t memory_most_bytes = 2ull << 30;
 
 uid_t cage_uid(const char *name)
@@ -31,14 +31,14 @@ uid_t cage_uid(const char *name)
 	return CAGE_UID_FIRST + ((hash ^ hash >> 16) & 0xffff);
 }
 
-/* Log that PART of the confinement failed, unless that is no surprise to an ordinary user. */
-static void tell_missing(const char *part)
+/* Log that PART of the confinement failed; only a debug line if we lack the rights as an ordinary
+ * user, which is expected. */
+static void log_missing(const char *part)
 {
 	if (errno == EPERM && geteuid() != 0)
-		log_debug("the front door's worker goes on without %s: not root", part);
+		log_debug("the front door's worker runs without %s: not root", part);
 	else
-		log_warning("the front door's worker goes on without %s: %s", part,
-			    strerror(errno));
+		log_warning("the front door's worker runs without %s: %s", part, strerror(errno));
 }
 
 static void limit_resources(void)
@@ -64,11 +64,11 @@ static void limit_resources(void)
 		limit.rlim_max = MIN(limit.rlim_max, limits[i].most);
 		limit.rlim_cur = MIN(limit.rlim_cur, limit.rlim_max);
 		if (setrlimit(limits[i].resource, &limit) < 0)
-			tell_missing("a limit");
+			log_missing("a limit");
 	}
 }
 
-/* Have nothing as the root file system: a mount that no other process can reach. */
+/* Change the root directory to an empty file system that no other process can reach. */
 static bool leave_files(void)
 {
 	cleanup_fd int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
@@ -85,7 +85,7 @@ static bool leave_files(void)
 	return mount >= 0 && fchdir(mount) == 0 && chroot(".") == 0 && chdir("/") == 0;
 }
 
-/* All that programs could be given; what the kernel does not know is not there. */
+/* Remove all capabilities that executed programs could gain; EINVAL: unknown to this kernel. */
 static bool drop_bounding_set(void)
 {
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -109,8 +109,8 @@ static bool become_user(uid_t uid)
 	       setresuid(uid, uid, uid) == 0;
 }
 
-/* What the caller had in its environment is none of the worker's business. */
-static void forget_environment(void)
+/* Erase the environment, which may hold secrets of the caller. */
+static void erase_environment(void)
 {
 	for (char **entry = environ; *entry; entry++)
 		explicit_bzero(*entry, strlen(*entry));
@@ -121,24 +121,25 @@ void cage_enter(uid_t uid, pid_t parent)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 
-	forget_environment();
+	erase_environment();
 	limit_resources();
 	if (!leave_files())
-		tell_missing("an empty root");
+		log_missing("an empty root");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		tell_missing("no_new_privs");
+		log_missing("no_new_privs");
 	if (!drop_bounding_set())
-		tell_missing("an empty bounding set");
+		log_missing("an empty bounding set");
 	if (geteuid() == 0 && !become_user(uid) && !become_user(NOBODY))
-		tell_missing("a user of its own");
+		log_missing("a user of its own");
 	if (!drop_capabilities())
-		tell_missing("dropped capabilities");
+		log_missing("dropped capabilities");
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		tell_missing("protection of its memory");
-	/* Last of these: the kernel forgets it with a change of the user. */
+		log_missing("protection of its memory");
+	/* Must come after the change of user, which clears the parent-death signal. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	if (cage_calls(&err) < 0)
-		log_warning("the front door's worker goes on without a filter: %s", err.text);
+		log_warning("the front door's worker runs without a system call filter: %s",
+			    err.text);
 }

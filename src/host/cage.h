@@ -1,8 +1,8 @@
 /*
- * What the front door's worker gives up before it talks to anybody.
+ * Confinement of the front door's worker, before it accepts connections.
  *
- * It can't come back from any of it: its user, its groups, all capabilities, new privileges by
- * programs that have them, the file system, other processes, most system calls.
+ * The worker gives up its user, its groups, all capabilities, privileges of set-user-ID programs,
+ * the file system, other processes and most system calls.  None of this can be undone.
  */
 #pragma once
 
@@ -11,14 +11,16 @@
 #include "base/error.h"
 
 /*
- * Workers have ids of their own: above all that people, services, subordinate ids and nodes (from
- * 0x10000000 on) are given, below the owner of shared images (0xfffe0000).  NAME, any text, chooses
- * one of 65536, so that workers of different clusters are most likely not each other's.
+ * The uid for a worker: one of 65536, chosen by a hash of NAME, so that workers of different
+ * clusters very likely have different uids.  The range is above the uids of users, services,
+ * subordinate ids and nodes (from 0x10000000 on), and below the owner of shared images
+ * (0xfffe0000).
  */
 #define CAGE_UID_FIRST 0xfffd0000u
 uid_t cage_uid(const char *name);
 
-/* A build with sanitizers needs more memory and one more system call. */
+/* Whether this is a build with AddressSanitizer, which needs more memory
+ * and one more system call. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CAGE_SANITIZED 1
 #elif defined(__has_feature)
@@ -28,12 +30,12 @@ uid_t cage_uid(const char *name);
 #endif
 
 /*
- * Confine this process, which has a single thread and no descriptors but those that it may keep,
- * for good; it dies with the process PARENT.  What this host or our own rights do not allow is left
- * out, with a warning in the log.
+ * Confine this process permanently.  It must have a single thread and only descriptors that it may
+ * keep; it is killed when the process PARENT ends.  Parts that the host or our rights do not allow
+ * are skipped with a warning in the log.
  */
 void cage_enter(uid_t uid, pid_t parent);
 
-/* The last part of it: allow only the system calls that the worker makes.  Others fail with EPERM,
- * and are logged.  -ENOSYS on machines that we have no list for. */
+/* The last part of cage_enter(): allow only the system calls that the worker makes.  Others fail
+ * with EPERM and are logged.  -ENOSYS on processors without a list. */
 int cage_calls(struct error *err);

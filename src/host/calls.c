@@ -1,8 +1,8 @@
 /*
- * The system calls of the front door's worker, as a filter for the kernel.
+ * The seccomp filter of the front door's worker.
  *
- * Refused ones raise SIGSYS, whose handler logs the call and has it fail with EPERM.  The handler
- * can't be replaced: sigaction is not on the list.
+ * Refused system calls raise SIGSYS; the handler logs the call and makes it fail with EPERM.  The
+ * handler cannot be replaced, because sigaction is not on the list.
  */
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@
 
 #define REFUSE SECCOMP_RET_TRAP
 
-/* Allowed whatever the arguments. */
+/* Calls that are allowed with any arguments. */
 static const unsigned calls[] = {
 	/* Connections. */
 	SYS_accept4,
@@ -65,7 +65,7 @@ static const unsigned calls[] = {
 	SYS_mremap,
 	SYS_madvise,
 	SYS_futex,
-	/* Time, chance, and what files and the log are asked for. */
+	/* Time, random numbers, file status and the log. */
 	SYS_clock_gettime,
 	SYS_gettimeofday,
 	SYS_getrandom,
@@ -81,21 +81,21 @@ static const unsigned calls[] = {
 #if CAGE_SANITIZED
 	SYS_sigaltstack,
 #endif
-	/* The end, also by abort(). */
+	/* Exiting, also by abort(). */
 	SYS_rt_sigprocmask,
 	SYS_exit,
 	SYS_exit_group,
 };
 
-/* An argument whose lower half, masked, must be one of two values. */
+/* A condition: the lower 32 bits of an argument, masked, must be one of two values. */
 struct check {
 	unsigned argument;
 	uint32_t mask;
 	uint32_t values[2];
 };
 
-/* Allowed with such arguments.  Other protocols than the usual two would have the kernel load
- * modules for them. */
+/* Calls that are allowed with these arguments only.  Other protocols than TCP and UDP would make
+ * the kernel load modules. */
 static const struct {
 	unsigned call;
 	unsigned count;
@@ -113,7 +113,7 @@ static const struct {
 static void on_refused(arg_unused int signal, siginfo_t *info, void *data)
 {
 	ucontext_t *context = data;
-	char line[] = "the front door's worker may not make the system call 0000\n";
+	char line[] = "the front door's worker was refused the system call 0000\n";
 	char *digit = line + sizeof(line) - 3;
 
 	for (int number = info->si_syscall, i = 0; i < 4; i++, number /= 10)
@@ -138,14 +138,14 @@ static void add_load(struct program *program, size_t offset)
 	add_step(program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-/* If the loaded word is VALUE, skip SKIPPED steps. */
+/* If the loaded word equals VALUE, skip SKIPPED steps. */
 static void add_skip(struct program *program, uint32_t value, uint8_t skipped)
 {
 	add_step(program,
 		 (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, skipped, 0));
 }
 
-/* Unless the loaded word is VALUE, skip SKIPPED steps. */
+/* Unless the loaded word equals VALUE, skip SKIPPED steps. */
 static void add_test(struct program *program, uint32_t value, uint8_t skipped)
 {
 	add_step(program,
@@ -157,10 +157,10 @@ static void add_verdict(struct program *program, uint32_t verdict)
 	add_step(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, verdict));
 }
 
-/* Refuse, unless CHECK holds: five steps. */
+/* Refuse the call unless CHECK holds.  Adds five steps. */
 static void add_check(struct program *program, const struct check *check)
 {
-	/* The words of arguments are in the machine's own order, which is little-endian here. */
+	/* The lower 32 bits come first: both supported processors are little-endian. */
 	add_load(program, offsetof(struct seccomp_data, args) + check->argument * 8);
 	add_step(program, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, check->mask));
 	add_skip(program, check->values[0], 2);
@@ -179,7 +179,7 @@ static void add_checked(struct program *program, unsigned call, const struct che
 
 static void build(struct program *program)
 {
-	/* abort() sends a signal, which is good for ourselves only. */
+	/* abort() sends a signal; only signals to ourselves are allowed. */
 	uint32_t own = (uint32_t)getpid();
 	struct check to_ourselves = { 0, UINT32_MAX, { own, own } };
 
@@ -195,7 +195,7 @@ static void build(struct program *program)
 		add_checked(program, checked_calls[i].call, checked_calls[i].checks,
 			    checked_calls[i].count);
 	add_checked(program, SYS_tgkill, &to_ourselves, 1);
-	/* Also what has the bit of another numbering (x32). */
+	/* This also refuses calls of the x32 ABI, whose numbers have an extra bit. */
 	add_verdict(program, REFUSE);
 }
 
@@ -209,7 +209,7 @@ int cage_calls(struct error *err)
 	filter.len = program.count;
 	if (sigaction(SIGSYS, &action, NULL) < 0 ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0)
-		return error_sys(err, "cannot have system calls filtered");
+		return error_sys(err, "cannot filter system calls");
 	return 0;
 }
 
@@ -217,7 +217,7 @@ int cage_calls(struct error *err)
 
 int cage_calls(struct error *err)
 {
-	return error_set(err, -ENOSYS, "there is no list of system calls for this machine");
+	return error_set(err, -ENOSYS, "there is no list of system calls for this processor");
 }
 
 #endif

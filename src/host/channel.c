@@ -1,4 +1,4 @@
-/* Messages between the keeper and its worker. */
+/* Messages between the front door's keeper and its worker. */
 
 #include "host/channel.h"
 
@@ -41,7 +41,7 @@ int channel_send(int fd, const char *text, int passed, struct error *err)
 	memcpy(CMSG_DATA(header), &passed, sizeof(passed));
 	while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
-			return error_sys(err, "cannot tell the front door's worker");
+			return error_sys(err, "cannot send to the front door's worker");
 	return 0;
 }
 

@@ -1,10 +1,10 @@
 /*
- * The filter of system calls, and the bounding set of capabilities.
+ * The seccomp filter and the capability bounding set of a node.
  *
- * How the filter works: it is a list of numbers for each way of calling the kernel that the
- * processor has, 64 and 32 bits, with an errno for each number; all else is allowed.  Its length
- * costs nothing: the kernel runs it once for every number and remembers which are always allowed,
- * so only ioctl() and socket() are looked at again.  Pods' own filters come on top.
+ * The filter lists system call numbers for both ABIs of the processor, 64-bit and 32-bit, with an
+ * errno for each; all other calls are allowed.  Its length costs nothing at run time: the kernel
+ * evaluates it once for every number and remembers which calls are always allowed, so only ioctl()
+ * and socket() are checked again.  Filters of pods apply in addition.
  */
 
 #include "host/confine.h"
@@ -40,11 +40,11 @@ static const unsigned abis[ABI_COUNT] = { AUDIT_ARCH_X86_64, AUDIT_ARCH_I386 };
 	}
 static const unsigned abis[ABI_COUNT] = { AUDIT_ARCH_AARCH64, AUDIT_ARCH_ARM };
 #else
-#error "name the system calls of this processor"
+#error "add the system call numbers of this processor"
 #endif
 
-/* Numbers from here on are a third ABI of x86, x32, which next to no kernel has; all bits set is
- * a call that a debugger has cancelled. */
+/* Numbers from X32_FIRST on belong to x32, a third ABI of x86 that hardly any kernel supports.
+ * CANCELLED is a call that a debugger has cancelled. */
 #define X32_FIRST 0x40000000u
 #define CANCELLED 0xffffffffu
 
@@ -52,14 +52,14 @@ static const struct {
 	int number[ABI_COUNT];
 	int answer; /* errno */
 } rules[] = {
-	/* Another kernel, or more of this one. */
+	/* Loading code into the kernel. */
 	{ CALL(246, 283, 104, 347), EPERM },  /* kexec_load */
 	{ CALL(320, NONE, 294, 401), EPERM }, /* kexec_file_load */
 	{ CALL(175, 128, 105, 128), EPERM },  /* init_module */
 	{ CALL(313, 350, 273, 379), EPERM },  /* finit_module */
 	{ CALL(176, 129, 106, 129), EPERM },  /* delete_module */
 	{ CALL(321, 357, 280, 386), EPERM },  /* bpf */
-	/* The whole host's: swap, accounting, the clock, ports, the kernel's log. */
+	/* Resources of the whole host: swap, accounting, clock, I/O ports, the kernel's log. */
 	{ CALL(167, 87, 224, 87), EPERM },     /* swapon */
 	{ CALL(168, 115, 225, 115), EPERM },   /* swapoff */
 	{ CALL(163, 51, 89, 51), EPERM },      /* acct */
@@ -70,42 +70,42 @@ static const struct {
 	{ CALL(172, 110, NONE, NONE), EPERM }, /* iopl */
 	{ CALL(173, 101, NONE, NONE), EPERM }, /* ioperm */
 	{ CALL(103, 103, 116, 103), EPERM },   /* syslog */
-	/* A file by its number, whatever directories are above it. */
+	/* Opening files by handle, bypassing directories. */
 	{ CALL(304, 342, 265, 371), EPERM }, /* open_by_handle_at */
-	/* Large and new code, where most attacks on kernels begin; container engines refuse it,
-	   too. */
+	/* Large and complex code, a frequent target of attacks;
+	 * container engines refuse it, too. */
 	{ CALL(298, 336, 241, 364), EPERM }, /* perf_event_open */
 	{ CALL(323, 374, 282, 388), EPERM }, /* userfaultfd */
 	{ CALL(425, 425, 425, 425), EPERM }, /* io_uring_setup */
 	{ CALL(426, 426, 426, 426), EPERM }, /* io_uring_enter */
 	{ CALL(427, 427, 427, 427), EPERM }, /* io_uring_register */
-	/* Kernels can be built without keys: programs go on then, runc among them. */
+	/* ENOSYS as on a kernel built without keyrings, which programs such as runc tolerate. */
 	{ CALL(248, 286, 217, 309), ENOSYS }, /* add_key */
 	{ CALL(249, 287, 218, 310), ENOSYS }, /* request_key */
 	{ CALL(250, 288, 219, 311), ENOSYS }, /* keyctl */
-	/* For programs of the last century. */
+	/* Obsolete calls. */
 	{ CALL(212, 253, 18, 249), ENOSYS },     /* lookup_dcookie */
 	{ CALL(134, 86, NONE, 86), ENOSYS },     /* uselib */
 	{ CALL(NONE, 166, NONE, NONE), ENOSYS }, /* vm86 */
 	{ CALL(NONE, 113, NONE, NONE), ENOSYS }, /* vm86old */
 };
 
-/* Typing into a terminal that others read, and driving the console. */
+/* Refused ioctls: injecting input into a terminal, and controlling the console. */
 static const int ioctl_numbers[] = CALL(16, 54, 29, 54);
 static const unsigned ioctls[] = { TIOCSTI, TIOCLINUX };
 
-/* Other families are code that is seldom used, or a way to what the host itself runs in (vsock). */
+/* Allowed address families.  The others are rarely used code, or reach the hypervisor (vsock). */
 static const int socket_numbers[] = CALL(41, 359, 198, 281);
 static const unsigned families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET };
 
-/* How old programs call socket(), with the family where a filter can't look; 1 stands for it. */
+/* Old programs call socket() through socketcall(1, ...), whose family a filter cannot see. */
 static const int socketcall_numbers[] = CALL(NONE, 102, NONE, NONE);
 static const unsigned socketcalls[] = { 1 };
 
 /*
- * Capabilities that are of no use in a user namespace.  CAP_SYS_MODULE, CAP_SYS_TIME and CAP_SYSLOG
- * are neither, but pods name them, and runc starts no container that it can't give what it names;
- * the calls behind them are refused above.
+ * Capabilities that have no effect in a user namespace.  CAP_SYS_MODULE, CAP_SYS_TIME and
+ * CAP_SYSLOG have none either, but pods request them, and runc does not start a container whose
+ * capabilities are missing; their system calls are refused above.
  */
 static const int useless[] = {
 	CAP_SYS_RAWIO,     CAP_SYS_PACCT,     CAP_WAKE_ALARM,   CAP_MAC_ADMIN,
@@ -132,21 +132,21 @@ static void emit_load(struct filter *filter, size_t offset)
 	emit(filter, BPF_LD | BPF_W | BPF_ABS, (unsigned)offset, 0, 0);
 }
 
-/* 0: allow the call. */
+/* Return the errno CODE from the call, or allow it if CODE is 0. */
 static void emit_answer(struct filter *filter, int code)
 {
 	emit(filter, BPF_RET | BPF_K, code ? SECCOMP_RET_ERRNO | (unsigned)code : SECCOMP_RET_ALLOW,
 	     0, 0);
 }
 
-/* Skip so many instructions unless what was loaded is VALUE. */
+/* Unless the loaded word equals VALUE, skip SKIPPED instructions. */
 static void emit_unless(struct filter *filter, unsigned value, size_t skipped)
 {
 	emit(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 0, (unsigned)skipped);
 }
 
-/* The call with this NUMBER gets the answer LISTED if its argument INDEX is one of VALUES, else
- * OTHERS.  The kernel reads an int, the lower half of what is passed. */
+/* Answer the call NUMBER with LISTED if its argument INDEX is one of VALUES, else with OTHERS. Only
+ * the lower 32 bits are compared, because the kernel reads an int. */
 static void emit_argument(struct filter *filter, int number, size_t index, const unsigned *values,
 			  size_t count, int listed, int others)
 {
@@ -161,7 +161,7 @@ static void emit_argument(struct filter *filter, int number, size_t index, const
 	emit_answer(filter, others);
 }
 
-/* All for ABI; the ABI itself has been loaded. */
+/* Emit all rules for ABI.  The loaded word is the architecture. */
 static void emit_abi(struct filter *filter, enum abi abi)
 {
 	unsigned short begin = filter->len;
@@ -203,7 +203,7 @@ int confine(struct error *err)
 	struct sock_filter code[CONFINE_FILTER_MAX];
 	struct sock_fprog program = { .filter = code, .len = confine_filter(code) };
 
-	/* An older kernel does not know all of them. */
+	/* EINVAL: an older kernel does not know the capability. */
 	for (size_t i = 0; i < ARRAY_SIZE(useless); i++)
 		if (prctl(PR_CAPBSET_DROP, useless[i], 0, 0, 0) < 0 && errno != EINVAL)
 			return error_sys(err, "cannot limit the node's capabilities");

@@ -1,9 +1,9 @@
 /*
- * What the programs of a node may not ask of the kernel.
+ * Restrictions on system calls and capabilities of a node's programs.
  *
- * A node's root is no root of the host, so the kernel refuses most of this by itself.  The filter
- * and the smaller bounding set stand behind that: a node can't reach code of the kernel that it
- * needs for nothing, however that code checks who calls it.
+ * A node's root is not root on the host, so the kernel already refuses most of these calls.  The
+ * filter and the smaller bounding set are a second line of defence: a node cannot reach kernel code
+ * that it does not need, even if that code checks permissions incorrectly.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 #include "base/error.h"
 
 /*
- * For the calling process, as root of a node's user namespace, and all that it will run: take
- * capabilities out of the bounding set, and install the filter.  There is no way back.
+ * Remove capabilities from the bounding set and install the filter, for the calling process, which
+ * is root in a node's user namespace, and all its children.  This cannot be undone.
  */
 int confine(struct error *err);
 
-/* At most so many instructions are in the filter. */
+/* The most instructions in the filter. */
 #define CONFINE_FILTER_MAX 200
 
-/* The filter as confine() installs it; returns its length.  For tests. */
+/* Write the filter that confine() installs to RET and return its length; for tests. */
 unsigned short confine_filter(struct sock_filter ret[CONFINE_FILTER_MAX]);

@@ -1,8 +1,8 @@
 /*
- * The kernel's table of connections, over nfnetlink.
+ * The kernel's connection tracking table, over nfnetlink.
  *
- * All connections are listed first and those that match are removed then, each by its original
- * tuple and zone: a listing must not be changed while it is read.
+ * All connections are listed first; then those that match are removed, each by its original tuple
+ * and zone.  The table must not be changed while it is being listed.
  */
 
 #include "host/conntrack.h"
@@ -19,7 +19,7 @@
 
 #define BUFFER_BYTES 32768
 
-/* What names a connection in a request to remove it: copies of attributes. */
+/* Copies of the attributes that identify a connection in a request to remove it. */
 struct victim {
 	struct nlattr *tuple;
 	struct nlattr *zone; /* NULL for the default zone */
@@ -68,20 +68,22 @@ static bool is_wanted(const struct search *search, const struct nlattr *address)
 	return false;
 }
 
-/* Whether TUPLE has an address that is looked for. */
+/* Whether TUPLE has an address in one of the subnets. */
 static bool tuple_matches(const struct search *search, const struct nlattr *tuple)
 {
 	struct nlattr *part;
 	struct nlattr *address;
 
-	mnl_attr_for_each_nested(part, tuple)
-	{
+	mnl_attr_for_each_nested(part, tuple) {
 		if (mnl_attr_get_type(part) != CTA_TUPLE_IP)
 			continue;
-		mnl_attr_for_each_nested(address,
-					 part) if ((mnl_attr_get_type(address) == CTA_IP_V4_SRC ||
-						    mnl_attr_get_type(address) == CTA_IP_V4_DST) &&
-						   is_wanted(search, address)) return true;
+		mnl_attr_for_each_nested(address, part) {
+			unsigned type = mnl_attr_get_type(address);
+
+			if ((type == CTA_IP_V4_SRC || type == CTA_IP_V4_DST) &&
+			    is_wanted(search, address))
+				return true;
+		}
 	}
 	return false;
 }
@@ -94,8 +96,7 @@ static int note_connection(const struct nlmsghdr *message, void *data)
 	struct nlattr *attr;
 	bool matches = false;
 
-	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg))
-	{
+	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
 		unsigned type = mnl_attr_get_type(attr);
 
 		if (type == CTA_TUPLE_ORIG)
@@ -130,7 +131,8 @@ static struct nlmsghdr *begin_request(void *buffer, unsigned type, uint16_t flag
 	return request;
 }
 
-/* Send REQUEST and tell SEARCH (may be NULL) of the answers; 0 or a negative errno. */
+/* Send REQUEST and add matching connections in the answers to SEARCH (may be NULL); 0 or a negative
+ * errno. */
 static int exchange(struct mnl_socket *socket, const struct nlmsghdr *request,
 		    struct search *search)
 {
@@ -177,7 +179,7 @@ static int remove_connection(struct mnl_socket *socket, const struct victim *vic
 		mnl_attr_put(request, CTA_ZONE, mnl_attr_get_payload_len(victim->zone),
 			     mnl_attr_get_payload(victim->zone));
 	r = exchange(socket, request, NULL);
-	/* It has ended meanwhile. */
+	/* The connection may have ended in the meantime. */
 	return r == -ENOENT ? 0 : r;
 }
 

@@ -1,4 +1,4 @@
-/* The kernel's table of connections. */
+/* The kernel's connection tracking table. */
 #pragma once
 
 #include <stddef.h>
@@ -8,6 +8,6 @@
 
 /*
  * Remove all IPv4 connections from or to an address in one of COUNT SUBNETS, before or after
- * translation.  Where the kernel cannot list connections, nothing is removed and that is no error.
+ * translation.  Succeeds without removing any if the kernel cannot list connections.
  */
 int conntrack_forget(const struct subnet *subnets, size_t count, struct error *err);

@@ -1,4 +1,4 @@
-/* Files as disks. */
+/* Disk images on loop devices. */
 
 #include "host/disk.h"
 
@@ -19,17 +19,17 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 
-/* Others may take the device that was free a moment ago. */
+/* How often to try: another process may take the free device first. */
 #define TRIES 32
 
-/* The mounts of processes that were killed go some time after them. */
+/* How long to wait for mounts of killed processes, which disappear some time after them. */
 #define RELEASE_MS      5000
 #define RELEASE_POLL_MS 10
 
 #define BLOCK_BYTES     4096
 #define MOUNTINFO_LIMIT (16 << 20)
 
-/* Whether the device behind FD is the file with STATUS as a disk that can be written to. */
+/* Whether the loop device FD is backed by the file with the status ST and is writable. */
 static bool is_device_of(int fd, const struct stat *st)
 {
 	struct loop_info64 info;
@@ -38,8 +38,8 @@ static bool is_device_of(int fd, const struct stat *st)
 	       info.lo_inode == st->st_ino && !(info.lo_flags & LO_FLAGS_READ_ONLY);
 }
 
-/* The device that the file IMAGE is, and its name; -1 if it is none.  While it is open it stays
- * what it is. */
+/* Open the writable loop device that is backed by the file IMAGE and return its path; -1 if there
+ * is none.  The device keeps its backing file while it is open. */
 static int find_loop_device(const char *image, char **ret_path)
 {
 	cleanup_dir DIR *stream = opendir("/sys/block");
@@ -56,7 +56,7 @@ static int find_loop_device(const char *image, char **ret_path)
 
 		if (!file_exists(bound))
 			continue;
-		/* Not for writing: the close of that would have udev look at it anew. */
+		/* Read-only: udev probes a device again when a writer closes it. */
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0 || !is_device_of(fd, &st))
 			continue;
@@ -81,7 +81,7 @@ static int attach(const char *image, bool read_only, int *ret_fd, char **ret_pat
 	cleanup_fd int file = open(image, (read_only ? O_RDONLY : O_RDWR) | O_CLOEXEC);
 	struct loop_config config = {
 		.block_size = BLOCK_BYTES,
-		/* Past the page cache, which has the files of the file system already. */
+		/* Direct I/O: the page cache already holds the files of the file system. */
 		.info.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO |
 				 (read_only ? LO_FLAGS_READ_ONLY : 0),
 	};
@@ -111,14 +111,15 @@ static int attach(const char *image, bool read_only, int *ret_fd, char **ret_pat
 			return 0;
 		}
 		if (errno != EBUSY)
-			return error_sys(err, "cannot make '%s' the disk '%s'", image, path);
+			return error_sys(err, "cannot attach '%s' to '%s'", image, path);
 	}
-	return error_set(err, -EBUSY, "there is no free loop device for '%s'", image);
+	return error_set(err, -EBUSY, "no free loop device for '%s'", image);
 }
 
 int disk_mount(const char *image, const char *dir, bool read_only, struct error *err)
 {
-	/* What is not there need not be kept; tables that were never used need not be zeroed. */
+	/* discard returns the space of deleted files to the host; noinit_itable skips zeroing
+	 * unused inode tables; noload does not replay the journal. */
 	const char *how = read_only ? "noload" : "discard,noinit_itable,errors=remount-ro";
 	unsigned long flags = MS_NOSUID | MS_NODEV | (read_only ? MS_RDONLY : 0);
 	cleanup_free char *device = NULL;
@@ -138,7 +139,7 @@ bool disk_is_mounted(const char *dir)
 	       st.stx_attributes & STATX_ATTR_MOUNT_ROOT;
 }
 
-/* Write the bytes that the kernel wrote as \040 and the like. */
+/* Decode octal escapes such as \040 in place. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -154,8 +155,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* Where the mount that LINE of mountinfo tells of is, for the caller to free; NULL if it does not
- * tell. */
+/* The mount point in LINE of mountinfo; NULL if the line has none.  The caller frees it. */
 static char *mount_point(const char *line)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
@@ -176,7 +176,7 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, len) == 0 && path[len] == '/';
 }
 
-/* Whether a file below DIR is a disk. */
+/* Whether a file below DIR backs a loop device. */
 static bool is_any_attached(const char *dir)
 {
 	cleanup_dir DIR *stream = opendir("/sys/block");
@@ -193,8 +193,8 @@ static bool is_any_attached(const char *dir)
 	return false;
 }
 
-/* Unmount what is mounted on PATH in DIR.  The names on the way may be somebody else's to
- * change: links are not followed, and so nothing is unmounted outside. */
+/* Unmount PATH in DIR.  Other users may be able to change the directories in between, so links are
+ * not followed and nothing outside of DIR is unmounted. */
 static int unmount_at(const char *dir, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
@@ -226,7 +226,7 @@ int disk_unmount_below(const char *dir, struct error *err)
 	if (r < 0)
 		return r;
 	strlist_split(&lines, text.text, '\n');
-	/* What was mounted last may lie on what was before. */
+	/* In reverse order: later mounts may be on top of earlier ones. */
 	for (size_t i = lines.count; i-- > 0;) {
 		cleanup_free char *path = mount_point(lines.items[i]);
 
@@ -243,7 +243,7 @@ int disk_unmount_below(const char *dir, struct error *err)
 
 int disk_read_size(const char *image, uint64_t *ret_bytes, struct error *err)
 {
-	/* The fields of ext4's superblock that are asked for, by their places in it. */
+	/* Offsets of fields in ext4's superblock. */
 	enum {
 		SUPERBLOCK = 1024,
 		BLOCKS = 4,

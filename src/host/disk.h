@@ -1,25 +1,25 @@
 /*
- * Files as disks: a loop device that shows a file as a disk, and ext4 mounted from it.
+ * Disk images: files with an ext4 file system, mounted through loop devices.
  *
- * The kernel frees a device by itself when nobody has it mounted or open any more, however that
- * comes about: nothing of it is left by who was killed.
+ * The kernel detaches a loop device when it is no longer mounted or open, so a process that is
+ * killed leaves none behind.
  */
 #pragma once
 
 #include "base/error.h"
 
-/* Whether the file IMAGE is a disk just now, in whichever mount namespace. */
+/* Whether the file IMAGE is attached to a writable loop device, in any mount namespace. */
 bool disk_is_attached(const char *image);
 
-/* Mount the file IMAGE, which is a disk by then, on DIR.  One that is a disk already stays the
- * same one; READ_ONLY, it becomes another, of which not even the journal is read. */
+/* Mount the file IMAGE on DIR.  Uses the loop device it is attached to, if any.  If READ_ONLY, uses
+ * another loop device and does not replay the journal. */
 int disk_mount(const char *image, const char *dir, bool read_only, struct error *err);
 
-/* Whether something is mounted on DIR, here. */
+/* Whether DIR is a mount point in this mount namespace. */
 bool disk_is_mounted(const char *dir);
 
-/* Unmount all that is mounted below DIR, and wait some seconds until no file there is a disk any
- * more; what is in use for longer is gone when it no longer is. */
+/* Unmount everything below DIR and wait some seconds until no file there is attached to a loop
+ * device.  A device that is in use for longer is detached later, when it is released. */
 int disk_unmount_below(const char *dir, struct error *err);
 
 /* The size of the ext4 file system in the file IMAGE. */

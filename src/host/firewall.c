@@ -14,7 +14,7 @@
 
 DEFINE_CLEANUP(struct nft_ctx *, nft_ctx_free)
 
-/* What may stand in a command without being taken for anything but a name. */
+/* Accept only names that nft cannot parse as anything else. */
 static int check_name(const char *name, struct error *err)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -30,24 +30,24 @@ static int check_name(const char *name, struct error *err)
 	return 0;
 }
 
-/* A context whose words come to us instead of the terminal. */
+/* Make a context that keeps messages and output in buffers instead of printing them. */
 static int open_context(struct nft_ctx **ret_context, struct error *err)
 {
 	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
 	cleanup_fd int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
 
-	/* The library would end the program if it could not have such a socket. */
+	/* The library exits if it cannot open such a socket. */
 	if (fd < 0)
 		return error_reason(err, error_sys(err, "this kernel has no nftables"),
 				    &reason_host_unsupported);
 	context = nft_ctx_new(NFT_CTX_DEFAULT);
 	if (!context || nft_ctx_buffer_error(context) != 0 || nft_ctx_buffer_output(context) != 0)
-		return error_because(err, &reason_network, -ENOMEM, "cannot begin with nftables");
+		return error_because(err, &reason_network, -ENOMEM, "cannot initialize nftables");
 	*ret_context = take_ptr(context);
 	return 0;
 }
 
-/* The first line of what nft has to say, without where and with what force it says it. */
+/* The first line of nft's error message TEXT, without position and severity. */
 static char *first_words(const char *text)
 {
 	const char *error = text ? strstr(text, "Error: ") : NULL;
@@ -55,11 +55,11 @@ static char *first_words(const char *text)
 	if (error)
 		text = error + strlen("Error: ");
 	if (!text || !*text)
-		return xstrdup("nftables does not say why");
+		return xstrdup("no reason given");
 	return xstrndup(text, strcspn(text, "\n"));
 }
 
-/* Run COMMANDS as one transaction in order to do WHAT with the table NAME. */
+/* Run COMMANDS as one transaction; errors say "cannot WHAT nftables table NAME". */
 static int run(const char *commands, const char *what, const char *name, struct error *err)
 {
 	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
@@ -84,7 +84,7 @@ int firewall_replace_table(const char *name, const char *rules, struct error *er
 	r = check_name(name, err);
 	if (r < 0)
 		return r;
-	/* The first line is there for the second to have something to delete. */
+	/* The first command ensures that the second one does not fail. */
 	commands = xasprintf("add table inet %s\n"
 			     "delete table inet %s\n"
 			     "add table inet %s {\n%s\n}\n",
@@ -145,7 +145,7 @@ int firewall_watch(int *ret_fd, struct error *err)
 				   NETLINK_NETFILTER);
 
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return error_sys(err, "cannot hear of changes to this host's nftables");
+		return error_sys(err, "cannot watch this host's nftables");
 	*ret_fd = take_fd(fd);
 	return 0;
 }
@@ -154,7 +154,7 @@ void firewall_pass_over(int fd)
 {
 	char word;
 
-	/* It is told once that there was more than it has room for. */
+	/* ENOBUFS is reported once if events were lost. */
 	while (recv(fd, &word, sizeof(word), 0) >= 0 || errno == ENOBUFS)
 		;
 }

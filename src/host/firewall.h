@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 
-/* Make the table `inet NAME` hold just RULES (nft syntax, what stands between its braces), in one
- * transaction. */
+/* Replace the contents of the table `inet NAME` with RULES, in one transaction.  RULES is the part
+ * between the table's braces, in nft syntax. */
 int firewall_replace_table(const char *name, const char *rules, struct error *err);
 
 /* Delete the table `inet NAME`; succeeds if there is none. */
@@ -13,11 +13,11 @@ int firewall_delete_table(const char *name, struct error *err);
 /* Whether there is a table `inet NAME`. */
 bool firewall_has_table(const char *name);
 
-/* A descriptor that can be read whenever something of this host's nftables was changed. */
+/* Open a descriptor that becomes readable whenever this host's nftables change. */
 int firewall_watch(int *ret_fd, struct error *err);
 
-/* Read all that FD, from firewall_watch(), has to tell. */
+/* Discard all pending events of FD, from firewall_watch(). */
 void firewall_pass_over(int fd);
 
-/* What `nft list chains` prints, for the caller to free. */
+/* The output of `nft list chains`; the caller frees it. */
 int firewall_list_chains(char **ret_text, struct error *err);

@@ -1,4 +1,4 @@
-/* Forwarding of IPv4 packets on this host, for as long as a cluster needs it. */
+/* IPv4 forwarding on this host while clusters need it. */
 
 #include "host/forwarding.h"
 
@@ -17,7 +17,7 @@
 
 #define SETTINGS "/proc/sys/net/ipv4/conf"
 
-/* Only root enters it: whoever can open a directory can hold a lock on it. */
+/* Accessible to root only: anybody who can open a directory can lock it. */
 #define RECORDS "/run/manykube-forwarding"
 
 #define RECORD_LIMIT (1 << 20)
@@ -26,8 +26,8 @@
 struct record {
 	char *path;
 	struct strlist bridges;
-	struct strlist links; /* forward because of us, "default" included */
-	struct strlist own;   /* were there before and are left alone; always has "lo" */
+	struct strlist links; /* those that forward because of us, including "default" */
+	struct strlist own;   /* those that are left alone; always has "lo" */
 };
 
 static void release_record(struct record *record)
@@ -38,7 +38,7 @@ static void release_record(struct record *record)
 	strlist_release(&record->own);
 }
 
-/* Each network namespace has settings, and so a record, of its own. */
+/* Read the record of this network namespace; each has its own settings. */
 static int read_record(struct record *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -81,7 +81,7 @@ static int write_record(const struct record *record, struct error *err)
 	return file_put(record->path, text.text, text.len, 0600, err);
 }
 
-/* One command at a time changes the record and what it records. */
+/* Lock the records, so that one process at a time changes them and the settings. */
 static int lock_records(int *ret_fd, struct error *err)
 {
 	cleanup_fd int fd = -1;
@@ -98,7 +98,7 @@ static int lock_records(int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* LINK may be "all", which is net.ipv4.ip_forward, and "default", for links to come. */
+/* LINK may also be "all", which is net.ipv4.ip_forward, or "default", for future links. */
 static bool forwards(const char *link)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -107,7 +107,7 @@ static bool forwards(const char *link)
 	return file_read(path, 16, &text, NULL) == 0 && text.len > 0 && *text.text != '0';
 }
 
-/* A link that is gone by now has nothing to be set. */
+/* Set forwarding of LINK; succeeds if LINK no longer exists. */
 static int set_forwarding(const char *link, const char *value, struct error *err)
 {
 	cleanup_free char *path = xasprintf(SETTINGS "/%s/forwarding", link);
@@ -117,7 +117,8 @@ static int set_forwarding(const char *link, const char *value, struct error *err
 	return file_poke(path, value, err);
 }
 
-/* Sort LINK, which may be "default", into RECORD.  LATE links come up with what "default" says. */
+/* Add LINK, which may be "default", to one of the lists of RECORD.  LATE: LINK appeared after
+ * "default" was turned on and inherited that. */
 static void sort_link(struct record *record, const char *link, bool late)
 {
 	bool by_itself = strcmp(link, "lo") == 0 || (!late && forwards(link));
@@ -127,7 +128,7 @@ static void sort_link(struct record *record, const char *link, bool late)
 	strlist_add(by_itself ? &record->own : &record->links, link);
 }
 
-/* Sort all links there are, and "default", into RECORD: those that it does not know yet forward
+/* Add all links and "default" to RECORD.  Links that are not recorded yet count as forwarding
  * because of us if "default" does. */
 static int sort_links(struct record *record, struct error *err)
 {
@@ -145,7 +146,7 @@ static int sort_links(struct record *record, struct error *err)
 	return 0;
 }
 
-/* Record what BRIDGE needs; then turn it on if TURN_ON. */
+/* Record that BRIDGE needs forwarding; if TURN_ON, also turn it on. */
 static int record_bridge(const char *bridge, bool turn_on, struct error *err)
 {
 	cleanup_with(release_record) struct record record = { NULL };
@@ -180,7 +181,7 @@ int forwarding_begin(const char *bridge, struct error *err)
 	return r < 0 || forwards("all") ? r : record_bridge(bridge, true, err);
 }
 
-/* Remove from RECORD the BRIDGE, and those of clusters whose end nobody recorded. */
+/* Remove BRIDGE from RECORD, and all bridges that no longer exist. */
 static void remove_bridges(struct record *record, const char *bridge)
 {
 	cleanup_with(strlist_release) struct strlist left = STRLIST_INIT;
@@ -213,7 +214,7 @@ int forwarding_end(const char *bridge, struct error *err)
 	remove_bridges(&record, bridge);
 	if (record.bridges.count > 0)
 		return write_record(&record, err);
-	/* Who set ip_forward has turned all links on, too, and wants that. */
+	/* If ip_forward was set in the meantime, somebody wants all links to forward. */
 	if (!forwards("all"))
 		strlist_for_each(link, &record.links)
 			if (r == 0)

@@ -1,8 +1,8 @@
 /*
- * The lists of links, addresses and routes.
+ * Lists of links, addresses and routes.
  *
- * A list is collected whole before anybody is told of it: whoever is told may use the
- * same socket, and never sees one that was changed half-way.
+ * A list is complete before callbacks are called, so they may use the same socket and never see a
+ * list that changed while it was read.
  */
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 #include "host/link.h"
 #include "host/netlink.h"
 
-/* How often a dump is begun anew when what it lists was changed meanwhile. */
+/* How often a dump is repeated when the kernel reports changes during it. */
 #define DUMP_TRIES 20
 
 struct network {
@@ -66,7 +66,7 @@ static int read_address_attr(const struct nlattr *attr, void *data)
 {
 	uint32_t *address = data;
 
-	/* For a point-to-point link this is the other end, which is where the network is. */
+	/* For a point-to-point link this is the peer's address, which determines the network. */
 	if (mnl_attr_get_type(attr) == IFA_ADDRESS && mnl_attr_validate(attr, MNL_TYPE_U32) >= 0)
 		*address = mnl_attr_get_u32(attr);
 	return MNL_CB_OK;
@@ -123,7 +123,7 @@ static void add_route(const struct nlmsghdr *message, void *data)
 	    mnl_nlmsg_get_payload_len(message) < sizeof(*header) || header->rtm_family != AF_INET ||
 	    header->rtm_dst_len > 32)
 		return;
-	/* VPNs write the default route as two halves, 0.0.0.0/1 and 128.0.0.0/1. */
+	/* Default routes: VPNs use two halves, 0.0.0.0/1 and 128.0.0.0/1. */
 	if (header->rtm_dst_len <= 1 || (header->rtm_flags & RTM_F_CLONED))
 		return;
 	if (header->rtm_type == RTN_LOCAL || header->rtm_type == RTN_BROADCAST ||
@@ -135,13 +135,13 @@ static void add_route(const struct nlmsghdr *message, void *data)
 		add_network(data, route.destination, header->rtm_dst_len, route.index);
 }
 
-/* Where a list begins anew. */
+/* The lengths of the lists before a dump, to which they are reset when it is repeated. */
 struct mark {
 	size_t link_count;
 	size_t network_count;
 };
 
-/* Add to LISTING what a dump of TYPE gives to FN. */
+/* Dump objects of TYPE and add them to LISTING with FN. */
 static int dump(struct link_socket *socket, uint16_t type, netlink_answer_fn fn,
 		struct listing *listing)
 {
@@ -149,7 +149,7 @@ static int dump(struct link_socket *socket, uint16_t type, netlink_answer_fn fn,
 	int r = -EINTR;
 
 	for (int tries = 0; r == -EINTR && tries < DUMP_TRIES; tries++) {
-		/* The three kinds of request begin with the family, and differ in length. */
+		/* All three request headers begin with the family; their lengths differ. */
 		struct rtgenmsg *header = netlink_begin(
 			socket, type, NLM_F_DUMP,
 			type == RTM_GETROUTE ? sizeof(struct rtmsg) : sizeof(struct ifinfomsg));

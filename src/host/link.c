@@ -1,4 +1,4 @@
-/* Links, addresses and routes of this host and of nodes' network namespaces, by netlink. */
+/* Links, addresses and routes of this host and of nodes' network namespaces, over netlink. */
 
 #include "host/link.h"
 
@@ -14,11 +14,11 @@
 #include "base/log.h"
 #include "host/netlink.h"
 
-/* The kernel would refuse such a name too, but not before we had overrun our buffer. */
+/* The kernel would also refuse such names, but only after they had overrun our buffers. */
 static int check_name(const char *name, struct error *err)
 {
 	if (!*name)
-		return error_because(err, &reason_network, -EINVAL, "a link has no name");
+		return error_because(err, &reason_network, -EINVAL, "the name of a link is empty");
 	if (strlen(name) >= IFNAMSIZ)
 		return error_because(err, &reason_network, -ENAMETOOLONG,
 				     "link name '%s' is longer than %d characters", name,
@@ -81,14 +81,14 @@ void link_disable_ipv6(const char *name)
 	}
 }
 
-/* A bridge without an address of its own takes its ports' lowest, and changes it with them. */
+/* Without a fixed address, a bridge uses the lowest one of its ports, which changes with them. */
 static void put_random_address(struct nlmsghdr *request)
 {
 	uint8_t address[6];
 
 	if (getrandom(address, sizeof(address), 0) != sizeof(address))
 		return;
-	address[0] = (address[0] & 0xfc) | 0x02; /* one machine's, locally given */
+	address[0] = (address[0] & 0xfc) | 0x02; /* unicast, locally administered */
 	mnl_attr_put(request, IFLA_ADDRESS, sizeof(address), address);
 }
 
@@ -119,11 +119,11 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
 		if (r < 0)
 			return r;
 		if (!link.is_bridge)
-			return error_because(
-				err, &reason_network, -EEXIST,
-				"cannot add bridge '%s': there is another link of that name", name);
+			return error_because(err, &reason_network, -EEXIST,
+					     "cannot add bridge '%s': a link of that name exists",
+					     name);
 	}
-	/* Before it is up: an interface that comes up asks for routers. */
+	/* Must come first: an interface that comes up sends router solicitations. */
 	link_disable_ipv6(name);
 	return link_up(socket, name, err);
 }
@@ -137,7 +137,7 @@ bool link_is_bridge(const char *name)
 	       link.is_bridge;
 }
 
-/* Say what the other end of a veth pair is: PEER in NETNS_FD. */
+/* Add the attributes of the other end of a veth pair: PEER in NETNS_FD. */
 static void put_peer(struct nlmsghdr *request, const char *peer, int netns_fd)
 {
 	struct nlattr *linkinfo;
@@ -268,7 +268,7 @@ static struct rtmsg *begin_route(struct link_socket *socket, uint16_t type, uint
 	return route;
 }
 
-/* Make words of the failure CODE to do WHAT with a route. */
+/* Set ERR to "cannot WHAT the route ..." with the reason for CODE, and return CODE. */
 static int route_failed(struct link_socket *socket, int code, const char *what,
 			struct in_addr destination, unsigned prefix, struct in_addr gateway,
 			struct error *err)
@@ -304,7 +304,7 @@ int link_delete_route(struct link_socket *socket, struct in_addr destination, un
 	struct rtmsg *route = begin_route(socket, RTM_DELROUTE, 0, destination, prefix, gateway);
 	int r;
 
-	route->rtm_scope = RT_SCOPE_NOWHERE; /* means: of whatever scope */
+	route->rtm_scope = RT_SCOPE_NOWHERE; /* matches any scope */
 	r = netlink_exchange(socket, NULL, NULL);
 	if (r < 0 && r != -ESRCH)
 		return route_failed(socket, r, "delete", destination, prefix, gateway, err);

@@ -1,9 +1,8 @@
 /*
- * Links, addresses and routes of this host and of nodes' network namespaces, by netlink.
+ * Links, addresses and routes of this host and of nodes' network namespaces, over netlink.
  *
- * A struct link_socket belongs to the network namespace that was current when it was
- * opened, or to the one given.  Everything may be repeated: adding what is there and
- * removing what is missing succeed.
+ * A struct link_socket belongs to the network namespace in which it was opened.  All calls may be
+ * repeated: adding something that exists and removing something that is missing succeed.
  */
 #pragma once
 
@@ -17,11 +16,11 @@ struct link_socket;
 
 int link_open(struct link_socket **ret_socket, struct error *err);
 
-/* Open a socket in the network namespace NETNS_FD, leaving the caller in its own. */
+/* Open a socket in the network namespace NETNS_FD; the caller stays in its own. */
 int link_open_in(int netns_fd, struct link_socket **ret_socket, struct error *err);
 
-/* Whether a program in that namespace can connect to PORT of ADDRESS: 0, also if it is sent away
- * then, -ETIMEDOUT, -ECONNREFUSED and what else the kernel says. */
+/* Try to connect to PORT of ADDRESS from the network namespace NETNS_FD.  Returns 0, also if the
+ * connection is reset after that, -ETIMEDOUT, -ECONNREFUSED or another errno of connect(). */
 int link_try_in(int netns_fd, struct in_addr address, unsigned port, int timeout_ms,
 		struct error *err);
 void link_close(struct link_socket *socket);
@@ -31,13 +30,13 @@ DEFINE_CLEANUP(struct link_socket *, link_close)
 int link_index(struct link_socket *socket, const char *name, struct error *err);
 
 /*
- * Have the link NAME of the caller's network namespace ignore IPv6, router advertisements included.
- * A kernel without IPv6 does so by itself; a /proc/sys that can't be written to is warned of.
+ * Turn off IPv6, including router advertisements, on the link NAME in the caller's network
+ * namespace.  Does nothing on a kernel without IPv6.  Warns if /proc/sys cannot be written.
  */
 void link_disable_ipv6(const char *name);
 
-/* Add the bridge NAME, without IPv6, and bring it up; succeeds if there is such a bridge; -EEXIST
- * if NAME is another kind of link. */
+/* Add the bridge NAME, without IPv6, and bring it up.  Succeeds if the bridge exists; -EEXIST if
+ * NAME is another kind of link. */
 int link_add_bridge(struct link_socket *socket, const char *name, struct error *err);
 
 /*
@@ -47,8 +46,7 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
 int link_add_veth(struct link_socket *socket, const char *name, const char *bridge,
 		  const char *peer, int netns_fd, struct error *err);
 
-/* Is the link NAME of the caller's network namespace a bridge?  False also if that can't be told.
- */
+/* Whether the link NAME in the caller's network namespace is a bridge; false if unknown. */
 bool link_is_bridge(const char *name);
 
 /* Delete the link NAME; succeeds if there is none. */
@@ -56,11 +54,11 @@ int link_delete(struct link_socket *socket, const char *name, struct error *err)
 
 int link_up(struct link_socket *socket, const char *name, struct error *err);
 
-/* Give link NAME the address ADDRESS/PREFIX (network byte order); succeeds if it has it. */
+/* Add the address ADDRESS/PREFIX to the link NAME; succeeds if the link has it. */
 int link_add_address(struct link_socket *socket, const char *name, struct in_addr address,
 		     unsigned prefix, struct error *err);
 
-/* Route DESTINATION/PREFIX (0.0.0.0/0: the default) via GATEWAY, replacing such a route. */
+/* Route DESTINATION/PREFIX (0.0.0.0/0: the default) via GATEWAY, replacing an existing route. */
 int link_replace_route(struct link_socket *socket, struct in_addr destination, unsigned prefix,
 		       struct in_addr gateway, struct error *err);
 
@@ -69,9 +67,9 @@ int link_delete_route(struct link_socket *socket, struct in_addr destination, un
 		      struct in_addr gateway, struct error *err);
 
 /*
- * Call FN for every IPv4 network that a link has or a route of any table leads to, the default
- * route left out; the same network may come several times.  LINK is "" for a route over several
- * links.  A negative result of FN ends the walk and is returned, without words in ERR.
+ * Call FN for every IPv4 network of a link and of a route in any table, except default routes.  The
+ * same network may occur several times.  LINK is "" for a route over several links.  A negative
+ * result of FN ends the walk and is returned; ERR is not set.
  */
 typedef int (*link_network_fn)(struct in_addr network, unsigned prefix, const char *link,
 			       void *data);
@@ -82,8 +80,8 @@ int link_each_network(struct link_socket *socket, link_network_fn fn, void *data
 typedef int (*link_name_fn)(const char *name, void *data);
 int link_each(struct link_socket *socket, link_name_fn fn, void *data, struct error *err);
 
-/* Whether NAME is that of a cluster's bridge or of a port of one: mkXXXXXXXX[.N]. */
+/* Whether NAME is the name of a cluster's bridge or of one of its ports: mkXXXXXXXX[.N]. */
 bool link_is_of_cluster(const char *name);
 
-/* Whether this host has a link of a cluster, of whichever user or home. */
+/* Whether this host has a link of any cluster, of any user and home. */
 bool link_any_of_cluster(void);

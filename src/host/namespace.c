@@ -1,4 +1,4 @@
-/* Namespaces: made, mapped, entered. */
+/* Making, mapping and entering namespaces. */
 
 #include "host/namespace.h"
 
@@ -34,7 +34,7 @@
 	"PATH=/opt/manykube/bin:/opt/cni/bin:/usr/local/sbin:/usr/local/bin:" \
 	"/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* How long work in a node may take. */
+/* How long namespace_call() waits. */
 #define CALL_MS 10000
 
 static int write_map(pid_t pid, const char *file, const char *map, struct error *err)
@@ -73,13 +73,14 @@ int namespace_new_mapped_user(uid_t uid_base, const char *uid_map, const char *g
 	}
 	if (pid == 0) {
 		/*
-		 * The namespace counts against whoever makes it: as the node's own uid,
-		 * so that limits per user (inotify) are per node.
+		 * The namespace counts against the limits of the uid that makes it.  Making it as
+		 * the node's own uid gives each node its own per-user limits (inotify).
 		 */
 		if (setresgid(-1, uid_base, -1) < 0 || setresuid(-1, uid_base, -1) < 0 ||
 		    unshare(CLONE_NEWUSER) < 0)
 			_exit(errno);
-		/* Changing ids clears it, so it comes only now; and never outlive who made us. */
+		/* Set after the change of ids, which clears it.  If the parent ended before that,
+		 * exit. */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != maker)
 			_exit(ESRCH);
@@ -114,7 +115,7 @@ int namespace_new_mapped_user(uid_t uid_base, const char *uid_map, const char *g
 	return r;
 }
 
-/* Map PATH below the directory DIR, or with "" DIR itself; errors call it SHOWN. */
+/* Map PATH in the directory DIR, or DIR itself if PATH is ""; errors call it SHOWN. */
 static int map_at(int dir, const char *path, const char *shown, int userns_fd, bool read_only,
 		  int *ret_fd, struct error *err)
 {
@@ -133,7 +134,7 @@ static int map_at(int dir, const char *path, const char *shown, int userns_fd, b
 
 		return error_hint(err, error_reason(err, r, &reason_host_unsupported),
 				  "nodes need a kernel of 5.19 or later and a file system that "
-				  "knows idmapped mounts (ext4, xfs, btrfs)");
+				  "supports idmapped mounts (ext4, xfs, btrfs)");
 	}
 	*ret_fd = take_fd(fd);
 	return 0;
@@ -151,7 +152,7 @@ int namespace_map_opened(int fd, const char *shown, int userns_fd, bool read_onl
 	return map_at(fd, "", shown, userns_fd, read_only, ret_fd, err);
 }
 
-/* Enter all namespaces of PID with this process, a child made for that. */
+/* Enter all namespaces of PID as their root.  Only for a child process made for this. */
 static int enter_namespaces(pid_t pid, struct error *err)
 {
 	cleanup_fd int fd = pidfd_open(pid, 0);
@@ -194,7 +195,7 @@ int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, con
 	if (child.pid == 0) {
 		close_all_but(fds, count);
 		r = enter_namespaces(pid, NULL);
-		/* Changing ids clears it. */
+		/* Set after the change of ids, which clears it. */
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (r == 0)
 			r = work(arg);
@@ -211,14 +212,15 @@ int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, con
 
 int namespace_new_keyring(void)
 {
-	/* Where the kernel has no keyrings, or keeps us from them, programs have none, either. */
+	/* If the kernel has no keyrings or denies access, programs in nodes have none either. */
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
 	    errno != EPERM)
 		return -1;
 	return 0;
 }
 
-/* The middle process: copy the program's streams, wait for it and end as it did. */
+/* In the process between us and the program: copy the program's streams, wait for it, and exit with
+ * its status. */
 static _Noreturn void attend(struct relay *relay, pid_t program)
 {
 	int status;
@@ -230,8 +232,8 @@ static _Noreturn void attend(struct relay *relay, pid_t program)
 	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* Nothing of how we were started is the program's: signals, mode mask, session. */
-static void forget_origin(void)
+/* Reset everything that the program would inherit from us: signals, umask, session. */
+static void reset_inherited(void)
 {
 	sigset_t none;
 
@@ -241,7 +243,7 @@ static void forget_origin(void)
 	for (int i = 1; i < NSIG; i++)
 		(void)signal(i, SIG_DFL);
 	(void)umask(022);
-	/* Away from the host's terminal: the node's root could type into one that we share. */
+	/* Detach from the host's terminal: the node's root could inject input into it. */
 	(void)setsid();
 }
 
@@ -253,14 +255,14 @@ static _Noreturn void run_program(char *const *argv, const struct process_option
 	char *const environment[] = { NODE_PATH, "HOME=/root", "LANG=C.UTF-8", terminal, NULL };
 	int problem;
 
-	forget_origin();
+	reset_inherited();
 	if (cgroup_door_pass(group) < 0 || relay_become(relay) < 0 ||
 	    chdir(options->dir ? options->dir : "/") < 0)
 		goto failed;
-	/* A terminal as input becomes the session's own, so that Ctrl-C reaches the program. */
+	/* Make a terminal as input the controlling terminal, so that Ctrl-C reaches the program. */
 	if (options->new_session && isatty(STDIN_FILENO))
 		(void)ioctl(STDIN_FILENO, TIOCSCTTY, 0);
-	/* The program is looked for in the node's PATH, whatever ours was. */
+	/* execvpe() searches the PATH of this process, so set the node's. */
 	(void)putenv(NODE_PATH);
 	(void)execvpe(argv[0], argv, options->environment ? options->environment : environment);
 failed:
@@ -270,10 +272,11 @@ failed:
 }
 
 /*
- * In the first child: go in, and run the program in a process that the pid namespace knows.  Until
- * it is the program, that process is a copy of us, which the node's root must not look into: it is
- * not dumpable, and all its descriptors but the program's close with exec.  We ourselves have no
- * number in the node, and stay out of its control groups, in which its root could hold us for ever.
+ * In the first child: enter the namespaces and run the program in a second child, which is in the
+ * node's pid namespace.  Until exec, the second child is a copy of this process, which the node's
+ * root must not be able to read: it is not dumpable, and all descriptors except the program's are
+ * close-on-exec.  The first child has no pid in the node and stays out of its control groups, in
+ * which the node's root could freeze it forever.
  */
 static _Noreturn void go_in(const struct namespace_target *target, char *const *argv,
 			    const struct process_options *options, int report)
@@ -289,7 +292,7 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	    namespace_new_keyring() < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    enter_namespaces(target->pid, NULL) < 0)
 		goto failed;
-	/* Changing ids cleared it. */
+	/* Set it again: changing ids cleared it. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (confine(NULL) < 0)
 		goto failed;

@@ -47,7 +47,7 @@ static bool drops(const char *chains, const char *hook)
 	return strlist_has(&tables, NEIGHBOURS_IPTABLES);
 }
 
-/* Run a program of the host's with the words of LINE; whether it succeeded. */
+/* Run the command LINE, split at spaces, on the host; returns whether it succeeded. */
 static bool run(const char *line)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
@@ -67,7 +67,7 @@ static bool change_rule(const char *how, const char *chain, const char *rule)
 	return false;
 }
 
-/* Add the rules of CHAIN to RET, in order, as `iptables -S` prints them behind "-A CHAIN ". */
+/* Add the rules of CHAIN to RET, in order, as `iptables -S` prints them after "-A CHAIN ". */
 static bool list_rules(const char *chain, struct strlist *ret)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
@@ -97,8 +97,8 @@ static bool is_about(const char *rule, const char *bridge)
 }
 
 /*
- * Have CHAIN hold just the rules WANTED about BRIDGE.  They follow the jump to DOCKER-USER, if
- * there is one: what users put there comes before all else.
+ * Make WANTED the only rules of CHAIN for BRIDGE.  They are placed after the jump to DOCKER-USER,
+ * if there is one, because the user's rules there take precedence.
  */
 static bool set_rules(const char *chain, const char *bridge, const struct strlist *wanted)
 {
@@ -134,13 +134,14 @@ static bool set_rules(const char *chain, const char *bridge, const struct strlis
 	return all;
 }
 
-/* The rules for what this host forwards, and for what comes to it, as `iptables -S` prints them. */
+/* The rules for forwarded packets, in the format of `iptables -S`. */
 static void list_forward(const char *bridge, struct strlist *ret)
 {
 	strlist_addf(ret, "-o %s -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT", bridge);
 	strlist_addf(ret, "-i %s -j ACCEPT", bridge);
 }
 
+/* The rules for packets to this host, in the format of `iptables -S`. */
 static void list_input(const char *bridge, const struct strlist *ports, struct strlist *ret)
 {
 	const char *port;
@@ -155,20 +156,20 @@ static void list_input(const char *bridge, const struct strlist *ports, struct s
 
 static bool firewalld_has_zone(void)
 {
-	/* It refuses to be quiet here. */
+	/* Not with --quiet, which firewall-cmd does not accept here. */
 	return run("firewall-cmd --zone=" NEIGHBOURS_ZONE " --list-interfaces");
 }
 
 /*
- * A zone of our own, so that what users allow or refuse elsewhere is not about nodes, and the
- * other way round.  firewalld has a new zone only after it was reloaded, so the zone is permanent:
- * this happens once on a host.
+ * Make our own zone, so that settings of other zones do not affect nodes, nor ours other
+ * interfaces. firewalld must be reloaded for a new zone.  The zone is permanent, so this happens
+ * once per host.
  */
 static bool make_zone(void)
 {
 	if (firewalld_has_zone())
 		return true;
-	/* It may be there already, from an attempt that was interrupted. */
+	/* The zone may exist from an interrupted attempt. */
 	(void)run("firewall-cmd --quiet --permanent --new-zone=" NEIGHBOURS_ZONE);
 	return run("firewall-cmd --quiet --permanent --zone=" NEIGHBOURS_ZONE
 		   " --set-target=ACCEPT") &&
@@ -183,7 +184,7 @@ static bool enter_zone(const char *bridge)
 	return make_zone() && run(line);
 }
 
-/* Whichever zone it is in: older versions of this program used another. */
+/* Remove BRIDGE from any zone: earlier versions used another one. */
 static void leave_zone(const char *bridge)
 {
 	cleanup_free char *line = xasprintf("firewall-cmd --quiet --remove-interface=%s", bridge);
@@ -191,7 +192,7 @@ static void leave_zone(const char *bridge)
 	(void)run(line);
 }
 
-/* It has its table only some time after it was started. */
+/* Whether firewalld runs.  Its table appears only some time after it was started. */
 static bool firewalld_runs(const char *chains)
 {
 	cleanup_free char *program = process_find("firewall-cmd");
@@ -231,12 +232,13 @@ void neighbours_close(const char *bridge)
 
 	if (firewall_list_chains(&chains, NULL) < 0)
 		return;
-	/* iptables would make what it does not find. */
+	/* iptables would create a missing table. */
 	if (has_table(chains, NEIGHBOURS_IPTABLES)) {
 		(void)set_rules("FORWARD", bridge, &none);
 		(void)set_rules("INPUT", bridge, &none);
 	}
-	/* It complains of what it does not have. */
+	/* firewall-cmd logs an error for an interface that is in no zone,
+	 * so ask only if it runs. */
 	if (firewalld_runs(chains))
 		leave_zone(bridge);
 }
@@ -249,14 +251,14 @@ char *neighbours_remedy(const char *subnet)
 
 	if (firewall_list_chains(&chains, NULL) == 0 && has_table(chains, "inet firewalld"))
 		return xasprintf("'firewall-cmd --zone=" NEIGHBOURS_ZONE
-				 " --add-source=%s' has it let them in",
+				 " --add-source=%s' lets them in",
 				 subnet);
 	if (chains && strstr(chains, "ufw-user-input"))
-		return xasprintf("'ufw allow from %s' has it let them in", subnet);
+		return xasprintf("'ufw allow from %s' lets them in", subnet);
 	if (chains)
 		neighbours_find_drops(chains, "input", &tables);
 	names = strlist_join(&tables, ", ");
-	return xasprintf("have the rules of this host%s%s%s accept what comes from %s",
+	return xasprintf("change the firewall rules of this host%s%s%s to accept packets from %s",
 			 tables.count ? " (nftables: " : "", names, tables.count ? ")" : "",
 			 subnet);
 }

@@ -1,9 +1,9 @@
 /*
  * Firewalls of other programs on this host.
  *
- * A packet has to be accepted by every table that looks at it, so a table of our own can't help
- * where Docker, ufw or firewalld drop what they do not know.  These are told, in their own way and
- * for as long as the cluster has its network, to let the packets of its bridge pass.
+ * A packet must be accepted by every table that sees it, so our own table cannot help if Docker,
+ * ufw or firewalld drop unknown packets.  They are configured, each in its own way, to accept
+ * packets of a cluster's bridge while the cluster has its network.
  */
 #pragma once
 
@@ -12,26 +12,27 @@
 #include "base/error.h"
 #include "base/strlist.h"
 
-/* Where iptables, and with it Docker and ufw, has its chains. */
+/* The table with the chains of iptables, which Docker and ufw use. */
 #define NEIGHBOURS_IPTABLES "ip filter"
 
-/* firewalld's zone for the bridges of clusters, which stays there once it is made.  It accepts what
- * comes from them: the cluster's own table says what that may be. */
+/* firewalld's zone for the bridges of clusters, which is permanent once made.  It accepts all
+ * packets from them; the cluster's own table restricts them. */
 #define NEIGHBOURS_ZONE "manykube"
 
-/* Add to RET the tables ("ip filter") in CHAINS, as `nft list chains` prints them, of which a chain
- * of HOOK ("input") drops what no rule of it accepts; tables for IPv6 alone are left out. */
+/* Add the tables ("ip filter") in CHAINS, the output of `nft list chains`, that have a chain at
+ * HOOK
+ * ("input") with the policy drop, to RET.  Tables for IPv6 only are left out. */
 void neighbours_find_drops(const char *chains, const char *hook, struct strlist *ret);
 
 /*
- * Have those that drop let pass what comes from BRIDGE and what answers it, and let its nodes talk
- * to the ports of this host that PORTS names ("tcp 6443").  What can't be told is warned of, and
- * makes it false.
+ * Configure the firewalls that drop packets to accept those from BRIDGE and replies to them, and
+ * connections from its nodes to the ports PORTS ("tcp 6443") of this host.  Returns false, with
+ * warnings, if something could not be configured.
  */
 bool neighbours_open(const char *bridge, const struct strlist *ports);
 
-/* Take that back, whatever the ports were. */
+/* Undo neighbours_open() for BRIDGE, with any ports. */
 void neighbours_close(const char *bridge);
 
-/* What to do about a firewall that keeps nodes of SUBNET from this host, for the caller to free. */
+/* Advice for a firewall that blocks nodes of SUBNET from this host; the caller frees it. */
 char *neighbours_remedy(const char *subnet) must_check;

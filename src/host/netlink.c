@@ -1,4 +1,4 @@
-/* Requests to the kernel's rtnetlink and its answers. */
+/* Requests to the kernel's rtnetlink, and answers. */
 
 #include "host/netlink.h"
 
@@ -25,7 +25,7 @@ int link_open(struct link_socket **ret_socket, struct error *err)
 		return error_reason(err, error_sys(err, "cannot bind a netlink socket"),
 				    &reason_network);
 
-	/* These only make failures better explained. */
+	/* Optional: better error messages. */
 	(void)mnl_socket_setsockopt(socket->socket, NETLINK_CAP_ACK, &on, sizeof(on));
 	(void)mnl_socket_setsockopt(socket->socket, NETLINK_EXT_ACK, &on, sizeof(on));
 
@@ -33,7 +33,7 @@ int link_open(struct link_socket **ret_socket, struct error *err)
 	return 0;
 }
 
-/* Enter the network NETNS_FD; RET_OWN leads back. */
+/* Enter the network namespace NETNS_FD; RET_OWN is the one to return to. */
 static int enter_network(int netns_fd, int *ret_own, struct error *err)
 {
 	cleanup_fd int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -47,9 +47,9 @@ static int enter_network(int netns_fd, int *ret_own, struct error *err)
 	return 0;
 }
 
-static void leave(int own)
+static void return_to_network(int own)
 {
-	/* To go on in another's network would be worse than to end. */
+	/* Continuing in the wrong network namespace is worse than aborting. */
 	if (setns(own, CLONE_NEWNET) < 0)
 		abort();
 }
@@ -62,11 +62,11 @@ int link_open_in(int netns_fd, struct link_socket **ret_socket, struct error *er
 	if (r < 0)
 		return r;
 	r = link_open(ret_socket, err);
-	leave(own);
+	return_to_network(own);
 	return r;
 }
 
-/* Wait until the connection that FD begins is there. */
+/* Wait until the pending connection of FD is established. */
 static int await_connection(int fd, int timeout_ms, struct error *err)
 {
 	struct pollfd poller = { .fd = fd, .events = POLLOUT };
@@ -95,9 +95,9 @@ int link_try_in(int netns_fd, struct in_addr address, unsigned port, int timeout
 
 	if (r < 0)
 		return r;
-	/* It stays one of that network. */
+	/* The socket stays in the network namespace in which it is made. */
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	leave(own);
+	return_to_network(own);
 	if (fd < 0)
 		return error_sys(err, "cannot make a socket");
 	if (connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0)
@@ -139,7 +139,7 @@ static int keep_words(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* The code in MESSAGE, an acknowledgement; keeps the words that came with it. */
+/* The error code in MESSAGE, an acknowledgement; stores the error text in it, if any. */
 static int acknowledged(struct link_socket *socket, const struct nlmsghdr *message)
 {
 	const struct nlmsgerr *ack = mnl_nlmsg_get_payload(message);

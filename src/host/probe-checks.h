@@ -1,4 +1,4 @@
-/* One thing to look at, and all the functions that look; for probe.c's table. */
+/* A row of probe.c's table, and the functions that check. */
 #pragma once
 
 #include "base/strbuf.h"
@@ -16,20 +16,20 @@ enum {
 };
 
 enum probe_flags {
-	PROBE_ONLY_TOLD = 1 << 0, /* of no matter to a start, or looked at there in another way */
-	PROBE_OF_DISKS = 1 << 1,  /* only nodes with disks of their own need it */
+	PROBE_ONLY_TOLD = 1 << 0, /* reported only: a start does not need it or checks otherwise */
+	PROBE_OF_DISKS = 1 << 1,  /* needed only by nodes with their own disks */
 };
 
-/* What a check says when only root could tell; others are told of a warning. */
+/* The result of a check that only root can do; reported as a warning. */
 #define PROBE_UNTRIED ((enum probe_state)(PROBE_MISSING + 1))
 
 struct probe {
 	const char *name;
 	const char *purpose;
-	/* Adds what it found, or what is wrong, to TEXT. */
+	/* Adds what was found, or what is wrong, to TEXT. */
 	enum probe_state (*check)(const struct probe *probe, struct strbuf *text);
 	const char *remedy;
-	const char *package; /* of the program NAME */
+	const char *package; /* the Debian package of the program NAME, or NULL */
 	const struct reason *reason;
 	enum probe_flags flags;
 };
@@ -67,5 +67,5 @@ enum probe_state probe_check_root(const struct probe *probe, struct strbuf *text
 /* The number in the file PATH. */
 int probe_read_number(const char *path, unsigned long long *ret, struct error *err);
 
-/* The state directory, or the nearest one above it that is there, for the caller to free. */
+/* The state directory, or its nearest existing parent; the caller frees it. */
 int probe_state_dir(char **ret_path, struct error *err);

@@ -1,4 +1,4 @@
-/* What the host's kernel has of what nodes are made of. */
+/* Checks of kernel features that nodes need. */
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 #include "host/namespace.h"
 #include "host/probe-checks.h"
 
-/* A uid that nobody has, as the nodes' own. */
+/* An unused uid, like those of nodes. */
 #define TRIAL_UID 0x6fff0000u
 
 bool probe_kernel_is_new(const char *release)
@@ -91,7 +91,7 @@ enum probe_state probe_check_idmap(const struct probe *probe arg_unused, struct 
 		strbuf_add(text, "only root can check idmapped mounts");
 		return PROBE_UNTRIED;
 	}
-	/* Without these, others say what is wrong. */
+	/* Other checks report why these fail. */
 	if (probe_state_dir(&path, NULL) < 0 || namespace_new_user(TRIAL_UID, &userns, NULL) < 0) {
 		strbuf_add(text, "could not be checked");
 		return PROBE_WARNING;
@@ -122,7 +122,7 @@ enum probe_state probe_check_overlay(const struct probe *probe arg_unused, struc
 
 	(void)file_read("/proc/filesystems", PROC_LIMIT, &known, NULL);
 	if (!probe_has_filesystem(known.text, "overlay")) {
-		/* To ask for it loads the module, if there is one and we may. */
+		/* fsopen() loads the module if there is one and we are allowed to. */
 		fd = fsopen("overlay", FSOPEN_CLOEXEC);
 		if (fd < 0) {
 			strbuf_add(text, "this kernel does not support overlayfs");
@@ -133,7 +133,7 @@ enum probe_state probe_check_overlay(const struct probe *probe arg_unused, struc
 	return PROBE_OK;
 }
 
-/* Nodes get the host's /usr, and links into it. */
+/* Nodes get the host's /usr and links into it, so /bin must be a link, too. */
 enum probe_state probe_check_usr_merge(const struct probe *probe arg_unused, struct strbuf *text)
 {
 	char target[PATH_MAX];
@@ -147,7 +147,7 @@ enum probe_state probe_check_usr_merge(const struct probe *probe arg_unused, str
 	return PROBE_OK;
 }
 
-/* Rules for programs that come from the host's administrator. */
+/* Mandatory access control on the host. */
 enum probe_state probe_check_confinement(const struct probe *probe arg_unused, struct strbuf *text)
 {
 	cleanup_with(strbuf_release) struct strbuf apparmor = STRBUF_INIT;
@@ -196,7 +196,7 @@ enum probe_state probe_check_namespaces(const struct probe *probe arg_unused, st
 	return PROBE_OK;
 }
 
-/* The controllers that the lines "N:a,b:/path" of /proc/self/cgroup name. */
+/* Add the controllers in lines "N:a,b:/path" of /proc/self/cgroup to FOUND. */
 static void add_v1_controllers(struct strlist *found, const char *self)
 {
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
@@ -231,7 +231,7 @@ char *probe_missing_controllers(const char *self, const char *unified)
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (!strlist_has(&found, needed[i]))
 			strlist_add(&missing, needed[i]);
-	/* Version 2 limits devices by programs of its own, without a controller. */
+	/* v2 restricts devices with BPF programs, without a controller. */
 	if (!unified && !strlist_has(&found, "devices"))
 		strlist_add(&missing, "devices");
 	return missing.count > 0 ? strlist_join(&missing, ", ") : NULL;

@@ -1,4 +1,4 @@
-/* What the host's network can do, and what others have told it to refuse. */
+/* Checks of the host's network and of its firewalls. */
 
 #include <fcntl.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #include "host/neighbours.h"
 #include "host/probe-checks.h"
 
-/* Make a bridge and a veth pair on it in the network namespace we are in. */
+/* Make a bridge and a veth pair in the current network namespace. */
 static int try_links(void)
 {
 	cleanup_with(link_closep) struct link_socket *link = NULL;
@@ -41,7 +41,8 @@ static int try_firewall(void)
 				      NULL);
 }
 
-/* Do TRY in a child with a network of its own: 0, -EPERM if we may not, -ENOTSUP if it failed. */
+/* Call TRY in a child with its own network namespace.  Returns 0, -EPERM if we may not make one,
+ * -ENOTSUP if TRY failed. */
 static int try_apart(int (*try)(void))
 {
 	int status;
@@ -63,7 +64,7 @@ static int try_apart(int (*try)(void))
 	return WIFEXITED(status) && WEXITSTATUS(status) == 2 ? -EPERM : -ENOTSUP;
 }
 
-/* Words for what try_apart() returned about WHAT. */
+/* Report the result R of try_apart() about WHAT. */
 static enum probe_state tried(int r, const char *what, struct strbuf *text)
 {
 	if (r == -EPERM) {

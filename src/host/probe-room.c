@@ -1,4 +1,4 @@
-/* Whether the host has room for nodes, and what limits it sets them. */
+/* Checks of memory, disk space and limits of the host. */
 
 #include <ctype.h>
 #include <linux/capability.h>
@@ -22,7 +22,7 @@
 #define DISK_GOOD_BYTES   (UINT64_C(10) << 30)
 #define MEMORY_GOOD_BYTES (UINT64_C(2) << 30)
 #define OPEN_FILES        8192
-#define CLOCK_LEAST       1735689600 /* 2025: earlier than we are, no certificate is valid */
+#define CLOCK_LEAST       1735689600 /* 2025: an earlier clock is wrong */
 
 int probe_read_number(const char *path, unsigned long long *ret, struct error *err)
 {
@@ -84,7 +84,7 @@ int probe_state_dir(char **ret_path, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* The directory may be yet to be made: look at the nearest one above it. */
+	/* The directory may not exist yet: use its nearest existing parent. */
 	while (!file_exists(path) && strrchr(path, '/') > path)
 		*strrchr(path, '/') = '\0';
 	*ret_path = file_exists(path) ? take_ptr(path) : xstrdup("/");
@@ -113,7 +113,7 @@ int probe_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err)
 	uint64_t disk;
 	int r;
 
-	/* Who can't tell how much there is has to try. */
+	/* If the free memory is unknown, proceed. */
 	if (memory && memory < memory_bytes) {
 		(void)error_because(
 			err, &reason_resources, -ENOMEM,
@@ -181,7 +181,7 @@ enum probe_state probe_check_home(const struct probe *probe arg_unused, struct s
 		strbuf_add(text, why.text);
 		return PROBE_MISSING;
 	}
-	/* What is root's is none of a user's to write to. */
+	/* Users other than root need not be able to write to root's directories. */
 	if ((geteuid() == 0 || path_is_one_home()) && access(path, W_OK | X_OK) < 0) {
 		strbuf_addf(text, "cannot write to '%s': %s", path, strerror(errno));
 		return geteuid() == 0 ? PROBE_MISSING : PROBE_WARNING;
@@ -232,14 +232,14 @@ enum probe_state probe_check_capabilities(const struct probe *probe arg_unused, 
 	cleanup_with(strbuf_release) struct strbuf status = STRBUF_INIT;
 
 	(void)file_read("/proc/self/status", PROC_LIMIT, &status, NULL);
-	/* Of no matter: nodes live with the limits that they are given. */
+	/* For information only: nodes work with the limits they get. */
 	strbuf_add(text, probe_has_capability(status.text, CAP_SYS_RESOURCE)
 				 ? "has CAP_SYS_RESOURCE"
 				 : "no CAP_SYS_RESOURCE: limits cannot be raised");
 	return PROBE_OK;
 }
 
-/* Whether LINE, NAME:FIRST:COUNT, has ids of nodes. */
+/* Whether LINE, NAME:FIRST:COUNT, includes ids of nodes. */
 static bool has_node_ids(const char *line)
 {
 	const uint64_t nodes_end = NAMESPACE_UID_FIRST + UINT64_C(256) * NAMESPACE_IDS;

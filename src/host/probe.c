@@ -1,4 +1,4 @@
-/* What this host can do, with the remedy for what it cannot. */
+/* Checks of what nodes need from this host, with remedies. */
 
 #include "host/probe.h"
 
@@ -38,7 +38,7 @@ static enum probe_state check_useful_program(const struct probe *probe, struct s
 	return look_for_program(probe, text, PROBE_WARNING);
 }
 
-/* e2fsck and resize2fs come with it. */
+/* e2fsck and resize2fs are in the same package. */
 static enum probe_state check_disk_program(const struct probe *probe, struct strbuf *text)
 {
 	enum probe_state state = look_for_program(probe, text, PROBE_MISSING);
@@ -129,7 +129,7 @@ static int each(probe_fn fn, void *data, enum probe_flags without)
 		if (probe->package)
 			install = xasprintf("apt install %s", probe->package);
 		result.state = probe->check(probe, &text);
-		/* Most nodes do without. */
+		/* Most nodes have no disks of their own. */
 		if (!without && probe->flags & PROBE_OF_DISKS && result.state == PROBE_MISSING)
 			result.state = PROBE_WARNING;
 		result.text = text.text;
@@ -158,12 +158,12 @@ const char *probe_state_word(enum probe_state state)
 	return state_words[state];
 }
 
-/* What is missing, gathered from results. */
+/* Everything that is missing, collected from results. */
 struct verdict {
 	struct strlist texts;
 	struct strlist packages;
 	struct strlist remedies;
-	const struct reason *reason; /* of the first */
+	const struct reason *reason; /* that of the first missing thing */
 };
 
 static void verdict_release(struct verdict *verdict)

@@ -12,19 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Logs of ours take no more than this of one program's output. */
+/* The most output of one program that is written to a log. */
 #define LOG_MOST (16u << 20)
 
 #define BLOCK 65536
 
-/* What is read of our standard input and not yet written. */
+/* Bytes from our standard input that are not yet written to the program. */
 struct input {
 	char block[BLOCK];
 	size_t begin;
 	size_t end;
 };
 
-/* Whether a program of a node may have FD itself. */
+/* Whether FD can be given to a program of a node: only pipes are safe. */
 static bool is_harmless(int fd)
 {
 	struct stat st;
@@ -49,7 +49,7 @@ static int open_stream(struct relay *relay, int number, int fd)
 		relay->theirs[number] = fd;
 		return 0;
 	}
-	/* One pipe for both keeps the order of what is written. */
+	/* One pipe for standard output and error preserves the order of writes. */
 	if (number == STDERR_FILENO && relay->between[STDOUT_FILENO] >= 0 &&
 	    is_same(fd, relay->ours[STDOUT_FILENO])) {
 		relay->theirs[number] = relay->theirs[STDOUT_FILENO];
@@ -63,7 +63,7 @@ static int open_stream(struct relay *relay, int number, int fd)
 	return fcntl(relay->between[number], F_SETFL, O_NONBLOCK);
 }
 
-/* Close all descriptors but those of RELAY, REPORT and the standard ones. */
+/* Close all descriptors except those of RELAY, REPORT and the standard streams. */
 static void close_others(const struct relay *relay, int report)
 {
 	unsigned from = STDERR_FILENO + 1;
@@ -91,7 +91,7 @@ int relay_open(const struct process_options *options, int report, struct relay *
 	int given[] = { options->stdin_fd, options->stdout_fd, options->stderr_fd };
 	struct relay relay = RELAY_INIT;
 
-	/* The node's own /dev/null may be something else. */
+	/* Use the host's /dev/null: the node's may be something else. */
 	if (options->no_stdin)
 		relay.theirs[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (options->output)
@@ -99,7 +99,7 @@ int relay_open(const struct process_options *options, int report, struct relay *
 	for (int i = 0; i < 3; i++) {
 		if (relay.theirs[i] >= 0)
 			continue;
-		/* A session of its own comes with a terminal that is the node's. */
+		/* With new_session, the given descriptors are a terminal of the node. */
 		if (options->new_session && given[i] > 0)
 			relay.theirs[i] = given[i];
 		else if (open_stream(&relay, i, given[i] > 0 ? given[i] : i) < 0)
@@ -124,7 +124,7 @@ static void close_stream(struct relay *relay, int number)
 	relay->between[number] = -1;
 }
 
-/* Write LEN bytes to our stream, whatever its flags are; false if nobody reads it any more. */
+/* Write LEN bytes to our stream, even if it is non-blocking; false if its reader is gone. */
 static bool write_out(struct relay *relay, int number, const char *data, size_t len)
 {
 	struct pollfd room = { .fd = relay->ours[number], .events = POLLOUT };
@@ -146,7 +146,7 @@ static bool write_out(struct relay *relay, int number, const char *data, size_t 
 	return true;
 }
 
-/* Copy what the program has written; false if there is nothing now. */
+/* Copy one block of the program's output; false if none is available. */
 static bool pass_output(struct relay *relay, int number)
 {
 	char block[BLOCK];
@@ -167,7 +167,7 @@ static void pass_input(struct relay *relay, struct input *input)
 		len = read(relay->ours[STDIN_FILENO], input->block, sizeof(input->block));
 		if (len < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		/* Also for what can't be read: a directory, a terminal of another job. */
+		/* Also on errors: our input may be a directory, or the terminal of another job. */
 		if (len <= 0) {
 			close_stream(relay, STDIN_FILENO);
 			return;
@@ -192,7 +192,8 @@ void relay_run(struct relay *relay, pid_t program)
 				 { .events = POLLIN },
 				 { .events = POLLOUT } };
 
-	/* The program's own ends are only its own; and a job in the background has no input. */
+	/* Close the program's ends of the pipes, so that we see their end.  Ignoring SIGTTIN makes
+	 * reading from the terminal fail for a background job. */
 	for (int i = 0; i < 3; i++)
 		if (relay->between[i] >= 0)
 			(void)close(relay->theirs[i]);
@@ -202,8 +203,7 @@ void relay_run(struct relay *relay, pid_t program)
 		bool full = input.begin < input.end;
 		int into = relay->between[STDIN_FILENO];
 
-		/* Our input is looked at while there is room, the program's while it has to wait.
-		 */
+		/* Wait for our input while the buffer is empty, else for room in the pipe. */
 		wait[1].fd = relay->between[STDOUT_FILENO];
 		wait[2].fd = relay->between[STDERR_FILENO];
 		wait[3].fd = into >= 0 && !full ? relay->ours[STDIN_FILENO] : -1;

@@ -28,7 +28,7 @@ enum entry_kind {
 struct oci_entry {
 	enum entry_kind kind;
 	char *path;   /* without a leading slash */
-	char *source; /* the host's file, the text, or the link's target */
+	char *source; /* a file of the host, the text, or the link's target */
 	mode_t mode;
 };
 
@@ -118,7 +118,8 @@ static int add_to_layer(struct tar_writer *layer, const struct oci_entry *entry,
 	return 0;
 }
 
-/* The layer is an archive within the archive, streamed into its place before its name is known. */
+/* Write the layer, an archive within the archive.  It is written before its name, which is its
+ * digest, is known. */
 static int write_layer(const struct oci_image *image, struct tar_writer *archive,
 		       struct blob *ret_layer, struct error *err)
 {
@@ -246,7 +247,7 @@ int oci_image_write(const struct oci_image *image, const char *archive,
 		return error_sys(err, "cannot create '%s'", temp);
 	r = write_layout(image, &tar, id, err);
 	if (r == 0 && rename(temp, archive) < 0)
-		r = error_sys(err, "cannot name '%s'", archive);
+		r = error_sys(err, "cannot rename to '%s'", archive);
 	if (r < 0) {
 		(void)unlink(temp);
 		return error_prefix(err, r, "image '%s'", image->name);

@@ -1,6 +1,6 @@
 /*
- * The first process of every pod: holds its namespaces, reaps its orphans, and ends when
- * it is told to.
+ * The first process of every pod: holds the pod's namespaces, reaps orphans, and exits on SIGTERM
+ * or SIGINT.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ int main(void)
 	sigset_t watched;
 	int signal_number;
 
-	/* As PID 1 we get only signals that we ask for; waiting for them needs no handlers. */
+	/* PID 1 receives only signals it asks for; sigwait() needs no handlers. */
 	(void)sigemptyset(&watched);
 	(void)sigaddset(&watched, SIGINT);
 	(void)sigaddset(&watched, SIGTERM);

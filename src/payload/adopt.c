@@ -1,4 +1,4 @@
-/* Payloads where an earlier version kept them. */
+/* Payloads in the place where earlier versions kept them. */
 
 #include "payload/adopt.h"
 
@@ -29,7 +29,7 @@ char *payload_old_dir(const char *version)
 
 static bool is_safe(const struct stat *st)
 {
-	/* The mode of a link is of no meaning. */
+	/* The mode of a symbolic link has no meaning. */
 	return (st->st_uid == 0 || st->st_uid == PAYLOAD_SHARED_UID) &&
 	       (S_ISLNK(st->st_mode) || !(st->st_mode & 022));
 }
@@ -63,7 +63,7 @@ char *payload_find_foreign(int fd)
 	return NULL;
 }
 
-/* Copy the directory FD to TARGET by way of a name of our own, and remove it where it was. */
+/* Copy the directory FD, which is OLD, to a temporary name and rename that to TARGET. */
 static int copy_over(int fd, const char *old, const char *target, struct error *err)
 {
 	cleanup_free char *from = xasprintf("/proc/self/fd/%d", fd);
@@ -75,7 +75,7 @@ static int copy_over(int fd, const char *old, const char *target, struct error *
 	if (r == 0 && (copy < 0 || syncfs(copy) < 0))
 		r = error_sys(err, "cannot write '%s' to disk", part);
 	if (r == 0 && renameat2(AT_FDCWD, part, AT_FDCWD, target, RENAME_NOREPLACE) < 0)
-		r = error_sys(err, "cannot name '%s'", target);
+		r = error_sys(err, "cannot rename to '%s'", target);
 	if (r < 0) {
 		(void)file_remove_tree(part, NULL);
 		return r;
@@ -84,15 +84,15 @@ static int copy_over(int fd, const char *old, const char *target, struct error *
 	return 0;
 }
 
-/* Bring OLD, which HOME has as NAME and FD is, to TARGET. */
-static int bring(int home, const char *name, int fd, const char *old, const char *target,
-		 struct error *err)
+/* Move OLD, which is NAME in the directory HOME and open as FD, to TARGET, leaving a link. */
+static int move_payload(int home, const char *name, int fd, const char *old, const char *target,
+			struct error *err)
 {
 	cleanup_free char *inside = xasprintf("/proc/self/fd/%d/%s", home, name);
 	int r;
 
 	if (renameat2(home, name, AT_FDCWD, target, RENAME_NOREPLACE) == 0) {
-		/* Programs and services of the earlier version look for it where it was. */
+		/* Programs of the earlier version look for it in the old place. */
 		(void)!symlinkat(target, home, name);
 		return 0;
 	}
@@ -118,12 +118,12 @@ static int adopt(const char *old, const char *target, struct error *err)
 	fd = openat(home, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, "cannot open it");
-	/* While the directory above is root's as well, nobody can put another in its place. */
+	/* The parent must be safe, too: otherwise the directory could be replaced. */
 	foreign = is_safe(&st) ? payload_find_foreign(fd) : xstrdup("..");
 	if (foreign)
-		return error_set(err, -EPERM, "others than root could have changed '%s' in it",
+		return error_set(err, -EPERM, "users other than root could have changed '%s' in it",
 				 foreign);
-	return bring(home, name, fd, old, target, err);
+	return move_payload(home, name, fd, old, target, err);
 }
 
 int payload_make_cache(struct error *err)
@@ -134,9 +134,9 @@ int payload_make_cache(struct error *err)
 	if (r < 0 || file_exists(cache))
 		return r;
 	r = file_make_dirs(cache, 0755, err);
-	/* All users run the kubectl in it, whatever root's umask is. */
+	/* All users run the kubectl in it, so the umask must not apply. */
 	if (r == 0 && chmod(cache, 0755) < 0)
-		r = error_sys(err, "cannot open '%s' to all", cache);
+		r = error_sys(err, "cannot make '%s' readable for all users", cache);
 	return r;
 }
 

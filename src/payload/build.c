@@ -1,12 +1,11 @@
 /*
- * Components built from source with Go.
+ * Building components from source with Go.
  *
- * How it works:
  *  1. work_build() makes the builder's directory, opens the log, and starts a task that becomes the
- * builder.
- *  2. That one gives go an environment of ours (caches in its directory, checksums on), fetches the
- * module, compares its sum with the pinned one, and builds.
- *  3. work_build() copies the programs: nothing that root will run is the builder's own file.
+ *     builder (builder.h).
+ *  2. The task runs go in a controlled environment, with caches in the builder's directory: it
+ *     fetches the module, compares its sum with the pinned one, and builds.
+ *  3. work_build() copies the programs, so that root never runs a file that the builder owns.
  */
 #include <fcntl.h>
 #include <jansson.h>
@@ -28,24 +27,24 @@
 
 #define GOMOD_LIMIT (1 << 20)
 
-/* Where Go is if PATH, which sudo may have replaced, does not have it. */
+/* Where to find Go if it is not in PATH, which sudo may have replaced. */
 #define GO_HOME "/usr/local/go/bin"
 
-/* A build under way, as the builder sees it. */
+/* A build, as seen by the builder. */
 struct build {
 	struct work *work;
 	enum component_id id;
 	const struct component *component;
 	const char *version;
-	char *home;   /* NULL: the user has none */
-	char *root;   /* what is ours to write in */
-	char *dir;    /* where go runs */
-	char *output; /* where the programs go */
+	char *home;   /* the builder's home; NULL: none */
+	char *root;   /* the builder's directory */
+	char *dir;    /* the directory in which go runs */
+	char *output; /* the directory for the programs */
 	unsigned packages;
 	struct strlist environment;
 };
 
-/* For the task: opened, and made, while we were root. */
+/* Prepared as root for the task, which runs as the builder. */
 static struct {
 	char *directory;
 	char *log;
@@ -61,8 +60,8 @@ static void build_release(struct build *build)
 	strlist_release(&build->environment);
 }
 
-/* Of our own environment, only how to reach the network: everything else that steers Go, the C
- * compiler and their checks is ours. */
+/* Pass on only variables about the network.  All others that affect Go, the C compiler or their
+ * checks are set by us or unset. */
 static void add_inherited(struct strlist *environment)
 {
 	static const char *const names[] = { "HTTP_PROXY",  "HTTPS_PROXY", "NO_PROXY",
@@ -96,14 +95,14 @@ static int set_environment(struct build *build, struct error *err)
 	strlist_addf(to, "GOCACHE=%s/cache", build->root);
 	strlist_addf(to, "GOMODCACHE=%s/mod", build->root);
 	strlist_addf(to, "CGO_ENABLED=%d", build->component->cgo);
-	/* What Go is there must do: fetching another one in the midst of a build is no answer. */
+	/* Use the installed Go; never download another one during a build. */
 	strlist_add(to, "GOTOOLCHAIN=local");
 	strlist_add(to, "GOWORK=off");
 	return 0;
 }
 
-/* Which proxy modules come from is the user's choice, by the environment or by 'go env -w': sums
- * are checked.  Nothing else of Go's own settings counts from here on. */
+/* Users may choose a module proxy, in the environment or with 'go env -w', because sums are
+ * checked. All other settings of Go are ignored from here on. */
 static int keep_proxy(struct build *build, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf proxy = STRBUF_INIT;
@@ -117,7 +116,8 @@ static int keep_proxy(struct build *build, struct error *err)
 	} else {
 		r = process_capture(ARGV("go", "env", "GOPROXY"), &options, &proxy, err);
 		if (r != 0)
-			return r < 0 ? r : error_set(err, -EIO, "'go env' ended with %d", r);
+			return r < 0 ? r
+				     : error_set(err, -EIO, "'go env' exited with status %d", r);
 		strbuf_trim_end(&proxy);
 	}
 	if (proxy.len)
@@ -127,7 +127,7 @@ static int keep_proxy(struct build *build, struct error *err)
 	return 0;
 }
 
-/* Add the last lines of the log to the error, since that is where Go says why. */
+/* Report that go failed, with the last line of the log as the reason. */
 static int failed(struct build *build, const char *what, int status, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
@@ -140,15 +140,16 @@ static int failed(struct build *build, const char *what, int status, struct erro
 		tail = strrchr(log.text, '\n');
 		tail = tail ? tail + 1 : log.text;
 	}
-	r = error_because(err, &reason_download, -EIO, "cannot %s %s %s: go ended with %d: %s",
-			  what, build->component->name, build->version, status, tail);
+	r = error_because(err, &reason_download, -EIO,
+			  "cannot %s %s %s: go exited with status %d: %s", what,
+			  build->component->name, build->version, status, tail);
 	if (build->component->needs)
-		return error_hint(err, r, "building it needs %s; what go said is in '%s'",
+		return error_hint(err, r, "building it needs %s; the output of go is in '%s'",
 				  build->component->needs, ready.log);
-	return error_hint(err, r, "what go said is in '%s'", ready.log);
+	return error_hint(err, r, "the output of go is in '%s'", ready.log);
 }
 
-/* How far the build is: packages compiled, and at the end programs linked. */
+/* The progress of the build: compiled packages and linked programs. */
 static unsigned count_permille(const struct build *build)
 {
 	unsigned expected = MAX(build->component->packages, 1U);
@@ -166,7 +167,7 @@ static unsigned count_permille(const struct build *build)
 	return 890 * MIN(build->packages, expected) / expected + 100 * linked / count;
 }
 
-/* Read what go prints, keep it in the log, and tell how far it is. */
+/* Copy the output of go to the log and report progress. */
 static int follow_build(struct build *build, int fd, struct error *err)
 {
 	cleanup_fd int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -176,7 +177,7 @@ static int follow_build(struct build *build, int fd, struct error *err)
 	ssize_t len;
 
 	if (!in)
-		return error_sys(err, "cannot read what go says");
+		return error_sys(err, "cannot read the output of go");
 	(void)take_fd(copy);
 	while ((len = getline(&line, &room, in)) > 0) {
 		bool fetching = strncmp(line, "go: ", 4) == 0;
@@ -189,7 +190,7 @@ static int follow_build(struct build *build, int fd, struct error *err)
 	return 0;
 }
 
-/* Run go with ARGV, whose output goes to the log and, line by line, to the observer. */
+/* Run ARGV, a go command.  Its output goes to the log, its progress to the observer. */
 static int run_go(struct build *build, char *const *argv, const char *what, struct error *err)
 {
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
@@ -221,8 +222,8 @@ static int run_go(struct build *build, char *const *argv, const char *what, stru
 	return r > 0 ? failed(build, what, r, err) : r;
 }
 
-/* Fetch MODULE, which has to be the pinned one; RET_DIR, where it is in Go's module cache, is
- * for the caller to free. */
+/* Fetch MODULE and check its pinned sum.  RET_DIR is its directory in Go's module cache, which the
+ * caller frees. */
 static int fetch_module(struct build *build, const char *module, char **ret_dir, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf answer = STRBUF_INIT;
@@ -254,7 +255,7 @@ static int fetch_module(struct build *build, const char *module, char **ret_dir,
 	if (r < 0) {
 		cleanup_free char *cache = xasprintf("%s/mod", build->root);
 
-		/* Else it would be found there the next time, too. */
+		/* Otherwise the next attempt would find the wrong module in the cache. */
 		(void)file_remove_tree(cache, NULL);
 		return r;
 	}
@@ -262,7 +263,7 @@ static int fetch_module(struct build *build, const char *module, char **ret_dir,
 	return 0;
 }
 
-/* Compare what go is there with what the go.mod in DIR asks for. */
+/* Compare the installed Go with the version that the go.mod in DIR requires. */
 static int check_go(struct build *build, const char *dir, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf have = STRBUF_INIT;
@@ -283,14 +284,14 @@ static int check_go(struct build *build, const char *dir, struct error *err)
 	strbuf_trim_end(&have);
 	if (wanted && gomod_compare_versions(have.text, wanted) < 0) {
 		r = error_because(err, &reason_host_missing_tool, -ENOENT,
-				  "building %s %s needs Go %s, but this is %s",
+				  "building %s %s needs Go %s, but %s is installed",
 				  build->component->name, build->version, wanted, have.text);
 		return error_hint(err, r, "install Go %s or newer from https://go.dev/dl/", wanted);
 	}
 	return 0;
 }
 
-/* A module of ours with Kubernetes' own requirements, the staging modules at their releases. */
+/* Write a module with the requirements of Kubernetes, and its staging modules at their releases. */
 static int wrap_kubernetes(struct build *build, const char *source, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf theirs = STRBUF_INIT;
@@ -304,7 +305,7 @@ static int wrap_kubernetes(struct build *build, const char *source, struct error
 
 	if (r == 0)
 		r = file_read(their_sums, 8 * GOMOD_LIMIT, &sums, err);
-	/* Theirs has none of the staging modules. */
+	/* Kubernetes' go.sum has no sums of the staging modules. */
 	sums_add_all(&sums);
 	if (r == 0)
 		r = file_put(sum, sums.text, sums.len, 0644, err);
@@ -314,8 +315,9 @@ static int wrap_kubernetes(struct build *build, const char *source, struct error
 	return file_put(mod, ours.text, ours.len, 0644, err);
 }
 
-/* A go.sum with all that the modules of the programs require, and the pinned sums of these
- * themselves. */
+/* Write a go.sum with the sums from the modules of the programs, and the pinned sums of these
+ * modules.
+ */
 static int wrap_sums(struct build *build, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf sums = STRBUF_INIT;
@@ -337,7 +339,7 @@ static int wrap_sums(struct build *build, struct error *err)
 	return file_put(path, sums.text, sums.len, 0644, err);
 }
 
-/* A module of ours that requires the module of each program at the component's version. */
+/* Write a module that requires the module of each program at the component's version. */
 static int wrap_packages(struct build *build, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
@@ -379,7 +381,7 @@ static int run_build(struct build *build, struct error *err)
 	return run_go(build, argv.items, "build", err);
 }
 
-/* Give the programs that go names otherwise their own names. */
+/* Rename programs to which go gives another name. */
 static int name_programs(struct build *build, struct error *err)
 {
 	for (const struct program *program = build->component->programs; program->name; program++) {
@@ -445,8 +447,8 @@ static int build_apart(struct work *work, enum component_id id, struct error *er
 	go = process_find("go");
 	if (!go) {
 		r = error_because(err, &reason_host_missing_tool, -ENOENT,
-				  "user %u, who builds %s, can't run the Go that root finds",
-				  geteuid(), component->name);
+				  "user %u, who builds %s, can't run root's Go", geteuid(),
+				  component->name);
 		return error_hint(err, r, "install Go where every user can run it: /usr/local/go");
 	}
 	build.dir = xasprintf("%s/src/%s", build.root, component->name);
@@ -465,7 +467,7 @@ static int build_apart(struct work *work, enum component_id id, struct error *er
 	return r < 0 ? r : build_component(&build, err);
 }
 
-/* Take the programs over from the builder, to work/get/. */
+/* Copy the programs from the builder's directory to work/get/. */
 static int take_programs(struct work *work, const struct component *component, struct error *err)
 {
 	for (const struct program *program = component->programs; program->name; program++) {
@@ -494,7 +496,7 @@ static int check_ready(struct work *work, enum component_id id, struct error *er
 				  components[id].name);
 		return error_hint(err, r, "install Go from https://go.dev/dl/");
 	}
-	/* Once is enough: later tasks know that the user has been told. */
+	/* Once is enough: `announced` is set when the first component is built. */
 	if (!work->announced[WAY_BUILD])
 		r = work_check_space(work, id, WAY_BUILD, err);
 	return r;

@@ -1,4 +1,4 @@
-/* Who builds from source. */
+/* The user who builds from source. */
 
 #include "payload/builder.h"
 
@@ -52,7 +52,7 @@ int builder_prepare(struct work *work, char **ret_directory, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* Nobody else can be in there: the directory above is closed to all but us. */
+	/* This is safe: only we can enter the parent directory. */
 	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
 		return error_sys(err, "cannot make '%s'", directory);
 	if (lchown(directory, builder_uid(), builder_gid()) < 0)
@@ -65,7 +65,7 @@ int builder_become(const char *directory, char **ret_root, struct error *err)
 {
 	pid_t parent = getppid();
 
-	/* No terminal that a program could type into. */
+	/* Detach from the terminal, into which a program could inject input. */
 	(void)setsid();
 	(void)umask(022);
 	if (geteuid() != 0) {
@@ -75,14 +75,14 @@ int builder_become(const char *directory, char **ret_root, struct error *err)
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount(directory, BUILDER_ROOT, NULL, MS_BIND, NULL) < 0 ||
 	    mount(NULL, BUILDER_ROOT, NULL, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV, NULL) < 0)
-		return error_sys(err, "cannot show '%s' to the builder", directory);
+		return error_sys(err, "cannot mount '%s' for the builder", directory);
 	if (setgroups(0, NULL) < 0 || setresgid(builder_gid(), builder_gid(), builder_gid()) < 0 ||
 	    setresuid(builder_uid(), builder_uid(), builder_uid()) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return error_sys(err, "cannot become user %u", builder_uid());
-	/* The kernel forgets it when ids change. */
+	/* Set after the change of ids, which clears it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
-		return error_set(err, -ESRCH, "the process that builds for us is gone");
+		return error_set(err, -ESRCH, "the parent process of the build is gone");
 	*ret_root = xstrdup(BUILDER_ROOT);
 	return 0;
 }
@@ -94,8 +94,8 @@ char *builder_home(void)
 	return path_person_uid() != 0 && path_home(&home, NULL) == 0 ? home : NULL;
 }
 
-/* Whether the file of ST can't be anything but what the builder made: a link to a file of somebody
- * else would have us give that to everybody. */
+/* Whether the file was made by the builder.  A hard link could otherwise make us publish a file of
+ * another user. */
 static bool is_made(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_nlink == 1 && st->st_uid == builder_uid() &&
@@ -113,7 +113,7 @@ int builder_take(const char *directory, const char *path, const char *to, struct
 		return r;
 	if (fstat(in, &st) < 0 || !is_made(&st))
 		return error_because(err, &reason_download, -EBADMSG,
-				     "'%s/%s' is not a program that was built", directory, path);
+				     "'%s/%s' was not made by the build", directory, path);
 	(void)unlink(to);
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0755);
 	if (out < 0)

@@ -1,38 +1,37 @@
 /*
- * Who builds from source: never root.
+ * The user who builds from source: never root.
  *
- * Under sudo it is the user who called it, else an id that nobody has.  The builder works in
- * work/build/go, which belongs to it, in a directory that only root can enter; it finds that at
- * BUILDER_ROOT, in a mount namespace of its own, wherever the cache is.  What it made is taken by
- * copying.
+ * Under sudo, it is the user who called sudo, otherwise an unused id.  The builder owns the
+ * directory work/build/go, whose parent only root can enter, and sees it at BUILDER_ROOT in its own
+ * mount namespace.  The results are copied.
  */
 #pragma once
 
 #include "payload/work.h"
 
-/* Builds when root itself asks: an id that neither a user nor a node has. */
+/* The builder if root itself calls: an id that no user and no node has. */
 #define PAYLOAD_BUILD_UID 0xfffe0001u
 
-/* Where the builder's directory is in its mount namespace: there is one on every system. */
+/* The mount point of the builder's directory in its mount namespace; it exists on every system. */
 #define BUILDER_ROOT "/mnt"
 
-/* Remove the builder's directory if it is another builder's; before any task begins. */
+/* Remove the builder's directory if another builder owns it.  Call this before any task starts. */
 int builder_settle(struct work *work, struct error *err);
 
-/* Make the builder's directory; RET_DIRECTORY is for the caller to free. */
+/* Make the builder's directory; the caller frees RET_DIRECTORY. */
 int builder_prepare(struct work *work, char **ret_directory, struct error *err);
 
 /*
- * Become the builder, for good: its id, none of our groups and capabilities, no new ones by any
- * program, no terminal, and DIRECTORY at RET_ROOT (to be freed).  When we are not root, nothing
- * changes and RET_ROOT is DIRECTORY itself.
+ * Become the builder permanently: its uid and gid, no other groups, no capabilities, no way to gain
+ * privileges, no terminal, and DIRECTORY mounted at RET_ROOT, which the caller frees.  If we are
+ * not root, the user stays the same and RET_ROOT is DIRECTORY.
  */
 int builder_become(const char *directory, char **ret_root, struct error *err);
 
-/* The home of the user who builds, to be freed; NULL if it is nobody's user.  To be asked before
- * builder_become(). */
+/* The home directory of the builder; NULL if the builder is the unused id.  The caller frees it.
+ * Call this before builder_become(). */
 char *builder_home(void) must_check;
 
-/* Copy the program PATH in DIRECTORY, which must be an ordinary file that only the builder could
- * make, to the new file TO, which belongs to us. */
+/* Copy the program PATH in DIRECTORY, which must be a regular file made by the builder, to the new
+ * file TO, which we own. */
 int builder_take(const char *directory, const char *path, const char *to, struct error *err);

@@ -11,8 +11,7 @@
 
 #define DIGITS (SHA256_HEX_SIZE - 1)
 
-/* The file's name behind the digest: without "*", which marks binary mode, and without directories.
- */
+/* The file name after the digest, without "*", which marks binary mode, and without directories. */
 static const char *name_in(char *line)
 {
 	char *name = line + DIGITS;
@@ -29,7 +28,7 @@ static const char *name_in(char *line)
 	return slash ? slash + 1 : name;
 }
 
-/* Whether LINE begins with a digest that ends where it should. */
+/* Whether LINE begins with a digest of the right length. */
 static bool has_digest(const char *line)
 {
 	return strspn(line, "0123456789abcdefABCDEF") == DIGITS &&
@@ -62,12 +61,13 @@ int checksum_find(const char *text, size_t len, const char *name, char ret_hex[S
 		if (*listed ? strcmp(listed, name) != 0 : lines.count > 1)
 			continue;
 		if (*found && strcmp(found, digest) != 0)
-			return error_set(err, -EBADMSG, "the published checksums have two of '%s'",
+			return error_set(err, -EBADMSG,
+					 "the published checksums have two different ones for '%s'",
 					 name);
 		memcpy(found, digest, sizeof(found));
 	}
 	if (!*found)
-		return error_set(err, -EBADMSG, "the published checksums have none of '%s'", name);
+		return error_set(err, -EBADMSG, "the published checksums have none for '%s'", name);
 	memcpy(ret_hex, found, sizeof(found));
 	return 0;
 }

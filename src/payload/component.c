@@ -1,4 +1,4 @@
-/* What a payload is made of. */
+/* The components of payloads. */
 
 #include "payload/component.h"
 
@@ -88,7 +88,7 @@ const struct component components[COMPONENT_COUNT] = {
 	[COMPONENT_CONTAINERD] = {
 		.name = "containerd",
 		.programs = containerd_programs,
-		/* The static build: it has to run in any root file system. */
+		/* The static build, which runs in any root file system. */
 		.url = GITHUB "containerd/containerd/releases/download/{version}/containerd-static-{number}-linux-{arch}.tar.gz",
 		.checksum_url = GITHUB "containerd/containerd/releases/download/{version}/containerd-static-{number}-linux-{arch}.tar.gz.sha256sum",
 		.inside = "bin",
@@ -134,8 +134,8 @@ const struct component components[COMPONENT_COUNT] = {
 		.ldflags = "-s -w",
 	},
 	[COMPONENT_LOCAL_PATH] = {
-		/* Released as an image only: with neither Go nor that, there is none. */
-		.without = "volumes are not provisioned by themselves",
+		/* Released only as an image, so it is always built, and missing without Go. */
+		.without = "volumes are not provisioned automatically",
 		.name = "local-path-provisioner",
 		.programs = local_path_programs,
 		.style = BUILD_IN_MODULE,
@@ -185,7 +185,7 @@ const struct release *release_find(const char *version)
 	return NULL;
 }
 
-/* What stands for the word of LEN bytes at WORD, added to OUT; false if there is no such word. */
+/* Add the value of the template word of LEN bytes at WORD to OUT; false if the word is unknown. */
 static bool add_template_word(struct strbuf *out, const char *word, size_t len, const char *version,
 			      const char *arch, const char *program)
 {

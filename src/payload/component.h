@@ -1,11 +1,11 @@
 /*
- * What a payload is made of: the components, their programs, where each is released and
- * how each is built from source; and which versions belong to which Kubernetes.
+ * The components of payloads: their programs, where they are released, how they are built from
+ * source, and which versions belong to which Kubernetes version.
  *
- * This is data.  A new Kubernetes version is one entry in component.c.
+ * These are tables.  A new Kubernetes version is one entry in component.c.
  *
- * Texts may hold {version} (v1.36.3), {number} (1.36.3), {minor} (36), {rest} (36.3),
- * {arch} (amd64) and {program}; component_expand() fills them in.
+ * Templates may contain {version} (v1.36.3), {number} (1.36.3), {minor} (36), {rest} (36.3), {arch}
+ * (amd64) and {program}; component_expand() replaces them.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum component_id {
 	COMPONENT_COUNT,
 };
 
-/* Where a program goes to. */
+/* Where a program is used. */
 enum program_use {
 	USE_NODE = 1 << 0,  /* bin/ */
 	USE_CNI = 1 << 1,   /* cni/ */
@@ -33,37 +33,37 @@ struct program {
 	const char *name;
 	enum program_use use;
 	const char *package;  /* Go package, or its directory below the module */
-	const char *built_as; /* the name that go gives it; NULL: `name` */
+	const char *built_as; /* the name that go build gives it; NULL: `name` */
 };
 
 enum build_style {
-	BUILD_IN_MODULE,  /* in the module's own directory, with its own locked dependencies */
-	BUILD_KUBERNETES, /* in a module of ours with Kubernetes' go.mod, its staging replaced */
-	BUILD_WRAPPED,    /* in a module of ours that requires the packages' modules */
+	BUILD_IN_MODULE,  /* in the module's directory, with its go.mod and go.sum */
+	BUILD_KUBERNETES, /* in our module, a copy of Kubernetes' go.mod without staging modules */
+	BUILD_WRAPPED,    /* in our module, which requires the modules of the programs */
 };
 
 struct component {
 	const char *name;
 	const struct program *programs; /* ended by a NULL name */
 
-	/* The release: one file for each program, or an archive if `inside` is given. */
-	const char *url; /* NULL: there is none */
+	/* The release: one file per program, or an archive if `inside` is given. */
+	const char *url; /* NULL: no release */
 	const char *checksum_url;
 	const char *inside; /* the programs' directory in the archive */
 
 	/* The source. */
 	enum build_style style;
 	const char *module;
-	const char *go_version; /* for BUILD_WRAPPED: what the module of ours asks for */
+	const char *go_version; /* for BUILD_WRAPPED: the version in our go.mod */
 	const char *tags;
 	const char *ldflags;
-	unsigned packages; /* how many go compiles, about, with nothing in its cache */
+	unsigned packages; /* about how many packages go compiles with an empty cache */
 	bool cgo;
-	const char *without; /* what clusters lack without it; NULL: they can't do without */
-	const char *needs;   /* what a build wants from the host besides Go */
+	const char *without; /* the effect on clusters if it is missing; NULL: it is required */
+	const char *needs;   /* what a build needs on the host besides Go */
 };
 
-/* A supported Kubernetes version and what belongs to it. */
+/* A supported Kubernetes version and the versions of its components. */
 struct release {
 	const char *version; /* v1.36.3 */
 	const char *pause;   /* 3.10.2 */
@@ -79,6 +79,6 @@ extern const struct release releases[];
 /* The entry of VERSION; NULL if it is not supported. */
 const struct release *release_find(const char *version);
 
-/* Fill in the {words} of TEMPLATE; the caller frees the result.  PROGRAM may be NULL. */
+/* Replace the {words} of TEMPLATE; the caller frees the result.  PROGRAM may be NULL. */
 char *component_expand(const char *template, const char *version, const char *arch,
 		       const char *program) must_check;

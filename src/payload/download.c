@@ -1,4 +1,4 @@
-/* Files fetched over HTTP. */
+/* Downloads over HTTPS. */
 
 #include "payload/download.h"
 
@@ -20,26 +20,26 @@
 #define STALL_BYTES_PER_SEC 1024L
 #define REDIRECTS           5L
 
-/* One transfer: where its bytes go, and what came of it. */
+/* A transfer: its destination and its result. */
 struct transfer {
 	const struct download *download;
 	const struct curl *curl;
 	CURL *handle;
-	int fd;             /* of the partial file, or -1 */
-	struct strbuf *buf; /* or this */
-	uint64_t begun_at;  /* bytes that were there before */
-	uint64_t got;       /* bytes there are now */
+	int fd;             /* the partial file, or -1 */
+	struct strbuf *buf; /* the destination if there is no file */
+	uint64_t begun_at;  /* bytes in the file before this attempt */
+	uint64_t got;       /* bytes in the destination now */
 	bool too_big;
 	int disk_problem; /* a negative errno */
 	long status;
 	char text[CURL_ERROR_SIZE];
 };
 
-/* What to do after a try. */
+/* What to do after an attempt. */
 enum verdict {
 	VERDICT_DONE,
 	VERDICT_AGAIN,
-	VERDICT_AFRESH, /* again, without what is there */
+	VERDICT_AFRESH, /* again, from the beginning of the file */
 	VERDICT_FAILED,
 };
 
@@ -89,7 +89,7 @@ static int open_handle(struct transfer *transfer, struct error *err)
 	transfer->curl = curl;
 	transfer->handle = handle;
 	(void)curl->easy_setopt(handle, CURLOPT_URL, transfer->download->url);
-	/* Plain HTTP is for a mirror whose very URL says so; no redirection leads there. */
+	/* Plain HTTP is allowed for a mirror whose URL says so, but never for redirections. */
 	if (curl->easy_setopt(handle, CURLOPT_PROTOCOLS_STR,
 			      transfer->download->plain_http ? "http,https" : "https") !=
 		    CURLE_OK ||
@@ -114,7 +114,7 @@ static int open_handle(struct transfer *transfer, struct error *err)
 	return 0;
 }
 
-/* Whether RESULT means that the server could not be talked to at all. */
+/* Whether RESULT means that the server could not be reached. */
 static bool is_unreachable(struct transfer *transfer, CURLcode result)
 {
 	long proxy_status = 0;
@@ -132,12 +132,12 @@ static bool is_unreachable(struct transfer *transfer, CURLcode result)
 	case CURLE_SSL_CACERT_BADFILE:
 		return true;
 	default:
-		/* A proxy that refuses, or a time-out before the connection stood. */
+		/* A proxy that refuses, or a timeout before the connection was established. */
 		return proxy_status >= 400 || (transfer->status == 0 && connected == 0);
 	}
 }
 
-/* The URL itself, or one that the server redirected to, is not HTTPS. */
+/* Report that the URL, or one that the server redirected to, is not HTTPS. */
 static int refuse_protocol(struct transfer *transfer, struct error *err)
 {
 	const char *url = transfer->download->url;
@@ -151,12 +151,12 @@ static int refuse_protocol(struct transfer *transfer, struct error *err)
 	if (transfer->status >= 300 && transfer->status < 400)
 		r = error_because(err, &reason_download, -EPROTO,
 				  "'%s' redirects to '%s', which is not HTTPS", url,
-				  target ? target : "elsewhere");
+				  target ? target : "another URL");
 	else
 		r = error_because(err, &reason_download, -EPROTO, "'%s' is not HTTPS", url);
 	return error_hint(err, r,
-			  "a mirror may use plain HTTP if --binary-mirror says http://; "
-			  "redirections never may");
+			  "plain HTTP is allowed only if the URL of --binary-mirror begins with "
+			  "http://, and never for redirections");
 }
 
 static int explain(struct transfer *transfer, CURLcode result, struct error *err)
@@ -171,7 +171,7 @@ static int explain(struct transfer *transfer, CURLcode result, struct error *err
 				     "'%s' is bigger than %llu bytes", url,
 				     (unsigned long long)transfer->download->limit_bytes);
 	if (transfer->disk_problem < 0)
-		return error_set(err, transfer->disk_problem, "cannot keep '%s': %s", url,
+		return error_set(err, transfer->disk_problem, "cannot store '%s': %s", url,
 				 strerror(-transfer->disk_problem));
 	if (result == CURLE_UNSUPPORTED_PROTOCOL)
 		return refuse_protocol(transfer, err);
@@ -185,14 +185,14 @@ static int explain(struct transfer *transfer, CURLcode result, struct error *err
 	return error_because(err, &reason_download, r, "cannot download '%s': %s", url, why);
 }
 
-/* Judge one try; R and ERR are set for VERDICT_FAILED. */
+/* Judge an attempt; R and ERR are set for VERDICT_AGAIN and VERDICT_FAILED. */
 static enum verdict judge_transfer(struct transfer *transfer, CURLcode result, int *r,
 				   struct error *err)
 {
 	if (result == CURLE_OK && transfer->status != 416)
 		return VERDICT_DONE;
-	/* Nothing is left to be sent, or what we have is not the beginning: the checksum will
-	 * tell. */
+	/* 416: the partial file is complete, or longer than the file on the server.  The checksum
+	 * will show which. */
 	if (transfer->status == 416)
 		return VERDICT_DONE;
 	if (result == CURLE_RANGE_ERROR || result == CURLE_BAD_DOWNLOAD_RESUME)
@@ -234,7 +234,7 @@ static CURLcode try_once(struct transfer *transfer)
 	return result;
 }
 
-/* Try until it is there; a try that got further than the one before does not count. */
+/* Try until the transfer is complete.  Attempts that made progress do not count. */
 static int run(struct transfer *transfer, const char *partial, struct error *err)
 {
 	bool afresh = false;
@@ -304,7 +304,7 @@ int download_file(const struct download *download, const char *path, bool *ret_r
 	if (r < 0)
 		return pass_on(&problem, r, err);
 	if (rename(partial, path) < 0)
-		return error_sys(err, "cannot name '%s'", path);
+		return error_sys(err, "cannot rename to '%s'", path);
 	if (ret_resumed)
 		*ret_resumed = resumed;
 	return 0;

@@ -1,4 +1,4 @@
-/* Components: taken from elsewhere in the cache, downloaded or built, several at once. */
+/* Getting components: from other payloads in the cache, by download or by building. */
 
 #include <poll.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "payload/builder.h"
 #include "payload/task.h"
 
-/* Move the programs of COMPONENT from work/get/ to where they belong. */
+/* Move the programs of COMPONENT from work/get/ to their final places. */
 static int place_programs(struct work *work, const struct component *component, struct error *err)
 {
 	for (const struct program *program = component->programs; program->name; program++) {
@@ -49,7 +49,7 @@ char *work_origin(const struct work *work, enum component_id id)
 	return xstrdup(words.items[1]);
 }
 
-/* Download component ID, or build it where that can't be. */
+/* Download component ID, or build it if it cannot be downloaded. */
 static int fetch_component(struct work *work, enum component_id id, const char **ret_origin,
 			   struct error *err)
 {
@@ -74,7 +74,7 @@ static int fetch_component(struct work *work, enum component_id id, const char *
 	return r == -ENOENT && missing ? error_prefix(err, r, "%s", missing) : r;
 }
 
-/* Go on without component ID, if clusters can; else R stays what it is. */
+/* Continue without component ID if it is optional; otherwise return R unchanged. */
 static int do_without(struct work *work, enum component_id id, int r, struct error *err)
 {
 	const struct component *component = &components[id];
@@ -82,7 +82,7 @@ static int do_without(struct work *work, enum component_id id, int r, struct err
 
 	if (!component->without || (r != -ENOENT && r != -EIO))
 		return r;
-	note = xasprintf("Going on without %s, so %s (%s)", component->name, component->without,
+	note = xasprintf("Continuing without %s, so %s (%s)", component->name, component->without,
 			 err && err->text ? err->text : strerror(-r));
 	work_note(work, note);
 	error_clear(err);
@@ -90,7 +90,7 @@ static int do_without(struct work *work, enum component_id id, int r, struct err
 	return 0;
 }
 
-/* Get component ID, which is nowhere in the cache, and put it in its place. */
+/* Download or build component ID and move it to its place. */
 static int get_anew(struct work *work, enum component_id id, const char **ret_origin,
 		    struct error *err)
 {
@@ -108,7 +108,7 @@ static int get_anew(struct work *work, enum component_id id, const char **ret_or
 	return r < 0 ? r : file_remove_tree(fresh, err);
 }
 
-/* Note that component ID is complete, and where it came from. */
+/* Record that component ID is complete, and its origin. */
 static int put_stamp(struct work *work, enum component_id id, const char *origin, struct error *err)
 {
 	cleanup_free char *stamp = work_path(work, "work/done/%s", components[id].name);
@@ -136,8 +136,8 @@ int work_get(struct work *work, enum component_id id, struct error *err)
 	return put_stamp(work, id, origin, err);
 }
 
-/* Two: while one waits for the network or for its last program to be linked, the other has work for
- * all processors.  Compilers and linkers of both take up to 4 GiB. */
+/* The number of components that are got at once.  While one waits for the network or links its last
+ * program, the other uses the remaining CPUs.  Both together need up to 4 GiB of memory. */
 #define LANES             2
 #define LANES_NEED_KIB    (UINT64_C(4) << 20)
 #define MEMINFO_AVAILABLE "MemAvailable:"
@@ -156,11 +156,11 @@ static unsigned count_lanes(void)
 	return available >= LANES_NEED_KIB ? LANES : 1;
 }
 
-/* The components that are to be got, and those that are being got. */
+/* The running tasks, and the next component to get. */
 struct lanes {
 	struct task tasks[LANES];
 	unsigned count;
-	unsigned next; /* component */
+	unsigned next; /* a component id */
 };
 
 static void lanes_release(struct lanes *lanes)
@@ -169,7 +169,8 @@ static void lanes_release(struct lanes *lanes)
 		task_release(&lanes->tasks[i]);
 }
 
-/* Give every free lane a component, of those that are missing; returns how many lanes have one. */
+/* Start a task for the next missing component in every free lane;
+ * returns the number of busy lanes. */
 static int fill_lanes(struct work *work, struct lanes *lanes, struct error *err)
 {
 	int busy = 0;
@@ -190,12 +191,12 @@ static int fill_lanes(struct work *work, struct lanes *lanes, struct error *err)
 	return busy;
 }
 
-/* Wait until one of the tasks tells something, and take it. */
+/* Wait for messages of the tasks and handle them. */
 static int step_lanes(struct work *work, struct lanes *lanes, struct error *err)
 {
 	struct pollfd fds[LANES] = { 0 };
 
-	/* A negative descriptor is left out. */
+	/* poll() ignores negative descriptors. */
 	for (unsigned i = 0; i < LANES; i++)
 		fds[i] = (struct pollfd){ .fd = lanes->tasks[i].pipe, .events = POLLIN };
 	if (poll(fds, LANES, -1) < 0)

@@ -1,4 +1,4 @@
-/* What we need to know of Go's go.mod files. */
+/* Reading and writing go.mod files. */
 
 #include "payload/gomod.h"
 
@@ -28,7 +28,7 @@ char *gomod_go_version(const char *gomod)
 	return NULL;
 }
 
-/* The next number at *P, which moves behind it; 0 at the end. */
+/* Read the next number and move *P past it; 0 at the end. */
 static unsigned long next_number(const char **p)
 {
 	unsigned long value = 0;
@@ -52,7 +52,7 @@ int gomod_compare_versions(const char *a, const char *b)
 	return 0;
 }
 
-/* Add the line of LEN bytes at LINE with a staging directory replaced by that module's release. */
+/* Add the line of LEN bytes at LINE, replacing a staging directory with the module's release. */
 static void add_line(struct strbuf *out, const char *line, size_t len, const char *rest)
 {
 	const char *staging = memmem(line, len, STAGING, strlen(STAGING));

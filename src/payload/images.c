@@ -1,4 +1,4 @@
-/* The images that a payload holds, written from programs. */
+/* Writing the images of a payload from programs. */
 
 #include <string.h>
 
@@ -14,12 +14,12 @@
 #define SEARCH_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define BUSYBOX     "docker.io/library/busybox:latest"
 
-/* The images made of nothing but programs of a component. */
+/* An image that consists of programs of one component. */
 struct recipe {
-	const char *name; /* with {words} of the component's version */
+	const char *name; /* a template for component_expand() */
 	enum component_id component;
 	const char *programs; /* separated by blanks */
-	const char *dir;      /* where they are in the image */
+	const char *dir;      /* their directory in the image */
 	const char *entrypoint;
 };
 
@@ -39,7 +39,7 @@ static const struct recipe recipes[] = {
 	  "local-path-provisioner", "/usr/bin", "/usr/bin/local-path-provisioner" },
 };
 
-/* registry.k8s.io/coredns/coredns:v1 is kept in coredns-v1.tar. */
+/* The archive of registry.k8s.io/coredns/coredns:v1 is coredns-v1.tar. */
 static char *archive_name(const char *image)
 {
 	const char *slash = strrchr(image, '/');
@@ -51,7 +51,7 @@ static char *archive_name(const char *image)
 
 static char *recipe_image(const struct work *work, const struct recipe *recipe)
 {
-	/* etcd's images have tags of their own. */
+	/* Tags of etcd's images differ from its versions. */
 	if (recipe->component == COMPONENT_ETCD)
 		return xasprintf("%s:%s", recipe->name, work->release->etcd_image_tag);
 	return component_expand(recipe->name, work->release->versions[recipe->component],
@@ -108,7 +108,9 @@ char *work_image_id(const struct work *work, const char *archive)
 	return xasprintf("sha256:%s", id.text);
 }
 
-/* Add PROGRAM of the host with the libraries that it loads, where the host has them. */
+/* Add PROGRAM of the host at PATH, and the libraries that it loads at the same paths as on the
+ * host.
+ */
 static int add_host_program(struct oci_image *image, const char *path, const char *program,
 			    struct error *err)
 {
@@ -124,7 +126,7 @@ static int add_host_program(struct oci_image *image, const char *path, const cha
 	return 0;
 }
 
-/* kube-proxy calls nft, and conntrack where there is one. */
+/* kube-proxy needs nft, and uses conntrack if it is installed. */
 static int add_proxy_tools(struct oci_image *image, struct error *err)
 {
 	cleanup_free char *nft = process_find("nft");
@@ -136,7 +138,7 @@ static int add_proxy_tools(struct oci_image *image, struct error *err)
 	return r;
 }
 
-/* Write IMAGE as NAME, then its id as the sign that it is complete. */
+/* Write IMAGE as NAME, then write its id to a file that marks it as complete. */
 static int write_image(struct work *work, struct oci_image *image, const char *name,
 		       struct error *err)
 {
@@ -177,7 +179,7 @@ static int make_from_recipe(struct work *work, const struct recipe *recipe, cons
 	return r < 0 ? r : write_image(work, &image, name, err);
 }
 
-/* Our own pause program, for the caller to free; -ENOENT if manykube is not wholly installed. */
+/* The path of manykube-pause, which the caller frees; -ENOENT if it is not installed. */
 static int find_pause(char **ret_path, struct error *err)
 {
 	cleanup_free char *libexec = NULL;
@@ -189,7 +191,7 @@ static int find_pause(char **ret_path, struct error *err)
 	program = xasprintf("%s/manykube-pause", libexec);
 	if (!file_exists(program))
 		return error_because(err, &reason_host_config, -ENOENT,
-				     "manykube's own program '%s' is not there", program);
+				     "manykube's program '%s' is missing", program);
 	*ret_path = take_ptr(program);
 	return 0;
 }
@@ -220,7 +222,9 @@ static int make_busybox(struct work *work, const char *name, struct error *err)
 		return error_set(err, -ENOENT, "there is no program 'busybox'");
 	r = process_capture(ARGV(busybox, "--list"), NULL, &listing, err);
 	if (r != 0)
-		return r < 0 ? r : error_set(err, -EIO, "'%s --list' ended with %d", busybox, r);
+		return r < 0 ? r
+			     : error_set(err, -EIO, "'%s --list' exited with status %d", busybox,
+					 r);
 	r = add_host_program(&image, "/bin/busybox", busybox, err);
 	if (r < 0)
 		return r;
@@ -278,10 +282,10 @@ int work_check_host(struct error *err)
 		const char *package;
 	} needs[] = {
 		{ "nft", "kube-proxy needs it", "nftables" },
-		{ "busybox", "volumes are made with it", "busybox-static" },
-		{ "ldd", "it tells which libraries an image needs", "libc-bin" },
-		{ "tar", "release archives are unpacked with it", "tar" },
-		{ "gzip", "release archives are unpacked with it", "gzip" },
+		{ "busybox", "creating volumes needs it", "busybox-static" },
+		{ "ldd", "writing images needs it to find libraries", "libc-bin" },
+		{ "tar", "unpacking release archives needs it", "tar" },
+		{ "gzip", "unpacking release archives needs it", "gzip" },
 	};
 	cleanup_free char *pause = NULL;
 

@@ -9,7 +9,8 @@
 #include "base/cleanup.h"
 #include "base/process.h"
 
-/* "name => /path (address)", "/path (address)", or "linux-vdso.so.1 (address)", which has none. */
+/* Parse "name => /path (address)", "/path (address)" or "linux-vdso.so.1 (address)", which has no
+ * path. */
 static int parse_line(const char *line, struct strlist *paths, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
@@ -56,7 +57,7 @@ int libraries_of(const char *program, struct strlist *ret_paths, struct error *e
 	struct process_options options = { .no_stdin = true, .stderr_fd = quiet };
 	int r;
 
-	/* For a static program ldd says so on standard error and ends with 1. */
+	/* For a static program, ldd exits with status 1 and a message on standard error. */
 	r = process_capture(ARGV("ldd", copy), &options, &listing, err);
 	if (r < 0)
 		return r;

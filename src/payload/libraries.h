@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/strlist.h"
 
-/* Add the paths of all libraries of PROGRAM, the loader among them; none for a static one. */
+/* Add the paths of all libraries of PROGRAM, including the loader; none for a static program. */
 int libraries_of(const char *program, struct strlist *ret_paths, struct error *err);
 
-/* The same from what ldd printed; -ENOENT if it could not find one. */
+/* The same from LISTING, the output of ldd; -ENOENT if a library is missing. */
 int libraries_parse(const char *listing, struct strlist *ret_paths, struct error *err);

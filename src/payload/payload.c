@@ -1,4 +1,4 @@
-/* The payload in the cache: found, or made. */
+/* Finding a payload in the cache, or making it. */
 
 #include "payload/payload.h"
 
@@ -39,7 +39,7 @@ static int payload_path(const char *version, const char *suffix, char **ret, str
 	return 0;
 }
 
-/* Open the payload of VERSION in DIR_GIVEN, which is freed. */
+/* Open the payload of VERSION in DIR_GIVEN; takes ownership of DIR_GIVEN. */
 static int open_in(char *dir_given, const char *version, struct payload *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -59,7 +59,7 @@ static int open_in(char *dir_given, const char *version, struct payload *ret, st
 				 &pause, "etcdVersion", &etcd, "corednsVersion", &coredns) < 0)
 		return error_set(err, -ENOENT, "'%s' is damaged", path);
 	if (format != PAYLOAD_FORMAT)
-		return error_set(err, -ENOENT, "'%s' is of another version of manykube", dir);
+		return error_set(err, -ENOENT, "'%s' was made by another version of manykube", dir);
 	*ret = (struct payload){
 		.version = xstrdup(version),
 		.dir = take_ptr(dir),
@@ -80,7 +80,7 @@ int payload_open(const char *version, struct payload *ret, struct error *err)
 	if (!file_exists(dir) && !payload_adopt(version) && geteuid() != 0) {
 		char *old = payload_old_dir(version);
 
-		/* Who is not root may run what is in their home. */
+		/* Users other than root may run programs in their own home. */
 		if (old && open_in(old, version, ret, NULL) == 0) {
 			free(dir);
 			return 0;
@@ -143,7 +143,8 @@ static json_t *describe_payload(struct work *work)
 		work->release->versions[COMPONENT_COREDNS], "components", parts, "images", images);
 }
 
-/* Remove what is big and no more needed; the stamps stay, so that a next try knows all is done. */
+/* Remove large files that are no longer needed.  The stamps stay, so that the next attempt knows
+ * what is complete. */
 static int remove_leftovers(struct work *work, struct error *err)
 {
 	static const char *const names[] = { "programs", "download", "get" };
@@ -158,8 +159,8 @@ static int remove_leftovers(struct work *work, struct error *err)
 	return 0;
 }
 
-/* Put the complete payload in its place.  One that is there is kept as VERSION.old until the next
- * time: running nodes may use its programs. */
+/* Move the complete payload to its place.  An existing one is kept as VERSION.old until the next
+ * call, because running nodes may use its programs. */
 static int put_in_place(struct work *work, const char *dir, struct error *err)
 {
 	cleanup_free char *old = xasprintf("%s.old", dir);
@@ -174,13 +175,13 @@ static int put_in_place(struct work *work, const char *dir, struct error *err)
 			return error_sys(err, "cannot move '%s' away", dir);
 	}
 	if (rename(work->dir, dir) < 0)
-		return error_sys(err, "cannot name '%s'", dir);
-	/* From here on it is complete; a few stamps and logs left over would do no harm. */
+		return error_sys(err, "cannot rename to '%s'", dir);
+	/* The payload is complete; leftover stamps and logs do no harm. */
 	(void)file_remove_tree(scratch, NULL);
 	return 0;
 }
 
-/* Everything is there: describe it, and give it its name once it is on disk. */
+/* Write payload.json, sync everything to disk, and move the payload to its place. */
 static int finish_payload(struct work *work, const char *dir, struct error *err)
 {
 	cleanup_free char *path = work_path(work, "payload.json");
@@ -216,7 +217,7 @@ static int make_dirs(struct work *work, struct error *err)
 	return 0;
 }
 
-/* What images and the store are made of, in one line. */
+/* The versions from which images and the store are made, in one line. */
 static char *recipe(const struct work *work)
 {
 	cleanup_with(strbuf_release) struct strbuf line = STRBUF_INIT;
@@ -228,7 +229,7 @@ static char *recipe(const struct work *work)
 	return strbuf_take(&line);
 }
 
-/* Drop what a try with another recipe, by an older manykube, made out of other parts. */
+/* Remove the results of an earlier attempt with other versions, by an earlier manykube. */
 static int check_recipe(struct work *work, struct error *err)
 {
 	static const char *const made[] = { "images", "store", "work/images", "work/done" };
@@ -255,7 +256,7 @@ static int remove_build(struct work *work, struct error *err)
 	cleanup_free char *path = work_path(work, "work/build");
 
 	if (file_exists(path))
-		work_tell_all(work, "removing what only the build needed");
+		work_tell_all(work, "removing the files of the build");
 	return file_remove_tree(path, err);
 }
 
@@ -273,7 +274,7 @@ static int make_payload(struct work *work, const char *dir, struct error *err)
 		r = work_check_space(work, COMPONENT_KUBERNETES, WAY_DOWNLOAD, err);
 	if (r == 0)
 		r = work_get_all(work, err);
-	/* Go's caches are the largest of all that, and there is no more to be built. */
+	/* Go's caches are large, and nothing more is built. */
 	if (r == 0)
 		r = remove_build(work, err);
 	work_list_images(work, &names, &archives);
@@ -302,7 +303,7 @@ static int take_lock(const char *version, struct observer *observer, int *ret_fd
 	return file_lock_private(path, "getting Kubernetes", -1, ret_fd, err);
 }
 
-/* What the caller wants, and what MANYKUBE_PAYLOAD_FROM says about it. */
+/* Combine the caller's SOURCE with MANYKUBE_PAYLOAD_FROM. */
 static int choose_source(const struct payload_source *source, struct payload_source *ret,
 			 struct error *err)
 {
@@ -316,13 +317,13 @@ static int choose_source(const struct payload_source *source, struct payload_sou
 	else if (strcmp(from, "download") == 0)
 		ret->no_build = true;
 	else
-		return error_because(err, &reason_usage, -EINVAL,
-				     "MANYKUBE_PAYLOAD_FROM is '%s', not 'source' or 'download'",
-				     from);
+		return error_because(
+			err, &reason_usage, -EINVAL,
+			"MANYKUBE_PAYLOAD_FROM must be 'source' or 'download', not '%s'", from);
 	return 0;
 }
 
-/* With the lock held: make what is not there. */
+/* With the lock held: open the payload, or make it. */
 static int ensure_locked(const struct release *release, const struct payload_source *source,
 			 struct observer *observer, struct payload *ret, struct error *err)
 {
@@ -330,7 +331,7 @@ static int ensure_locked(const struct release *release, const struct payload_sou
 	cleanup_free char *dir = NULL;
 	int r = payload_open(release->version, ret, NULL);
 
-	/* Whoever held the lock before us may have made it. */
+	/* The previous holder of the lock may have made it. */
 	if (r != -ENOENT)
 		return r < 0 ? payload_open(release->version, ret, err) : 0;
 	work.release = release;
@@ -356,8 +357,8 @@ static int ensure_locked(const struct release *release, const struct payload_sou
 static int refuse_offline(const char *version, struct error *err)
 {
 	(void)error_because(err, &reason_download, -ENOENT,
-			    "Kubernetes %s is not in the cache, and nothing is downloaded or built "
-			    "for a cluster that is offline",
+			    "Kubernetes %s is not in the cache, and is neither downloaded nor "
+			    "built for an offline cluster",
 			    version);
 	return error_hint(err, -ENOENT,
 			  "run 'manykube start --download-only --kubernetes-version=%s' while this "
@@ -375,7 +376,7 @@ int payload_ensure(const char *version, const struct payload_source *source,
 	r = payload_open(version, ret, NULL);
 	if (r == 0)
 		return 0;
-	/* A cluster may have been made by a manykube that knew more, or older ones. */
+	/* The cluster may have been made by another version of manykube. */
 	if (!release)
 		return error_because(
 			err, &reason_version_unsupported, -EINVAL,

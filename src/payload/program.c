@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "payload/payload.h"
 
-/* Where containerd has unpacked the layers of images. */
+/* The directory with the unpacked layers of images. */
 #define LAYERS "store/io.containerd.snapshotter.v1.overlayfs/snapshots"
 
 int payload_open_program(const struct payload *payload, const char *name, int *ret_fd,

@@ -1,8 +1,6 @@
 /*
- * Components from their official releases, each file checked against its published sha256.
- *
- * A mirror has the official addresses as paths: MIRROR/dl.k8s.io/release/v1.36.3/bin/… and
- * MIRROR/github.com/etcd-io/etcd/releases/download/…, the checksum files beside them.
+ * Downloading components from their official releases; every file is checked against its published
+ * SHA-256 sum.  See payload_source.binary_mirror for the layout of mirrors.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,14 +21,14 @@
 #define CHECKSUMS_LIMIT (1 << 20)
 #define FILE_LIMIT      (UINT64_C(2) << 30)
 
-/* What a transfer's progress is about. */
+/* The file whose download progress is reported. */
 struct topic {
 	struct work *work;
 	enum component_id id;
 	const char *name;
-	unsigned at; /* it is this one of the component's COUNT files */
+	unsigned at; /* the index of the file among the component's COUNT files */
 	unsigned count;
-	uint64_t told; /* MiB */
+	uint64_t told; /* the last reported progress, in MiB */
 };
 
 static void on_progress(uint64_t done, uint64_t total, void *data)
@@ -78,7 +76,7 @@ static char *origin_of(const char *url)
 	return xstrndup(url, (size_t)(host - url) + strcspn(host, "/"));
 }
 
-/* Remember a host that can't be reached: its other files need not be tried. */
+/* Remember hosts that cannot be reached, so that their other files are not tried. */
 static int judge_download(struct work *work, const char *url, int r, struct error *err)
 {
 	cleanup_free char *origin = origin_of(url);
@@ -86,7 +84,7 @@ static int judge_download(struct work *work, const char *url, int r, struct erro
 	if (r != -EHOSTUNREACH)
 		return r;
 	work_avoid(work, origin);
-	return error_prefix(err, -ENOENT, "no way to '%s'", origin);
+	return error_prefix(err, -ENOENT, "cannot reach '%s'", origin);
 }
 
 static int check_reachable(struct work *work, const char *url, struct error *err)
@@ -95,7 +93,7 @@ static int check_reachable(struct work *work, const char *url, struct error *err
 
 	if (!strlist_has(&work->unreachable, origin))
 		return 0;
-	return error_because(err, &reason_download, -ENOENT, "'%s' can't be reached", origin);
+	return error_because(err, &reason_download, -ENOENT, "cannot reach '%s'", origin);
 }
 
 static int fetch_checksum(struct work *work, const char *url, const char *file,
@@ -116,7 +114,7 @@ static int fetch_checksum(struct work *work, const char *url, const char *file,
 	return r < 0 ? error_prefix(err, r, "'%s'", url) : 0;
 }
 
-/* 0 if the file PATH has the digest WANTED; else it is removed: -EBADMSG. */
+/* Check that the file PATH has the digest WANTED; otherwise remove it and return -EBADMSG. */
 static int verify(const char *path, const char *url, const char *wanted, struct error *err)
 {
 	char have[SHA256_HEX_SIZE];
@@ -128,11 +126,12 @@ static int verify(const char *path, const char *url, const char *wanted, struct 
 		return 0;
 	(void)unlink(path);
 	r = error_because(err, &reason_download, -EBADMSG,
-			  "'%s' has the sha256 %s, but %s was published", url, have, wanted);
-	return error_hint(err, r, "try again later, or get it from elsewhere with --binary-mirror");
+			  "'%s' has the SHA-256 sum %s, but the published one is %s", url, have,
+			  wanted);
+	return error_hint(err, r, "try again later, or use a mirror with --binary-mirror");
 }
 
-/* Get the file URL, with its digest WANTED, to PATH. */
+/* Download URL, whose digest must be WANTED, to PATH. */
 static int fetch_file(struct topic *topic, const char *url, const char *wanted, const char *path,
 		      struct error *err)
 {
@@ -147,7 +146,7 @@ static int fetch_file(struct topic *topic, const char *url, const char *wanted, 
 	bool resumed = false;
 	int r;
 
-	/* A try before this one may have got it. */
+	/* An earlier attempt may have downloaded it. */
 	if (file_exists(path) && verify(path, url, wanted, NULL) == 0)
 		return 0;
 	work_tell(work, topic->id, 1000 * topic->at / topic->count, "%s", topic->name);
@@ -157,14 +156,14 @@ static int fetch_file(struct topic *topic, const char *url, const char *wanted, 
 	r = verify(path, url, wanted, err);
 	if (r != -EBADMSG || !resumed)
 		return r;
-	/* Perhaps the part that was there was of something else. */
-	log_debug("'%s' was resumed and came out wrong; getting all of it", url);
+	/* The partial file may have been from another file. */
+	log_debug("'%s' has a wrong checksum after resuming; downloading all of it", url);
 	error_clear(err);
 	r = download_file(&download, path, NULL, err);
 	return r < 0 ? judge_download(work, url, r, err) : verify(path, url, wanted, err);
 }
 
-/* Get the file of TOPIC to work/download/; RET_PATH is for the caller to free. */
+/* Download the file of TOPIC to work/download/; the caller frees RET_PATH. */
 static int fetch(struct topic *topic, const char *program, char **ret_path, struct error *err)
 {
 	struct work *work = topic->work;
@@ -217,8 +216,8 @@ static int fetch_programs(struct work *work, enum component_id id, struct error 
 	return 0;
 }
 
-/* Move the program PATH in DIR, where the archive put it, to TO: only a file, whatever mode it
- * has there. */
+/* Move the program PATH, unpacked in DIR, to TO with the mode 0755.  It must be a regular file
+ * without other hard links. */
 static int take_unpacked(const char *dir, const char *path, const char *to, struct error *err)
 {
 	cleanup_free char *from = xasprintf("%s/%s", dir, path);
@@ -230,7 +229,7 @@ static int take_unpacked(const char *dir, const char *path, const char *to, stru
 		return r;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1)
 		return error_because(err, &reason_download, -EBADMSG,
-				     "'%s' is not a file of its own", path);
+				     "'%s' is not a regular file with one name", path);
 	if (fchmod(fd, 0755) < 0 || rename(from, to) < 0)
 		return error_sys(err, "cannot move '%s'", from);
 	return 0;
@@ -242,7 +241,7 @@ static int unpack(struct work *work, enum component_id id, char *archive, struct
 	const char *version = work->release->versions[id];
 	cleanup_free char *dir = work_path(work, "work/get/%s/private", component->name);
 	cleanup_free char *inside = component_expand(component->inside, version, work->arch, NULL);
-	/* The archive may have set-user-ID programs and devices. */
+	/* Only we may enter it: the archive may contain set-user-ID programs and devices. */
 	int r = file_make_dirs(dir, 0700, err);
 
 	if (r < 0)
@@ -251,7 +250,7 @@ static int unpack(struct work *work, enum component_id id, char *archive, struct
 	r = process_run(ARGV("tar", "-xzf", archive, "-C", dir, "--no-same-owner"), NULL, err);
 	if (r != 0)
 		return r < 0 ? r
-			     : error_set(err, -EIO, "cannot unpack '%s': tar ended with %d",
+			     : error_set(err, -EIO, "cannot unpack '%s': tar exited with status %d",
 					 archive, r);
 	for (const struct program *program = component->programs; program->name; program++) {
 		cleanup_free char *path = xasprintf("%s/%s", inside, program->name);
@@ -275,7 +274,7 @@ int work_download(struct work *work, enum component_id id, struct error *err)
 
 	if (!component->url)
 		return error_because(err, &reason_download, -ENOENT,
-				     "there are no programs of %s to download", component->name);
+				     "there is no release of %s to download", component->name);
 	if (!component->inside)
 		return fetch_programs(work, id, err);
 	r = fetch(&topic, NULL, &archive, err);

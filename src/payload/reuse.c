@@ -1,8 +1,9 @@
 /*
- * Components taken from another payload of the cache that has the very version of them.
+ * Reusing components of other payloads in the cache that have the same version.
  *
- * Programs for nodes are hard-linked: nobody writes to a program in place.  Those for images are in
- * images only, so the images are, with their ids, which says that they need not be made.
+ * Programs for nodes are hard-linked; programs are never written in place.  Programs for images
+ * exist only in images, so the images are hard-linked, and their ids are recorded to mark them as
+ * complete.
  */
 
 #include <jansson.h>
@@ -14,7 +15,7 @@
 #include "base/log.h"
 #include "payload/work.h"
 
-/* The object of LIST that has VALUE as its KEY, or NULL. */
+/* The first object in LIST whose member KEY is VALUE, or NULL. */
 static const json_t *find_by_key(const json_t *list, const char *key, const char *value)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -27,8 +28,8 @@ static const json_t *find_by_key(const json_t *list, const char *key, const char
 	return NULL;
 }
 
-/* How the payload that JSON describes got component ID, if it has our version of it and that is a
- * way that we may go; else NULL. */
+/* The origin of component ID in the payload described by JSON, if it has the wanted version and
+ * that origin is allowed; else NULL. */
 static const char *origin_of(const struct work *work, enum component_id id, const json_t *json)
 {
 	const json_t *part = find_by_key(json_object_get(json, "components"), "name",
@@ -103,7 +104,7 @@ const char *work_reuse(struct work *work, enum component_id id)
 		if (!origin || !take_programs(work, id, payload.dir) ||
 		    !take_images(work, id, payload.dir, json))
 			continue;
-		log_debug("%s %s is taken from '%s'", components[id].name,
+		log_debug("reusing %s %s from '%s'", components[id].name,
 			  work->release->versions[id], payload.dir);
 		return origin;
 	}

@@ -1,9 +1,9 @@
 /*
- * The prepared image store: a containerd root with all images imported and unpacked, to be
+ * The prepared image store: a containerd root with all images imported and unpacked, which is
  * hard-linked into nodes.
  *
- * containerd runs in a mount namespace of its own with a fresh /run: whatever it mounts and
- * its sockets vanish with it, however it ends.
+ * containerd runs in its own mount namespace with a new /run, so its mounts and sockets disappear
+ * with it, however it ends.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -26,10 +26,10 @@
 #define STOP_TIMEOUT_MS  30000
 #define SOCKET           "/run/manykube/containerd.sock"
 
-/* A containerd of ours and how to reach it. */
+/* A running containerd. */
 struct daemon {
 	struct process process;
-	char *address; /* its socket, seen from our mount namespace */
+	char *address; /* its socket, as seen from our mount namespace */
 	char *ctr;
 	char *log;
 };
@@ -68,7 +68,7 @@ static int write_config(const char *path, const char *root, struct error *err)
 	return file_put(path, text.text, text.len, 0644, err);
 }
 
-/* In the child, between fork and exec: a private copy of the mounts, dying with our parent. */
+/* In the child, between fork and exec: enter a private mount namespace, and die with PARENT. */
 static _Noreturn void become_daemon(char *const *argv, int log, pid_t parent, int report)
 {
 	sigset_t none;
@@ -76,7 +76,7 @@ static _Noreturn void become_daemon(char *const *argv, int log, pid_t parent, in
 
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	/* A group of its own: Ctrl-C is for us, and we stop it in order. */
+	/* A separate process group: Ctrl-C reaches only us, and we stop containerd properly. */
 	(void)setpgid(0, 0);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
 	    unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -122,7 +122,7 @@ static int spawn_daemon(struct daemon *daemon, char *const *argv, struct error *
 	return 0;
 }
 
-/* Run ctr with ARGV behind the address and namespace; what it says goes to the log. */
+/* Run ctr with ARGV after the options for address and namespace; its output goes to the log. */
 static int run_ctr(struct daemon *daemon, char *const *argv, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
@@ -146,15 +146,15 @@ static int wait_until_ready(struct daemon *daemon, struct error *err)
 		cleanup_free char *said = NULL;
 		int r;
 
-		/* Another second while the socket is not there yet would be a long one. */
+		/* Wait for the socket in short steps: ctr would retry only once per second. */
 		while (!file_exists(daemon->address) && clock_now_ms() < deadline &&
 		       process_wait(&daemon->process, clock_now_ms() + 20, NULL) == -ETIMEDOUT)
 			;
 		if (daemon->process.pid < 0) {
 			said = last_line(daemon->log);
-			r = error_set(err, -EIO, "containerd ended at once: %s", said);
+			r = error_set(err, -EIO, "containerd exited at once: %s", said);
 			return error_hint(err, r,
-					  "if overlayfs is the trouble, put the cache on another "
+					  "if overlayfs is the problem, put the cache on another "
 					  "file system with MANYKUBE_CACHE; the log is '%s'",
 					  daemon->log);
 		}
@@ -198,7 +198,7 @@ static int stop_daemon(struct daemon *daemon, struct error *err)
 	return r < 0 ? error_prefix(err, r, "stopping containerd") : 0;
 }
 
-/* Run ctr with ARGV for the image NAME; -EIO with what it said if it fails. */
+/* Run ctr with ARGV for the image NAME; -EIO with its last line of output if it fails. */
 static int ctr_for_image(struct daemon *daemon, char *const *argv, const char *name,
 			 struct error *err)
 {
@@ -212,9 +212,9 @@ static int ctr_for_image(struct daemon *daemon, char *const *argv, const char *n
 }
 
 /*
- * Import an image just as the CRI plugin would have left it, else each node's containerd does that
- * at its first start: its label, a second name that is the image's id, and for pause the pin that
- * keeps the kubelet from removing it.
+ * Import an image as the CRI plugin would: with its label, with the image's id as a second name,
+ * and for pause with the pin that keeps the kubelet from removing it.  Otherwise containerd would
+ * do that on each node at its first start.
  */
 static int import_image(struct work *work, struct daemon *daemon, const char *name,
 			const char *archive, struct error *err)
@@ -239,7 +239,7 @@ static int import_image(struct work *work, struct daemon *daemon, const char *na
 		name, err);
 }
 
-/* What every node has to have of its own is not for sharing. */
+/* Remove containerd's identity, which must differ between nodes. */
 static int remove_identity(const char *root, struct error *err)
 {
 	cleanup_free char *dir = xasprintf("%s/io.containerd.grpc.v1.introspection", root);
@@ -247,7 +247,7 @@ static int remove_identity(const char *root, struct error *err)
 	return file_remove_tree(dir, err);
 }
 
-/* Smaller ones are copied into every node, so that programs in it may change them. */
+/* Smaller files are copied into every node, so that programs there can change them. */
 #define SHARED_MIN_BYTES (4 << 20)
 
 static int share_if_large(const char *path, const struct stat *st, int type,
@@ -272,7 +272,7 @@ static int share_large_files(const char *root, struct error *err)
 	return 0;
 }
 
-/* The ids of all images, one in a line: what the store holds once it is made. */
+/* The ids of all images, one per line; they identify the contents of the store. */
 static char *list_ids(const struct work *work, const struct strlist *archives)
 {
 	cleanup_with(strlist_release) struct strlist ids = STRLIST_INIT;
@@ -286,7 +286,7 @@ static char *list_ids(const struct work *work, const struct strlist *archives)
 	return strlist_join(&ids, "\n");
 }
 
-/* Import everything into the fresh containerd root ROOT. */
+/* Import all images into the new containerd root ROOT. */
 static int fill(struct work *work, const char *root, const struct strlist *names,
 		const struct strlist *archives, struct error *err)
 {
@@ -322,7 +322,7 @@ int work_make_store(struct work *work, struct error *err)
 	int r;
 
 	if (strchr(fresh, '\''))
-		return error_set(err, -EINVAL, "the cache's path must not have a quote: '%s'",
+		return error_set(err, -EINVAL, "the path of the cache must not contain a quote: %s",
 				 fresh);
 	work_list_images(work, &names, &archives);
 	ids = list_ids(work, &archives);
@@ -335,6 +335,6 @@ int work_make_store(struct work *work, struct error *err)
 	if (r == 0)
 		r = file_put(stamp, ids, strlen(ids), 0644, err);
 	if (r == 0 && rename(fresh, store) < 0)
-		r = error_sys(err, "cannot name '%s'", store);
+		r = error_sys(err, "cannot rename to '%s'", store);
 	return r;
 }

@@ -1,11 +1,11 @@
 /*
- * The Go modules that are pinned, as go.sum has them.
+ * The sums of pinned Go modules, in the format of go.sum.
  *
- * For components built in their own module, the sum of that module is enough: its archive holds a
- * go.sum with those of all others.  Modules of ours (Kubernetes, etcd) have a go.sum made of those
- * of the modules they require and of these lines, which are the ones that those leave out.
+ * For a component built in its own module, the sum of that module suffices: its archive contains a
+ * go.sum for all dependencies.  For our own modules (Kubernetes, etcd), go.sum is made of those of
+ * the required modules and of these lines, which the former lack.
  *
- * The lines of a new version: tools/list-sums.py.
+ * tools/list-sums.py prints the lines for a new version.
  */
 #include "payload/sums.h"
 
@@ -198,14 +198,14 @@ int sums_check(const char *module, const char *version, const char *sum, struct 
 
 	if (!pinned)
 		return error_because(err, &reason_download, -EBADMSG,
-				     "no checksum of the Go module %s %s is known", module,
+				     "the checksum of the Go module %s %s is not known", module,
 				     version);
 	if (strcmp(pinned, sum) == 0)
 		return 0;
 	r = error_because(err, &reason_download, -EBADMSG,
-			  "the Go module %s %s has the checksum '%s', but '%s' is pinned", module,
+			  "the Go module %s %s has the checksum '%s' instead of '%s'", module,
 			  version, sum, pinned);
 	return error_hint(err, r,
-			  "a proxy changed it on the way: try again with GOPROXY set to "
-			  "another one");
+			  "the proxy sent a changed module: set GOPROXY to another proxy and try "
+			  "again");
 }

@@ -1,4 +1,4 @@
-/* Work on one component in a process of its own. */
+/* Work on one component in a separate process. */
 
 #include "payload/task.h"
 
@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 
-/* A message is a letter and texts, each ended by NUL. */
+/* A message is a letter followed by TEXTS texts, each ended by NUL. */
 #define TEXTS         4
 #define MESSAGE_LIMIT (1 << 16)
 
@@ -40,7 +40,7 @@ static _Noreturn void run_child(struct work *work, enum component_id id, task_fn
 	cleanup_free char *code = NULL;
 	int r;
 
-	/* Dies with who started us, however that ends. */
+	/* Die with the parent, however it ends. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(EXIT_FAILURE);
 	work->report = pipe;
@@ -85,7 +85,7 @@ static int number(const char *text, int most)
 	return parse_number(text, 0, (unsigned)most, &value, NULL) < 0 ? most : (int)value;
 }
 
-/* The end of a task: its result, and its error as ours. */
+/* Handle the end of a task: return its result and set ERR to its error. */
 static int take_end(char *const *texts, struct error *err)
 {
 	int r = -number(texts[0], 4095);
@@ -102,20 +102,20 @@ static int take_end(char *const *texts, struct error *err)
 	return *texts[3] ? error_hint(err, r, "%s", texts[3]) : r;
 }
 
-/* The task waits for an answer if it is to build. */
+/* Handle the choice of a way; a task that wants to build waits for an answer. */
 static int take_way(struct task *task, struct work *work, int way, struct error *err)
 {
 	int r = work_goes(work, task->id, way == WAY_BUILD ? WAY_BUILD : WAY_DOWNLOAD, err);
 
 	if (r < 0)
 		return r;
-	/* One that does not take its answers must not stop us. */
+	/* A task that does not read its answers must not block us. */
 	if (way == WAY_BUILD)
 		(void)send(task->pipe, "y", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 	return 1;
 }
 
-/* Pass one message on; 1 unless it is the end. */
+/* Handle one message; returns 1 unless the task has ended. */
 static int take_message(struct task *task, struct work *work, char letter, char *const *texts,
 			struct error *err)
 {
@@ -137,11 +137,11 @@ static int take_message(struct task *task, struct work *work, char letter, char 
 	case WORK_ENDED:
 		return take_end(texts, err);
 	}
-	return error_set(err, -EBADMSG, "the process for %s told something strange",
+	return error_set(err, -EBADMSG, "the process for %s sent an unknown message",
 			 components[task->id].name);
 }
 
-/* Take the first message out of the input; -EAGAIN if it is not whole. */
+/* Handle the first message in the input and remove it; -EAGAIN if it is incomplete. */
 static int take_first(struct task *task, struct work *work, struct error *err)
 {
 	struct strbuf *input = &task->input;
@@ -173,7 +173,8 @@ int task_take(struct task *task, struct work *work, const void *data, size_t len
 		return r;
 	return task->input.len <= MESSAGE_LIMIT
 		       ? 1
-		       : error_set(err, -EBADMSG, "the process for %s told too much at once",
+		       : error_set(err, -EBADMSG,
+				   "the process for %s sent a message that is too long",
 				   components[task->id].name);
 }
 
@@ -185,7 +186,7 @@ int task_step(struct task *task, struct work *work, struct error *err)
 	if (len < 0 && errno == EINTR)
 		return 1;
 	if (len <= 0)
-		return error_set(err, -EIO, "the process for %s ended in the midst of its work",
+		return error_set(err, -EIO, "the process for %s ended unexpectedly",
 				 components[task->id].name);
 	return task_take(task, work, data, (size_t)len, err);
 }

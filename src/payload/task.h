@@ -1,10 +1,9 @@
 /*
- * Work on one component in a process of its own: several go on at once, and a build can give up
+ * Work on one component in a separate process, so that several can run at once and a build can drop
  * its privileges.
  *
- * What a task tells (progress, notes, its error) comes back through a socket, and task_step()
- * passes it on to the one who started it, who may be a task as well.  A task ends with the process
- * that started it.
+ * A task sends progress, notes and its error through a socket; task_step() passes them on to the
+ * parent, which may be a task as well.  A task ends when its parent ends.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 
 struct task {
 	struct process process;
-	int pipe; /* a socket: what it tells, and a byte from us when it may build */
+	int pipe; /* a socket for its messages, and for a byte from us that permits building */
 	struct strbuf input;
 	enum component_id id;
 };
@@ -27,17 +26,18 @@ int task_start(struct work *work, enum component_id id, task_fn run, struct task
 	       struct error *err);
 
 /*
- * Wait for TASK to tell something and pass it on to WORK's observer.  1: it goes on; 0: it has done
- * its work; or it ended with this error.
+ * Wait for messages of TASK and pass them on to WORK's observer.  Returns 1 if the task continues,
+ * 0 if it has finished, or its error.
  */
 int task_step(struct task *task, struct work *work, struct error *err);
 
-/* The same with the LEN bytes at DATA that it told: a builder is not to be trusted. */
+/* The same with the LEN bytes at DATA, which the task sent.  They are not trusted: a task may be a
+ * builder. */
 int task_take(struct task *task, struct work *work, const void *data, size_t len,
 	      struct error *err);
 
-/* All of it: start RUN, and return what it returns. */
+/* Start RUN, wait for it to end, and return its result. */
 int task_run(struct work *work, enum component_id id, task_fn run, struct error *err);
 
-/* End the task, if it still runs. */
+/* Kill the task if it still runs, and release it. */
 void task_release(struct task *task);

@@ -1,4 +1,4 @@
-/* Which Kubernetes versions there are, and what people call them. */
+/* Supported Kubernetes versions, and resolving versions given by users. */
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* One try at making a payload: where it works and whom it tells. */
+/* The state of making a payload: its directory, progress and messages. */
 
 #include "payload/work.h"
 
@@ -13,8 +13,8 @@
 #include "base/file.h"
 
 /*
- * What the work on each component is worth: MiB to download, and seconds to build on two
- * processors; and the MiB of disk that building it takes, most of them for Go's caches.
+ * The weight of each component in the progress, per way: MiB to download, seconds to build on two
+ * CPUs.  build_mib is the disk space for building, mostly for Go's caches.
  */
 static const struct {
 	unsigned worth[WAY_COUNT];
@@ -26,26 +26,27 @@ static const struct {
 	[COMPONENT_RUNC] = { { 12, 20 }, 200 },
 	[COMPONENT_CNI] = { { 50, 10 }, 100 },
 	[COMPONENT_COREDNS] = { { 20, 120 }, 2500 },
-	/* It is never downloaded. */
+	/* Never downloaded. */
 	[COMPONENT_LOCAL_PATH] = { { 60, 60 }, 900 },
 };
 
-/* What making images and the store is worth, in the units of each way. */
+/* The weight of making images and the store, in the units of each way. */
 static const unsigned rest_worth[WAY_COUNT] = { 100, 12 };
 
-/* What it takes to make a payload of programs that are there, and what is left of that. */
+/* The disk space for making a payload without building, and the size of the finished payload. */
 #define MAKE_MIB  2600
 #define FINAL_MIB 1900
 #define MIB_IN_GB (1024 * 1024 / 1e9)
 
-/* Whether component ID will be built, too, if TRIGGER has to be. */
+/* Whether component ID will also be built if TRIGGER has to be built. */
 static bool will_build(const struct work *work, enum component_id id, enum component_id trigger)
 {
 	if (work->permille[id] == 1000)
 		return false;
 	if (!components[id].url || id == trigger || work->source.no_download)
 		return true;
-	/* Where one release can't be had, so can't the others; Kubernetes' own are elsewhere. */
+	/* If one release cannot be downloaded, the others cannot either, except Kubernetes, which
+	 * comes from another server. */
 	return components[trigger].url &&
 	       !(id == COMPONENT_KUBERNETES && work->announced[WAY_DOWNLOAD]);
 }
@@ -67,14 +68,14 @@ uint64_t work_needs(const struct work *work, enum component_id id, enum work_way
 	return (uint64_t)MAX((unsigned)MAKE_MIB, mib) << 20;
 }
 
-/* What is on disk already of components that are not complete: that much is not needed any more. */
+/* The disk space already used by incomplete components, which need not be free any more. */
 static uint64_t bytes_of_begun(const struct work *work)
 {
 	cleanup_free char *build = work_path(work, "work/build");
 	uint64_t bytes = file_tree_bytes(work->dir, true);
 	uint64_t complete = 0;
 
-	/* Of what was built, Go's caches are still there. */
+	/* Go's caches of components that are complete still exist. */
 	for (int id = 0; file_exists(build) && id < COMPONENT_COUNT; id++)
 		if (work->permille[id] == 1000)
 			complete += (uint64_t)parts[id].build_mib << 20;
@@ -89,19 +90,21 @@ int work_check_space(struct work *work, enum component_id id, enum work_way way,
 	int r;
 
 	if (statvfs(work->dir, &fs) < 0)
-		return error_sys(err, "cannot look at '%s'", work->dir);
+		return error_sys(err, "cannot determine the free space in '%s'", work->dir);
 	have += (uint64_t)fs.f_bavail * fs.f_frsize;
 	if (have >= needed)
 		return 0;
 	r = error_because(err, &reason_resources, -ENOSPC,
-			  "%s Kubernetes %s needs %llu MiB of disk in '%s', where %llu are free",
+			  "%s Kubernetes %s needs %llu MiB of disk space in '%s', but %llu MiB are "
+			  "free",
 			  way == WAY_BUILD ? "building" : "getting", work->release->version,
 			  (unsigned long long)(needed >> 20), work->dir,
 			  (unsigned long long)(have >> 20));
-	return error_hint(err, r, "free some, or put the cache elsewhere with MANYKUBE_CACHE");
+	return error_hint(err, r,
+			  "free some space, or set MANYKUBE_CACHE to a directory on a larger disk");
 }
 
-/* The way that most of it goes, as far as is known. */
+/* The way in which most components are got, as far as known. */
 static enum work_way way_of(const struct work *work)
 {
 	if (work->announced[WAY_DOWNLOAD])
@@ -109,7 +112,7 @@ static enum work_way way_of(const struct work *work)
 	return work->announced[WAY_BUILD] || work->source.no_download ? WAY_BUILD : WAY_DOWNLOAD;
 }
 
-/* How much of how much is done, in thousandths of what parts[] counts in. */
+/* The completed and the total work, in thousandths of the weights in parts[]. */
 static uint64_t count_done(const struct work *work, uint64_t *ret_total)
 {
 	enum work_way way = way_of(work);
@@ -124,7 +127,7 @@ static uint64_t count_done(const struct work *work, uint64_t *ret_total)
 	return done;
 }
 
-/* Tell the observer how far all is, and what it works on. */
+/* Report the overall progress and the current activity. */
 static void tell_observer(struct work *work, const char *what)
 {
 	cleanup_free char *detail = NULL;
@@ -138,7 +141,7 @@ static void tell_observer(struct work *work, const char *what)
 	observe_progress(work->observer, work->step, NULL, detail, done, total);
 }
 
-/* All that is being done just now, of several components. */
+/* The current activities of all components, separated by commas. */
 static char *list_doing(const struct work *work)
 {
 	cleanup_with(strlist_release) struct strlist doing = STRLIST_INIT;
@@ -167,7 +170,7 @@ void work_tell(struct work *work, enum component_id id, unsigned permille, const
 	free(work->doing[id]);
 	work->doing[id] = permille < 1000 ? take_ptr(detail) : NULL;
 	all = list_doing(work);
-	tell_observer(work, *all ? all : "all components are there");
+	tell_observer(work, *all ? all : "all components are complete");
 }
 
 void work_tell_all(struct work *work, const char *fmt, ...)
@@ -189,7 +192,8 @@ void work_note(struct work *work, const char *text)
 		observe_note(work->observer, text);
 }
 
-/* How long building takes here: two components at once take four fifths of one after the other. */
+/* The expected time for building.  Building two components at once takes four fifths of the time of
+ * building them in sequence. */
 static unsigned build_seconds(const struct work *work, enum component_id trigger)
 {
 	long cpus = MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
@@ -198,7 +202,7 @@ static unsigned build_seconds(const struct work *work, enum component_id trigger
 	for (int id = 0; id < COMPONENT_COUNT; id++)
 		if (will_build(work, (enum component_id)id, trigger))
 			seconds += parts[id].worth[WAY_BUILD];
-	/* Some of it waits for the network, or for one long compilation. */
+	/* 30 s for waiting for the network and for single long compilations. */
 	return seconds * 4 / 5 * 2 / (unsigned)MIN(cpus, 8L) + 30;
 }
 
@@ -211,14 +215,15 @@ static char *announce_download(const struct work *work)
 		if (work->permille[id] < 1000 && components[id].url)
 			mib += parts[id].worth[WAY_DOWNLOAD];
 	minutes = mib * 8 / 100 / 60 + 1;
-	return xasprintf("Kubernetes %s is downloaded: about %u MB, %u %s at 100 Mbit/s. That "
-			 "happens once and needs %.1f GB of disk. It may be interrupted: the next "
-			 "run continues.",
-			 work->release->version, mib, minutes, minutes == 1 ? "minute" : "minutes",
-			 MAKE_MIB * MIB_IN_GB);
+	return xasprintf(
+		"Downloading Kubernetes %s: about %u MB, %u %s at 100 Mbit/s. This happens "
+		"only once and needs %.1f GB of disk space. It may be interrupted; the next "
+		"run continues.",
+		work->release->version, mib, minutes, minutes == 1 ? "minute" : "minutes",
+		MAKE_MIB * MIB_IN_GB);
 }
 
-/* Whether component ID is built, and with it all others that are not there, since nothing can be
+/* Whether building component ID means that all missing components are built, because nothing can be
  * downloaded. */
 static bool is_long(const struct work *work, enum component_id id, enum work_way way)
 {
@@ -230,12 +235,12 @@ static char *announce_build(const struct work *work, enum component_id trigger)
 	unsigned minutes = (build_seconds(work, trigger) + 30) / 60;
 
 	if (!is_long(work, trigger, WAY_BUILD))
-		return xasprintf("%s %s is built from source: there is no release of it to "
+		return xasprintf("Building %s %s from source, because there is no release to "
 				 "download.",
 				 components[trigger].name, work->release->versions[trigger]);
-	return xasprintf("Kubernetes %s is built from source, which takes about %u %s. That "
-			 "happens once and needs %.1f GB of disk, of which %.1f GB are kept. It "
-			 "may be interrupted: the next run continues.",
+	return xasprintf("Kubernetes %s must be built from source, which takes about %u %s. This "
+			 "happens only once and needs %.1f GB of disk space, of which %.1f GB are "
+			 "kept. It may be interrupted; the next run continues.",
 			 work->release->version, minutes, minutes == 1 ? "minute" : "minutes",
 			 (double)(work_needs(work, trigger, WAY_BUILD) >> 20) * MIB_IN_GB,
 			 FINAL_MIB * MIB_IN_GB);
@@ -247,12 +252,12 @@ static int refuse_build(const struct work *work, struct error *err)
 			    "building Kubernetes %s from source was not confirmed",
 			    work->release->version);
 	return error_hint(err, -ECANCELED,
-			  "answer y, or give --yes, to build it; --binary-mirror downloads it from "
-			  "elsewhere");
+			  "answer y or use --yes to build it, or download it from a mirror with "
+			  "--binary-mirror");
 }
 
-/* Have who started this task tell that it goes WAY, and wait for the answer. */
-static int ask_above(struct work *work, enum work_way way, struct error *err)
+/* In a task: tell the parent the chosen WAY and, for a build, wait for its answer. */
+static int ask_parent(struct work *work, enum work_way way, struct error *err)
 {
 	cleanup_free char *number = xasprintf("%d", (int)way);
 	char answer;
@@ -272,13 +277,13 @@ int work_goes(struct work *work, enum component_id id, enum work_way way, struct
 	work->announced[way] = true;
 	work->confirmed = work->confirmed || asks;
 	if (work->report >= 0)
-		return ask_above(work, way, err);
+		return ask_parent(work, way, err);
 	text = way == WAY_BUILD ? announce_build(work, id) : announce_download(work);
 	if (!asks)
 		observe_note(work->observer, text);
 	else if (!observe_confirm(work->observer, work->step, text))
 		return refuse_build(work, err);
-	/* How fast the network is, nobody knows. */
+	/* The speed of the network is unknown. */
 	observe_expect(work->observer, work->step,
 		       way_of(work) == WAY_BUILD ? (int64_t)build_seconds(work, id) * 1000 : 0);
 	return 0;

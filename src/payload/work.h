@@ -1,20 +1,20 @@
 /*
- * One try at making a payload: where it works and whom it tells.
+ * The state of making a payload: its directory, progress and messages.
  *
- * The directory is CACHE/VERSION.part.  What is done stays there, so that the next try
- * goes on from it:
+ * The directory is CACHE/VERSION.part.  Completed parts stay there, so that the next attempt
+ * continues with them:
  *
  *	bin/ cni/ images/ store/   as in the payload
- *	work/programs/             what goes into images only
+ *	work/programs/             programs for images
  *	work/done/COMPONENT        "VERSION download" or "VERSION source": it is complete
- *	work/recipe                the versions that all this is made of
+ *	work/recipe                the versions of all components
  *	work/images/ARCHIVE        the image's id: its archive is complete
  *	work/store-images          the ids of the images in store/
- *	work/download/             files on their way (….partial) and verified ones
- *	work/get/                  programs before they are in place
- *	work/build/                Go's caches and what it builds; in it, only go/ is the builder's
- *	work/build-….log           what go said
- *	work/containerd.log        what containerd and ctr said
+ *	work/download/             incomplete (….partial) and verified files
+ *	work/get/                  programs before they are moved to their places
+ *	work/build/                root's; go/ in it, with caches and results, is the builder's
+ *	work/build-….log           the output of go
+ *	work/containerd.log        the output of containerd and ctr
  */
 #pragma once
 
@@ -24,7 +24,7 @@
 #include "payload/component.h"
 #include "payload/payload.h"
 
-/* Counted up when the layout changes so that older payloads can't be used: they are made anew. */
+/* Increased when the layout changes incompatibly; older payloads are then made again. */
 #define PAYLOAD_FORMAT 4
 
 /* How components are got. */
@@ -40,21 +40,21 @@ struct work {
 	struct observer *observer;
 	const char *arch;
 	char *dir;                          /* CACHE/VERSION.part */
-	char *step;                         /* what the observer knows all this as */
-	int report;                         /* in a task: the pipe to who started it, else -1 */
-	bool announced[WAY_COUNT];          /* the user knows that we go this way */
-	bool confirmed;                     /* and wants it, although it takes long */
-	unsigned permille[COMPONENT_COUNT]; /* how far each is */
-	char *doing[COMPONENT_COUNT];       /* what is done of it just now; NULL: nothing */
-	unsigned images_done;               /* of the store */
+	char *step;                         /* the name of the observer's step */
+	int report;                         /* in a task: the socket to its parent, else -1 */
+	bool announced[WAY_COUNT];          /* the user was told about this way */
+	bool confirmed;                     /* the user agreed to a long build */
+	unsigned permille[COMPONENT_COUNT]; /* the progress of each; 1000: complete */
+	char *doing[COMPONENT_COUNT];       /* the current activity; NULL: none */
+	unsigned images_done;               /* written images and imported images */
 	unsigned images_total;
-	struct strlist unreachable;    /* hosts not to be tried again */
-	bool missing[COMPONENT_COUNT]; /* could not be had, and clusters can do without */
+	struct strlist unreachable;    /* hosts that are not tried again */
+	bool missing[COMPONENT_COUNT]; /* an optional component that could not be got */
 };
 
 #define WORK_INIT ((struct work){ .report = -1 })
 
-/* What a task tells (task.h). */
+/* The messages of a task (task.h) and their texts. */
 enum work_message {
 	WORK_PROGRESS = 'p',    /* permille, detail */
 	WORK_NOTE = 'n',        /* text */
@@ -65,86 +65,86 @@ enum work_message {
 };
 void work_send(int pipe, enum work_message letter, const char *const texts[4]);
 
-/* Tell the observer that component ID is PERMILLE done (1000: complete), and with a printf-like
- * detail what of it is being worked on; in a task, tell who started it. */
+/* Report that component ID is PERMILLE done (1000: complete), with the current activity as
+ * formatted text.  In a task, the report goes to its parent, else to the observer. */
 void work_tell(struct work *work, enum component_id id, unsigned permille, const char *fmt, ...)
 	printf_like(4, 5);
 
-/* Tell the observer what is being worked on once all components are there. */
+/* Report the current activity when all components are complete. */
 void work_tell_all(struct work *work, const char *fmt, ...) printf_like(2, 3);
 
-/* A sentence for the user. */
+/* Show a sentence to the user. */
 void work_note(struct work *work, const char *text);
 
-/* Component ID goes WAY: if it is the first one that does, say how long that takes, and how much
- * disk.  -ECANCELED if that is long and the observer does not confirm it. */
+/* Announce that component ID is got in this WAY.  For the first such component, the user is told
+ * how long it takes and how much disk space it needs.  -ECANCELED if a long build is not confirmed.
+ */
 int work_goes(struct work *work, enum component_id id, enum work_way way, struct error *err);
 
-/* Don't try the host ORIGIN again. */
+/* Do not try the host ORIGIN again. */
 void work_avoid(struct work *work, const char *origin);
 
-/* Component ID could not be had, and clusters can do without. */
+/* Record that the optional component ID could not be got. */
 void work_lacks(struct work *work, enum component_id id);
 
-/* How many bytes of disk it takes, in all, to make the payload if component ID, and what is like
- * it, goes WAY; and -ENOSPC if there are less. */
+/* The disk space for making the payload if component ID, and others that follow from that, are got
+ * in this WAY; work_check_space() returns -ENOSPC if less is free. */
 uint64_t work_needs(const struct work *work, enum component_id id, enum work_way way);
 int work_check_space(struct work *work, enum component_id id, enum work_way way, struct error *err);
 
-/* The path of the thing that FMT names below the directory, for the caller to free. */
+/* The path of the formatted name in the directory; the caller frees it. */
 char *work_path(const struct work *work, const char *fmt, ...) printf_like(2, 3) must_check;
 
 void work_release(struct work *work);
 
 /*
- * Take component ID, programs and images, from another complete payload of the cache that has the
- * same version of it.  How that one got it ("download", "source"), or NULL if there is none, or
- * none that was got in a way that is allowed.
+ * Take component ID, programs and images, from another payload in the cache that has the same
+ * version of it.  Returns its origin ("download", "source"), or NULL if there is none with an
+ * allowed origin.
  */
 const char *work_reuse(struct work *work, enum component_id id);
 
 /*
- * Put the programs of component ID into work/get/COMPONENT/, from the release.
- * -ENOENT if it can't be had that way (there is none, no such file, host not reached);
- * -EBADMSG if a checksum is wrong.
+ * Download the programs of component ID to work/get/COMPONENT/.  -ENOENT if that is not possible
+ * (no release, no such file, host not reachable); -EBADMSG if a checksum is wrong.
  */
 int work_download(struct work *work, enum component_id id, struct error *err);
 
-/* The same by building from source, not as root; -ENOENT if there is no usable Go, -EBADMSG if a
- * module is not the one that is pinned. */
+/* Build the programs of component ID from source, not as root, to work/get/COMPONENT/.  -ENOENT if
+ * there is no usable Go, -EBADMSG if the sum of a module is wrong. */
 int work_build(struct work *work, enum component_id id, struct error *err);
 
-/* Take component ID from another payload in the cache: 1 if there is one that has it, else 0. */
+/* Reuse component ID from another payload in the cache; returns 1 if one has it, else 0. */
 int work_take(struct work *work, enum component_id id, struct error *err);
 
-/* Get component ID, unless it is there: download or build it. */
+/* Download or build component ID, unless it is complete. */
 int work_get(struct work *work, enum component_id id, struct error *err);
 
-/* Get all of them, several at once. */
+/* Get all components, several at once. */
 int work_get_all(struct work *work, struct error *err);
 
-/* How component ID was got, if it was: "source" or "download", to be freed; else NULL. */
+/* The origin of component ID, "source" or "download"; NULL if it is not complete.  The caller frees
+ * it. */
 char *work_origin(const struct work *work, enum component_id id) must_check;
 
-/* Write the OCI archives of all images that are not there yet. */
+/* Write the OCI archives of all images that are not complete. */
 int work_make_images(struct work *work, struct error *err);
 
-/* The images' names and their archives below images/, each with an equal index; none of what is
- * missing. */
+/* List the names of images and, with the same index, their archives in images/, without those of
+ * missing components. */
 void work_list_images(const struct work *work, struct strlist *ret_names,
 		      struct strlist *ret_archives);
 
-/* The archives of the images that component ID makes up. */
+/* List the archives of the images made from component ID. */
 void work_list_archives(const struct work *work, enum component_id id,
 			struct strlist *ret_archives);
 
-/* The id of the image in ARCHIVE (sha256:…) for the caller to free; NULL if it is not written yet.
- */
+/* The id (sha256:…) of the image in ARCHIVE; NULL if it is not complete.  The caller frees it. */
 char *work_image_id(const struct work *work, const char *archive) must_check;
 
-/* What of the host, and of our own programs, images can't be made without; checked before long
+/* Check for the programs of the host and of manykube that making images needs.  Done before long
  * work. */
 int work_check_host(struct error *err);
 
-/* Import all images into a fresh containerd root, store/. */
+/* Import all images into a new containerd root, store/. */
 int work_make_store(struct work *work, struct error *err);

@@ -202,7 +202,7 @@ node_2_is_lost() {
 	run -70 manykube start
 	nft delete table inet "strict-e2e-mishaps"
 	assert_output_has "node 'node-1' cannot reach this host at $(profile_get .gateway):6443"
-	assert_output_has "accept what comes from $(profile_get .subnet)"
+	assert_output_has "accept packets from $(profile_get .subnet)"
 	run -0 manykube start
 	assert_equal "$(identities)" "$before"
 	assert_all_ready

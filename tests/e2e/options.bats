@@ -113,7 +113,7 @@ limit_of() {
 	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/empty \
 		run manykube start --offline --binary-mirror=http://127.0.0.1:9
 	assert_status 40
-	assert_output_has "is not in the cache, and nothing is downloaded or built"
+	assert_output_has "is not in the cache, and is neither downloaded nor built"
 	assert_output_has "'manykube start --download-only --kubernetes-version=v1.36.3'"
 	assert_equal "$(ls "$BATS_TEST_TMPDIR")" ""
 	[ ! -e "$(profile_dir)" ] || fail "something was made"
@@ -125,7 +125,7 @@ limit_of() {
 		run script -qec "$MANYKUBE start --download-only" /dev/null <<<n
 	rm -rf "$MANYKUBE_HOME/asked-cache"
 	assert_status 11
-	assert_output_has "is built from source, which takes about"
+	assert_output_has "must be built from source, which takes about"
 	assert_output_has "Continue? [y/N]"
 	assert_output_has "was not confirmed"
 }

@@ -1,5 +1,4 @@
-/* A monotonic clock that a test can move forward: this clock_gettime() replaces that of the C
- * library. */
+/* A monotonic clock that a test can move forward; this clock_gettime() replaces the C library's. */
 
 #include "fake-clock.h"
 

@@ -3,5 +3,5 @@
 
 #include <stdint.h>
 
-/* Move CLOCK_MONOTONIC forward by MS milliseconds for this process; nothing really waits. */
+/* Move CLOCK_MONOTONIC forward by MS milliseconds for this process, without waiting. */
 void fake_clock_advance(int64_t ms);

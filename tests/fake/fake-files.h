@@ -1,18 +1,18 @@
-/* The files of nodes in a fake world, in a place of its own: not where a real driver has them. */
+/* The files of nodes in a fake world, stored in another place than those of real drivers. */
 #pragma once
 
 #include "driver/files.h"
 
 extern const struct node_files fake_files;
 
-/* The file of a node that has what its agent says; without it there is no agent. */
+/* The file of a node with the state written by its agent; without it, there is no agent. */
 #define FAKE_STATE "/agent-state"
 
 /* Keep the files of all nodes in DIR. */
 void fake_files_use(const char *dir);
 
-/* Where the file PATH ("/etc/hosts") of the node NAME is, for the caller to free. */
+/* The path on the host of the file PATH ("/etc/hosts") of the node NAME; the caller frees it. */
 char *fake_files_path(const char *name, const char *path) must_check;
 
-/* Add the names of all nodes that have files. */
+/* Add the names of all nodes that have files to RET. */
 void fake_files_nodes(struct strlist *ret);

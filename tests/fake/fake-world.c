@@ -1,4 +1,4 @@
-/* A world for the cluster's logic in which nothing is real but the order of things. */
+/* A simulated world for testing the cluster logic. */
 
 #include "fake-world.h"
 
@@ -62,7 +62,7 @@ static void drop_about(const char *kind, const char *name)
 	drop(what);
 }
 
-/* What is remembered beside what exists: the text of NAME, "" if there is none. */
+/* The stored text NAME, which is not an object of the world; "" if there is none. */
 static void remember(const char *name, const char *text)
 {
 	cleanup_free char *path = xasprintf("%s/.%s", dir, name);
@@ -140,7 +140,7 @@ static void take_time(void)
 	fake_clock_advance(INT64_C(1000) * fake_world_slow_seconds);
 }
 
-/* As much as a test is to find free. */
+/* Free memory and disk space, see fake_world_shrink(). */
 static uint64_t free_bytes = UINT64_MAX;
 
 void fake_world_shrink(uint64_t bytes)
@@ -196,8 +196,7 @@ static int fake_create(const struct node_spec *spec, struct error *err)
 	return r < 0 ? r : file_make_dirs(var, 0755, err);
 }
 
-/* The version of the kubelet that a node has: one of its own, or that of its payload; for the
- * caller to free. */
+/* The version of a node's kubelet: its own, or that of its payload.  The caller frees it. */
 static char *kubelet_of(const struct node_spec *spec)
 {
 	for (size_t i = 0; i < spec->mount_count; i++) {
@@ -226,8 +225,8 @@ static char *api_server_of(const char *name)
 	return xstrndup(version, strcspn(version, "\n"));
 }
 
-/* The oldest of all API servers, which a worker may come to ask, "" if there is none; and the names
- * of the nodes that have one. */
+/* The oldest version of all API servers, to which a worker may connect, "" if there is none; and
+ * the names of the nodes that have one. */
 static char *oldest_api_server(struct strlist *ret_names)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
@@ -250,8 +249,8 @@ static char *oldest_api_server(struct strlist *ret_names)
 	return oldest;
 }
 
-/* A kubelet may not be newer than the API servers that it asks; that of a control plane asks the
- * one beside it. */
+/* A kubelet must not be newer than the API servers it connects to; that of a control plane uses the
+ * API server on its own node. */
 static int check_versions(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -273,7 +272,7 @@ static int check_versions(const struct node_spec *spec, struct error *err)
 	return 0;
 }
 
-/* Drop all that exists of KIND ("member:"). */
+/* Remove all objects of KIND ("member:"). */
 static void drop_all(const char *kind)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
@@ -357,7 +356,7 @@ static int fake_destroy(const struct node_spec *spec, struct error *err)
 	return r < 0 ? r : file_remove_tree(spec->dir, err);
 }
 
-/* Whom the API and etcd know, they know until they are told otherwise, or are gone themselves. */
+/* The API and etcd keep their records of a node until they are changed or removed. */
 static int fake_destroy_cluster(arg_unused const char *cluster, arg_unused struct error *err)
 {
 	drop_all("member:");
@@ -382,7 +381,7 @@ static void fake_measure(const struct node_spec *spec, struct node_usage *ret_us
 					  .stopping = has("stopping", spec->name) };
 }
 
-/* A port is the kubelet's, a path containerd's. */
+/* A port means the kubelet, a path containerd. */
 static int fake_ask(const struct node_spec *spec, const char *place, arg_unused const char *words,
 		    arg_unused int timeout_ms, struct error *err)
 {
@@ -406,7 +405,7 @@ static void restart_programs(const struct node_spec *spec, char *const *names)
 		of_containerd |= strcmp(*names, "containerd") == 0;
 		of_kubelet |= strcmp(*names, "kubelet") == 0;
 	}
-	/* A kubelet tells of its node when it starts. */
+	/* A kubelet reports its node's status when it starts. */
 	if (of_containerd && !of_kubelet)
 		fake_world_add(silent);
 	happen("restart programs of", spec->name, payload_of(spec));
@@ -470,7 +469,7 @@ static int put_manifests(const struct node_spec *spec, const char *where, const 
 	return r;
 }
 
-/* What kubeadm keeps in the cluster, as it does when addons are not part of the same run. */
+/* Store kubeadm's configuration in the cluster, as when addons are not part of the same run. */
 static void store_config(const char *version)
 {
 	cleanup_free char *text = xasprintf(
@@ -527,7 +526,7 @@ static bool is_control_plane(const struct node_spec *spec)
 
 unsigned fake_world_failing_joins;
 
-/* etcd has a member before it has a vote, and it may all end in between. */
+/* A member is added to etcd before it can vote; a crash may happen in between. */
 static int join_etcd(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *key = fake_files_path(spec->name, "/etc/kubernetes/pki/etcd/ca.key");
@@ -565,7 +564,7 @@ static int kubeadm_join(const struct node_spec *spec, struct error *err)
 		return error_set(err, -EEXIST, "a node with that name has joined");
 	drop_about("disowned", spec->name);
 	add_about("member", spec->name);
-	/* A kubelet that was given its certificate before has it already. */
+	/* A kubelet may have its certificate from an earlier attempt. */
 	if (!has_file(spec, "kubelet.conf") && put(spec, "kubelet.conf", "x", err) < 0)
 		return -EIO;
 	return is_control_plane(spec) ? join_etcd(spec, err) : 0;
@@ -595,7 +594,7 @@ static int kubeadm_prepare_upgrade(const struct node_spec *spec, const char *ver
 	return r;
 }
 
-/* As kubeadm does, only when all API servers are of the same version. */
+/* Like kubeadm, only if all API servers have the same version. */
 static int kubeadm_upgrade(const struct node_spec *spec, const char *version, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -627,7 +626,7 @@ static int fail_late(const struct process_options *options, struct process *ret_
 	return process_spawn(ARGV("sh", "-c", script), options, ret_process, err);
 }
 
-/* Do at once what kubeadm would have done by the end of a process, which does nothing. */
+/* Do the work of kubeadm at once; the process that is started does nothing. */
 static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		      const struct process_options *options, struct process *ret_process,
 		      struct error *err)
@@ -691,7 +690,7 @@ bool fake_world_holds(const char *node)
 	return is_remembered("api-held", node);
 }
 
-/* API servers run with their nodes, until they are told to end. */
+/* API servers run while their nodes do, unless they were stopped. */
 static unsigned fake_signal(const struct node_spec *spec, const char *name, int signal)
 {
 	cleanup_free char *ended = xasprintf("api-ended-%s", spec->name);
@@ -816,7 +815,7 @@ static int fake_forget(arg_unused const struct node *node, arg_unused struct err
 	return 0;
 }
 
-/* kubeadm does one after another, and may be ended in between. */
+/* kubeadm renews one after another, and may crash in between. */
 static int fake_renew(arg_unused const struct profile *profile, const struct node *node,
 		      const struct payload *payload, struct error *err)
 {
@@ -876,7 +875,7 @@ static int fake_door_down(arg_unused const struct profile *profile, arg_unused s
 	return 0;
 }
 
-/* The API has heard of all labels and taints that are on record. */
+/* The API knows all labels and taints in the record. */
 static json_t *node_object(const struct profile *profile, const char *name)
 {
 	const struct node *node = profile_find_node(profile, name);
@@ -957,7 +956,7 @@ static json_t *list_nodes(const struct profile *profile)
 	return json_pack("{s:o}", "items", items);
 }
 
-/* Every member's kubelet was heard of a moment from now. */
+/* Every member's kubelet has just reported. */
 static json_t *list_leases(void)
 {
 	cleanup_free char *soon = clock_rfc3339(clock_wall_seconds() + 60);
@@ -1043,7 +1042,7 @@ static int fake_pod(const char *path, struct error *err)
 
 unsigned fake_world_api_seconds;
 
-/* Every question takes a second. */
+/* Every request takes a second. */
 static bool is_still_coming_up(void)
 {
 	if (fake_world_api_seconds == 0)
@@ -1085,7 +1084,7 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 	return 0;
 }
 
-/* The member that is, or is to be, on the node called NAME; its name is its number. */
+/* The member on the node NAME, or the one to be added; its name is its number. */
 static json_t *member_object(const struct profile *profile, const char *name, bool learner)
 {
 	const struct node *node = profile_find_node(profile, name);
@@ -1113,7 +1112,7 @@ static json_t *list_etcd(const struct profile *profile)
 
 unsigned fake_world_unsettled;
 
-/* Who leads etcd: who was made to, or else the first member that runs; for the caller to free. */
+/* The leader of etcd: the chosen one, or else the first running member.  The caller frees it. */
 static char *leader(void)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
@@ -1130,7 +1129,7 @@ static char *leader(void)
 	return xstrdup("");
 }
 
-/* What API servers ask for meanwhile would be lost. */
+/* Requests of API servers at this moment would fail. */
 static int pass_lead(const char *from, const char *to, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;

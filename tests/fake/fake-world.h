@@ -1,16 +1,14 @@
 /*
- * A world for the cluster's logic in which nothing is real but the order of things.
+ * A simulated world (record/world.h) for testing the order of the cluster logic's steps.
  *
- * What exists is files in a directory, so that it outlives a process that is ended in the
- * middle; the driver is called "fake".  A crash is asked for by the number of the step
- * after which the process ends.
+ * Its objects are files in a directory, so that they survive a crash of the process.  Its driver is
+ * called "fake".  A crash can be requested after a given step.
  */
 #pragma once
 
 #include "base/strlist.h"
 
-/* Use the world in DIR from now on; end the process with FAKE_CRASHED after step CRASH_AT (0:
- * never). */
+/* Use the world in DIR from now on; exit with FAKE_CRASHED after step CRASH_AT (0: never). */
 void fake_world_use(const char *dir, unsigned crash_at);
 
 #define FAKE_CRASHED 99
@@ -18,48 +16,52 @@ void fake_world_use(const char *dir, unsigned crash_at);
 /* The name of its driver. */
 extern const char *const fake_world_driver;
 
-/* All that exists in the world, sorted: "network", "front-door", "running:node-1", "frozen:node-1",
+/* All objects in the world, sorted: "network", "front-door", "running:node-1", "frozen:node-1",
  * "member:node-1", "etcd:node-1", "token:abcdef". */
 void fake_world_list(struct strlist *ret);
 
 /*
- * Have WHAT exist: "sick:node-1" is not Ready whatever is done, "hung-kubelet:node-1" and
- * "hung-containerd:node-1" not before that program was restarted; "dead-kubelet:node-1" does not
- * run, which the API does not know yet; "no-cni:node-1" is not Ready not for want of a
- * network; "silent:node-1" has not told its status for a minute; "stopping:node-1" is shutting
- * down.  With "hung:front-door" the API does not answer until that was closed.
- * "pod:node-1:ReplicaSet:web" is a pod with such a controller, "pod:node-1::web" one without;
- * "budget:web" keeps it from being evicted.
+ * Add the object WHAT:
+ *  - "sick:node-1": the node never becomes Ready;
+ *  - "hung-kubelet:node-1", "hung-containerd:node-1": not Ready until that program is restarted;
+ *  - "dead-kubelet:node-1": the kubelet does not run, which the API does not know yet;
+ *  - "no-cni:node-1": not Ready, because it has no network;
+ *  - "silent:node-1": it has not reported its status for a minute;
+ *  - "stopping:node-1": it is shutting down;
+ *  - "hung:front-door": the API does not answer until the front door was closed;
+ *  - "pod:node-1:ReplicaSet:web": a pod with such a controller; "pod:node-1::web": one without;
+ *  - "budget:web": the pod cannot be evicted.
  */
 void fake_world_add(const char *what);
 
-/* From now on only BYTES of memory and disk are free. */
+/* Limit free memory and disk space to BYTES. */
 void fake_world_shrink(uint64_t bytes);
 
-/* The versions of which the payload was asked for since fake_world_use(), in order. */
+/* The versions of payloads requested since fake_world_use(), in order. */
 extern struct strlist fake_world_payloads;
 
-/* How many of them could have been downloaded or built, and from where the last one. */
+/* The number of requests that allowed downloading or building, and the mirror of the last one. */
 extern unsigned fake_world_fetches;
 extern char *fake_world_mirror;
 
-/* From now on the payload of VERSION can't be had. */
+/* Make the payload of VERSION unavailable. */
 void fake_world_lack(const char *version);
 
 /*
- * How long, by the clock, each thing takes that is not waiting for the cluster: getting a payload,
- * taking the host's lock, making and stopping a node, importing images.  Nothing really waits.
+ * The simulated duration of each operation that is not waiting for the cluster: getting a payload,
+ * taking the host's lock, making and stopping a node, importing images.
  */
 extern unsigned fake_world_slow_seconds;
 
-/* How long, by the clock, the API does not answer when it is asked whether it is ready. */
+/* The simulated time for which the API does not answer readiness checks. */
 extern unsigned fake_world_api_seconds;
 
-/* How often etcd will not yet let a member go, since not all have been in touch for long. */
+/* How often etcd refuses to remove a member, because not all members have
+ * been connected for long. */
 extern unsigned fake_world_unsettled;
 
 /*
- * What has happened to nodes, in order and with versions, for the caller to free: "finish stopping
+ * The events of nodes, in order and with versions; the caller frees the text: "finish stopping
  * node-1 v1.36.3", "start node-1 v1.36.3" with that of its kubelet, "prepare node-1 v1.36.3",
  * "addons node-1 v1.36.3", "renew node-1 v1.36.3", "restart programs of node-1 v1.36.3", "close
  * door to node-1 ", "lead node-2 node-1" (etcd, instead of the latter), "end API of node-1
@@ -67,16 +69,16 @@ extern unsigned fake_world_unsettled;
  */
 char *fake_world_history(void) must_check;
 
-/* Whether the API server of NODE is held, so that it answers nothing. */
+/* Whether the API server of NODE is suspended and answers nothing. */
 bool fake_world_holds(const char *node);
 
-/* What kubeadm keeps in the cluster. */
+/* The configuration that kubeadm stores in the cluster; the caller frees it. */
 char *fake_world_stored_config(void) must_check;
 
-/* How often kubeadm join will fail on a control plane, after etcd was told of it. */
+/* How often kubeadm join fails on a control plane after it was added to etcd. */
 extern unsigned fake_world_failing_joins;
 
-/* How often kubeadm will not get an answer in time when it installs addons. */
+/* How often kubeadm times out when it installs addons. */
 extern unsigned fake_world_late_answers;
 
 /* How often kubeadm init has finished in this world. */

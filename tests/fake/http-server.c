@@ -137,7 +137,7 @@ void fake_http_start(const char *dir, struct fake_http *ret)
 		perror("fake HTTP server");
 		abort();
 	}
-	/* Whatever proxy there is knows nothing of our loopback. */
+	/* A proxy of the environment cannot reach our loopback. */
 	(void)setenv("no_proxy", "127.0.0.1", 1);
 	ret->pid = fork();
 	if (ret->pid == 0)

@@ -3,8 +3,8 @@
  *
  * Files beside the served ones change how FILE is served:
  *
- *	FILE.break     the connection ends after as many bytes as this says; this file is
- *	               removed, so that it happens once
+ *	FILE.break     contains a number of bytes after which the connection is closed; this file
+ *	               is removed, so that it happens only once
  *	FILE.norange   ranges are ignored
  *	FILE.redirect  the answer is a redirection to the URL in this file
  *
@@ -21,6 +21,6 @@ struct fake_http {
 
 #define FAKE_HTTP_INIT ((struct fake_http){ .pid = -1 })
 
-/* Start the server; ends the program if that can't be. */
+/* Start the server; exits on failure. */
 void fake_http_start(const char *dir, struct fake_http *ret);
 void fake_http_stop(struct fake_http *server);

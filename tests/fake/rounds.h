@@ -1,24 +1,24 @@
-/* Rounds of a test in fake worlds: what is cut short after every single step is gone on with. */
+/* Rounds of a test in fake worlds: an operation is interrupted after every single step and
+ * repeated. */
 #pragma once
 
 #include "base/macro.h"
 
-/* More steps than anything takes. */
+/* More steps than any operation has. */
 #define MANY 200
 
-/* A home and a world of its own for round N; returns the world's directory, for the caller to free.
- */
+/* Make a home and a world for round N; returns the world's directory, which the caller frees. */
 char *begin_round(unsigned n) must_check;
 
-/* Do WORK in a process that ends after step CRASH_AT; true if it got to its end before. */
+/* Run WORK in a process that exits after step CRASH_AT; true if WORK finished before. */
 bool run_until(const char *dir, unsigned crash_at, int (*work)(void));
 
-/* BEFORE makes a world, WORK is cut short in it after every step, and CHECK sees that it can be
- * gone on with; at least LEAST steps are expected. */
+/* For every step: make a world with BEFORE, interrupt WORK after that step, and call CHECK, which
+ * continues and verifies.  WORK must have at least LEAST steps. */
 void cut_short(int (*before)(void), int (*work)(void), void (*check)(void), unsigned least);
 
-/* What there is, but for tokens, which a crash may leave and which end by themselves. */
+/* Compare the objects of the world, except for tokens, which a crash may leave and which expire. */
 void assert_world(const char *expected);
 
-/* All nodes of the cluster "test", their phases and addresses, and the orphans. */
+/* Compare the nodes of the cluster "test", their phases and addresses, and its orphans. */
 void assert_profile(const char *expected);

@@ -230,8 +230,8 @@ static int put_config(struct book *book, const struct node *node, const char *te
 	return node_put(&book->profile, node, "manykube/kubeadm.yaml", text, 0600, err);
 }
 
-/* Nothing but what such nodes need: the kubelet's and kube-proxy's settings are our own clusters'.
- */
+/* Nothing but what such nodes need: the kubelet's and kube-proxy's settings
+ * are our own clusters'. */
 static int init(struct book *book, struct error *err)
 {
 	const struct profile *profile = &book->profile;

@@ -1,4 +1,4 @@
-/* A certificate authority for tests: a certificate that signs itself. */
+/* A self-signed certificate authority for tests. */
 
 #include "authority.h"
 

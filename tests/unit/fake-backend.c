@@ -1,4 +1,4 @@
-/* A control plane for the front door's tests. */
+/* A control plane for tests of the front door. */
 
 #include "fake-backend.h"
 
@@ -37,7 +37,7 @@ static SSL_CTX *make_context(void)
 	return context;
 }
 
-/* The answers to all questions of one connection. */
+/* Answer all requests of one connection. */
 static void serve_tls(int fd, SSL_CTX *context, volatile int *status)
 {
 	SSL *ssl = SSL_new(context);
@@ -84,7 +84,7 @@ static void serve(int fd, SSL_CTX *context, const char *name, volatile int *stat
 
 	if (recv(fd, &first, 1, MSG_PEEK) != 1)
 		return;
-	/* A TLS record of a handshake. */
+	/* The first byte of a TLS handshake. */
 	if (first == 0x16) {
 		serve_tls(fd, context, status);
 		return;

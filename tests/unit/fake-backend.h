@@ -1,8 +1,7 @@
 /*
- * A control plane for the front door's tests: one process that answers /readyz over TLS, and
- * on connections that begin otherwise does what their first byte says:
- * 'n' sends its name and then whatever it gets; 'e' sends everything back and, after the
- * client's end, "end".
+ * A control plane for tests of the front door: a process that answers /readyz over TLS.  On other
+ * connections, the first byte selects a behaviour: 'n' sends its name and then echoes all data; 'e'
+ * echoes all data and, after the client's end, sends "end".
  */
 #pragma once
 
@@ -11,18 +10,17 @@
 struct fake_backend {
 	pid_t pid;
 	int port;
-	volatile int
-		*status; /* the HTTP status of /readyz, 0: no answer; may be changed any time */
+	volatile int *status; /* the HTTP status of /readyz, 0: no answer; can be changed */
 };
 
 /* Listen on PORT (0: any) of 127.0.0.1. */
 struct fake_backend fake_backend_start(const char *name, int port);
 
-/* Send SIGNAL to all of its processes; SIGKILL waits for the end. */
+/* Send SIGNAL to all its processes; SIGKILL also waits for their end. */
 void fake_backend_signal(const struct fake_backend *backend, int signal);
 
-/* A port that is free now. */
+/* A currently free port. */
 int fake_free_port(void);
 
-/* Connect to 127.0.0.1:PORT with limits of 10 s on everything; -1 if that fails. */
+/* Connect to 127.0.0.1:PORT with timeouts of 10 s; -1 on failure. */
 int fake_connect(int port);

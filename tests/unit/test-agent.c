@@ -206,7 +206,7 @@ TEST(the_agent_keeps_no_descriptor_of_the_hosts_file)
 }
 
 /* What the agent has of the host is not for the programs that it runs. */
-TEST(services_do_not_have_the_file_of_the_host)
+TEST(services_do_not_inherit_the_state_file_of_the_host)
 {
 	cleanup_free char *config = xasprintf(
 		"service one\n"

@@ -77,8 +77,8 @@ static char *read_status(void)
 	return strbuf_take(&text);
 }
 
-/* Wait until COUNT backends are healthy (or not, with HEALTHY false); returns how long that took.
- */
+/* Wait until COUNT backends are healthy (or not, with HEALTHY false);
+ * returns how long that took. */
 static int64_t wait_health(unsigned count, bool healthy)
 {
 	const char *needle = healthy ? "\"healthy\": true" : "\"healthy\": false";
@@ -116,7 +116,7 @@ static char who_answers(int *ret_fd)
 	return name;
 }
 
-TEST(configurations_survive_the_way_through_the_file)
+TEST(configurations_are_read_as_they_were_written)
 {
 	cleanup_with(balancer_config_release) struct balancer_config in = BALANCER_CONFIG_INIT;
 	cleanup_with(balancer_config_release) struct balancer_config out = BALANCER_CONFIG_INIT;
@@ -273,7 +273,7 @@ TEST(connections_are_spread_over_the_backends)
 	close_door();
 }
 
-TEST(a_dead_backend_is_passed_over_at_once)
+TEST(a_dead_backend_is_skipped_at_once)
 {
 	struct fake_backend a = fake_backend_start("a", 0);
 	struct fake_backend b = fake_backend_start("b", 0);
@@ -333,7 +333,7 @@ TEST(a_hanging_backend_loses_its_connections)
 	close_door();
 }
 
-TEST(one_that_is_slow_keeps_its_connections_while_they_are_answered)
+TEST(a_slow_backend_keeps_its_connections_while_it_answers)
 {
 	struct fake_backend a = fake_backend_start("a", 0);
 	struct fake_backend b = fake_backend_start("b", 0);
@@ -361,7 +361,7 @@ TEST(one_that_is_slow_keeps_its_connections_while_they_are_answered)
 	close_door();
 }
 
-TEST(one_that_is_not_ready_gets_no_connections_and_keeps_those_it_has_for_a_while)
+TEST(a_backend_that_is_not_ready_gets_no_new_connections_and_keeps_old_ones_for_a_while)
 {
 	struct fake_backend a = fake_backend_start("a", 0);
 	struct fake_backend b = fake_backend_start("b", 0);
@@ -495,7 +495,7 @@ static _Noreturn void send_pattern(int fd, size_t total)
 	_exit(0);
 }
 
-TEST(a_hundred_megabytes_pass_both_ways_unharmed)
+TEST(a_hundred_megabytes_are_carried_in_both_directions)
 {
 	struct fake_backend a = fake_backend_start("a", 0);
 	static uint32_t chunk[16384];
@@ -639,7 +639,7 @@ TEST(ensuring_and_stopping_again_changes_nothing)
 	ASSERT_OK(balancer_stop(test_dir(), &err));
 }
 
-TEST(one_that_is_ending_does_not_count_though_it_still_has_the_lock)
+TEST(a_front_door_that_is_ending_does_not_count_as_running)
 {
 	cleanup_free char *path = xasprintf("%s/front-door.lock", test_dir());
 	cleanup_free char *note = NULL;
@@ -660,7 +660,7 @@ TEST(one_that_is_ending_does_not_count_though_it_still_has_the_lock)
 	ASSERT(waitpid(pid, NULL, 0) == pid);
 }
 
-TEST(it_ends_with_its_dir)
+TEST(the_front_door_ends_when_its_dir_is_deleted)
 {
 	int status;
 	pid_t pid;
@@ -816,7 +816,7 @@ TEST(questions_are_relayed_to_the_server_that_answers)
 	close_door();
 }
 
-TEST(questions_that_nobody_answers_fail)
+TEST(queries_without_an_answer_fail)
 {
 	uint8_t answer[512];
 	int port;
@@ -1003,7 +1003,7 @@ TEST(a_worker_that_dies_is_replaced)
 	close_door();
 }
 
-TEST(a_worker_that_lies_is_ended)
+TEST(a_worker_that_sends_invalid_reports_is_killed)
 {
 	static const char lie[] = "report\nnode 10.0.0.1:1 up 1 \x1b[31m\n";
 	cleanup_free char *status = NULL;
@@ -1055,8 +1055,8 @@ TEST(the_worker_dies_with_its_keeper)
 	close_door();
 }
 
-/* With one of its processes stopped it hangs, can be stopped, and leaves its address to the next.
- */
+/* With one of its processes stopped it hangs, can be stopped,
+ * and leaves its address to the next. */
 static void freeze_and_replace(bool the_keeper)
 {
 	cleanup_fd int worker = -1;
@@ -1093,7 +1093,7 @@ TEST(a_worker_that_is_stopped_is_found_and_replaced)
 	freeze_and_replace(false);
 }
 
-TEST(one_of_an_earlier_program_is_replaced)
+TEST(a_front_door_of_an_earlier_version_is_replaced)
 {
 	cleanup_free char *path = xasprintf("%s/front-door.status.json", test_dir());
 	cleanup_free char *text = NULL;
@@ -1138,7 +1138,7 @@ static void wait_until(bool (*is_so)(void))
 	}
 }
 
-TEST(rules_that_others_take_away_come_back)
+TEST(removed_firewall_rules_are_restored)
 {
 	cleanup_with(link_closep) struct link_socket *host = NULL;
 	cleanup_free char *iptables = process_find("iptables");

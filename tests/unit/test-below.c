@@ -108,7 +108,7 @@ TEST(a_file_at_the_temporary_name_is_not_written_to)
 	ASSERT_STR(text.text, "old");
 }
 
-TEST(only_what_is_made_gets_a_mode)
+TEST(only_directories_that_are_made_get_the_mode)
 {
 	cleanup_free char *outside = NULL;
 	cleanup_free char *theirs = make_theirs(&outside);
@@ -127,7 +127,7 @@ TEST(only_what_is_made_gets_a_mode)
 	ASSERT_INT(st.st_mode & 07777, 01777);
 }
 
-TEST(nothing_is_made_above)
+TEST(nothing_is_made_outside_of_the_dir)
 {
 	cleanup_free char *outside = NULL;
 	cleanup_free char *theirs = make_theirs(&outside);
@@ -190,9 +190,9 @@ TEST(links_of_the_host_are_followed_and_those_of_others_are_not)
 	ASSERT_INT(try_follow("/", through, "/"), 0);
 }
 
-/* It is writable itself, so all below its target seems to be: not a wider place for links to lead.
- */
-TEST(a_writable_directory_that_became_a_link_to_one_above_is_not_followed)
+/* It is writable itself, so all below its target seems to be:
+ * not a wider place for links to lead. */
+TEST(a_writable_directory_replaced_by_a_link_to_its_parent_is_not_followed)
 {
 	cleanup_with(strlist_release) struct strlist writable = STRLIST_INIT;
 	cleanup_free char *outside = NULL;
@@ -206,7 +206,7 @@ TEST(a_writable_directory_that_became_a_link_to_one_above_is_not_followed)
 	ASSERT_INT(below_follow(up, &writable, &fd, NULL), -ELOOP);
 }
 
-TEST(a_link_of_a_user_leads_only_to_what_is_theirs)
+TEST(a_link_of_a_user_leads_only_to_files_of_that_user)
 {
 	cleanup_free char *outside = NULL;
 	cleanup_free char *theirs = make_theirs(&outside);

@@ -75,7 +75,7 @@ static int try_forbidden(void)
 TEST(forbidden_system_calls_fail_and_are_logged)
 {
 	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
-	cleanup_free char *named = xasprintf("may not make the system call %04d", SYS_listen);
+	cleanup_free char *named = xasprintf("was refused the system call %04d", SYS_listen);
 
 	ASSERT_INT(confined(try_forbidden, &log), 0);
 	if (!strstr(log.text, named))
@@ -114,14 +114,14 @@ static int give_up(void)
 	abort();
 }
 
-TEST(it_can_still_abort)
+TEST(the_worker_can_still_abort)
 {
 	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
 
 	ASSERT_INT(confined(give_up, &log), 128 + SIGABRT);
 }
 
-TEST(ids_are_above_all_others)
+TEST(ids_of_workers_are_above_all_others)
 {
 	ASSERT(cage_uid("") >= CAGE_UID_FIRST);
 	ASSERT(cage_uid("a") != cage_uid("b"));

@@ -20,7 +20,7 @@ static void need_groups(void)
 		test_skip("needs root and writable cgroups");
 }
 
-TEST(a_group_is_made_and_removed_as_often_as_one_likes)
+TEST(a_group_can_be_made_and_removed_repeatedly)
 {
 	need_groups();
 	ASSERT_OK(cgroup_create(group, &err));
@@ -42,7 +42,7 @@ static pid_t put_child(const char *path)
 	return pid;
 }
 
-TEST(killing_a_group_ends_what_is_in_it_and_below)
+TEST(killing_a_group_kills_all_processes_in_it_and_below)
 {
 	cleanup_free char *deep = NULL;
 	int status;
@@ -67,7 +67,7 @@ TEST(killing_a_group_ends_what_is_in_it_and_below)
 	free(group);
 }
 
-TEST(a_signal_reaches_the_program_of_that_name_only)
+TEST(a_signal_reaches_only_the_named_program)
 {
 	cleanup_free char *deep = NULL;
 	pid_t named;
@@ -93,7 +93,7 @@ TEST(a_signal_reaches_the_program_of_that_name_only)
 	free(group);
 }
 
-TEST(killing_a_group_ends_also_what_is_frozen_by_itself)
+TEST(killing_a_group_also_kills_frozen_groups_below_it)
 {
 	cleanup_free char *awake = NULL;
 	cleanup_free char *frozen = NULL;
@@ -284,12 +284,12 @@ static void kill_runaways(void)
 	free(group);
 }
 
-TEST(who_forks_while_being_killed_loses)
+TEST(a_process_that_forks_while_being_killed_is_killed)
 {
 	kill_runaways();
 }
 
-TEST(who_forks_while_being_killed_loses_without_cgroup_kill)
+TEST(a_process_that_forks_while_being_killed_is_killed_without_cgroup_kill)
 {
 	if (geteuid() != 0 || !file_exists("/sys/fs/cgroup/pids"))
 		test_skip("needs root and controllers on cgroup v1");

@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "test.h"
 
-TEST(a_moment_is_read_as_it_is_written)
+TEST(a_time_is_parsed_as_it_is_printed)
 {
 	static const int64_t moments[] = { 0, 1769860800, 4102444799 };
 

@@ -130,7 +130,7 @@ TEST(the_families_of_sockets_are_those_of_networks)
 		   EAFNOSUPPORT);
 }
 
-TEST(nobody_types_into_terminals)
+TEST(input_cannot_be_injected_into_terminals)
 {
 	ASSERT_INT(ask(native, SYS_ioctl, 0, TIOCSTI), EPERM);
 	ASSERT_INT(ask(native, SYS_ioctl, 0, TIOCLINUX), EPERM);
@@ -138,7 +138,7 @@ TEST(nobody_types_into_terminals)
 	ASSERT_INT(ask(native, SYS_ioctl, 0, TIOCGWINSZ), 0);
 }
 
-TEST(other_ways_of_calling_lead_nowhere_else)
+TEST(other_abis_are_filtered_as_well)
 {
 	/* init_module and ioctl have the same numbers on i386 and arm. */
 	ASSERT_INT(ask(compat, 128, 0, 0), EPERM);

@@ -116,7 +116,7 @@ TEST(a_dir_is_copied_with_links_and_modes_but_without_rights)
 	assert_count("to", 3);
 }
 
-TEST(a_dir_adds_to_one_that_is_there_and_leaves_its_mode)
+TEST(copying_into_an_existing_dir_keeps_its_mode)
 {
 	struct stat st;
 
@@ -214,8 +214,8 @@ TEST(under_sudo_nothing_is_written_where_the_person_may_not)
 	assert_count("closed", 1);
 }
 
-/* Have tar pack what the shell commands SCRIPT make in an empty directory, whatever is asked for.
- */
+/* Have tar pack what the shell commands SCRIPT make in an empty directory,
+ * whatever is asked for. */
 static void pack_instead(const char *script)
 {
 	cleanup_free char *path = xasprintf("%s/bin:%s", test_dir(), getenv("PATH"));
@@ -269,7 +269,7 @@ TEST(a_second_copy_does_not_follow_links_of_the_first)
 	assert_count("to", 2);
 }
 
-TEST(an_archive_leads_nowhere_by_its_names)
+TEST(names_in_an_archive_do_not_lead_outside)
 {
 	make("from/d/a", "a", 0644);
 	make("victim/file", "kept", 0644);

@@ -108,7 +108,7 @@ TEST(what_is_on_it_stays_when_it_is_unmounted_and_mounted)
 }
 
 /* As when the host's power fails: the journal is all there is. */
-TEST(a_disk_that_was_cut_off_is_mended)
+TEST(a_disk_that_was_not_unmounted_is_repaired)
 {
 	begin();
 	put("tree/var/kept", "text");
@@ -136,7 +136,7 @@ TEST(it_grows_and_never_shrinks)
 	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 }
 
-TEST(a_file_that_has_grown_without_its_file_system_is_no_trouble)
+TEST(an_image_larger_than_its_file_system_works)
 {
 	cleanup_free char *image = NULL;
 

@@ -4,7 +4,7 @@
 static const uint8_t question[] = { 0xab, 0xcd, 1, 0,   0,   1,   0,   0, 0, 0,  0, 0,
 				    1,    'a',  4, 't', 'e', 's', 't', 0, 0, 28, 0, 1 };
 
-TEST(a_question_has_an_end)
+TEST(a_truncated_question_is_refused)
 {
 	ASSERT_INT(dns_question_end(question, sizeof(question)), sizeof(question));
 	for (size_t len = 0; len < 12; len++)
@@ -64,7 +64,7 @@ TEST(a_broken_question_is_a_format_error)
 	ASSERT_INT(answer[5], 0);
 }
 
-TEST(only_the_right_answer_is_taken)
+TEST(only_the_matching_answer_is_accepted)
 {
 	uint8_t answer[sizeof(question)];
 
@@ -102,8 +102,8 @@ TEST(only_ordinary_queries_are_taken)
 	memcpy(packet, question, sizeof(question));
 	packet[2] = 2 << 3;
 	ASSERT_INT(dns_answer(packet, sizeof(packet), DNS_NO_SUCH_NAME, answer, sizeof(answer)), 0);
-	/* Two questions; answers and authorities in a question; more additional records than known.
-	 */
+	/* Two questions; answers and authorities in a question;
+	 * more additional records than known. */
 	ASSERT_INT(end_with(5, 2), -EPROTO);
 	ASSERT_INT(end_with(5, 0), -EPROTO);
 	ASSERT_INT(end_with(7, 1), -EPROTO);
@@ -116,7 +116,7 @@ TEST(only_ordinary_queries_are_taken)
 	ASSERT_INT(end_with(sizeof(question) - 3, 255), sizeof(question));
 }
 
-TEST(a_query_has_a_sane_size)
+TEST(a_query_that_is_too_long_is_refused)
 {
 	uint8_t packet[DNS_QUERY_MAX + 1] = { 0 };
 
@@ -125,7 +125,7 @@ TEST(a_query_has_a_sane_size)
 	ASSERT_INT(dns_question_end(packet, DNS_QUERY_MAX + 1), -EBADMSG);
 }
 
-TEST(of_a_stream_only_whole_queries_pass)
+TEST(only_whole_queries_of_a_stream_are_forwarded)
 {
 	uint8_t stream[2 * (2 + sizeof(question))] = { 0 };
 	size_t one = 2 + sizeof(question);

@@ -48,7 +48,7 @@ TEST(fetches_a_file)
 	ASSERT(!resumed);
 }
 
-TEST(goes_on_where_a_transfer_broke_off)
+TEST(resumes_an_interrupted_transfer)
 {
 	put("x", "what it holds");
 	put("x.break", "5");
@@ -57,7 +57,7 @@ TEST(goes_on_where_a_transfer_broke_off)
 	assert_file("requests", "200 x 0\n206 x 5\n");
 }
 
-TEST(goes_on_where_the_last_try_ended)
+TEST(resumes_where_the_last_attempt_ended)
 {
 	bool resumed = false;
 
@@ -69,7 +69,7 @@ TEST(goes_on_where_the_last_try_ended)
 	ASSERT(resumed);
 }
 
-TEST(begins_anew_with_a_server_that_knows_no_ranges)
+TEST(restarts_with_a_server_without_ranges)
 {
 	put("x", "what it holds");
 	put("got.partial", "what ");

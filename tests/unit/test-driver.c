@@ -1,5 +1,5 @@
-/* The list of drivers, and the files of native nodes, which their root may have made anything of.
- */
+/* The list of drivers, and the files of native nodes,
+ * which their root may have made anything of. */
 
 #include "driver/driver.h"
 
@@ -24,7 +24,8 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 	ASSERT_OK(node_driver_check(NODE_DRIVER_DEFAULT, &err));
 	ASSERT_INT(node_driver_check("docker", &why), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
-	ASSERT_STR(why.text, "there is no driver 'docker'; the drivers are: " NODE_DRIVER_DEFAULT);
+	ASSERT_STR(why.text,
+		   "there is no driver 'docker'; available drivers: " NODE_DRIVER_DEFAULT);
 }
 
 TEST(a_node_has_a_driver_of_its_own_or_the_clusters_or_the_default)
@@ -130,7 +131,7 @@ TEST(files_of_a_node_are_written_read_named_and_removed)
 	free(dir);
 }
 
-TEST(links_of_a_node_lead_nowhere_else)
+TEST(links_of_a_node_do_not_lead_outside)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;

@@ -24,7 +24,7 @@ TEST(carries_the_code_and_the_words)
 	ASSERT_STR(err.text, "cluster 'dev' does not exist");
 }
 
-TEST(adds_what_the_system_said)
+TEST(error_sys_appends_the_system_error)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 
@@ -44,7 +44,7 @@ TEST(the_first_reason_stays)
 	ASSERT(err.reason == &reason_usage);
 }
 
-TEST(works_without_anybody_listening)
+TEST(err_may_be_null)
 {
 	ASSERT_INT(error_set(NULL, -EPERM, "no"), -EPERM);
 	ASSERT_INT(error_prefix(NULL, -EPERM, "no"), -EPERM);

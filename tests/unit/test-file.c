@@ -32,7 +32,7 @@ TEST(replaces_in_one_step)
 	ASSERT(!file_exists(temp));
 }
 
-TEST(puts_no_file_in_the_place_of_a_device)
+TEST(does_not_replace_a_device_with_a_file)
 {
 	cleanup_free char *path = in_dir("pipe");
 	struct stat st;
@@ -46,7 +46,7 @@ TEST(puts_no_file_in_the_place_of_a_device)
 	ASSERT_INT(file_check_replaceable("/nonexistent", NULL), 0);
 }
 
-TEST(does_not_wait_for_a_pipe_in_the_place_of_a_file)
+TEST(does_not_block_on_a_fifo_that_replaces_a_file)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *path = in_dir("pipe");
@@ -67,7 +67,7 @@ TEST(refuses_to_read_more_than_it_was_told)
 	ASSERT_INT(file_read("/nonexistent", 4, &text, NULL), -ENOENT);
 }
 
-TEST(a_linked_tree_shares_all_but_the_copied)
+TEST(a_linked_tree_shares_all_files_except_copied_ones)
 {
 	cleanup_free char *from = in_dir("from/deep");
 	cleanup_free char *blob = in_dir("from/deep/blob");
@@ -215,7 +215,7 @@ TEST(a_lock_names_its_holder)
 	ASSERT_INT(file_lock_holder(path), 0);
 }
 
-TEST(a_lock_names_also_who_did_not_write_a_name)
+TEST(a_lock_names_a_holder_that_wrote_no_name)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *path = in_dir("lock");

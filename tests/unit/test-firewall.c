@@ -26,7 +26,7 @@ TEST(sets_a_table_again_and_again)
 	ASSERT(firewall_has_table("manykube-dev"));
 }
 
-TEST(a_table_is_known_by_its_whole_name)
+TEST(a_table_is_found_by_its_whole_name)
 {
 	fresh_network();
 	ASSERT_OK(firewall_replace_table("manykube-dev", rules, &err));
@@ -59,7 +59,7 @@ TEST(bad_rules_change_nothing_and_are_explained)
 	ASSERT(firewall_has_table("manykube-dev"));
 }
 
-TEST(a_table_name_is_nothing_but_a_name)
+TEST(a_table_name_cannot_contain_commands)
 {
 	fresh_network();
 	ASSERT_INT(firewall_replace_table("x; flush ruleset", "", NULL), -EINVAL);

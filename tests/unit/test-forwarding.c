@@ -71,7 +71,7 @@ TEST(what_forwards_already_is_left_alone)
 	ASSERT(forwards("out") && !forwards("default"));
 }
 
-TEST(who_turns_forwarding_on_meanwhile_keeps_it)
+TEST(forwarding_that_somebody_turned_on_meanwhile_stays_on)
 {
 	quiet_host();
 	ASSERT_OK(forwarding_begin("mk00000001", &err));
@@ -81,7 +81,7 @@ TEST(who_turns_forwarding_on_meanwhile_keeps_it)
 	ASSERT(forwards("all") && forwards("out"));
 }
 
-TEST(a_bridge_that_vanished_needs_nothing)
+TEST(a_vanished_bridge_does_not_keep_forwarding_on)
 {
 	quiet_host();
 	ASSERT_OK(forwarding_begin("mk00000001", &err));

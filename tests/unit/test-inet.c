@@ -81,7 +81,7 @@ TEST(subnets_are_checked_fully)
 	ASSERT_INT(it.prefix, 7);
 }
 
-TEST(knows_what_is_inside)
+TEST(subnets_contain_addresses_and_overlap)
 {
 	struct subnet net = subnet("192.168.39.0/24");
 	struct subnet all = subnet("0.0.0.0/0");

@@ -17,7 +17,7 @@ static void assert_json(const json_t *got, const char *want)
 	ASSERT_STR(text, want);
 }
 
-TEST(a_merge_patch_sets_replaces_and_takes_away)
+TEST(a_merge_patch_sets_replaces_and_removes)
 {
 	static const char *const cases[][3] = {
 		{ "{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}" },
@@ -83,24 +83,29 @@ TEST(what_can_not_be_applied_changes_nothing)
 		const char *why;
 	} cases[] = {
 		{ "{}", -EINVAL, "not a list" },
-		{ "[{\"path\":\"/a\"}]", -EINVAL, "operation 1: it has no 'op'" },
-		{ "[{\"op\":\"drop\",\"path\":\"/a\"}]", -EINVAL, "no operation 'drop'" },
+		{ "[{\"path\":\"/a\"}]", -EINVAL, "operation 1: 'op' is missing" },
+		{ "[{\"op\":\"drop\",\"path\":\"/a\"}]", -EINVAL, "not 'drop'" },
 		{ "[{\"op\":\"add\",\"path\":\"a\",\"value\":1}]", -EINVAL, "begin with '/'" },
-		{ "[{\"op\":\"add\",\"path\":\"/a\"}]", -EINVAL, "no 'value'" },
+		{ "[{\"op\":\"add\",\"path\":\"/a\"}]", -EINVAL, "'value' is missing" },
 		{ "[{\"op\":\"move\",\"path\":\"/a\"}]", -EINVAL, "'from'" },
-		{ "[{\"op\":\"add\",\"path\":\"/x/y\",\"value\":1}]", -EINVAL, "no '/x/y' in it" },
+		{ "[{\"op\":\"add\",\"path\":\"/x/y\",\"value\":1}]", -EINVAL,
+		  "'/x/y' does not exist" },
 		{ "[{\"op\":\"add\",\"path\":\"/x/y/z\",\"value\":1}]", -EINVAL,
-		  "no '/x/y' in it" },
-		{ "[{\"op\":\"remove\",\"path\":\"/x\"}]", -EINVAL, "no '/x' in it" },
-		{ "[{\"op\":\"replace\",\"path\":\"/l/2\",\"value\":1}]", -EINVAL, "no '/l/2'" },
-		{ "[{\"op\":\"add\",\"path\":\"/l/3\",\"value\":1}]", -EINVAL, "no '/l/3'" },
-		{ "[{\"op\":\"add\",\"path\":\"/l/01\",\"value\":1}]", -EINVAL, "no '/l/01'" },
-		{ "[{\"op\":\"add\",\"path\":\"/a/b\",\"value\":1}]", -EINVAL, "no '/a/b'" },
+		  "'/x/y' does not exist" },
+		{ "[{\"op\":\"remove\",\"path\":\"/x\"}]", -EINVAL, "'/x' does not exist" },
+		{ "[{\"op\":\"replace\",\"path\":\"/l/2\",\"value\":1}]", -EINVAL,
+		  "'/l/2' does not exist" },
+		{ "[{\"op\":\"add\",\"path\":\"/l/3\",\"value\":1}]", -EINVAL,
+		  "'/l/3' does not exist" },
+		{ "[{\"op\":\"add\",\"path\":\"/l/01\",\"value\":1}]", -EINVAL,
+		  "'/l/01' does not exist" },
+		{ "[{\"op\":\"add\",\"path\":\"/a/b\",\"value\":1}]", -EINVAL,
+		  "'/a/b' does not exist" },
 		{ "[{\"op\":\"remove\",\"path\":\"\"}]", -EINVAL, "the whole" },
 		{ "[{\"op\":\"move\",\"from\":\"/o\",\"path\":\"/o/p\"}]", -EINVAL, "into itself" },
 		{ "[{\"op\":\"add\",\"path\":\"/n\",\"value\":1},"
 		  "{\"op\":\"test\",\"path\":\"/a\",\"value\":2}]",
-		  -ECANCELED, "operation 2: '/a' has another value" },
+		  -ECANCELED, "operation 2: '/a' has a different value" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

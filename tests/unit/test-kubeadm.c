@@ -390,7 +390,7 @@ TEST(changes_that_can_not_be_made_are_named)
 		  "did you mean 'ClusterConfiguration'?" },
 		{ "{\"kind\": \"ClusterConfiguration\", \"merge\": []}", "not a mapping" },
 		{ "{\"kind\": \"ClusterConfiguration\", \"operations\": [{\"op\": \"x\"}]}",
-		  "no operation 'x'" },
+		  "not 'x'" },
 		{ "{\"kind\": \"ClusterConfiguration\", \"merge\": {\"networking\": {}}}",
 		  "'networking' of ClusterConfiguration is set by manykube itself" },
 		{ "{\"kind\": \"InitConfiguration\", \"merge\": {\"nodeRegistration\": null}}",
@@ -417,6 +417,6 @@ TEST(changes_that_can_not_be_made_are_named)
 			    "[{\"op\": \"remove\", \"path\": \"/nowhere\"}]}");
 	cluster.kubeadm_patches = words;
 	ASSERT_INT(kubeadm_check_patches(&cluster, &node, &why), -EINVAL);
-	assert_has(why.text, "cannot apply a patch to KubeletConfiguration: operation 1: there "
-			     "is no '/nowhere' in it");
+	assert_has(why.text, "cannot apply a patch to KubeletConfiguration: operation 1: "
+			     "'/nowhere' does not exist");
 }

@@ -102,13 +102,13 @@ TEST(a_bridge_and_its_ports_ignore_ipv6)
 	ASSERT_INT(setting("br-test.1", "disable_ipv6"), '1');
 }
 
-TEST(a_bridge_does_not_take_the_place_of_another_link)
+TEST(a_bridge_does_not_replace_another_link)
 {
 	cleanup_with(link_closep) struct link_socket *link = fresh_network();
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 
 	ASSERT_INT(link_add_bridge(link, "lo", &err), -EEXIST);
-	ASSERT_STR(err.text, "cannot add bridge 'lo': there is another link of that name");
+	ASSERT_STR(err.text, "cannot add bridge 'lo': a link of that name exists");
 	ASSERT(err.reason == &reason_network);
 }
 
@@ -244,7 +244,7 @@ TEST(the_default_route_in_two_halves_is_no_network)
 	ASSERT_INT(networks.count, 2);
 }
 
-TEST(a_route_that_cannot_be_is_refused_in_words)
+TEST(an_impossible_route_is_refused_with_a_reason)
 {
 	cleanup_with(link_closep) struct link_socket *link = fresh_network();
 	cleanup_with(error_clear) struct error err = ERROR_INIT;

@@ -1,5 +1,5 @@
-/* Nodes whose directories were removed, in a fake world: whole, and ended after every single step.
- */
+/* Nodes whose directories were removed, in a fake world: whole,
+ * and ended after every single step. */
 
 #include "base/file.h"
 #include "cluster/cluster.h"

@@ -73,7 +73,7 @@ TEST(node_root_is_the_owner_of_what_is_mounted)
 	ASSERT_INT(owner.gid, OWNER);
 }
 
-TEST(a_group_that_the_owner_is_not_in_is_not_given_away)
+TEST(a_group_of_which_the_owner_is_no_member_is_refused)
 {
 	struct mount_owner owner = MOUNT_OWNER_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;

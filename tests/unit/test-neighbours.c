@@ -166,13 +166,13 @@ TEST(the_remedy_names_who_drops)
 
 	strict_host();
 	own = neighbours_remedy("192.168.39.0/24");
-	ASSERT_STR(own, "have the rules of this host (nftables: ip filter) accept what comes from "
-			"192.168.39.0/24");
+	ASSERT_STR(own, "change the firewall rules of this host (nftables: ip filter) to accept "
+			"packets from 192.168.39.0/24");
 	ASSERT_INT(process_run(ARGV("iptables", "-N", "ufw-user-input"), NULL, NULL), 0);
 	ufw = neighbours_remedy("192.168.39.0/24");
-	ASSERT_STR(ufw, "'ufw allow from 192.168.39.0/24' has it let them in");
+	ASSERT_STR(ufw, "'ufw allow from 192.168.39.0/24' lets them in");
 	ASSERT_INT(process_run(ARGV("nft", "add", "table", "inet", "firewalld"), NULL, NULL), 0);
 	firewalld = neighbours_remedy("192.168.39.0/24");
-	ASSERT_STR(firewalld, "'firewall-cmd --zone=manykube --add-source=192.168.39.0/24' has it "
-			      "let them in");
+	ASSERT_STR(firewalld, "'firewall-cmd --zone=manykube --add-source=192.168.39.0/24' "
+			      "lets them in");
 }

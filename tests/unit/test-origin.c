@@ -49,7 +49,7 @@ static struct origins *cluster(void)
 	return origins;
 }
 
-TEST(a_node_and_its_pods_are_one)
+TEST(a_node_and_its_pods_are_one_origin)
 {
 	cleanup_with(origins_freep) struct origins *origins = cluster();
 
@@ -61,7 +61,7 @@ TEST(a_node_and_its_pods_are_one)
 }
 
 /* Otherwise a node could have as many shares as it takes addresses. */
-TEST(addresses_that_no_node_was_given_are_one)
+TEST(addresses_of_no_node_are_one_origin)
 {
 	cleanup_with(origins_freep) struct origins *origins = cluster();
 
@@ -81,7 +81,7 @@ TEST(the_host_is_known_by_its_own_addresses)
 	ASSERT_INT(find(origins, "fd00::1").kind, ORIGIN_HOST);
 }
 
-TEST(other_machines_are_apart_and_get_no_names)
+TEST(other_machines_are_separate_origins_and_get_no_dns)
 {
 	cleanup_with(origins_freep) struct origins *origins = cluster();
 	struct origin other = find(origins, "192.0.2.1");
@@ -99,7 +99,7 @@ TEST(other_machines_are_apart_and_get_no_names)
 	ASSERT(origins_trust(origins, &host));
 }
 
-TEST(a_configuration_without_networks_serves_everybody)
+TEST(a_configuration_without_networks_serves_all_clients)
 {
 	cleanup_with(origins_freep) struct origins *origins = origins_new();
 	struct origin other = find(origins, "192.0.2.1");
@@ -127,7 +127,7 @@ static unsigned take_all(struct tally *tally, const struct origins *origins, con
 	return count;
 }
 
-TEST(one_origin_gets_a_quarter)
+TEST(one_origin_gets_at_most_a_quarter)
 {
 	cleanup_with(origins_freep) struct origins *origins = cluster();
 	cleanup_with(tally_freep) struct tally *tally = tally_new(100);

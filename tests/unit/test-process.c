@@ -36,7 +36,7 @@ TEST(waits_no_longer_than_it_was_told)
 	ASSERT_INT(process_wait(&process, clock_now_ms() + 20, NULL), -ETIMEDOUT);
 }
 
-TEST(knows_a_process_by_its_beginning)
+TEST(recognizes_a_process_by_its_start_time)
 {
 	uint64_t start = process_start_time(getpid());
 
@@ -47,7 +47,7 @@ TEST(knows_a_process_by_its_beginning)
 }
 
 /* For programs that read what is not to be trusted. */
-TEST(a_confined_program_has_no_rights_but_its_descriptors)
+TEST(a_confined_program_has_only_its_descriptors)
 {
 	static char script[] =
 		"id -u; id -G; grep -E '^(CapEff|NoNewPrivs)' /proc/self/status; cat;"

@@ -27,8 +27,8 @@ static void failed(arg_unused unsigned id, arg_unused void *data)
 {
 }
 
-/* When, after its start, the proxy's target goes, and how long its connections have then; 0: never.
- */
+/* When, after its start, the proxy's target goes, and how long its connections have then; 0:
+ * never. */
 static unsigned retire_after_ms;
 static unsigned retire_limit_ms;
 
@@ -128,7 +128,7 @@ static unsigned count_open(const int *fds, size_t count)
 	return still_open;
 }
 
-TEST(one_source_can_not_take_all_connections)
+TEST(one_origin_can_not_use_all_connections)
 {
 	const struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
 	int greedy[60];
@@ -153,7 +153,7 @@ TEST(one_source_can_not_take_all_connections)
 	ASSERT(!is_closed(connect_from("10.9.0.2", DOOR), 300));
 }
 
-TEST(who_says_nothing_is_shown_out)
+TEST(silent_connections_are_closed)
 {
 	int silent;
 	int talking;
@@ -185,7 +185,7 @@ TEST(what_is_idle_for_too_long_is_closed)
 	ASSERT(is_closed(busy, 2000));
 }
 
-TEST(a_target_that_goes_has_time_to_end_its_connections)
+TEST(a_removed_target_gets_time_to_end_its_connections)
 {
 	int fd;
 

@@ -41,7 +41,7 @@ TEST(what_is_reported_is_read)
 	ASSERT_STR(detail_of(backends, 1), "no ?[31m?red?");
 }
 
-TEST(a_detail_is_cut)
+TEST(a_long_detail_is_truncated)
 {
 	cleanup_with(strbuf_release) struct strbuf report = STRBUF_INIT;
 	char detail[1000];
@@ -57,7 +57,7 @@ TEST(a_detail_is_cut)
 	ASSERT_STR(detail_of(backends, 1), "not asked yet");
 }
 
-TEST(an_empty_report_is_one)
+TEST(an_empty_report_is_valid)
 {
 	json_auto_t *backends = NULL;
 
@@ -65,7 +65,7 @@ TEST(an_empty_report_is_one)
 	ASSERT_INT(json_array_size(backends), 0);
 }
 
-TEST(others_are_not_named)
+TEST(a_report_about_other_backends_is_stale)
 {
 	json_auto_t *backends = NULL;
 

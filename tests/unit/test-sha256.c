@@ -2,7 +2,7 @@
 #include "data/sha256.h"
 #include "test.h"
 
-TEST(knows_the_digests_of_the_standard)
+TEST(computes_the_digests_of_the_standard)
 {
 	char hex[SHA256_HEX_SIZE];
 
@@ -12,7 +12,7 @@ TEST(knows_the_digests_of_the_standard)
 	ASSERT_STR(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(adds_up_pieces)
+TEST(appends_pieces)
 {
 	cleanup_with(sha256_release) struct sha256 digest = SHA256_INIT;
 	char hex[SHA256_HEX_SIZE];

@@ -234,7 +234,7 @@ TEST(a_cluster_without_nodes_of_roots_is_none_for_root)
 	ASSERT(found);
 }
 
-TEST(a_cluster_that_comes_later_is_none_for_root)
+TEST(a_cluster_that_appears_in_a_home_later_is_not_used_by_root)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *path = NULL;

@@ -1,7 +1,7 @@
 #include "base/strbuf.h"
 #include "test.h"
 
-TEST(is_a_string_from_the_beginning)
+TEST(an_empty_strbuf_is_a_valid_string)
 {
 	struct strbuf buf = STRBUF_INIT;
 
@@ -23,7 +23,7 @@ TEST(grows_and_drops)
 	ASSERT_STR(buf.text, "998999");
 }
 
-TEST(gives_its_text_away)
+TEST(strbuf_take_gives_away_the_text)
 {
 	struct strbuf buf = STRBUF_INIT;
 	cleanup_free char *text = NULL;

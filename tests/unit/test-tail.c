@@ -105,7 +105,7 @@ static void rotate(const struct log_source *log)
 	free(path);
 }
 
-TEST(goes_on_behind_a_rotation_on_the_host_and_in_a_node)
+TEST(continues_after_a_rotation_on_the_host_and_in_a_node)
 {
 	prepare();
 	rotate(&of_host);

@@ -60,7 +60,7 @@ TEST(is_read_by_tar)
 	ASSERT_INT(st.st_mtime, 0);
 }
 
-TEST(comes_out_the_same_every_time)
+TEST(writes_the_same_output_every_time)
 {
 	cleanup_free char *a = write_sample("a.tar");
 	cleanup_free char *b = write_sample("b.tar");
@@ -107,7 +107,7 @@ TEST(names_a_member_after_its_contents)
 	ASSERT_STR(list.text, "late\nbehind\n");
 }
 
-TEST(refuses_what_ustar_cannot_hold)
+TEST(refuses_paths_and_sizes_that_ustar_cannot_hold)
 {
 	cleanup_free char *path = xasprintf("%s/l.tar", test_dir());
 	cleanup_fd int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);

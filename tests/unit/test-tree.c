@@ -83,7 +83,7 @@ static void assert_new(void)
 	ASSERT(!is_there("etc") && !is_there("var") && !is_there("run") && !is_there("usr-work"));
 }
 
-TEST(a_new_node_has_a_tree_that_others_can_not_enter)
+TEST(other_users_can_not_enter_the_tree_of_a_new_node)
 {
 	cleanup_free char *dir = node();
 	cleanup_free char *tree = in_node("tree");
@@ -98,7 +98,7 @@ TEST(a_new_node_has_a_tree_that_others_can_not_enter)
 	ASSERT(is_there("tree/usr-work"));
 }
 
-TEST(a_node_of_an_earlier_version_is_used_as_it_is_until_it_is_moved)
+TEST(a_node_of_an_earlier_version_works_until_it_is_moved)
 {
 	cleanup_free char *dir = node();
 	cleanup_free char *before = NULL;
@@ -161,7 +161,7 @@ TEST(states_are_read_from_the_host_or_of_an_older_agent_from_the_node)
 	ASSERT_STR(now.text, "new");
 }
 
-TEST(a_pipe_or_a_link_in_the_place_of_a_state_is_not_waited_for)
+TEST(reading_the_state_does_not_block_on_a_fifo_or_link)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *dir = node();
@@ -214,7 +214,7 @@ static void assert_outside_untouched(void)
 	ASSERT_INT(rmdir(outside), 0);
 }
 
-TEST(links_in_the_place_of_directories_lead_nowhere)
+TEST(links_that_replace_directories_are_not_followed)
 {
 	static const char *const names[] = { "tree/var/cache", "tree/var/tmp", "tree/var/log",
 					     "tree/var/lib/etcd", "tree/var/lib/kubelet" };
@@ -226,7 +226,7 @@ TEST(links_in_the_place_of_directories_lead_nowhere)
 	assert_outside_untouched();
 }
 
-TEST(a_link_in_the_place_of_the_images_directory_leads_nowhere)
+TEST(a_link_that_replaces_the_images_directory_is_not_followed)
 {
 	make_native();
 	turn_into_link("tree/var/lib", outside);
@@ -234,7 +234,7 @@ TEST(a_link_in_the_place_of_the_images_directory_leads_nowhere)
 	assert_outside_untouched();
 }
 
-TEST(half_made_images_are_made_anew_without_following_links)
+TEST(incomplete_images_are_made_again_without_following_links)
 {
 	cleanup_free char *images = NULL;
 	cleanup_free char *part = NULL;
@@ -252,7 +252,7 @@ TEST(half_made_images_are_made_anew_without_following_links)
 	assert_outside_untouched();
 }
 
-TEST(a_pipe_in_the_place_of_a_directory_is_left)
+TEST(a_fifo_that_replaces_a_directory_is_left_alone)
 {
 	cleanup_free char *path = NULL;
 	struct stat st;

@@ -69,19 +69,19 @@ TEST(what_is_wrong_is_named_with_its_place)
 	} wrong[] = {
 		{ "a: 1\nb: [1, 2\n", "file:3:1: " },
 		{ "a: b: c\n", "file:1:5: mapping values are not allowed" },
-		{ "a:\n\tb: 1\n", "file:2:1: there is a tab" },
-		{ "a:\n  b: 1\n  \tc: 2\n", "file:3:3: there is a tab" },
-		{ "a: 1\nb: 2\na: 3\n", "file:3:1: 'a' is there twice; the first is in line 1" },
+		{ "a:\n\tb: 1\n", "file:2:1: tab in the indentation" },
+		{ "a:\n  b: 1\n  \tc: 2\n", "file:3:3: tab in the indentation" },
+		{ "a: 1\nb: 2\na: 3\n", "file:3:1: duplicate key 'a'; the first one is in line 1" },
 		{ "a: 1\n---\nb: 2\n", "file:2:1: a second document" },
 		{ "a: 1\n...\nb: 2\n", "file:3:1: " },
-		{ "a: *b\n", "file:1:4: there is no anchor 'b'" },
-		{ "a: &a [*a]\n", "file:1:8: there is no anchor 'a'" },
+		{ "a: *b\n", "file:1:4: no anchor 'b'" },
+		{ "a: &a [*a]\n", "file:1:8: no anchor 'a'" },
 		{ "a: !!str x\n", "file:1:4: tags" },
 		{ "? [a]\n: 1\n", "file:1:3: a key must be a string" },
-		{ "a: \"x\\0\"\n", "file:1:4: there is a control character" },
-		{ "\"x\\ny\": 1\n", "file:1:1: there is a control character" },
-		{ "a: \"\\x9b\"\n", "file:1:4: there is a control character" },
-		{ "a: x\x01\n", "file:1:5: there is a control character, 0x01" },
+		{ "a: \"x\\0\"\n", "file:1:4: control character" },
+		{ "\"x\\ny\": 1\n", "file:1:1: control character" },
+		{ "a: \"\\x9b\"\n", "file:1:4: control character" },
+		{ "a: x\x01\n", "file:1:5: control character 0x01" },
 		{ "\xc3\xa9: \xff\n", "file:1:4: the byte 0xff is not UTF-8" },
 		{ "a: \xc0\xaf\n", "file:1:4: the byte 0xc0 is not UTF-8" },
 		{ "a: \xed\xa0\x80\n", "file:1:4: the byte 0xed is not UTF-8" },
@@ -91,7 +91,7 @@ TEST(what_is_wrong_is_named_with_its_place)
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		assert_refused(wrong[i].text, strlen(wrong[i].text), wrong[i].why);
-	assert_refused("a: 1\n\0b", 7, "file:2:1: there is a NUL byte");
+	assert_refused("a: 1\n\0b", 7, "file:2:1: NUL byte");
 	assert_refused("\xff\xfe"
 		       "a\0",
 		       4, "file:1:1: the byte 0xff is not UTF-8");
@@ -105,13 +105,13 @@ TEST(depth_size_and_number_are_limited)
 
 	for (int i = 0; i < 100000; i++)
 		strbuf_add(&deep, "[");
-	assert_refused(deep.text, deep.len, "file:1:65: it is nested too deeply");
+	assert_refused(deep.text, deep.len, "file:1:65: nested too deeply");
 	for (int i = 0; i < 100000; i++)
 		strbuf_addf(&many, "k%d: 1\n", i);
 	assert_refused(many.text, many.len, "too many values");
 	while (large.len <= YAML_TEXT_LIMIT)
 		strbuf_add(&large, "# a comment that says nothing at all\n");
-	assert_refused(large.text, large.len, "file:1:1: it has more than 1 MiB");
+	assert_refused(large.text, large.len, "file:1:1: the file has more than 1 MiB");
 }
 
 TEST(aliases_can_not_make_a_small_text_large)
@@ -123,14 +123,14 @@ TEST(aliases_can_not_make_a_small_text_large)
 	for (char c = 'b'; c < 'k'; c++)
 		strbuf_addf(&bomb, "%c: &%c [*%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c]\n", c, c,
 			    c - 1, c - 1, c - 1, c - 1, c - 1, c - 1, c - 1, c - 1);
-	assert_refused(bomb.text, bomb.len, "there are too many values");
+	assert_refused(bomb.text, bomb.len, "too many values");
 	strbuf_add(&long_text, "a: &a ");
 	for (int i = 0; i < 100000; i++)
 		strbuf_add(&long_text, "long");
 	strbuf_add(&long_text, "\nb:\n");
 	for (int i = 0; i < 1000; i++)
 		strbuf_add(&long_text, "- *a\n");
-	assert_refused(long_text.text, long_text.len, "aliases stand for too much");
+	assert_refused(long_text.text, long_text.len, "aliases expand to too much");
 }
 
 TEST(aliases_and_merge_keys_are_understood)

@@ -60,7 +60,7 @@ static int run_apart(struct test *test)
 	if (pid == 0) {
 		test->run();
 		fflush(stdout);
-		/* Through exit(), so that the leak checker looks at every test. */
+		/* exit() runs the leak checker for every test. */
 		exit(EXIT_SUCCESS);
 	}
 	(void)waitpid(pid, &status, 0);
@@ -87,7 +87,7 @@ int main(void)
 		char on_disk[] = "/tmp/manykube-test-XXXXXX";
 		int status;
 
-		/* Most of a round in a fake world would be waiting for the disk. */
+		/* Rounds in a fake world would spend most of the time waiting for the disk. */
 		dir = mkdtemp(in_memory);
 		if (!dir)
 			dir = mkdtemp(on_disk);

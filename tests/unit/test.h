@@ -6,8 +6,8 @@
  *		ASSERT_STR(path_strip("/a/b", "/a"), "b");
  *	}
  *
- * Every test runs in a process of its own, so it may change namespaces, the
- * environment or the directory, and may be killed, without harm to the others.
+ * Every test runs in its own process, so it may change namespaces, the environment
+ * or the directory, and may be killed, without affecting others.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ void test_add(struct test *test);
 _Noreturn void test_fail(const char *file, int line, const char *fmt, ...) printf_like(3, 4);
 _Noreturn void test_skip(const char *reason);
 
-/* A directory that is empty now and gone after the test. */
+/* An empty directory, which is removed after the test. */
 const char *test_dir(void);
 
 #define TEST(name_)                                                                \
