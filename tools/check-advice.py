@@ -35,7 +35,8 @@ RULES = [
     ("advice never destroys",
      lambda text, call: re.search(r"'manykube (?:delete|(?:node|worker) (?:delete|recover))", text),
      ["plan/check.c", "look/health.c", "kubeadm/members.c", "plan/plan.c", "cluster/remove-node.c",
-      "cluster/start-lost.c", "cmd/node-delete.c", "node/trouble.c", "cmd/reference.c"]),
+      "cluster/start-lost.c", "cmd/node-delete.c", "cmd/status-print.c", "node/trouble.c",
+      "cmd/reference.c"]),
 ]
 
 

@@ -114,6 +114,13 @@ void events_record(const char *dir)
 	events.record_bytes = 0;
 }
 
+void events_forget(const char *dir)
+{
+	cleanup_free char *path = xasprintf("%s/logs/events.json", dir);
+
+	(void)unlink(path);
+}
+
 static void append(const char *text, size_t len)
 {
 	if (events.record_bytes + len > RECORD_BYTES)

@@ -28,6 +28,9 @@ void events_begin(const char *command, bool to_stdout);
  * the file. */
 void events_record(const char *dir);
 
+/* Remove DIR/logs/events.json: what it tells is no longer of interest. */
+void events_forget(const char *dir);
+
 /* Whether events go to stdout, so that nothing else may be printed. */
 bool events_on_stdout(void);
 

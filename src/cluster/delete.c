@@ -80,6 +80,11 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 		if (r < 0)
 			return r;
 	}
+	/* If this is interrupted, nobody takes the rest for a cluster that lost its data.  A record
+	 * that cannot be written, or was not read, prevents nothing. */
+	profile.deleting = true;
+	if (profile.node_count > 0)
+		(void)profile_save(&profile, NULL);
 	cluster_forget_context(name);
 	world->after("remove kubeconfig");
 	r = autostart_disable(&profile, err);

@@ -369,6 +369,8 @@ static int prepare_start(struct start *start, const char *name,
 		r = check_majority(start, err);
 	if (r == 0)
 		plan_tell_changes(&start->profile, start->observer);
+	/* An interrupted deletion is given up. */
+	start->profile.deleting = false;
 	if (r == 0)
 		r = profile_save(&start->profile, err);
 	if (r < 0)

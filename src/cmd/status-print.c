@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/cleanup.h"
 #include "cli/node-table.h"
 #include "cli/template.h"
@@ -47,13 +48,18 @@ static void print_front_door(const struct status_report *report)
 		       report->front_door, report->profile->api_port);
 }
 
-/* A half-upgraded cluster works, so nothing else shows it. */
-static void print_upgrade(const struct status_report *report)
+/* A half-upgraded cluster works, and a half-deleted one is merely stopped, so nothing else shows
+ * it.
+ */
+static void print_unfinished(const struct status_report *report)
 {
 	cleanup_free char *words = upgrade_words(report->profile, report->activity->busy_with);
+	cleanup_free char *advice = advice_complete("'manykube delete' finishes it");
 
 	if (words)
 		printf("upgrade: %s\n", words);
+	if (report->profile->deleting && !report->activity->busy_with)
+		printf("deletion: interrupted: %s\n", advice);
 }
 
 void status_print_text(const struct status_report *report)
@@ -62,7 +68,7 @@ void status_print_text(const struct status_report *report)
 		print_block(&report->nodes.nodes[i]);
 	print_quorum(report);
 	print_front_door(report);
-	print_upgrade(report);
+	print_unfinished(report);
 }
 
 const char *status_kubeconfig_word(const struct status_report *report)
@@ -92,7 +98,7 @@ void status_print_layout_text(const struct status_report *report)
 	printf("nodes: %zu of %zu healthy\n", well, report->nodes.count);
 	printf("kubeconfig: %s\n", status_kubeconfig_word(report));
 	print_front_door(report);
-	print_upgrade(report);
+	print_unfinished(report);
 	if (!status_is_well(report) && report->activity->step)
 		printf("step: %s\n", report->activity->step);
 	if (!status_is_well(report) && report->activity->failure)
@@ -139,7 +145,7 @@ void status_print_table(const struct status_report *report, const struct cluster
 	node_table_print_headline(report->profile, report->health, &look, stdout);
 	print_quorum(report);
 	print_front_door(report);
-	print_upgrade(report);
+	print_unfinished(report);
 	printf("\n");
 	node_table_print(&report->nodes, detail, &look, stdout);
 	node_table_print_problems(report->profile, &report->nodes, detail, report->activity, &look,

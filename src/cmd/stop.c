@@ -61,6 +61,7 @@ static int stop_one(const char *name, bool quiet, struct error *err)
 			name, profile.node_count, profile.node_count == 1 ? "node" : "nodes");
 	if (r < 0)
 		return r;
+	events_forget(profile.dir);
 	/* It is stopped, even if it cannot be moved. */
 	if (migrate_cluster(name, &why) < 0)
 		log_warning("%s", why.text);

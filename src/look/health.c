@@ -160,9 +160,18 @@ static void count_outsider(const struct node_status *status, const char *busy_wi
 		quorum->outside++;
 }
 
+/* Whether a member of a cluster that is running is down: a stopped control plane is no member. */
+static bool has_failed(const struct node_status *node)
+{
+	enum health health = health_of_parts(node);
+
+	return health != HEALTH_OK && health != HEALTH_PAUSED;
+}
+
 struct quorum health_quorum(const struct cluster_status *status, const char *busy_with)
 {
 	struct quorum quorum = { 0 };
+	bool any_runs = false;
 
 	for (size_t i = 0; i < status->count; i++) {
 		const struct node_status *node = &status->nodes[i];
@@ -173,10 +182,14 @@ struct quorum health_quorum(const struct cluster_status *status, const char *bus
 			quorum.members++;
 			quorum.healthy += health_of_parts(node) == HEALTH_OK;
 			quorum.paused += health_of_parts(node) == HEALTH_PAUSED;
+			quorum.failed += has_failed(node);
+			any_runs |= health_of_word(node->host) == HEALTH_OK;
 		} else {
 			count_outsider(node, busy_with, &quorum);
 		}
 	}
+	if (busy_with || !any_runs)
+		quorum.failed = 0;
 	return quorum;
 }
 
@@ -223,6 +236,10 @@ static const char *majority_remedy(const struct quorum *quorum)
 		return "'manykube unpause' resumes paused nodes";
 	if (quorum_total(quorum) < 2)
 		return "'manykube start' starts it";
+	/* Recovering discards what only lost members know: no advice for members that may come back
+	 * by themselves or with a start. */
+	if (quorum->members < 2 || quorum->failed == 0)
+		return "'manykube start' starts them";
 	return "'manykube start' starts them; if some are lost for good, 'manykube node recover' "
 	       "continues with one";
 }
@@ -236,7 +253,7 @@ char *quorum_words(const struct quorum *quorum)
 
 	strbuf_addf(&text, "%u of %u healthy", quorum->healthy, total);
 	if (quorum->healthy < needed && total > 1)
-		strbuf_addf(&text, ", and %u are needed", needed);
+		strbuf_addf(&text, ", %u needed", needed);
 	if (quorum->healthy < needed)
 		strbuf_addf(&text, ": %s", majority_remedy(quorum));
 	else if (may_fail > 0)

@@ -53,6 +53,7 @@ struct quorum {
 	unsigned members;
 	unsigned healthy; /* of the members */
 	unsigned paused;  /* likewise */
+	unsigned failed;  /* likewise: down while others run and no command is at work */
 	unsigned stopped;
 	unsigned joining;
 	unsigned leaving; /* being stopped or deleted */

@@ -52,6 +52,7 @@ static const struct field profile_fields[] = {
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "lostMembers",       FIELD_LIST,     AT(lost_members) },
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
+	{ "deleting",          FIELD_FLAG,     AT(deleting) },
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
 	{ "asked",             FIELD_LIST,     AT(asked) },

@@ -36,6 +36,7 @@ struct profile {
 	struct strlist orphans;      /* deleted or lost nodes that the API still knows */
 	struct strlist lost_members; /* deleted control planes that are still members of etcd */
 	char *recovering;            /* the control plane of an unfinished recovery, or NULL */
+	bool deleting;               /* its deletion has begun; data may be gone */
 	char *upgrading_from;        /* the version before an unfinished upgrade, or NULL */
 	struct strlist drained;      /* nodes that get no pods until they are started again */
 	struct strlist asked;        /* settings with `chosen_for_you` that the user chose */

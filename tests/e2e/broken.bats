@@ -71,7 +71,7 @@ in_terminal() {
 	refused 14 "at most 250 nodes" manykube start --offline --nodes=500
 	refused 14 "at most" manykube start --offline --nodes=99999999999999999999
 	refused 14 "needs a value" manykube start --offline --nodes
-	refused 14 "larger network" manykube start --offline --nodes=40 --subnet=10.80.97.0/28
+	refused 14 "larger --subnet" manykube start --offline --nodes=40 --subnet=10.80.97.0/28
 	refused 14 "at least 1h" manykube start --offline --cert-expiration=1s
 	assert_no_trace
 }
@@ -150,7 +150,7 @@ in_terminal() {
 
 	echo '{"memory": ' >"$file"
 	refused 38 "$file" manykube start --offline
-	refused 38 "left as it is" manykube config set memory 2g
+	refused 38 "was not changed" manykube config set memory 2g
 	assert_equal "$(<"$file")" '{"memory": '
 	run -0 manykube version
 	run -0 manykube start --help

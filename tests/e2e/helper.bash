@@ -329,7 +329,7 @@ interrupt() {
 	ADVICE=$(tail -n 1 <&7 | jq -r .data.advice)
 	exec 7<&-
 	assert_equal "$status" 11 "$* was to be interrupted"
-	[[ $ADVICE == *"run the same command again"* || $ADVICE == *"' goes on"* ]] ||
+	[[ $ADVICE == *"run the same command again"* || $ADVICE == *"' continues"* ]] ||
 		fail "$* suggests nothing to go on with: $ADVICE"
 	[[ $ADVICE != *" delete"* ]] || fail "$* suggests to destroy something: $ADVICE"
 }

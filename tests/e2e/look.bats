@@ -301,7 +301,7 @@ is_shut() {
 	rm "$dir/profile.json" "$dir/profile.json.copy"
 	run manykube start
 	assert_status 38
-	assert_output_has "2 nodes of cluster 'e2e-look' are there"
+	assert_output_has "is missing, but cluster 'e2e-look' has 2 nodes"
 	run -0 manykube profile list
 	assert_output_has Damaged
 	cp "$BATS_TEST_TMPDIR/profile.json" "$dir"

@@ -93,7 +93,7 @@ node_2_is_lost() {
 	interrupt "Joining node: late" node add late --label=tier=db
 	run manykube node add late --label=tier=web
 	assert_status 14
-	assert_output_has "'manykube node start -p e2e-mishaps late' goes on"
+	assert_output_has "'manykube node start -p e2e-mishaps late' continues with it"
 	run -0 manykube node add late --label=tier=db
 	assert_all_ready
 	interrupt "Stopping node: late" node stop late
@@ -114,7 +114,7 @@ node_2_is_lost() {
 
 @test "Ctrl-C in node add: what it suggests finishes it, also for a node without a name" {
 	interrupt "Joining node: node-3" node add
-	assert_equal "$ADVICE" "nothing is lost: 'manykube node start -p e2e-mishaps node-3' goes on"
+	assert_equal "$ADVICE" "nothing is lost: 'manykube node start -p e2e-mishaps node-3' continues"
 	run -0 follow_advice
 	assert_equal "$(node_names)" "node-1 node-2 node-3"
 	assert_all_ready

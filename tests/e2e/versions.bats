@@ -87,7 +87,7 @@ kubelets() {
 
 @test "what is in the cache and what is known is told" {
 	run -0 manykube doctor
-	assert_output_has "Kubernetes $NEW, $OLD are there"
+	assert_output_has "has Kubernetes $NEW, $OLD"
 	run -0 manykube version
 	assert_output_has "$NEW $OLD"
 }

@@ -127,6 +127,9 @@ static void assert_refused(int code, const char *words, const char *lost)
 
 TEST(without_the_only_control_plane_the_data_is_said_to_be_gone)
 {
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
 	free(begin_round(0));
 	ASSERT_INT(make_and_stop(1, 2), 0);
 	lose("node-1");
@@ -137,6 +140,13 @@ TEST(without_the_only_control_plane_the_data_is_said_to_be_gone)
 		"node-1");
 	assert_profile(FIRST "; " SECOND);
 	assert_world("etcd:node-1 member:node-1 member:node-2");
+	/* Of a deletion that was interrupted the rest is to be deleted. */
+	ASSERT_OK(profile_load("test", &profile, &err));
+	profile.deleting = true;
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_INT(start_with((struct cluster_options){ 0 }, &why), -ENOENT);
+	ASSERT(strstr(why.text, "the deletion of cluster 'test' was interrupted"));
+	ASSERT(strstr(why.hint, "'manykube delete' finishes"));
 }
 
 TEST(without_most_control_planes_the_one_that_is_left_can_be_gone_on_with)

@@ -116,7 +116,7 @@ TEST(the_arithmetic_of_a_majority_is_told)
 	assert_quorum(nodes, 4, "3 of 3 healthy, 1 may fail");
 	end_node(&nodes[1], "Stopped");
 	assert_quorum(nodes, 4, "2 of 3 healthy, tolerates no failure");
-	assert_quorum(nodes, 2, "1 of 2 healthy, and 2 are needed: 'manykube start'");
+	assert_quorum(nodes, 2, "1 of 2 healthy, 2 needed: 'manykube start'");
 	end_node(&nodes[0], "Stopped");
 	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube start'");
 }
@@ -129,10 +129,35 @@ TEST(nobody_is_sent_to_recover_what_is_only_paused)
 	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube unpause'");
 	end_node(&nodes[1], "Paused");
 	assert_quorum(nodes, 3,
-		      "1 of 3 healthy, and 2 are needed: 'manykube unpause' resumes paused "
+		      "1 of 3 healthy, 2 needed: 'manykube unpause' resumes paused "
 		      "nodes");
 	end_node(&nodes[2], "Stopped");
-	assert_quorum(nodes, 3, "0 of 3 healthy, and 2 are needed: 'manykube unpause'");
+	assert_quorum(nodes, 3, "0 of 3 healthy, 2 needed: 'manykube unpause'");
+}
+
+static bool recover_is_advised(struct node_status *nodes, size_t count, const char *busy_with)
+{
+	struct quorum quorum = health_quorum(&(struct cluster_status){ nodes, count }, busy_with);
+	cleanup_free char *words = quorum_words(&quorum);
+
+	return strstr(words, "recover");
+}
+
+TEST(only_members_that_failed_while_others_run_can_be_lost)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third) };
+
+	end_node(&nodes[1], "Stopped");
+	end_node(&nodes[2], "Stopped");
+	ASSERT(recover_is_advised(nodes, 3, NULL));
+	ASSERT(!recover_is_advised(nodes, 3, "manykube start"));
+	end_node(&nodes[0], "Stopped");
+	ASSERT(!recover_is_advised(nodes, 3, NULL));
+	/* One that has never joined has lost nothing. */
+	second.phase = third.phase = NODE_PLANNED;
+	nodes[0].host = "Running";
+	ASSERT(!recover_is_advised(nodes, 3, NULL));
+	second.phase = third.phase = NODE_JOINED;
 }
 
 TEST(a_control_plane_that_has_left_etcd_is_counted_as_stopped)
@@ -152,7 +177,7 @@ TEST(a_control_plane_that_has_left_etcd_is_counted_as_stopped)
 	assert_quorum_during("manykube node start", nodes, 3,
 			     "1 of 3 healthy, tolerates no failure; 1 is stopped, 1 is joining");
 	nodes[0].apiserver = "Stopped";
-	assert_quorum(nodes, 3, "0 of 3 healthy, and 1 are needed: 'manykube start'");
+	assert_quorum(nodes, 3, "0 of 3 healthy, 1 needed: 'manykube start'");
 	second.phase = third.phase = NODE_JOINED;
 }
 
