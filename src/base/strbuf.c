@@ -10,9 +10,32 @@
 
 char strbuf_empty[1];
 
+/* Whether the character at TEXT, with MORE bytes after the first, is invisible or changes the order
+ * or the lines of what is around it: U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF
+ * and U+E0000 to U+E007F. */
+static bool misleads(const unsigned char *text, size_t more)
+{
+	static const struct {
+		uint32_t first;
+		uint32_t last;
+	} ranges[] = { { 0x200b, 0x200f },
+		       { 0x2028, 0x202e },
+		       { 0x2060, 0x206f },
+		       { 0xfeff, 0xfeff },
+		       { 0xe0000, 0xe007f } };
+	uint32_t code = text[0] & (0x3fu >> more);
+
+	for (size_t i = 1; i <= more; i++)
+		code = code << 6 | (text[i] & 0x3fu);
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
+}
+
 /*
  * The length of the UTF-8 character at the start of TEXT, which has LEN bytes; 0 for a control
- * character or invalid UTF-8.
+ * character, one that misleads, or invalid UTF-8.
  */
 static size_t character_bytes(const unsigned char *text, size_t len)
 {
@@ -26,7 +49,7 @@ static size_t character_bytes(const unsigned char *text, size_t len)
 	for (size_t i = 1; i <= more; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-	return more + 1;
+	return misleads(text, more) ? 0 : more + 1;
 }
 
 void strbuf_add_filled(struct strbuf *buf, const char *text, const struct strbuf_value *values)
@@ -74,6 +97,16 @@ void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len)
 		kept = ++text;
 	}
 	strbuf_add_mem(buf, kept, (size_t)(end - kept));
+}
+
+void strbuf_add_printable_line(struct strbuf *buf, const char *text, size_t len)
+{
+	size_t before = buf->len;
+
+	strbuf_add_printable(buf, text, len);
+	for (char *c = buf->text + before; *c; c++)
+		if (*c == '\n' || *c == '\t')
+			*c = ' ';
 }
 
 char *strbuf_grow(struct strbuf *buf, size_t len)

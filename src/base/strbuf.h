@@ -25,8 +25,12 @@ void strbuf_add_mem(struct strbuf *buf, const void *data, size_t len);
 void strbuf_addf(struct strbuf *buf, const char *fmt, ...) printf_like(2, 3);
 
 /* Add TEXT so that it is safe to print on a terminal: newlines, tabs and UTF-8 characters are kept,
- * control characters become "^[" and the like, other bytes become "?". */
+ * control characters become "^[" and the like; other bytes, and characters that are invisible or
+ * change the order of others, become "?". */
 void strbuf_add_printable(struct strbuf *buf, const char *text, size_t len);
+
+/* The same on one line: newlines and tabs become spaces. */
+void strbuf_add_printable_line(struct strbuf *buf, const char *text, size_t len);
 
 /* A value for "@NAME@" in a template. */
 struct strbuf_value {

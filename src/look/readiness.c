@@ -24,7 +24,7 @@ static char *printable(const char *words)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	strbuf_add_printable(&out, words, strnlen(words, WORDS_MOST));
+	strbuf_add_printable_line(&out, words, strnlen(words, WORDS_MOST));
 	return strbuf_take(&out);
 }
 

@@ -45,6 +45,12 @@ TEST(shows_no_control_characters)
 		  "2J \x9b\xff \xe2\x82",
 		  "??2J ?? ??" },
 		{ "\xc3", "?" },
+		/* Right to left, a line separator, no space at all, a tag. */
+		{ "a\xe2\x80\xae"
+		  "b\xe2\x80\xa8"
+		  "c\xe2\x80\x8b"
+		  "d\xf3\xa0\x81\x81",
+		  "a???b???c???d????" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -77,4 +83,13 @@ TEST(values_take_the_place_of_their_names)
 		strbuf_add_filled(&out, cases[i].text, values);
 		ASSERT_STR(out.text, cases[i].filled);
 	}
+}
+
+TEST(what_is_for_one_line_stays_on_it)
+{
+	cleanup_with(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	strbuf_add(&out, "a\n");
+	strbuf_add_printable_line(&out, "b\nc\td", 5);
+	ASSERT_STR(out.text, "a\nb c d");
 }
