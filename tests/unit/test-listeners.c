@@ -43,7 +43,7 @@ static pid_t answer_once(int fd)
 TEST(only_one_that_takes_connections_and_says_nothing_is_silent)
 {
 	cleanup_with(strlist_release) struct strlist addresses = STRLIST_INIT;
-	cleanup_fd int silent_fd = listen_at("127.0.0.2");
+	arg_unused cleanup_fd int silent_fd = listen_at("127.0.0.2");
 	cleanup_fd int speaking_fd = listen_at("127.0.0.3");
 	pid_t pid = answer_once(speaking_fd);
 	bool silent[4];
