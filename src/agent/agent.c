@@ -103,6 +103,14 @@ static void turn(int timeout_ms)
 	reap();
 }
 
+/* Wait for events until DEADLINE; a negative timeout would be none. */
+static void turn_until(int64_t deadline)
+{
+	int64_t left = deadline - now_ms();
+
+	turn(left > 0 ? (int)left : 0);
+}
+
 static void stop_service(unsigned index)
 {
 	int64_t deadline = now_ms() + (int64_t)config.services[index].stop_seconds * 1000;
@@ -110,14 +118,14 @@ static void stop_service(unsigned index)
 	if (!services_signal(index, SIGTERM))
 		return;
 	while (services_runs(index) && now_ms() < deadline)
-		turn((int)(deadline - now_ms()));
+		turn_until(deadline);
 	if (!services_runs(index))
 		return;
 	(void)services_signal(index, SIGKILL);
 	/* It dies at once unless it is stuck in the kernel, in which case waiting does not help. */
 	deadline = now_ms() + 1000;
 	while (services_runs(index) && now_ms() < deadline)
-		turn((int)(deadline - now_ms()));
+		turn_until(deadline);
 }
 
 static void stop_pods(void)

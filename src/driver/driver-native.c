@@ -427,8 +427,10 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 		r = link_delete(host, link, err);
 	if (r == 0)
 		r = disk_unmount_below(spec->dir, err);
+	if (r < 0)
+		return error_prefix(err, r, "cannot stop node '%s'", spec->name);
 	(void)unlink(path);
-	return r < 0 ? error_prefix(err, r, "cannot stop node '%s'", spec->name) : 0;
+	return 0;
 }
 
 static int freeze(const struct node_spec *spec, bool frozen, struct error *err)

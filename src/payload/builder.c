@@ -121,8 +121,12 @@ int builder_take(const char *directory, const char *path, const char *to, struct
 	for (int64_t left = st.st_size; left > 0;) {
 		ssize_t len = sendfile(out, in, NULL, (size_t)left);
 
-		if (len <= 0)
+		if (len < 0)
 			return error_sys(err, "cannot copy '%s/%s'", directory, path);
+		if (len == 0)
+			return error_because(err, &reason_download, -EBADMSG,
+					     "'%s/%s' was truncated while it was copied", directory,
+					     path);
 		left -= len;
 	}
 	return 0;

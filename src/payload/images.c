@@ -131,8 +131,12 @@ static int add_proxy_tools(struct oci_image *image, struct error *err)
 {
 	cleanup_free char *nft = process_find("nft");
 	cleanup_free char *conntrack = process_find("conntrack");
-	int r = nft ? add_host_program(image, "/usr/sbin/nft", nft, err) : -ENOENT;
+	int r;
 
+	if (!nft)
+		return error_because(err, &reason_host_missing_tool, -ENOENT,
+				     "the program 'nft' was not found");
+	r = add_host_program(image, "/usr/sbin/nft", nft, err);
 	if (r == 0 && conntrack)
 		r = add_host_program(image, "/usr/sbin/conntrack", conntrack, err);
 	return r;
