@@ -25,9 +25,10 @@
 #include "record/old-home.h"
 #include "record/state.h"
 
-/* Limit for subdirectories of a profile's directory, such as `logs`; manykube creates no deeper
- * ones. */
-#define DEPTH_MOST 4
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
 
 static int refuse_move(const char *path, const char *why, struct error *err)
 {
@@ -73,10 +74,11 @@ static int lock_old(const char *path, int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* Copy NAME in the directory FD to MOVING, which is on another file system. */
-static int copy_over(int fd, const char *name, const char *moving, struct error *err)
+/* Copy the cluster in the directory FD, which is root's already, to MOVING on another file system.
+ */
+static int copy_over(int fd, const char *moving, struct error *err)
 {
-	cleanup_free char *from = xasprintf("/proc/%d/fd/%d/%s", (int)getpid(), fd, name);
+	cleanup_free char *from = xasprintf("/proc/%d/fd/%d/.", (int)getpid(), fd);
 	cleanup_free char *part = xasprintf("%s.part", moving);
 	cleanup_fd int copy = -1;
 	int r = file_remove_tree(part, err);
@@ -87,7 +89,8 @@ static int copy_over(int fd, const char *name, const char *moving, struct error 
 				err);
 	if (r > 0)
 		r = error_because(err, &reason_storage, -EIO,
-				  "cannot copy the cluster '%s' to '%s'", name, part);
+				  "cannot copy the cluster '%s' to '%s'", path_last_name(moving),
+				  part);
 	if (r < 0)
 		return r;
 	copy = open(part, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,6 +110,154 @@ static int remove_original(const char *path, struct error *err)
 		return r;
 	inside = xasprintf("/proc/self/fd/%d/%s", home, path_last_name(path));
 	return file_remove_tree(inside, err);
+}
+
+/*
+ * Whether the user can read NAME, a file or directory with the status ST, in the directory FD.  The
+ * owner can always change the mode, so the user can read all their own files.
+ */
+static bool user_can_read(int fd, const char *name, const struct stat *st)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	cleanup_free char *path = xasprintf("%s%s", name, S_ISDIR(st->st_mode) ? "/." : "");
+	cleanup_fd int opened = -1;
+
+	if (st->st_uid == path_person_uid())
+		return true;
+	if (user_enter(&rights, NULL) < 0)
+		return false;
+	opened = openat(fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return opened >= 0;
+}
+
+/* Replace the file PATH by a copy that belongs to root: the user may hold the original open. */
+static int copy_file(const char *path, mode_t mode, struct error *err)
+{
+	cleanup_free char *copy = xasprintf("%s.new", path);
+	int r = file_copy(path, copy, err);
+
+	if (r == 0 && chmod(copy, mode & 0644) < 0)
+		r = error_sys(err, "cannot set the mode of '%s'", copy);
+	if (r == 0 && !(mode & 04))
+		r = user_may_read(copy, err);
+	if (r == 0 && rename(copy, path) < 0)
+		r = error_sys(err, "cannot replace '%s'", path);
+	return r;
+}
+
+/*
+ * Make NAME in the directory FD, which is root's, a file that only root can change.  The user may
+ * read the result only if they could read the file before.
+ */
+static int renew_file(int fd, const char *name, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/proc/self/fd/%d/%s", fd, name);
+	struct stat st;
+	bool readable;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return error_sys(err, "cannot access '%s'", name);
+	readable = S_ISREG(st.st_mode) && user_can_read(fd, name, &st);
+	if (S_ISREG(st.st_mode) && st.st_uid == 0 && st.st_nlink == 1) {
+		if (st.st_mode & 07777 & ~0644u && fchmodat(fd, name, st.st_mode & 0644, 0) < 0)
+			return error_sys(err, "cannot set the mode of '%s'", name);
+		return readable && !(st.st_mode & 04) ? user_may_read(path, err) : 0;
+	}
+	if (readable)
+		return copy_file(path, st.st_mode, err);
+	/* manykube creates no links, pipes or files with several names here. */
+	return unlinkat(fd, name, 0) < 0 ? error_sys(err, "cannot remove '%s'", name) : 0;
+}
+
+/* Make the directory NAME in the directory FD root's and close it to all others. */
+static int close_directory(int fd, const char *name, struct error *err)
+{
+	cleanup_fd int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (inner < 0 || fchown(inner, 0, 0) < 0 || fchmod(inner, 0700) < 0)
+		return error_sys(err, "cannot close the directory '%s'", name);
+	return 0;
+}
+
+/*
+ * Make NAME in the directory PARENT, the directory of all nodes, root's.  The user may list which
+ * nodes there are, but enter none: files of node root belong to root on this host.  The next start
+ * opens the nodes' directories.
+ */
+static int renew_nodes(int parent, const char *name, struct error *err)
+{
+	cleanup_free char *path = xasprintf("/proc/self/fd/%d/%s", parent, name);
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0700) < 0)
+		return error_sys(err, "cannot make root the owner of '%s'", name);
+	while ((entry = readdir(stream))) {
+		int r;
+
+		if (is_dots(entry->d_name))
+			continue;
+		r = close_directory(fd, entry->d_name, err);
+		if (r < 0)
+			return r;
+	}
+	return user_may_read(path, err);
+}
+
+static int renew_entry(int fd, const char *name, bool is_cluster, struct error *err);
+
+/*
+ * Make the directory NAME in PARENT and the files in it root's.  The user may enter it only if they
+ * could before.  IS_CLUSTER: it is the directory of a cluster, with `logs` and `nodes`.
+ */
+static int renew_directory(int parent, const char *name, bool is_cluster, struct error *err)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	struct stat st;
+	mode_t mode;
+	int r = 0;
+
+	if (!stream || fstat(fd, &st) < 0)
+		return error_sys(err, "cannot open the directory '%s'", name);
+	mode = user_can_read(fd, ".", &st) ? 0755 : 0700;
+	/* From here on, only root can change its entries. */
+	if (fchown(fd, 0, 0) < 0 || fchmod(fd, mode) < 0)
+		return error_sys(err, "cannot make root the owner of '%s'", name);
+	while (r == 0 && (entry = readdir(stream)))
+		if (!is_dots(entry->d_name))
+			r = renew_entry(fd, entry->d_name, is_cluster, err);
+	return r;
+}
+
+static int renew_entry(int fd, const char *name, bool is_cluster, struct error *err)
+{
+	struct stat st;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : error_sys(err, "cannot access '%s'", name);
+	if (!S_ISDIR(st.st_mode))
+		return renew_file(fd, name, err);
+	if (is_cluster && strcmp(name, "nodes") == 0)
+		return renew_nodes(fd, name, err);
+	if (is_cluster && strcmp(name, "logs") == 0)
+		return renew_directory(fd, name, false, err);
+	/* Not created by manykube; it may hold the nodes of another cluster. */
+	return close_directory(fd, name, err);
+}
+
+/* Make the cluster in the directory FD root's.  PATH is its name in messages. */
+static int renew_cluster(int fd, const char *path, struct error *err)
+{
+	int r = renew_directory(fd, ".", true, err);
+	/* Check again, now that only root can change it. */
+	const char *why = r < 0 ? NULL : state_distrust(fd);
+
+	if (r < 0)
+		return error_prefix(err, r, "'%s'", path);
+	return why ? refuse_move(path, why, err) : 0;
 }
 
 /* Move the cluster in PATH to MOVING. */
@@ -135,88 +286,9 @@ static int take_over(const char *path, const char *moving, struct error *err)
 		return r;
 	if (errno != EXDEV)
 		return error_sys(err, "cannot move '%s'", path);
-	return copy_over(home, name, moving, err);
-}
-
-/* Replace the file NAME in the directory FD, which belongs to root, by a copy that belongs to root,
- * because the user may have the old file open.  The user may read the new one. */
-static int renew_file(int fd, const char *directory, const char *name, struct error *err)
-{
-	cleanup_free char *path = xasprintf("%s/%s", directory, name);
-	cleanup_free char *copy = xasprintf("%s.new", path);
-	struct stat st;
-	int r;
-
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return error_sys(err, "cannot access '%s'", path);
-	if (S_ISREG(st.st_mode) && st.st_uid == 0 && st.st_nlink == 1)
-		return st.st_mode & 04 ? 0 : user_may_read(path, err);
-	/* manykube creates no links or pipes here. */
-	if (!S_ISREG(st.st_mode))
-		return unlinkat(fd, name, 0) < 0 ? error_sys(err, "cannot remove '%s'", path) : 0;
-	r = file_copy(path, copy, err);
-	if (r == 0 && chmod(copy, st.st_mode & 0644) < 0)
-		r = error_sys(err, "cannot set the mode of '%s'", copy);
-	if (r == 0 && !(st.st_mode & 04))
-		r = user_may_read(copy, err);
-	if (r == 0 && rename(copy, path) < 0)
-		r = error_sys(err, "cannot replace '%s'", path);
-	return r;
-}
-
-/*
- * Make PATH, the directory of all nodes, root's.  The user may list it, but not enter the nodes:
- * files of a node's root user would belong to root.  The next start makes parts of it accessible.
- */
-static int renew_nodes(const char *path, struct error *err)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0700) < 0)
-		return error_sys(err, "cannot make root the owner of '%s'", path);
-	while ((entry = readdir(stream))) {
-		cleanup_fd int node = openat(fd, entry->d_name,
-					     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-		if (entry->d_name[0] != '.' && node >= 0 && fchmod(node, 0700) < 0)
-			return error_sys(err, "cannot close '%s/%s'", path, entry->d_name);
-	}
-	return user_may_read(path, err);
-}
-
-/* Make the directory PATH and the files in it root's; those in `nodes` belong to root already. */
-static int renew_tree(const char *path, int depth, struct error *err)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-
-	/* From here on, nobody else can change its contents. */
-	if (!stream || fchown(fd, 0, 0) < 0 || fchmod(fd, 0755) < 0)
-		return error_sys(err, "cannot make root the owner of '%s'", path);
-	if (depth > DEPTH_MOST)
-		return refuse_move(path, "it has too many directories", err);
-	while ((entry = readdir(stream))) {
-		cleanup_free char *inner = xasprintf("%s/%s", path, entry->d_name);
-		struct stat st;
-		int r;
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		if (!S_ISDIR(st.st_mode))
-			r = renew_file(fd, path, entry->d_name, err);
-		else if (depth == 0 && strcmp(entry->d_name, "nodes") == 0)
-			r = renew_nodes(inner, err);
-		else
-			r = renew_tree(inner, depth + 1, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	/* Otherwise the user could replace files and directories by links while they are copied. */
+	r = renew_cluster(cluster, path, err);
+	return r < 0 ? r : copy_over(cluster, moving, err);
 }
 
 /*
@@ -256,18 +328,10 @@ static int install_moved(const char *name, const char *moving, const char *old_p
 {
 	cleanup_free char *profiles = NULL;
 	cleanup_free char *place = NULL;
-	cleanup_fd int fd = -1;
-	const char *why;
-	int r = renew_tree(moving, 0, err);
+	cleanup_fd int fd = open(moving, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int r = fd < 0 ? error_sys(err, "cannot open '%s'", moving)
+		       : renew_cluster(fd, moving, err);
 
-	if (r < 0)
-		return r;
-	fd = open(moving, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return error_sys(err, "cannot open '%s'", moving);
-	/* Check again, now that nobody else can change it. */
-	why = state_distrust(fd);
-	r = why ? refuse_move(moving, why, err) : 0;
 	if (r == 0)
 		r = rename_parts(name, old_path, err);
 	if (r == 0)

@@ -16,8 +16,9 @@
 
 static char *home;
 
-/* A host of the test's own, on which the user 12345 called sudo; what fails ends the test. */
-static void use_host(void)
+/* A host of the test's own, on which the user 12345 called sudo; what fails ends the test.  The
+ * home is in the directory ABOVE, which exists then. */
+static void use_host_with_home_in(const char *above)
 {
 	static const char *const places[] = { "/var/lib", "/var/cache" };
 
@@ -27,7 +28,7 @@ static void use_host(void)
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		ASSERT_INT(mount("test", places[i], "tmpfs", 0, "mode=0755"), 0);
 	ASSERT_INT(chmod(test_dir(), 0755), 0);
-	home = xasprintf("%s/home", test_dir());
+	home = xasprintf("%s/home", above);
 	ASSERT_INT(mkdir(home, 0755), 0);
 	ASSERT_INT(chown(home, 12345, 12346), 0);
 	ASSERT_INT(setenv("HOME", home, 1), 0);
@@ -35,6 +36,11 @@ static void use_host(void)
 	ASSERT_INT(setenv("SUDO_GID", "12346", 1), 0);
 	ASSERT_INT(unsetenv("MANYKUBE_HOME"), 0);
 	ASSERT_INT(unsetenv("MANYKUBE_CACHE"), 0);
+}
+
+static void use_host(void)
+{
+	use_host_with_home_in(test_dir());
 }
 
 /* "HOME/PATH", which is made with all above it; FILE: a file, else a directory. */
@@ -154,6 +160,111 @@ TEST(a_stopped_cluster_is_moved_and_becomes_roots)
 	old = xasprintf("%s/.manykube/profiles", home);
 	ASSERT(!file_exists(old));
 	ASSERT_OK(migrate_cluster("dev", &err));
+}
+
+static char *in_place(const char *path)
+{
+	return xasprintf("%s/%s", place, path);
+}
+
+/* What the user may read of a cluster that was moved from HOME. */
+static void check_what_can_be_read(void)
+{
+	static const struct {
+		const char *path;
+		bool exists;
+		bool readable;
+	} expected[] = {
+		{ "logs/public", true, true },
+		{ "logs/own", true, true },
+		{ "logs/closed", true, false },
+		{ "logs/root-only", true, false },
+		{ "logs/second-name", false, false },
+		{ "logs/link", false, false },
+		{ "closed", true, false },
+		{ "other/node-9/program", true, false },
+		{ "nodes/.hidden", true, false },
+	};
+	cleanup_free char *own = in_place("logs/own");
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		cleanup_free char *path = in_place(expected[i].path);
+
+		if ((lstat(path, &st) == 0) != expected[i].exists)
+			test_fail(__FILE__, __LINE__, "'%s' %s", path,
+				  expected[i].exists ? "is gone" : "is there");
+		if (can("-r", 12345, path) != expected[i].readable)
+			test_fail(__FILE__, __LINE__, "'%s' %s", path,
+				  expected[i].readable ? "is closed" : "is open");
+	}
+	ASSERT_INT(stat(own, &st), 0);
+	ASSERT_INT(st.st_uid, 0);
+	ASSERT_INT(st.st_mode & 07777, 0640);
+}
+
+/* ABOVE: see use_host_with_home_in(). */
+static void move_with_closed_files(const char *above)
+{
+	cleanup_free char *secret = NULL;
+	cleanup_free char *name = NULL;
+	cleanup_free char *link = NULL;
+
+	use_host_with_home_in(above);
+	make_old_cluster();
+	MAKE(".manykube/profiles/dev/logs/public", true, 0, 0644);
+	MAKE(".manykube/profiles/dev/logs/own", true, 12345, 04600);
+	MAKE(".manykube/profiles/dev/logs/root-only", true, 0, 0600);
+	MAKE(".manykube/profiles/dev/logs/closed", false, 0, 0700);
+	MAKE(".manykube/profiles/dev/closed", false, 0, 0700);
+	/* As in the nodes of another cluster. */
+	MAKE(".manykube/profiles/dev/other", false, 12345, 0755);
+	MAKE(".manykube/profiles/dev/other/node-9", false, 0, 0755);
+	MAKE(".manykube/profiles/dev/other/node-9/program", true, 0, 04755);
+	MAKE(".manykube/profiles/dev/nodes/.hidden", false, 0, 0755);
+	secret = make("secret", true, 0, 0600);
+	name = xasprintf("%s/.manykube/profiles/dev/logs/second-name", home);
+	link = xasprintf("%s/.manykube/profiles/dev/logs/link", home);
+	ASSERT_INT(linkat(AT_FDCWD, secret, AT_FDCWD, name, 0), 0);
+	ASSERT_INT(symlink(secret, link), 0);
+	ASSERT_OK(migrate_cluster("dev", &err));
+	check_what_can_be_read();
+	ASSERT(file_exists(secret));
+}
+
+TEST(a_move_lets_the_user_read_nothing_new)
+{
+	move_with_closed_files("/var/lib");
+}
+
+TEST(a_copy_to_another_file_system_lets_the_user_read_nothing_new)
+{
+	move_with_closed_files(test_dir());
+}
+
+/* A cp that first exchanges a directory, as the user could while it copies. */
+TEST(the_user_can_change_nothing_that_is_being_copied)
+{
+	cleanup_free char *bin = xasprintf("%s/bin", test_dir());
+	cleanup_free char *cp = xasprintf("%s/cp", bin);
+	cleanup_free char *path = xasprintf("%s:%s", bin, getenv("PATH"));
+	cleanup_free char *log = in_place("logs/own");
+	cleanup_free char *script = NULL;
+
+	use_host();
+	make_old_cluster();
+	MAKE(".manykube/profiles/dev/logs", false, 12345, 0755);
+	MAKE(".manykube/profiles/dev/logs/own", true, 12345, 0644);
+	script = xasprintf("#!/bin/sh\ncd '%s/.manykube/profiles/dev' || exit\n"
+			   "setpriv --reuid=12345 --regid=12346 --clear-groups sh -c "
+			   "'mv logs gone; mv logs/own logs/gone; rm logs/own; mv nodes gone'\n"
+			   "PATH=${PATH#*:} exec cp \"$@\"\n",
+			   home);
+	ASSERT_OK(file_make_dirs(bin, 0755, &err));
+	ASSERT_OK(file_put(cp, script, strlen(script), 0755, &err));
+	ASSERT_INT(setenv("PATH", path, 1), 0);
+	ASSERT_OK(migrate_cluster("dev", &err));
+	ASSERT(file_exists(log));
 }
 
 /* Else what is another user's would be removed with this cluster. */
