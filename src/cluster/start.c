@@ -15,7 +15,6 @@
 
 #include "cluster/start.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -285,31 +284,15 @@ static int open_log(const struct profile *profile, struct error *err)
 	return log_open(log, err);
 }
 
-/*
- * The directories of nodes of a moved cluster are inaccessible until a start: see home/migrate.c.
- */
-static void open_moved_node(const char *nodes, const char *name)
-{
-	cleanup_free char *path = xasprintf("%s/%s", nodes, name);
-	cleanup_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == 0 && (st.st_mode & 0777) == 0700)
-		(void)fchmod(fd, 0755);
-}
-
 /* Root in a node can create files that belong to root on this host, too, or are set-user-ID; so
  * other users must not reach them.  The user may read the host's files about a node. */
 static int close_to_others(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *nodes = xasprintf("%s/nodes", profile->dir);
-	const struct node *node;
 	int r = file_make_dirs(nodes, 0700, err);
 
 	if (r == 0 && chmod(nodes, 0700) < 0)
 		r = error_sys(err, "cannot make '%s' inaccessible to others", nodes);
-	profile_for_each_node(node, profile)
-		open_moved_node(nodes, node->name);
 	return r < 0 ? r : user_may_read(nodes, err);
 }
 

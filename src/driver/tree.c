@@ -71,6 +71,22 @@ static int move_old(const char *dir, int fd, int tree, struct error *err)
 	return r;
 }
 
+/*
+ * Let others read DIR, opened as FD, if it was closed when its cluster was moved from a home.  What
+ * an earlier version left there must be in the tree: it can have set-user-ID programs of root.
+ */
+static int open_moved(const char *dir, int fd, struct error *err)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (has_entry(fd, parts[i].name))
+			return 0;
+	if (fstat(fd, &st) < 0 || ((st.st_mode & 0777) == 0700 && fchmod(fd, 0755) < 0))
+		return error_sys(err, "cannot set the mode of '%s'", dir);
+	return 0;
+}
+
 int node_tree_make(const char *dir, struct error *err)
 {
 	cleanup_fd int fd = -1;
@@ -79,7 +95,7 @@ int node_tree_make(const char *dir, struct error *err)
 
 	if (r < 0)
 		return r;
-	fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, "cannot open '%s'", dir);
 	r = below_make_dir(dir, TREE, 0700, &tree, err);
@@ -90,7 +106,7 @@ int node_tree_make(const char *dir, struct error *err)
 
 		r = below_make_dir(dir, path, parts[i].mode, NULL, err);
 	}
-	return r;
+	return r < 0 ? r : open_moved(dir, fd, err);
 }
 
 /* How often to read a state that keeps changing. */

@@ -98,6 +98,26 @@ TEST(other_users_can_not_enter_the_tree_of_a_new_node)
 	ASSERT(is_there("tree/usr-work"));
 }
 
+/* migrate_cluster() closes nodes: their files may be set-user-ID programs of root. */
+TEST(a_closed_node_is_opened_when_all_of_it_is_in_the_tree)
+{
+	cleanup_free char *dir = node();
+
+	make_old();
+	put("tree/srv/file", "another");
+	ASSERT_INT(chmod(dir, 0700), 0);
+	ASSERT_OK(node_tree_make(dir, &err));
+	ASSERT(is_there("srv"));
+	ASSERT_INT(mode_of(dir), 0700);
+	free(take_ptr(dir));
+	dir = in_node("srv");
+	ASSERT_OK(file_remove_tree(dir, &err));
+	free(take_ptr(dir));
+	dir = node();
+	ASSERT_OK(node_tree_make(dir, &err));
+	ASSERT_INT(mode_of(dir), 0755);
+}
+
 TEST(a_node_of_an_earlier_version_works_until_it_is_moved)
 {
 	cleanup_free char *dir = node();
