@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -13,8 +16,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/user.h"
 #include "image/oci.h"
-#include "payload/adopt.h"
 #include "payload/component.h"
 #include "payload/work.h"
 
@@ -70,6 +73,18 @@ static int open_in(char *dir_given, const char *version, struct payload *ret, st
 	return 0;
 }
 
+/* The directory of VERSION in the user's home, where an earlier version kept it, for the caller to
+ * free; NULL if MANYKUBE_HOME or MANYKUBE_CACHE names another place. */
+static char *old_dir(const char *version)
+{
+	const char *cache = getenv("MANYKUBE_CACHE");
+	cleanup_free char *user = NULL;
+
+	if (path_is_one_home() || (cache && *cache) || path_user(&user, NULL) < 0)
+		return NULL;
+	return xasprintf("%s/cache/%s", user, version);
+}
+
 int payload_open(const char *version, struct payload *ret, struct error *err)
 {
 	char *dir = NULL;
@@ -77,8 +92,8 @@ int payload_open(const char *version, struct payload *ret, struct error *err)
 
 	if (r < 0)
 		return r;
-	if (!file_exists(dir) && !payload_adopt(version) && geteuid() != 0) {
-		char *old = payload_old_dir(version);
+	if (!file_exists(dir) && geteuid() != 0) {
+		char *old = old_dir(version);
 
 		/* Users other than root may run programs in their own home. */
 		if (old && open_in(old, version, ret, NULL) == 0) {
@@ -366,6 +381,32 @@ static int refuse_offline(const char *version, struct error *err)
 			  version);
 }
 
+/* Create the directory of the cache, readable for all users. */
+static int make_cache(struct error *err)
+{
+	cleanup_free char *cache = NULL;
+	int r = path_cache(&cache, err);
+
+	if (r < 0 || file_exists(cache))
+		return r;
+	r = file_make_dirs(cache, 0755, err);
+	/* All users run the kubectl in it, whatever root's umask is. */
+	if (r == 0 && chmod(cache, 0755) < 0)
+		r = error_sys(err, "cannot open '%s' to all", cache);
+	return r;
+}
+
+/* Tell the user why VERSION, which an earlier version kept in their home, is needed again. */
+static void warn_of_old(const char *version)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	cleanup_free char *old = old_dir(version);
+	struct stat st;
+
+	if (old && user_enter(&rights, NULL) == 0 && stat(old, &st) == 0)
+		log_warning("'%s' is not used: root runs no programs from a home", old);
+}
+
 int payload_ensure(const char *version, const struct payload_source *source,
 		   struct observer *observer, struct payload *ret, struct error *err)
 {
@@ -383,9 +424,10 @@ int payload_ensure(const char *version, const struct payload_source *source,
 			"Kubernetes %s is not in the cache, and this manykube does not "
 			"know how to get it",
 			version);
+	warn_of_old(version);
 	if (source && source->offline)
 		return refuse_offline(version, err);
-	r = payload_make_cache(err);
+	r = make_cache(err);
 	if (r == 0)
 		r = take_lock(version, observer, &lock, err);
 	return r < 0 ? r : ensure_locked(release, source, observer, ret, err);

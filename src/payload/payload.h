@@ -58,8 +58,8 @@ const char *const *payload_versions(void);
  */
 int payload_resolve_version(const char *text, const char **ret_version, struct error *err);
 
-/* Open the payload of VERSION in the cache; -ENOENT if it is missing.  A payload that an earlier
- * version of manykube kept in the user's home is adopted first: see payload/adopt.h. */
+/* Open the payload of VERSION in the cache; -ENOENT if it is missing.  Users other than root
+ * may also use one in their home, where an earlier version kept it. */
 int payload_open(const char *version, struct payload *ret, struct error *err);
 
 /*
