@@ -68,10 +68,12 @@ static bool is_known(const char *name)
 	return false;
 }
 
-/* The first entry of DIR that IS_OURS rejects, for the caller to free; NULL if there is none. */
-static char *find_foreign(const char *dir, name_fn is_ours)
+/* The first entry of DIR that IS_OURS rejects, for the caller to free; NULL if there is none.
+ * FLAGS: O_NOFOLLOW, or 0. */
+static char *find_foreign(const char *dir, int flags, name_fn is_ours)
 {
-	cleanup_dir DIR *stream = opendir(dir);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+	cleanup_dir DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	while (stream && (entry = readdir(stream)))
@@ -88,7 +90,8 @@ static void tell_stays(const char *path, const char *foreign)
 
 static int remove_known(const char *path, const char *shown, name_fn is_ours, struct error *err)
 {
-	cleanup_free char *foreign = is_ours ? find_foreign(path, is_ours) : NULL;
+	/* Only a link itself is removed, and its target may be a directory of another user. */
+	cleanup_free char *foreign = is_ours ? find_foreign(path, O_NOFOLLOW, is_ours) : NULL;
 
 	if (!foreign)
 		return file_remove_tree(path, err);
@@ -124,14 +127,14 @@ int purge_check(struct error *err)
 /* Remove all entries in the directory PATH that are manykube's; SHOWN is its name in messages. */
 static int empty_directory(const char *path, const char *shown, struct error *err)
 {
-	cleanup_free char *foreign = find_foreign(path, is_known);
+	cleanup_free char *foreign = find_foreign(path, 0, is_known);
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		cleanup_free char *inner = xasprintf("%s/%s", path, known[i].name);
 		cleanup_free char *inner_shown = xasprintf("%s/%s", shown, known[i].name);
 		int r;
 
-		if (!file_exists(inner) || (foreign && !known[i].is_ours))
+		if (foreign && !known[i].is_ours)
 			continue;
 		r = remove_known(inner, inner_shown, known[i].is_ours, err);
 		if (r < 0)
@@ -190,7 +193,7 @@ static bool others_have_clusters(const char *own)
 
 		if (entry->d_name[0] == '.' || strcmp(state, own) == 0)
 			continue;
-		found = find_foreign(profiles, is_never);
+		found = find_foreign(profiles, 0, is_never);
 		if (found)
 			return true;
 	}

@@ -119,6 +119,27 @@ TEST(a_cache_named_by_a_link_is_the_homes_own)
 	ASSERT_INT(warnings, 0);
 }
 
+/* A user's link must not tell what another user has, or whether it is there. */
+TEST(links_are_removed_without_a_look_at_their_targets)
+{
+	cleanup_free char *secret = xasprintf("%s/secret", test_dir());
+	cleanup_free char *inner = xasprintf("%s/name", secret);
+	cleanup_free char *cache = NULL;
+	cleanup_free char *locks = NULL;
+
+	use_home();
+	make("config.json");
+	cache = xasprintf("%s/cache", home);
+	locks = xasprintf("%s/locks", home);
+	ASSERT_OK(file_make_dirs(inner, 0755, &err));
+	ASSERT_INT(symlink(secret, cache), 0);
+	ASSERT_INT(symlink("/no/such", locks), 0);
+	ASSERT_OK(purge(&err));
+	ASSERT_INT(warnings, 0);
+	ASSERT(!file_exists(home));
+	ASSERT(file_exists(inner));
+}
+
 TEST(a_cluster_that_is_still_there_stays)
 {
 	use_home();
