@@ -150,6 +150,30 @@ void user_leave(struct user_rights *rights)
 	errno = before;
 }
 
+int user_open(const char *path, int flags, int *ret_fd, struct error *err)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int fd;
+	int r = user_enter(&rights, err);
+
+	if (r < 0)
+		return r;
+	/* A pipe that sudo created belongs to root, so the user could not open it. */
+	if (strcmp(path, "/dev/stdin") == 0)
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	else
+		fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | flags);
+	if (fd >= 0) {
+		*ret_fd = fd;
+		return 0;
+	}
+	r = error_sys(err, "cannot open the file '%s'", path);
+	if (r == -EACCES && rights.active)
+		return error_hint(err, r, "under sudo, files are read with the rights of user %u",
+				  path_person_uid());
+	return r;
+}
+
 /* Make the directory NAME for the user in ABOVE, a directory that only root can write to. */
 static int make_for_user(const char *above, const char *name, struct error *err)
 {

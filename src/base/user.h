@@ -55,6 +55,13 @@ int user_enter(struct user_rights *ret, struct error *err);
 /* Undo user_enter(); does nothing if that failed or did nothing. */
 void user_leave(struct user_rights *rights);
 
+/*
+ * Open the file PATH, which the user named, for reading with the user's rights.  Waits for the
+ * writer of a pipe, such as that of <(...), unless FLAGS contain O_NONBLOCK.  /dev/stdin is
+ * standard input, even if the user could not open that file.
+ */
+int user_open(const char *path, int flags, int *ret_fd, struct error *err);
+
 /* Make the directory PATH and its missing parents, owned by the user. */
 int user_make_directory(const char *path, struct error *err);
 

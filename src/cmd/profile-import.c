@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/user.h"
 #include "cli/say.h"
 #include "cmd/command.h"
 #include "describe/import.h"
@@ -37,11 +38,11 @@ static const struct opt options[] = {
 static int read_config(const char *path, struct import *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	/* It may be a pipe, as with <(...). */
-	cleanup_fd int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	int r = fd < 0 ? error_sys(err, "cannot open '%s'", path)
-		       : file_read_fd(fd, FILE_LIMIT, &text, err);
+	cleanup_fd int fd = -1;
+	int r = user_open(path, 0, &fd, err);
 
+	if (r == 0)
+		r = file_read_fd(fd, FILE_LIMIT, &text, err);
 	if (r < 0)
 		return error_reason(err, r, &reason_usage);
 	r = import_parse(text.len ? text.text : "", text.len, ret, err);

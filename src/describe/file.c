@@ -2,7 +2,6 @@
 
 #include "describe/file.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/user.h"
 #include "describe/file-read.h"
 #include "record/options.h"
 
@@ -179,16 +179,14 @@ int cluster_file_read(const char *path, const struct cluster_file_before *before
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	bool is_input = strcmp(path, "-") == 0;
-	cleanup_fd int opened = is_input ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	cleanup_fd int opened = -1;
 	const char *source = is_input ? "stdin" : path;
 	struct stat st;
-	int r;
+	int r = is_input ? 0 : user_open(path, 0, &opened, err);
 
-	if (!is_input && opened < 0) {
-		r = error_sys(err, "cannot open the file '%s'", path);
+	if (r < 0)
 		return error_reason(err, r,
 				    r == -ENOENT ? &reason_host_path : &reason_cluster_file);
-	}
 	/* A file that is too large need not be read. */
 	if (!is_input && fstat(opened, &st) == 0 && st.st_size > YAML_TEXT_LIMIT)
 		r = -EFBIG;

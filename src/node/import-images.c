@@ -25,17 +25,13 @@ static bool is_for_control_planes(const char *name)
 	return false;
 }
 
-int images_feed(const struct cluster_node *at, char *const *argv, const char *archive,
+int images_feed(const struct cluster_node *at, char *const *argv, const char *archive, int fd,
 		const char *log, struct error *err)
 {
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	cleanup_fd int fd = open(archive, O_RDONLY | O_CLOEXEC);
 	struct process_options options = { .stdin_fd = fd, .output = log };
-	int r;
+	int r = at->driver->spawn(&at->spec, argv, &options, &process, err);
 
-	if (fd < 0)
-		return error_sys(err, "cannot open '%s'", archive);
-	r = at->driver->spawn(&at->spec, argv, &options, &process, err);
 	if (r == 0)
 		r = process_wait(&process, clock_now_ms() + IMPORT_SECONDS * 1000, err);
 	return r > 0 ? error_because(err, &reason_node_failed, -EIO,
@@ -53,8 +49,11 @@ static int import_archive(const struct cluster_node *at, const char *name, const
 		;
 	cleanup_free char *word = xstrdup(name);
 	char *pinned = strstr(name, "/pause:") ? "io.cri-containerd.pinned=pinned" : "";
+	cleanup_fd int fd = open(archive, O_RDONLY | O_CLOEXEC);
 
-	return images_feed(at, ARGV("sh", "-ec", script, "import", word, pinned), archive, log,
+	if (fd < 0)
+		return error_sys(err, "cannot open '%s'", archive);
+	return images_feed(at, ARGV("sh", "-ec", script, "import", word, pinned), archive, fd, log,
 			   err);
 }
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/user.h"
 #include "node/cluster-node.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
@@ -26,13 +27,16 @@ static const char step[] = "loading images";
 
 int own_images_check(const char *path, struct error *err)
 {
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	cleanup_fd int fd = -1;
 	char head[TAR_MAGIC_AT + 5] = "";
 	struct stat st;
+	int r = user_open(path, O_NONBLOCK, &fd, err);
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return error_because(err, &reason_usage, -EINVAL,
-				     "'%s' is not a readable file on this host", path);
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return error_because(err, &reason_usage, -EINVAL, "'%s' is not a regular file",
+				     path);
 	if (read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
 	    (memcmp(head + TAR_MAGIC_AT, "ustar", 5) == 0 || memcmp(head, "\x1f\x8b", 2) == 0))
 		return 0;
@@ -44,9 +48,10 @@ int own_images_check(const char *path, struct error *err)
 /* "SIZE TIME PATH" of the current archive, for the caller to free; NULL if it does not exist. */
 static char *describe_archive(const char *path)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	struct stat st;
 
-	if (stat(path, &st) < 0)
+	if (user_enter(&rights, NULL) < 0 || stat(path, &st) < 0)
 		return NULL;
 	return xasprintf("%lld %lld.%09ld %s", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
 			 st.st_mtim.tv_nsec, path);
@@ -75,9 +80,12 @@ static int load_archive(const struct profile *profile, const struct node *node, 
 		;
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->dir, node->name);
-	int r = cluster_node_open(profile, node, &at, err);
+	cleanup_fd int fd = -1;
+	int r = user_open(path, O_NONBLOCK, &fd, err);
 
-	return r < 0 ? r : images_feed(&at, ARGV("sh", "-c", script), path, log, err);
+	if (r == 0)
+		r = cluster_node_open(profile, node, &at, err);
+	return r < 0 ? r : images_feed(&at, ARGV("sh", "-c", script), path, fd, log, err);
 }
 
 int own_images_load(const struct profile *profile, const struct node *node,

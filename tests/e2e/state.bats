@@ -189,7 +189,7 @@ state=/var/lib/manykube/$ANN
 }
 
 @test "nothing in a home makes root write, run or act on what its user could not" {
-	local home=$TOP/var/home/ann
+	local home=$TOP/var/home/ann words
 
 	echo "kept: true" >"$TOP/var/secret"
 	chmod 600 "$TOP/var/secret"
@@ -207,6 +207,25 @@ state=/var/lib/manykube/$ANN
 	assert_equal "$(stat -c %u "$TOP/var/secret")" 0
 	rm -f "$home/.manykube/config.json" "$home/.manykube/config.json.new"
 	mv "$home/.kube/mine" "$home/.kube/config"
+	# Links in the place of files that are named on the command line.
+	any_as ann ln -s /var/secret /var/home/ann/link
+	for words in "start -p new --offline -f /var/home/ann/link" "profile import /var/home/ann/link" \
+		"start -p new --offline --load-images=/var/home/ann/link"; do
+		# shellcheck disable=SC2086 # several words
+		run as_sudo ann $words
+		[ "$status" -ne 0 ]
+		assert_output_has "files are read with the rights of user $ANN"
+	done
+	rm "$home/link"
+	# A pipe may be named; Ctrl-C ends the wait for it.
+	any_as ann mkfifo /var/home/ann/pipe
+	for words in "start -p new --offline -f" "profile import"; do
+		# shellcheck disable=SC2086 # several words
+		PROGRAM=timeout run as_sudo ann --preserve-status --signal=INT --kill-after=10 1 \
+			/var/bin/manykube $words /var/home/ann/pipe
+		[ "$status" -ne 0 ] && [ "$status" -ne 137 ]
+	done
+	rm "$home/pipe"
 	# A home that sudo has kept, in which kubectl writes.
 	mkdir -m 755 "$TOP/var/roots"
 	rm -rf "$home/.kube/cache"

@@ -234,6 +234,25 @@ TEST(a_large_file_is_refused_unread)
 	ASSERT(err.reason == &reason_host_path);
 }
 
+TEST(under_sudo_a_file_is_read_with_the_rights_of_the_caller)
+{
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *secret = xasprintf("%s/secret", test_dir());
+	cleanup_free char *path = xasprintf("%s/f.yaml", test_dir());
+	static const char text[] = HEAD "secret: hunter2\n";
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1), 0);
+	ASSERT_INT(setenv("SUDO_GID", "12345", 1), 0);
+	ASSERT_OK(file_replace(secret, text, strlen(text), 0600, &err));
+	ASSERT_INT(symlink(secret, path), 0);
+	ASSERT_INT(cluster_file_read(path, &usual, &file, &why), -EACCES);
+	ASSERT(why.reason == &reason_cluster_file);
+}
+
 TEST(relative_paths_begin_beside_the_file)
 {
 	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;

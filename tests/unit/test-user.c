@@ -63,6 +63,38 @@ TEST(the_rights_are_those_of_the_user_until_they_end)
 	ASSERT_INT(access("/proc/self/fd", R_OK | X_OK), 0);
 }
 
+/* Whether user_open() opens PATH; what it says otherwise is in ERR. */
+static bool opens(const char *path, struct error *why)
+{
+	cleanup_fd int fd = -1;
+
+	return user_open(path, O_NONBLOCK, &fd, why) == 0;
+}
+
+TEST(files_that_the_user_names_are_opened_with_their_rights)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *secret = xasprintf("%s/secret", test_dir());
+	cleanup_free char *link = xasprintf("%s/link", test_dir());
+	cleanup_free char *own = xasprintf("%s/own", test_dir());
+	int ends[2];
+
+	become_sudo();
+	ASSERT_OK(file_put(secret, "x", 1, 0600, &err));
+	ASSERT_INT(symlink(secret, link), 0);
+	ASSERT_OK(file_put(own, "x", 1, 0600, &err));
+	ASSERT_INT(chown(own, 12345, 12346), 0);
+	ASSERT(opens(own, &why));
+	ASSERT(!opens(link, &why));
+	ASSERT(strstr(why.hint, "12345"));
+	/* A pipe of root's, as sudo makes it. */
+	ASSERT_INT(pipe(ends), 0);
+	ASSERT_INT(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+	ASSERT(opens("/dev/stdin", NULL));
+	ASSERT_INT(unsetenv("SUDO_UID"), 0);
+	ASSERT(opens(link, NULL));
+}
+
 TEST(root_itself_is_a_user_like_others)
 {
 	struct user_rights rights = USER_RIGHTS_INIT;
