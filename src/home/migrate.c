@@ -282,6 +282,8 @@ static int take_over(const char *path, const char *moving, struct error *err)
 		return refuse_move(path, why, err);
 	/* Disks of nodes that were killed may still be mounted. */
 	r = disk_unmount_below(path, err);
+	/* A link that was renamed before in the place of the cluster. */
+	(void)unlink(moving);
 	if (r < 0 || renameat(home, name, AT_FDCWD, moving) == 0)
 		return r;
 	if (errno != EXDEV)

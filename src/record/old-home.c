@@ -3,6 +3,7 @@
 #include "record/old-home.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -95,15 +96,23 @@ char *old_home_moving(const char *name)
 	return xasprintf("%s/moving/%s", state, name);
 }
 
+/* A link in the place of a cluster is none: its user may have put it there while root moved it. */
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 char *old_home_find(const char *name)
 {
 	cleanup_free char *moving = old_home_moving(name);
 	cleanup_free char *path = NULL;
 
-	if (moving && file_exists(moving))
+	if (moving && is_directory(moving))
 		return take_ptr(moving);
 	path = moving ? old_home_recorded(name) : NULL;
-	return path && file_exists(path) ? take_ptr(path) : NULL;
+	return path && is_directory(path) ? take_ptr(path) : NULL;
 }
 
 void old_home_list(struct strlist *ret_names)

@@ -309,6 +309,26 @@ TEST(an_interrupted_move_is_finished)
 	ASSERT(!file_exists(old));
 }
 
+/* The user may exchange the cluster for a link just before it is renamed. */
+TEST(a_link_that_was_moved_is_no_cluster)
+{
+	cleanup_free char *moving = xasprintf("%s/moving/dev", state);
+	cleanup_free char *above = NULL;
+	cleanup_free char *found = NULL;
+	cleanup_free char *old = NULL;
+
+	use_host_with_home_in("/var/lib");
+	make_old_cluster();
+	old = xasprintf("%s/.manykube/profiles/dev", home);
+	ASSERT_OK(state_make("moving", &above, &err));
+	ASSERT_INT(symlink(old, moving), 0);
+	found = old_home_find("dev");
+	ASSERT_STR(found, old);
+	ASSERT_OK(migrate_cluster("dev", &err));
+	ASSERT(file_exists(place));
+	ASSERT(!file_exists(moving));
+}
+
 TEST(nodes_that_are_not_roots_are_refused_and_stay)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
