@@ -51,7 +51,7 @@ refuse() {
 	assert_output_has 'Addons "ingress" is ignored'
 	assert_output_has "these minikube defaults were ignored: KicBaseImage \"kicbase:v1\", DiskSize 20000, APIServerPort 8443"
 	assert_output_has 'nodes have new addresses: node-1 '
-	assert_output_has "Registered cluster \"e2e-import\" with node-1 (control plane), m02; 'manykube start -p e2e-import' makes it."
+	assert_output_has "Registered cluster \"e2e-import\" with node-1 (control plane), m02; 'manykube start -p e2e-import' creates it."
 	run manykube status
 	assert_output_has "host: Nonexistent"
 }
