@@ -3,7 +3,9 @@
  *
  * Reloading the host's rules (`nft flush ruleset`, as a restart of the nftables service does)
  * removes our table.  Starting Docker, ufw or firewalld after the cluster makes them drop packets
- * of its nodes.  The kernel reports every change, and missing rules are restored.
+ * of its nodes.  The kernel reports every change.  A table of ours that was removed or changed is
+ * restored at once, and connections that others made with nodes in the meantime are removed; other
+ * firewalls are told of the cluster when the changes are over.
  */
 #pragma once
 

@@ -28,6 +28,7 @@ struct victim {
 struct search {
 	const struct subnet *subnets;
 	size_t subnet_count;
+	bool strangers_only; /* see conntrack_forget_strangers() */
 	struct victim *found;
 	size_t count;
 };
@@ -68,8 +69,8 @@ static bool is_wanted(const struct search *search, const struct nlattr *address)
 	return false;
 }
 
-/* Whether TUPLE has an address in one of the subnets. */
-static bool tuple_matches(const struct search *search, const struct nlattr *tuple)
+/* Whether the address of TYPE (CTA_IP_V4_SRC, CTA_IP_V4_DST) in TUPLE is in one of the subnets. */
+static bool tuple_matches(const struct search *search, const struct nlattr *tuple, unsigned type)
 {
 	struct nlattr *part;
 	struct nlattr *address;
@@ -78,35 +79,46 @@ static bool tuple_matches(const struct search *search, const struct nlattr *tupl
 		if (mnl_attr_get_type(part) != CTA_TUPLE_IP)
 			continue;
 		mnl_attr_for_each_nested(address, part) {
-			unsigned type = mnl_attr_get_type(address);
-
-			if ((type == CTA_IP_V4_SRC || type == CTA_IP_V4_DST) &&
-			    is_wanted(search, address))
+			if (mnl_attr_get_type(address) == type && is_wanted(search, address))
 				return true;
 		}
 	}
 	return false;
 }
 
+/* Whether a connection with these two tuples is to be removed. */
+static bool is_victim(const struct search *search, const struct nlattr *original,
+		      const struct nlattr *reply)
+{
+	bool from = tuple_matches(search, original, CTA_IP_V4_SRC);
+	bool to = tuple_matches(search, original, CTA_IP_V4_DST);
+	bool reply_from = tuple_matches(search, reply, CTA_IP_V4_SRC);
+	bool reply_to = tuple_matches(search, reply, CTA_IP_V4_DST);
+
+	if (search->strangers_only && from && (to || !reply_to))
+		return false;
+	return from || to || reply_from || reply_to;
+}
+
 static int note_connection(const struct nlmsghdr *message, void *data)
 {
 	struct search *search = data;
 	const struct nlattr *original = NULL;
+	const struct nlattr *reply = NULL;
 	const struct nlattr *zone = NULL;
 	struct nlattr *attr;
-	bool matches = false;
 
 	mnl_attr_for_each(attr, message, sizeof(struct nfgenmsg)) {
 		unsigned type = mnl_attr_get_type(attr);
 
 		if (type == CTA_TUPLE_ORIG)
 			original = attr;
+		if (type == CTA_TUPLE_REPLY)
+			reply = attr;
 		if (type == CTA_ZONE)
 			zone = attr;
-		if (type == CTA_TUPLE_ORIG || type == CTA_TUPLE_REPLY)
-			matches |= tuple_matches(search, attr);
 	}
-	if (!matches || !original)
+	if (!original || !reply || !is_victim(search, original, reply))
 		return MNL_CB_OK;
 	search->found = xrealloc(search->found, search->count + 1, sizeof(*search->found));
 	search->found[search->count++] = (struct victim){
@@ -183,22 +195,37 @@ static int remove_connection(struct mnl_socket *socket, const struct victim *vic
 	return r == -ENOENT ? 0 : r;
 }
 
-int conntrack_forget(const struct subnet *subnets, size_t count, struct error *err)
+static int forget(struct search *search, struct error *err)
 {
-	cleanup_with(release_search) struct search search = { .subnets = subnets,
-							      .subnet_count = count };
 	cleanup_with(close_socket) struct mnl_socket *socket = NULL;
 	char buffer[256] __attribute__((__aligned__(8)));
 	int r = open_socket(&socket, err);
 
 	if (r < 0)
 		return r;
-	r = exchange(socket, begin_request(buffer, IPCTNL_MSG_CT_GET, NLM_F_DUMP, 1), &search);
+	r = exchange(socket, begin_request(buffer, IPCTNL_MSG_CT_GET, NLM_F_DUMP, 1), search);
 	if (r == -EOPNOTSUPP || r == -EINVAL || r == -ENOENT) {
 		log_debug("this kernel cannot list connections: %s", strerror(-r));
 		return 0;
 	}
-	for (size_t i = 0; r == 0 && i < search.count; i++)
-		r = remove_connection(socket, &search.found[i], (unsigned)i + 2);
+	for (size_t i = 0; r == 0 && i < search->count; i++)
+		r = remove_connection(socket, &search->found[i], (unsigned)i + 2);
 	return r < 0 ? error_set(err, r, "cannot remove connections: %s", strerror(-r)) : 0;
+}
+
+int conntrack_forget(const struct subnet *subnets, size_t count, struct error *err)
+{
+	cleanup_with(release_search) struct search search = { .subnets = subnets,
+							      .subnet_count = count };
+
+	return forget(&search, err);
+}
+
+int conntrack_forget_strangers(const struct subnet *subnets, size_t count, struct error *err)
+{
+	cleanup_with(release_search) struct search search = { .subnets = subnets,
+							      .subnet_count = count,
+							      .strangers_only = true };
+
+	return forget(&search, err);
 }

@@ -11,6 +11,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "data/sha256.h"
+
+/* How the comment of a table that we made begins; then comes a digest of its rules. */
+#define MARK "manykube "
+
+#define MARK_DIGITS 16
 
 DEFINE_CLEANUP(struct nft_ctx *, nft_ctx_free)
 
@@ -76,8 +82,18 @@ static int run(const char *commands, const char *what, const char *name, struct 
 			     name, why);
 }
 
+/* The comment of the table that has RULES, for the caller to free. */
+static char *mark_of(const char *rules)
+{
+	char digest[SHA256_HEX_SIZE];
+
+	sha256_of(rules, strlen(rules), digest);
+	return xasprintf(MARK "%.*s", MARK_DIGITS, digest);
+}
+
 int firewall_replace_table(const char *name, const char *rules, struct error *err)
 {
+	cleanup_free char *mark = mark_of(rules);
 	cleanup_free char *commands = NULL;
 	int r;
 
@@ -87,8 +103,8 @@ int firewall_replace_table(const char *name, const char *rules, struct error *er
 	/* The first command ensures that the second one does not fail. */
 	commands = xasprintf("add table inet %s\n"
 			     "delete table inet %s\n"
-			     "add table inet %s {\n%s\n}\n",
-			     name, name, name, rules);
+			     "add table inet %s {\ncomment \"%s\"\n%s\n}\n",
+			     name, name, name, mark, rules);
 	return run(commands, "set", name, err);
 }
 
@@ -119,6 +135,27 @@ bool firewall_has_table(const char *name)
 	line = xasprintf("table inet %s\n", name);
 	at = output ? strstr(output, line) : NULL;
 	return at && (at == output || at[-1] == '\n');
+}
+
+char *firewall_list_table(const char *name)
+{
+	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
+	cleanup_free char *command = xasprintf("list table inet %s", name);
+	const char *output;
+
+	if (check_name(name, NULL) < 0 || open_context(&context, NULL) < 0 ||
+	    nft_run_cmd_from_buffer(context, command) != 0)
+		return NULL;
+	output = nft_ctx_get_output_buffer(context);
+	return output && *output ? xstrdup(output) : NULL;
+}
+
+bool firewall_has_other_rules(const char *listing, const char *rules)
+{
+	cleanup_free char *mark = mark_of(rules);
+	const char *found = strstr(listing, "\tcomment \"" MARK);
+
+	return found && strncmp(strchr(found, '"') + 1, mark, strlen(mark)) != 0;
 }
 
 int firewall_list_chains(char **ret_text, struct error *err)

@@ -13,6 +13,14 @@ int firewall_delete_table(const char *name, struct error *err);
 /* Whether there is a table `inet NAME`. */
 bool firewall_has_table(const char *name);
 
+/* The output of `nft list table inet NAME`, or NULL if there is no such table; the caller frees it.
+ */
+char *firewall_list_table(const char *name) must_check;
+
+/* Whether LISTING, from firewall_list_table(), is a table that firewall_replace_table() created
+ * with rules other than RULES.  False for a table whose rules were changed or removed later. */
+bool firewall_has_other_rules(const char *listing, const char *rules);
+
 /* Open a descriptor that becomes readable whenever this host's nftables change. */
 int firewall_watch(int *ret_fd, struct error *err);
 

@@ -1170,3 +1170,134 @@ TEST(removed_firewall_rules_are_restored)
 	ASSERT(!table_is_there());
 	ASSERT(!port_is_open());
 }
+
+static bool rule_is_there(void)
+{
+	cleanup_free char *listing = firewall_list_table("mktest");
+
+	return listing && strstr(listing, "ct state invalid drop");
+}
+
+/* A host with a cluster's bridge, and a front door that keeps its rules. */
+static void open_guarded_door(struct link_socket **ret_host)
+{
+	cleanup_free char *nft = process_find("nft");
+	cleanup_free char *conntrack = process_find("conntrack");
+
+	if (!nft || !conntrack || unshare(CLONE_NEWNET) < 0)
+		test_skip("needs nft, conntrack and CAP_SYS_ADMIN");
+	ASSERT_OK(link_open(ret_host, &err));
+	ASSERT_OK(link_up(*ret_host, "lo", &err));
+	ASSERT_OK(link_add_bridge(*ret_host, "mktest", &err));
+	config.bridge = xstrdup("mktest");
+	config.rules = xstrdup("chain forward {\n"
+			       "  type filter hook forward priority filter;\n"
+			       "  ct state invalid drop\n"
+			       "}\n");
+	strlist_add(&config.networks, "192.168.39.0/24");
+	strlist_add(&config.networks, "10.244.0.0/16");
+	ASSERT_OK(firewall_replace_table("mktest", config.rules, &err));
+	open_door();
+	clock_rest_ms(300);
+}
+
+TEST(rules_are_back_before_others_get_far)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	int64_t begin;
+
+	open_guarded_door(&host);
+	for (int i = 0; i < 3; i++) {
+		ASSERT_INT(run(ARGV("nft", "flush", "ruleset")), 0);
+		begin = clock_now_ms();
+		wait_until(rule_is_there);
+		printf("# the table is back after %d ms\n", (int)(clock_now_ms() - begin));
+		ASSERT(clock_now_ms() - begin < 400);
+	}
+	close_door();
+}
+
+TEST(a_table_whose_rules_others_change_is_restored)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	cleanup_free char *before = NULL;
+	cleanup_free char *after = NULL;
+
+	open_guarded_door(&host);
+	ASSERT_INT(run(ARGV("nft", "flush", "table", "inet", "mktest")), 0);
+	wait_until(rule_is_there);
+	before = firewall_list_table("mktest");
+	ASSERT_INT(run(ARGV("nft", "insert", "rule", "inet", "mktest", "forward", "accept")), 0);
+	for (int i = 0; i < 500 && !(after && strcmp(after, before) == 0); i++) {
+		clock_rest_ms(20);
+		free(after);
+		after = firewall_list_table("mktest");
+	}
+	ASSERT_STR(after, before);
+	close_door();
+}
+
+TEST(rules_of_a_command_that_has_yet_to_say_so_stay)
+{
+	static const char rules[] = "chain input { type filter hook input priority filter; }";
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+	cleanup_free char *listing = NULL;
+
+	open_guarded_door(&host);
+	ASSERT_OK(firewall_replace_table("mktest", rules, &err));
+	clock_rest_ms(300);
+	ASSERT(!rule_is_there());
+	/* Then it says so; changes of these rules are undone, too. */
+	free(config.rules);
+	config.rules = xstrdup(rules);
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	clock_rest_ms(300);
+	ASSERT_INT(run(ARGV("nft", "flush", "ruleset")), 0);
+	wait_until(table_is_there);
+	listing = firewall_list_table("mktest");
+	ASSERT(strstr(listing, "hook input"));
+	close_door();
+}
+
+static int track(char *from, char *to, char *reply_to)
+{
+	return run(ARGV("conntrack", "-I", "-p", "tcp", "--state", "ESTABLISHED", "-u", "ASSURED",
+			"-t", "600", "-s", from, "-d", to, "-r", to, "-q", reply_to, "--sport",
+			"4200", "--dport", "80", "--reply-port-src", "80", "--reply-port-dst",
+			"4200"));
+}
+
+static bool is_tracked(char *from, char *to)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	ASSERT_INT(process_capture(ARGV("conntrack", "-L", "-p", "tcp", "-s", from, "-d", to), NULL,
+				   &text, NULL),
+		   0);
+	return strstr(text.text, "ESTABLISHED") != NULL;
+}
+
+TEST(connections_that_others_made_without_rules_are_removed)
+{
+	cleanup_with(link_closep) struct link_socket *host = NULL;
+
+	open_guarded_door(&host);
+	/* To a node and to a pod; and in the name of a node. */
+	ASSERT_INT(track("198.51.100.2", "192.168.39.2", "198.51.100.2"), 0);
+	ASSERT_INT(track("198.51.100.2", "10.244.1.5", "198.51.100.2"), 0);
+	ASSERT_INT(track("192.168.39.2", "198.51.100.2", "192.168.39.2"), 0);
+	/* A node's with another machine, the front door's with a node, and one of others. */
+	ASSERT_INT(track("192.168.39.3", "198.51.100.2", "198.51.100.1"), 0);
+	ASSERT_INT(track("192.168.39.1", "192.168.39.2", "192.168.39.1"), 0);
+	ASSERT_INT(track("198.51.100.2", "198.51.100.1", "198.51.100.2"), 0);
+	ASSERT_INT(run(ARGV("nft", "flush", "ruleset")), 0);
+	wait_until(rule_is_there);
+	clock_rest_ms(300);
+	ASSERT(!is_tracked("198.51.100.2", "192.168.39.2"));
+	ASSERT(!is_tracked("198.51.100.2", "10.244.1.5"));
+	ASSERT(!is_tracked("192.168.39.2", "198.51.100.2"));
+	ASSERT(is_tracked("192.168.39.3", "198.51.100.2"));
+	ASSERT(is_tracked("192.168.39.1", "192.168.39.2"));
+	ASSERT(is_tracked("198.51.100.2", "198.51.100.1"));
+	close_door();
+}
