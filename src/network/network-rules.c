@@ -121,6 +121,31 @@ static void add_bystanders(struct strbuf *out)
 }
 
 /*
+ * ICMP errors about packets to the cluster's addresses are accepted from its bridge only.  From
+ * elsewhere they are forged, and would change what this host and nodes know of the way to each
+ * other.  Errors about packets from nodes to other machines pass.  The packet that an error is
+ * about begins 8 bytes after the start of ICMP, its destination address another 16 bytes later.
+ */
+static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
+{
+	const char *const words[] = { profile->subnet, profile->pod_subnet };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		struct subnet subnet;
+
+		if (inet_parse_subnet(words[i], &subnet, NULL) < 0)
+			continue;
+		strbuf_addf(out,
+			    "  iifname != \"lo\" iifname != \"%s*\" icmp type { "
+			    "destination-unreachable, redirect, time-exceeded, parameter-problem "
+			    "} @th,192,32 & 0x%08x == 0x%08x drop\n",
+			    profile->bridge,
+			    (unsigned)(UINT64_C(0xffffffff) << (32 - subnet.prefix)),
+			    ntohl(subnet.address.s_addr));
+	}
+}
+
+/*
  * The cluster's addresses exist only on its bridge.  A packet that comes from elsewhere with such
  * an address is forged.  It is dropped before connection tracking sees it: replies of its
  * connection would be accepted by nodes, and by this host from nodes.
@@ -130,9 +155,10 @@ static void add_forged(const struct profile *profile, struct strbuf *out)
 	strbuf_addf(out,
 		    "chain forged {\n"
 		    "  type filter hook prerouting priority raw;\n"
-		    "  iifname != \"lo\" iifname != \"%s*\" ip saddr { %s, %s } drop\n"
-		    "}\n",
+		    "  iifname != \"lo\" iifname != \"%s*\" ip saddr { %s, %s } drop\n",
 		    profile->bridge, profile->subnet, profile->pod_subnet);
+	add_icmp_errors(profile, out);
+	strbuf_add(out, "}\n");
 }
 
 /* Forwarded packets.  Addresses of services have no meaning outside of nodes: a packet that gets
@@ -198,31 +224,6 @@ static void add_limits(const struct profile *profile, struct strbuf *out)
 			"  reject\n");
 }
 
-/*
- * ICMP errors about packets to nodes are accepted from the cluster's bridge only.  From elsewhere
- * they are forged, and would change this host's routing information about nodes.  The packet that
- * an error is about begins 8 bytes after the start of ICMP, its destination address another 16
- * bytes later.
- */
-static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
-{
-	const char *const words[] = { profile->subnet, profile->pod_subnet };
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		struct subnet subnet;
-
-		if (inet_parse_subnet(words[i], &subnet, NULL) < 0)
-			continue;
-		strbuf_addf(out,
-			    "  iifname != \"lo\" iifname != \"%s\" icmp type { "
-			    "destination-unreachable, redirect, time-exceeded, parameter-problem "
-			    "} @th,192,32 & 0x%08x == 0x%08x drop\n",
-			    profile->bridge,
-			    (unsigned)(UINT64_C(0xffffffff) << (32 - subnet.prefix)),
-			    ntohl(subnet.address.s_addr));
-	}
-}
-
 /* Packets to this host itself.  Its address in the cluster is for the cluster only, and its
  * loopback addresses are for no node, even if net.ipv4.conf.all.route_localnet is on. */
 static void add_input(const struct profile *profile, struct strbuf *out)
@@ -241,10 +242,9 @@ static void add_input(const struct profile *profile, struct strbuf *out)
 		    "chain input {\n"
 		    "  type filter hook input priority filter;\n"
 		    "  iifname \"%s\" goto from_nodes_to_host\n"
-		    "  iifname != \"lo\" ip daddr %s drop\n",
+		    "  iifname != \"lo\" ip daddr %s drop\n"
+		    "}\n",
 		    profile->bridge, profile->gateway);
-	add_icmp_errors(profile, out);
-	strbuf_add(out, "}\n");
 }
 
 char *network_rules(const struct profile *profile)
