@@ -17,6 +17,7 @@
 #include "host/link.h"
 #include "network/network.h"
 #include "record/ports.h"
+#include "record/spec.h"
 
 const char *network_host_access(const struct profile *profile)
 {
@@ -146,6 +147,32 @@ static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
 }
 
 /*
+ * Nobody else reaches the ports that the cluster has at loopback addresses, even if
+ * net.ipv4.conf.all.route_localnet is on.  Whoever redirects another address to them does so
+ * later than this chain.
+ */
+static void add_loopback(const struct profile *profile, struct strbuf *out)
+{
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+	const char *word;
+
+	strlist_addf(&ports, "%u", profile->api_port);
+	strlist_for_each(word, &profile->ports) {
+		cleanup_free char *number = NULL;
+		struct port_spec port;
+
+		if (spec_parse_port(word, &port, NULL) < 0)
+			continue;
+		number = xasprintf("%u", port.host_port);
+		add_once(&ports, number);
+	}
+	joined = strlist_join(&ports, ", ");
+	strbuf_addf(out, "  iifname != \"lo\" ip daddr 127.0.0.0/8 tcp dport { %s } drop\n",
+		    joined);
+}
+
+/*
  * The cluster's addresses exist only on its bridge.  A packet that comes from elsewhere with such
  * an address is forged.  It is dropped before connection tracking sees it: replies of its
  * connection would be accepted by nodes, and by this host from nodes.
@@ -158,6 +185,7 @@ static void add_forged(const struct profile *profile, struct strbuf *out)
 		    "  iifname != \"lo\" iifname != \"%s*\" ip saddr { %s, %s } drop\n",
 		    profile->bridge, profile->subnet, profile->pod_subnet);
 	add_icmp_errors(profile, out);
+	add_loopback(profile, out);
 	strbuf_add(out, "}\n");
 }
 
