@@ -200,14 +200,19 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 		    "  meta nfproto ipv6 drop\n"
 		    "  ip saddr != { %s, %s } drop\n",
 		    profile->subnet, profile->pod_subnet);
-	/* Packets without a connection are not masqueraded, and would reveal the addresses of
-	 * nodes. */
+	/*
+	 * Packets without a connection are not masqueraded, and would reveal the addresses of
+	 * nodes.  A TCP connection whose beginning nobody saw may be one that another machine made
+	 * while there were no rules: it must not go on as if the node had begun it.
+	 */
 	if (profile->offline)
 		strbuf_add(out, "  reject\n");
 	else
 		strbuf_addf(out,
 			    "  ip daddr %s reject\n"
-			    "  ct state invalid drop\n",
+			    "  ct state invalid drop\n"
+			    "  ct state new tcp flags & (fin | syn | rst | ack) != syn "
+			    "reject with tcp reset\n",
 			    profile->service_subnet);
 	strbuf_add(out, "}\n"
 			"chain to_nodes {\n"

@@ -399,16 +399,20 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
 	return r;
 }
 
-/* Remove tracked connections of the cluster's addresses.  Those from before its rules existed were
- * made by others with forged addresses; their packets would be accepted as replies. */
+/* Remove tracked connections of the cluster's addresses that others made while there were no rules:
+ * all of them if the cluster has no bridge yet.  Their packets would be accepted as replies. */
 static int forget_connections(const struct profile *profile, struct error *err)
 {
+	bool is_new = if_nametoindex(profile->bridge) == 0;
 	struct subnet subnets[2];
 	int r = inet_parse_subnet(profile->subnet, &subnets[0], err);
 
 	if (r == 0)
 		r = inet_parse_subnet(profile->pod_subnet, &subnets[1], err);
-	return r < 0 ? r : conntrack_forget(subnets, ARRAY_SIZE(subnets), err);
+	if (r < 0)
+		return r;
+	return is_new ? conntrack_forget(subnets, ARRAY_SIZE(subnets), err)
+		      : conntrack_forget_strangers(subnets, ARRAY_SIZE(subnets), err);
 }
 
 /* The rules are in force before the cluster's addresses can be reached, so that no connection from
@@ -425,7 +429,7 @@ static int make_rules(const struct profile *profile, struct error *err)
 		return r;
 	rules = network_rules(profile);
 	r = firewall_replace_table(profile->bridge, rules, err);
-	if (r == 0 && if_nametoindex(profile->bridge) == 0)
+	if (r == 0)
 		r = forget_connections(profile, err);
 	return r;
 }

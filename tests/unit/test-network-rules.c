@@ -252,3 +252,32 @@ TEST(another_machine_does_not_reach_the_clusters_ports_of_the_loopback)
 	ASSERT(!arrives(lan, IPPROTO_TCP, 18080, TCP_SYN | TCP_ACK));
 	ASSERT_OK(network_down(&profile, &err));
 }
+
+/* Otherwise a connection from outside that came about without the rules goes on as a node's. */
+TEST(a_node_begins_connections_at_their_beginning)
+{
+	begin_network();
+	send_from_node(tcp(NODE, 4000, OTHER, 80, TCP_SYN));
+	ASSERT(arrives(lan, IPPROTO_TCP, 4000, TCP_SYN));
+	send_from_node(tcp(NODE, 10250, OTHER, 4001, TCP_ACK));
+	ASSERT(!arrives(lan, IPPROTO_TCP, 10250, TCP_ACK));
+	send_from_node(tcp(NODE, 10250, OTHER, 4001, TCP_ACK));
+	ASSERT(arrives(node, IPPROTO_TCP, 4001, TCP_RST));
+	ASSERT_OK(network_down(&profile, &err));
+}
+
+TEST(a_start_ends_what_came_in_while_there_were_no_rules)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *conntrack = process_find("conntrack");
+
+	if (!conntrack)
+		test_skip("needs conntrack");
+	begin_network();
+	run(ARGV("conntrack", "-I", "-p", "udp", "-t", "600", "-s", OTHER, "-d", NODE, "--sport",
+		 "4200", "--dport", "53"));
+	ASSERT_OK(network_up(&profile, &err));
+	ASSERT_INT(process_capture(ARGV("conntrack", "-L", "-p", "udp"), NULL, &text, NULL), 0);
+	ASSERT(!strstr(text.text, NODE));
+	ASSERT_OK(network_down(&profile, &err));
+}
