@@ -195,11 +195,28 @@ static void remove_bridges(struct record *record, const char *bridge)
 	left = STRLIST_INIT;
 }
 
+/* No bridge needs forwarding any more: turn it off where RECORD says that we turned it on. */
+static int turn_off(struct record *record, struct error *err)
+{
+	const char *link;
+	int r = 0;
+
+	/* First for links to come, so that all that came are found then. */
+	if (strlist_has(&record->links, "default"))
+		r = set_forwarding("default", "0", err);
+	if (r == 0)
+		r = sort_links(record, err);
+	strlist_for_each(link, &record->links)
+		if (r == 0)
+			r = set_forwarding(link, "0", err);
+	return r;
+}
+
 int forwarding_end(const char *bridge, struct error *err)
 {
 	cleanup_with(release_record) struct record record = { NULL };
 	cleanup_fd int lock = -1;
-	const char *link;
+	bool recorded;
 	int r;
 
 	if (!file_exists(RECORDS))
@@ -207,18 +224,17 @@ int forwarding_end(const char *bridge, struct error *err)
 	r = lock_records(&lock, err);
 	if (r == 0)
 		r = read_record(&record, err);
-	if (r == 0 && record.bridges.count > 0)
-		r = sort_links(&record, err);
 	if (r < 0)
 		return r;
+	recorded = record.bridges.count > 0;
 	remove_bridges(&record, bridge);
-	if (record.bridges.count > 0)
-		return write_record(&record, err);
+	if (record.bridges.count > 0) {
+		r = sort_links(&record, err);
+		return r < 0 ? r : write_record(&record, err);
+	}
 	/* If ip_forward was set in the meantime, somebody wants all links to forward. */
-	if (!forwards("all"))
-		strlist_for_each(link, &record.links)
-			if (r == 0)
-				r = set_forwarding(link, "0", err);
+	if (recorded && !forwards("all"))
+		r = turn_off(&record, err);
 	if (r == 0 && unlink(record.path) < 0 && errno != ENOENT)
 		r = error_sys(err, "cannot remove '%s'", record.path);
 	return r;

@@ -1,11 +1,16 @@
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "base/strbuf.h"
 #include "host/forwarding.h"
+#include "host/link.h"
 #include "test.h"
 
 /* A host of its own that does not forward, with the bridges of two clusters and a way out. */
@@ -118,4 +123,42 @@ TEST(links_forward_on_where_that_was_their_default)
 	ASSERT(!is_listed("late"));
 	ASSERT_OK(forwarding_end("mk00000001", &err));
 	ASSERT(forwards("late") && forwards("default") && !forwards("out"));
+}
+
+/* Add links until killed. */
+static pid_t add_links_all_the_time(int round)
+{
+	struct link_socket *host;
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	ASSERT_OK(link_open(&host, &err));
+	for (int i = 0;; i++) {
+		cleanup_free char *name = xasprintf("new%d.%d", round, i);
+
+		(void)link_add_bridge(host, name, NULL);
+	}
+}
+
+TEST(links_that_come_while_forwarding_ends_do_not_forward)
+{
+	quiet_host();
+	for (int i = 0; i < 4; i++) {
+		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+		pid_t adder;
+
+		ASSERT_OK(forwarding_begin("mk00000001", &err));
+		adder = add_links_all_the_time(i);
+		clock_rest_ms(20);
+		ASSERT_OK(forwarding_end("mk00000001", &err));
+		(void)kill(adder, SIGKILL);
+		(void)waitpid(adder, NULL, 0);
+		ASSERT_INT(process_capture(
+				   ARGV("sh", "-c", "cat /proc/sys/net/ipv4/conf/new*/forwarding"),
+				   NULL, &text, NULL),
+			   0);
+		ASSERT(text.len > 0 && !strchr(text.text, '1'));
+	}
 }
