@@ -500,13 +500,15 @@ int network_up(const struct profile *profile, struct error *err)
 
 	if (r == 0 && if_nametoindex(profile->bridge) == 0)
 		r = check_subnet_is_ours(profile, host, err);
+	/* Interfaces forward only while there are rules that say what. */
+	if (r == 0 && profile->offline)
+		r = forwarding_end(profile->bridge, err);
 	if (r == 0)
 		r = make_rules(profile, err);
 	if (r == 0)
 		r = make_bridge(profile, host, err);
-	if (r == 0)
-		r = profile->offline ? forwarding_end(profile->bridge, err)
-				     : forwarding_begin(profile->bridge, err);
+	if (r == 0 && !profile->offline)
+		r = forwarding_begin(profile->bridge, err);
 	network_host_ports(profile, &ports);
 	if (r == 0)
 		(void)neighbours_open(profile->bridge, &ports);

@@ -6,8 +6,11 @@
 #include <netinet/ip.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -279,5 +282,39 @@ TEST(a_start_ends_what_came_in_while_there_were_no_rules)
 	ASSERT_OK(network_up(&profile, &err));
 	ASSERT_INT(process_capture(ARGV("conntrack", "-L", "-p", "udp"), NULL, &text, NULL), 0);
 	ASSERT(!strstr(text.text, NODE));
+	ASSERT_OK(network_down(&profile, &err));
+}
+
+/* As the other machine, have the host route to a third one, again and again until killed. */
+static pid_t keep_sending(void)
+{
+	struct packet packet = udp(OTHER, 4000, "203.0.113.2", 9);
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		send_from_lan(packet);
+}
+
+TEST(the_host_is_no_router_while_a_cluster_goes_offline)
+{
+	pid_t sender;
+	int far;
+
+	begin_network();
+	far = open_tun("far0", IFF_TUN);
+	run(ARGV("ip", "addr", "add", "203.0.113.1/24", "dev", "far0"));
+	run(ARGV("ip", "link", "set", "far0", "up"));
+	ASSERT_OK(network_up(&profile, &err));
+	sender = keep_sending();
+	for (int i = 0; i < 10; i++) {
+		profile.offline = !profile.offline;
+		ASSERT_OK(network_up(&profile, &err));
+	}
+	(void)kill(sender, SIGKILL);
+	(void)waitpid(sender, NULL, 0);
+	ASSERT(!arrives(far, IPPROTO_UDP, 4000, 0));
 	ASSERT_OK(network_down(&profile, &err));
 }
