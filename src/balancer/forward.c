@@ -12,10 +12,17 @@
 static const unsigned silent_limit_ms = 5 * 60 * 1000;
 static const unsigned idle_limit_ms = 8 * 60 * 60 * 1000;
 
+struct target {
+	char *address;
+	struct endpoint endpoint;
+	unsigned id; /* stays the same as long as the address is configured */
+};
+
 struct forward {
 	char *listen;
-	struct endpoint *targets;
+	struct target *targets;
 	unsigned target_count;
+	unsigned last_id;
 	struct proxy *proxy;
 	bool wanted; /* used while a new configuration is applied */
 	struct forward *next;
@@ -40,11 +47,18 @@ struct forwards *forwards_new(const struct door *door, unsigned connection_limit
 	return forwards;
 }
 
+static void free_targets(struct target *targets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(targets[i].address);
+	free(targets);
+}
+
 static void forward_free(struct forward *forward)
 {
 	if (forward->proxy)
 		proxy_free(forward->proxy);
-	free(forward->targets);
+	free_targets(forward->targets, forward->target_count);
 	free(forward->listen);
 	free(forward);
 }
@@ -61,20 +75,20 @@ void forwards_free(struct forwards *forwards)
 	free(forwards);
 }
 
-/* The id of a target is its position, counted from 1. */
 static bool choose(const unsigned *tried, unsigned tried_count, struct proxy_target *ret,
 		   void *data)
 {
 	struct forward *forward = data;
 
-	for (unsigned id = 1; id <= forward->target_count; id++) {
+	for (unsigned i = 0; i < forward->target_count; i++) {
+		const struct target *target = &forward->targets[i];
 		bool was_tried = false;
 
-		for (unsigned i = 0; i < tried_count; i++)
-			was_tried = was_tried || tried[i] == id;
+		for (unsigned j = 0; j < tried_count; j++)
+			was_tried = was_tried || tried[j] == target->id;
 		if (was_tried)
 			continue;
-		*ret = (struct proxy_target){ .endpoint = &forward->targets[id - 1], .id = id };
+		*ret = (struct proxy_target){ .endpoint = &target->endpoint, .id = target->id };
 		return true;
 	}
 	return false;
@@ -92,20 +106,40 @@ static struct forward *find_forward(const struct forwards *forwards, const char 
 	return NULL;
 }
 
+static const struct target *find_target(const struct target *targets, size_t count,
+					const char *address)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(targets[i].address, address) == 0)
+			return &targets[i];
+	return NULL;
+}
+
+/* Replace the targets of FORWARD; connections to those that are no longer among them end. */
 static int set_targets(struct forward *forward, const struct strlist *to, struct error *err)
 {
-	struct endpoint *targets = xcalloc(to->count, sizeof(*targets));
+	struct target *old = forward->targets;
+	unsigned old_count = forward->target_count;
+	struct target *targets = xcalloc(to->count, sizeof(*targets));
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < to->count; i++)
-		r = endpoint_parse(to->items[i], &targets[i], err);
+	for (size_t i = 0; r == 0 && i < to->count; i++) {
+		const struct target *same = find_target(old, old_count, to->items[i]);
+
+		targets[i].address = xstrdup(to->items[i]);
+		targets[i].id = same ? same->id : ++forward->last_id;
+		r = endpoint_parse(to->items[i], &targets[i].endpoint, err);
+	}
 	if (r < 0) {
-		free(targets);
+		free_targets(targets, to->count);
 		return r;
 	}
-	free(forward->targets);
 	forward->targets = targets;
 	forward->target_count = (unsigned)to->count;
+	for (unsigned i = 0; i < old_count; i++)
+		if (!find_target(targets, to->count, old[i].address))
+			proxy_withdraw(forward->proxy, old[i].id);
+	free_targets(old, old_count);
 	return 0;
 }
 

@@ -583,6 +583,20 @@ void proxy_drop(struct proxy *proxy, unsigned target)
 	}
 }
 
+void proxy_withdraw(struct proxy *proxy, unsigned target)
+{
+	struct connection *next;
+
+	proxy_drop(proxy, target);
+	for (struct connection *c = proxy->connections; c; c = next) {
+		next = c->next;
+		if (c->target != target)
+			continue;
+		side_close(&c->server, false);
+		(void)try_next(c, NULL);
+	}
+}
+
 void proxy_free(struct proxy *proxy)
 {
 	while (proxy->listeners) {

@@ -58,3 +58,7 @@ int64_t proxy_heard_ms(const struct proxy *proxy, unsigned target);
 
 /* Reset the connections to TARGET. */
 void proxy_drop(struct proxy *proxy, unsigned target);
+
+/* Like proxy_drop(), for a TARGET that the owner no longer has; connections that are not connected
+ * to it yet try another target at once. */
+void proxy_withdraw(struct proxy *proxy, unsigned target);

@@ -214,6 +214,64 @@ TEST(ports_come_and_go_while_it_runs)
 	close_door();
 }
 
+/* Wait until a connection to PORT, which stays open in *RET_FD, is answered by NAME. */
+static void wait_for_answer(int port, char name, int *ret_fd)
+{
+	int64_t deadline_ms = clock_now_ms() + 5000;
+
+	for (;;) {
+		char got = 0;
+		int fd = fake_connect(port);
+
+		if (fd >= 0 && write(fd, "n", 1) == 1 && read(fd, &got, 1) == 1 && got == name) {
+			*ret_fd = fd;
+			return;
+		}
+		if (fd >= 0)
+			(void)close(fd);
+		ASSERT(clock_now_ms() < deadline_ms);
+		clock_rest_ms(5);
+	}
+}
+
+TEST(connections_to_an_address_that_a_port_no_longer_leads_to_end)
+{
+	struct fake_backend one = fake_backend_start("one", 0);
+	struct fake_backend two = fake_backend_start("two", 0);
+	struct balancer_forward *forward;
+	ssize_t len;
+	char byte;
+	int port;
+	int kept;
+	int lost;
+
+	forward = forward_to(&port);
+	strlist_addf(&forward->to, "127.0.0.1:%d", one.port);
+	open_door();
+	wait_for_answer(port, 'o', &lost);
+	/* Another place in the list changes nothing. */
+	strlist_release(&forward->to);
+	strlist_addf(&forward->to, "127.0.0.1:%d", two.port);
+	strlist_addf(&forward->to, "127.0.0.1:%d", one.port);
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	wait_for_answer(port, 't', &kept);
+	ASSERT(write(lost, "x", 1) == 1 && read(lost, &byte, 1) == 1);
+	strlist_release(&forward->to);
+	strlist_addf(&forward->to, "127.0.0.1:%d", two.port);
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	(void)alarm(20);
+	while ((len = read(lost, &byte, 1)) > 0)
+		;
+	ASSERT_INT(len, -1);
+	ASSERT_INT(errno, ECONNRESET);
+	ASSERT(write(kept, "x", 1) == 1 && read(kept, &byte, 1) == 1);
+	(void)close(kept);
+	(void)close(lost);
+	fake_backend_signal(&one, SIGKILL);
+	fake_backend_signal(&two, SIGKILL);
+	close_door();
+}
+
 TEST(nonsense_is_refused)
 {
 	static const char *const texts[] = {
