@@ -240,7 +240,7 @@ static int apply_config_file(struct front_door *door, struct error *err)
 	balancer_config_release(&door->config);
 	door->config = config;
 	sockets_list(&config, &names);
-	sockets_keep(door->sockets, &names);
+	sockets_end(door->sockets, &names);
 	result = sockets_open(door->sockets, &names, err);
 	/* The API works without it. */
 	if (guard_set(door->guard, &config, &problem) < 0)

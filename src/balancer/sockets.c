@@ -84,6 +84,14 @@ void sockets_keep(struct sockets *sockets, const struct strlist *names)
 	}
 }
 
+void sockets_end(struct sockets *sockets, const struct strlist *names)
+{
+	for (struct named_socket *s = sockets->first; s; s = s->next)
+		if (!strlist_has(names, s->name))
+			(void)shutdown(s->fd, SHUT_RDWR);
+	sockets_keep(sockets, names);
+}
+
 void sockets_put(struct sockets *sockets, const char *name, int fd)
 {
 	struct named_socket *socket = find_socket(sockets, name);

@@ -25,6 +25,10 @@ int sockets_open(struct sockets *sockets, const struct strlist *names, struct er
 /* Close all sockets except NAMES. */
 void sockets_keep(struct sockets *sockets, const struct strlist *names);
 
+/* Like sockets_keep(), and nobody else who has descriptors of the closed sockets listens on their
+ * ports any more: they can be opened again at once, at other addresses. */
+void sockets_end(struct sockets *sockets, const struct strlist *names);
+
 /* Store FD as NAME, taking ownership of it. */
 void sockets_put(struct sockets *sockets, const char *name, int fd);
 

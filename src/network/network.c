@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -295,20 +296,67 @@ static int need_port(struct in_addr address, unsigned port, const char *option, 
 	return -EADDRINUSE;
 }
 
-/* Whether the front door of PROFILE listens at the host's port of PORT, whatever it is forwarded
- * to. */
-static bool listens_at(const struct profile *profile, const struct port_spec *port)
+/* Whether the front door of PROFILE listens at port PORT of ADDRESS, or of all addresses. */
+static bool listens_at(const struct profile *profile, struct in_addr address, unsigned port)
 {
 	const char *word;
 
 	strlist_for_each(word, &profile->ports) {
 		struct port_spec had;
 
-		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port->host_port &&
-		    had.address.s_addr == port->address.s_addr)
+		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port &&
+		    (had.address.s_addr == address.s_addr || had.address.s_addr == INADDR_ANY))
 			return true;
 	}
 	return false;
+}
+
+/* Whether the front door of PROFILE listens at port PORT of any address. */
+static bool listens_anywhere(const struct profile *profile, unsigned port)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec had;
+
+		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port)
+			return true;
+	}
+	return false;
+}
+
+/* Like need_port(), for PORT of all addresses of this host, at one of which BEFORE listens. */
+static int need_wider_port(const struct profile *before, unsigned port, struct error *err)
+{
+	struct ifaddrs *all = NULL;
+	int r = 0;
+
+	if (getifaddrs(&all) < 0)
+		return error_sys(err, "cannot list this host's addresses");
+	for (const struct ifaddrs *a = all; a && r == 0; a = a->ifa_next) {
+		struct in_addr address;
+
+		if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
+			continue;
+		address = ((const struct sockaddr_in *)a->ifa_addr)->sin_addr;
+		if (!listens_at(before, address, port))
+			r = need_port(address, port, "--ports", err);
+	}
+	freeifaddrs(all);
+	return r;
+}
+
+/* Like need_port(), for PORT, which the front door of BEFORE (may be NULL) gives up for it if it
+ * has it. */
+static int need_published_port(const struct port_spec *port, const struct profile *before,
+			       struct error *err)
+{
+	if (before && listens_at(before, port->address, port->host_port))
+		return 0;
+	if (before && port->address.s_addr == INADDR_ANY &&
+	    listens_anywhere(before, port->host_port))
+		return need_wider_port(before, port->host_port, err);
+	return need_port(port->address, port->host_port, "--ports", err);
 }
 
 int network_ports_are_free(const struct profile *profile, const struct profile *before,
@@ -324,8 +372,8 @@ int network_ports_are_free(const struct profile *profile, const struct profile *
 
 		if (r == 0)
 			r = spec_parse_port(word, &port, err);
-		if (r == 0 && !(before && listens_at(before, &port)))
-			r = need_port(port.address, port.host_port, "--ports", err);
+		if (r == 0)
+			r = need_published_port(&port, before, err);
 	}
 	return r;
 }

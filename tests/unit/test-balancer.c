@@ -272,6 +272,32 @@ TEST(connections_to_an_address_that_a_port_no_longer_leads_to_end)
 	close_door();
 }
 
+TEST(a_port_moves_between_one_address_and_all)
+{
+	static const char *const addresses[] = { "0.0.0.0", "127.0.0.1", "0.0.0.0" };
+	struct fake_backend backends[] = { fake_backend_start("a", 0), fake_backend_start("b", 0),
+					   fake_backend_start("c", 0) };
+	struct balancer_forward *forward;
+	int port;
+	int fd;
+
+	forward = forward_to(&port);
+	for (int i = 0; i < 3; i++) {
+		free(forward->listen);
+		forward->listen = xasprintf("%s:%d", addresses[i], port);
+		strlist_release(&forward->to);
+		strlist_addf(&forward->to, "127.0.0.1:%d", backends[i].port);
+		if (i == 0)
+			open_door();
+		ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+		wait_for_answer(port, (char)('a' + i), &fd);
+		(void)close(fd);
+	}
+	for (int i = 0; i < 3; i++)
+		fake_backend_signal(&backends[i], SIGKILL);
+	close_door();
+}
+
 TEST(nonsense_is_refused)
 {
 	static const char *const texts[] = {

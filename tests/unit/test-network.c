@@ -1,8 +1,11 @@
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/process.h"
 #include "host/firewall.h"
 #include "network/network.h"
 #include "test.h"
@@ -97,7 +100,7 @@ TEST(the_kernel_takes_all_kinds_of_rules)
 
 TEST(an_offline_cluster_reaches_nothing_of_the_host_unless_told)
 {
-	static const char limit[] = "reject with tcp reset";
+	static const char limit[] = "meta l4proto tcp reject with tcp reset";
 	static const char port[] = "th dport { 8080 } accept";
 	cleanup_free char *open = rules_of(false, NULL);
 	cleanup_free char *offline = rules_of(true, NULL);
@@ -110,4 +113,48 @@ TEST(an_offline_cluster_reaches_nothing_of_the_host_unless_told)
 	ASSERT(strstr(none, limit) && strstr(none, "masquerade") && !strstr(none, "th dport"));
 	/* Registries on this host are meant to be reached. */
 	ASSERT(strstr(offline, "th dport { 5000, 5002, 80 } accept"));
+}
+
+static int listen_at(const char *address, unsigned port)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET,
+				    .sin_port = htons((uint16_t)port),
+				    .sin_addr.s_addr = inet_addr(address) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ASSERT_INT(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	ASSERT_INT(listen(fd, 10), 0);
+	return fd;
+}
+
+/* Whether a cluster whose front door has the port WAS may get WANTED instead. */
+static int change_port(char *was, char *wanted)
+{
+	const struct profile before = { .api_port = 16443, .ports = { &was, 1 } };
+	const struct profile after = { .api_port = 16443, .ports = { &wanted, 1 } };
+
+	return network_ports_are_free(&after, &before, NULL);
+}
+
+TEST(a_published_port_can_be_narrowed_and_widened)
+{
+	int own;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	ASSERT_INT(process_run(ARGV("ip", "link", "set", "lo", "up"), NULL, NULL), 0);
+	ASSERT_INT(
+		process_run(ARGV("ip", "addr", "add", "198.51.100.1/32", "dev", "lo"), NULL, NULL),
+		0);
+	own = listen_at("0.0.0.0", 18080);
+	ASSERT_INT(change_port("0.0.0.0:18080:80", "18080:80"), 0);
+	ASSERT_INT(change_port("0.0.0.0:18080:80", "198.51.100.1:18080:80"), 0);
+	ASSERT_INT(change_port("18081:80", "18080:80"), -EADDRINUSE);
+	(void)close(own);
+	(void)listen_at("127.0.0.1", 18080);
+	ASSERT_INT(change_port("18080:80", "0.0.0.0:18080:80"), 0);
+	ASSERT_INT(change_port("18081:80", "0.0.0.0:18080:80"), -EADDRINUSE);
+	/* Another program has it at another address. */
+	(void)listen_at("198.51.100.1", 18080);
+	ASSERT_INT(change_port("18080:80", "0.0.0.0:18080:80"), -EADDRINUSE);
 }
