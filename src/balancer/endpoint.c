@@ -84,3 +84,26 @@ int endpoint_connect(const struct endpoint *endpoint, int type, int *ret_fd)
 	*ret_fd = take_fd(fd);
 	return 0;
 }
+
+void endpoint_prepare(int fd)
+{
+	int one = 1;
+	int idle_seconds = 15;
+	int interval_seconds = 5;
+	int count = 3;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof(idle_seconds));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_seconds,
+			 sizeof(interval_seconds));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+void endpoint_reset(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	(void)close(fd);
+}

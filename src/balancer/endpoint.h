@@ -21,3 +21,10 @@ int endpoint_listen(const char *text, int type, int *ret_fd, struct error *err);
 /* Start connecting a new non-blocking socket of TYPE;
  * a negative errno if that fails immediately. */
 int endpoint_connect(const struct endpoint *endpoint, int type, int *ret_fd);
+
+/* Have FD, a TCP socket, send without delay and enable keepalive: a node that vanished is detected
+ * within half a minute. */
+void endpoint_prepare(int fd);
+
+/* Close FD with a TCP reset, so that the peer sees a failure. */
+void endpoint_reset(int fd);

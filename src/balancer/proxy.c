@@ -2,8 +2,6 @@
 
 #include "balancer/proxy.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -82,15 +80,6 @@ struct proxy *proxy_new(const struct door *door, const struct proxy_owner *owner
 	return proxy;
 }
 
-/* Close FD with a TCP reset, so that the peer sees a failure. */
-static void reset_connection(int fd)
-{
-	struct linger now = { .l_onoff = 1, .l_linger = 0 };
-
-	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-	(void)close(fd);
-}
-
 static void side_close(struct side *side, bool orderly)
 {
 	if (side->source)
@@ -98,7 +87,7 @@ static void side_close(struct side *side, bool orderly)
 	if (side->fd >= 0 && orderly)
 		(void)close(side->fd);
 	else if (side->fd >= 0)
-		reset_connection(side->fd);
+		endpoint_reset(side->fd);
 	side->fd = -1;
 	strbuf_release(&side->pending);
 }
@@ -277,22 +266,6 @@ static int on_side(arg_unused int fd, uint32_t events, void *data, struct error 
 	return settle(connection, err);
 }
 
-/* Enable keepalive: a node that vanished is detected within half a minute. */
-static void prepare_socket(int fd)
-{
-	int one = 1;
-	int idle_seconds = 15;
-	int interval_seconds = 5;
-	int count = 3;
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof(idle_seconds));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_seconds,
-			 sizeof(interval_seconds));
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
-}
-
 static int on_connect_limit(void *data, struct error *err)
 {
 	struct connection *connection = data;
@@ -318,7 +291,7 @@ static int on_server_connected(int fd, arg_unused uint32_t events, void *data, s
 	}
 	loop_remove(take_ptr(connection->server.source));
 	loop_remove(take_ptr(connection->timer));
-	prepare_socket(fd);
+	endpoint_prepare(fd);
 	return settle(connection, err);
 }
 
@@ -421,10 +394,10 @@ static int take_client(struct proxy *proxy, int fd, const struct sockaddr_storag
 	struct origin origin;
 
 	if (!may_enter(proxy, fd, from, &origin)) {
-		reset_connection(fd);
+		endpoint_reset(fd);
 		return 0;
 	}
-	prepare_socket(fd);
+	endpoint_prepare(fd);
 	connection = xcalloc(1, sizeof(*connection));
 	*connection = (struct connection){
 		.proxy = proxy,

@@ -2,6 +2,8 @@
  * that keep others out and, unless the cluster is offline, address translation to the outside. */
 #pragma once
 
+#include <netinet/in.h>
+
 #include "record/profile.h"
 
 /*
@@ -10,6 +12,9 @@
  * reason_subnet_taken if WANTED is in use.
  */
 int network_plan(struct profile *profile, const char *wanted, struct error *err);
+
+/* Whether nobody listens at PORT of ADDRESS. */
+bool network_port_is_free(struct in_addr address, unsigned port);
 
 /* Check that the ports of this host that PROFILE uses (the API's, and those of --ports) are free,
  * except for those that BEFORE (may be NULL) already used: -EADDRINUSE with reason_port_taken. */

@@ -1,0 +1,122 @@
+/* The ports of this host that a cluster uses. */
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <sys/socket.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "data/inet.h"
+#include "network/network.h"
+#include "record/spec.h"
+
+bool network_port_is_free(struct in_addr address, unsigned port)
+{
+	struct sockaddr_in name = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr = address,
+	};
+	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	       bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0;
+}
+
+static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)
+{
+	cleanup_free char *text = NULL;
+
+	if (network_port_is_free(address, port))
+		return 0;
+	text = inet_print_address(address);
+	(void)error_because(
+		err, &reason_port_taken, -EADDRINUSE, "%s: port %u of %s %s", option, port, text,
+		errno == EADDRNOTAVAIL ? "cannot be used: this host does not have that address"
+				       : "is in use");
+	return -EADDRINUSE;
+}
+
+/* Whether the front door of PROFILE listens at port PORT of ADDRESS, or of all addresses. */
+static bool listens_at(const struct profile *profile, struct in_addr address, unsigned port)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec had;
+
+		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port &&
+		    (had.address.s_addr == address.s_addr || had.address.s_addr == INADDR_ANY))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the front door of PROFILE listens at port PORT of any address. */
+static bool listens_anywhere(const struct profile *profile, unsigned port)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec had;
+
+		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port)
+			return true;
+	}
+	return false;
+}
+
+/* Like need_port(), for PORT of all addresses of this host, at one of which BEFORE listens. */
+static int need_wider_port(const struct profile *before, unsigned port, struct error *err)
+{
+	struct ifaddrs *all = NULL;
+	int r = 0;
+
+	if (getifaddrs(&all) < 0)
+		return error_sys(err, "cannot list this host's addresses");
+	for (const struct ifaddrs *a = all; a && r == 0; a = a->ifa_next) {
+		struct in_addr address;
+
+		if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
+			continue;
+		address = ((const struct sockaddr_in *)a->ifa_addr)->sin_addr;
+		if (!listens_at(before, address, port))
+			r = need_port(address, port, "--ports", err);
+	}
+	freeifaddrs(all);
+	return r;
+}
+
+/* Like need_port(), for PORT, which the front door of BEFORE (may be NULL) gives up for it if it
+ * has it. */
+static int need_published_port(const struct port_spec *port, const struct profile *before,
+			       struct error *err)
+{
+	if (before && listens_at(before, port->address, port->host_port))
+		return 0;
+	if (before && port->address.s_addr == INADDR_ANY &&
+	    listens_anywhere(before, port->host_port))
+		return need_wider_port(before, port->host_port, err);
+	return need_port(port->address, port->host_port, "--ports", err);
+}
+
+int network_ports_are_free(const struct profile *profile, const struct profile *before,
+			   struct error *err)
+{
+	const struct in_addr loopback = { htonl(INADDR_LOOPBACK) };
+	const char *word;
+	int r = 0;
+
+	if (!before || before->api_port != profile->api_port)
+		r = need_port(loopback, profile->api_port, "--apiserver-port", err);
+	strlist_for_each(word, &profile->ports) {
+		struct port_spec port;
+
+		if (r == 0)
+			r = spec_parse_port(word, &port, err);
+		if (r == 0)
+			r = need_published_port(&port, before, err);
+	}
+	return r;
+}
