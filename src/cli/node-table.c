@@ -121,8 +121,8 @@ static void add_node(struct table *table, const struct node_status *status,
 					     detail->cordoned ? ",SchedulingDisabled" : "");
 	cleanup_free char *cpus = xasprintf("%u", node_table_cpus(node));
 	cleanup_free char *memory = part_of(status->memory_bytes, node_table_memory(node));
-	cleanup_free char *disk = node->disk_bytes ? part_of(status->disk_bytes, node->disk_bytes)
-						   : NULL;
+	uint64_t size = status->disk_size_bytes ? status->disk_size_bytes : node->disk_bytes;
+	cleanup_free char *disk = node->disk_bytes ? part_of(status->disk_bytes, size) : NULL;
 	cleanup_free char *pods = detail->pods < 0 ? NULL : xasprintf("%d", detail->pods);
 	cleanup_free char *age = detail->created < 0
 					 ? NULL

@@ -186,6 +186,21 @@ static int keep_kubelet_from_stuck_api(const struct start *start, const struct n
 	return node_files_use_own_api(&start->profile, node, err);
 }
 
+/* Record that NODE has its new settings, unless its disk could not grow. */
+static int settle(struct start *start, struct node *node, const struct cluster_node *at,
+		  struct error *err)
+{
+	struct node_usage usage;
+	bool outdated;
+
+	at->driver->measure(&at->spec, &usage);
+	outdated = usage.disk_size_bytes && usage.disk_size_bytes < node->disk_bytes;
+	if (node->outdated == outdated)
+		return 0;
+	node->outdated = outdated;
+	return profile_save(&start->profile, err);
+}
+
 static int bring_node_up(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
@@ -213,10 +228,8 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 		r = renew_certificates(start, node, runs, &renewed, err);
 	if (r == 0)
 		r = at.driver->start(&at.spec, err);
-	if (r == 0 && node->outdated && !runs) {
-		node->outdated = false;
-		r = profile_save(&start->profile, err);
-	}
+	if (r == 0 && !runs)
+		r = settle(start, node, &at, err);
 	if (r == 0)
 		r = at.driver->freeze(&at.spec, false, err);
 	if (r == 0)

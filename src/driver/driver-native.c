@@ -477,6 +477,7 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 
 	*ret_usage = (struct node_usage){ .memory_bytes = cgroup_memory_bytes(group),
 					  .disk_bytes = native_disk_used(spec),
+					  .disk_size_bytes = native_disk_size(spec),
 					  .paused = cgroup_is_frozen(group),
 					  .stopping = pid && native_is_stopping(spec->dir, pid) };
 }

@@ -53,10 +53,11 @@ struct node_spec {
 
 /* The resources used by a running node, and its condition. */
 struct node_usage {
-	uint64_t memory_bytes; /* memory in use; 0 if unknown */
-	uint64_t disk_bytes;   /* space in use on its own disk; 0 if unknown */
-	bool paused;           /* all its processes are frozen */
-	bool stopping;         /* it is shutting down */
+	uint64_t memory_bytes;    /* memory in use; 0 if unknown */
+	uint64_t disk_bytes;      /* space in use on its own disk; 0 if unknown */
+	uint64_t disk_size_bytes; /* size of its own disk, also while it is stopped; 0 if unknown */
+	bool paused;              /* all its processes are frozen */
+	bool stopping;            /* it is shutting down */
 };
 
 struct node_driver {

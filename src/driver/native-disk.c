@@ -185,6 +185,18 @@ static int prepare_image(const struct node_spec *spec, const char *image, struct
 	return r;
 }
 
+/* A mounted file system can grow only with CAP_SYS_RESOURCE, which root may lack. */
+static void warn_of_holder(const struct node_spec *spec, const char *image)
+{
+	pid_t pid = disk_find_holder(image);
+	cleanup_free char *who = pid ? xasprintf("process %d", (int)pid)
+				     : xstrdup("another process");
+
+	log_warning("the disk of node '%s' did not grow: %s still has it mounted; when that has "
+		    "ended, 'manykube node stop %s' and 'manykube node start %s' make it grow",
+		    spec->name, who, spec->name, spec->name);
+}
+
 static int up(const struct node_spec *spec, struct error *err)
 {
 	cleanup_free char *image = below(spec, "disk.img");
@@ -200,6 +212,8 @@ static int up(const struct node_spec *spec, struct error *err)
 		r = make_image(spec, image, err);
 	if (r == 0 && !disk_is_attached(image))
 		r = prepare_image(spec, image, err);
+	else if (r == 0 && is_small(spec, image))
+		warn_of_holder(spec, image);
 	return r < 0 ? r : disk_mount(image, var, false, err);
 }
 
@@ -231,6 +245,22 @@ uint64_t native_disk_used(const struct node_spec *spec)
 	if (!spec->disk_bytes || !disk_is_mounted(var) || statvfs(var, &st) < 0)
 		return 0;
 	return (uint64_t)(st.f_blocks - st.f_bfree) * st.f_frsize;
+}
+
+uint64_t native_disk_size(const struct node_spec *spec)
+{
+	cleanup_free char *image = below(spec, "disk.img");
+	uint64_t bytes;
+	struct stat st;
+
+	if (!spec->disk_bytes)
+		return 0;
+	/* Only root can read the image. */
+	if (disk_read_size(image, &bytes, NULL) < 0)
+		bytes = stat(image, &st) == 0 ? (uint64_t)st.st_size : 0;
+	return bytes && bytes <= spec->disk_bytes && bytes + SLACK_BYTES >= spec->disk_bytes
+		       ? spec->disk_bytes
+		       : bytes;
 }
 
 int native_disk_show(const struct node_spec *spec, struct error *err)

@@ -11,7 +11,8 @@
 
 /*
  * Mount the disk.  Make it if it is missing, check it if it is not mounted, and grow it if it is
- * too small and the node does not run.  Does nothing for a node without a disk.
+ * too small and the node does not run; if it cannot grow, a warning says why.  Does nothing for a
+ * node without a disk.
  */
 int native_disk_up(const struct node_spec *spec, struct error *err);
 
@@ -20,6 +21,9 @@ void native_disk_abandon(const struct node_spec *spec);
 
 /* The space in use on the disk; 0 if it is missing or not mounted. */
 uint64_t native_disk_used(const struct node_spec *spec);
+
+/* The actual size of the file system; 0 if it is missing or unknown.  Needs no root. */
+uint64_t native_disk_size(const struct node_spec *spec);
 
 /* The driver's show(). */
 int native_disk_show(const struct node_spec *spec, struct error *err);

@@ -10,12 +10,14 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/alloc.h"
 #include "base/below.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
 
@@ -238,6 +240,53 @@ int disk_unmount_below(const char *dir, struct error *err)
 	}
 	while (is_any_attached(real) && clock_poll(deadline, RELEASE_POLL_MS))
 		;
+	return 0;
+}
+
+/* Whether the process NAME in /proc is in another mount namespace than OURS and has DEVICE ("7:0")
+ * mounted. */
+static bool has_mounted(const char *name, const char *device, const struct stat *ours)
+{
+	cleanup_free char *namespace = xasprintf("/proc/%s/ns/mnt", name);
+	cleanup_free char *path = xasprintf("/proc/%s/mountinfo", name);
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *line;
+	struct stat st;
+
+	if (stat(namespace, &st) < 0 || st.st_ino == ours->st_ino ||
+	    file_read(path, MOUNTINFO_LIMIT, &text, NULL) < 0)
+		return false;
+	strlist_split(&lines, text.text, '\n');
+	strlist_for_each(line, &lines) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+
+		strlist_split(&words, line, ' ');
+		if (words.count > 2 && strcmp(words.items[2], device) == 0)
+			return true;
+	}
+	return false;
+}
+
+pid_t disk_find_holder(const char *image)
+{
+	cleanup_fd int fd = find_loop_device(image, NULL);
+	cleanup_dir DIR *stream = opendir("/proc");
+	cleanup_free char *device = NULL;
+	struct dirent *entry;
+	struct stat ours;
+	struct stat st;
+
+	if (fd < 0 || !stream || fstat(fd, &st) < 0 || stat("/proc/self/ns/mnt", &ours) < 0)
+		return 0;
+	device = xasprintf("%u:%u", major(st.st_rdev), minor(st.st_rdev));
+	while ((entry = readdir(stream))) {
+		unsigned long long pid;
+
+		if (parse_number(entry->d_name, 1, INT32_MAX, &pid, NULL) == 0 &&
+		    has_mounted(entry->d_name, device, &ours))
+			return (pid_t)pid;
+	}
 	return 0;
 }
 

@@ -6,10 +6,15 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "base/error.h"
 
 /* Whether the file IMAGE is attached to a writable loop device, in any mount namespace. */
 bool disk_is_attached(const char *image);
+
+/* Find a process in another mount namespace that has IMAGE mounted; 0 if there is none. */
+pid_t disk_find_holder(const char *image);
 
 /* Mount the file IMAGE on DIR.  Uses the loop device it is attached to, if any.  If READ_ONLY, uses
  * another loop device and does not replay the journal. */

@@ -170,6 +170,7 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 	at->driver->measure(&at->spec, &usage);
 	ret->memory_bytes = usage.memory_bytes;
 	ret->disk_bytes = usage.disk_bytes;
+	ret->disk_size_bytes = usage.disk_size_bytes;
 	ret->host = "Running";
 	ret->kubelet = usage.paused ? "Paused" : kubelet_word(at);
 	ret->apiserver = !node->control_plane ? "Irrelevant"
@@ -182,6 +183,7 @@ static int look_at(const struct profile *profile, const struct node *node, const
 		   unsigned timeout_ms, struct node_status *ret, struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	struct node_usage usage;
 	enum node_state state;
 	int r = cluster_node_open(profile, node, &at, err);
 
@@ -194,6 +196,8 @@ static int look_at(const struct profile *profile, const struct node *node, const
 		ret->kubeconfig = node->control_plane ? kubeconfig : "Irrelevant";
 		return 0;
 	}
+	at.driver->measure(&at.spec, &usage);
+	ret->disk_size_bytes = usage.disk_size_bytes;
 	/* As in minikube, all parts of a stopped node have the word of the node. */
 	ret->host = state == NODE_STOPPED ? "Stopped" : "Nonexistent";
 	ret->kubelet = ret->host;

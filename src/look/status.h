@@ -9,15 +9,16 @@
 struct node_status {
 	const struct node *node; /* points into the profile */
 	const char *host;
-	const char *kubelet;    /* also "Unresponsive": it runs, but does not answer */
-	const char *apiserver;  /* "Irrelevant" for a worker */
-	const char *kubeconfig; /* "Irrelevant" for a worker; like in minikube, the word of
-				   `host` for a control plane that does not run */
-	uint64_t memory_bytes;  /* memory in use; 0 if unknown, like the next */
-	uint64_t disk_bytes;    /* space in use on its own disk */
-	const char *readiness;  /* from the API: a word of readiness.h */
-	char *pressure;         /* "MemoryPressure,DiskPressure", or NULL */
-	char *why;              /* what is wrong with it, or NULL */
+	const char *kubelet;      /* also "Unresponsive": it runs, but does not answer */
+	const char *apiserver;    /* "Irrelevant" for a worker */
+	const char *kubeconfig;   /* "Irrelevant" for a worker; like in minikube, the word of
+				     `host` for a control plane that does not run */
+	uint64_t memory_bytes;    /* memory in use; 0 if unknown, like the next */
+	uint64_t disk_bytes;      /* space in use on its own disk */
+	uint64_t disk_size_bytes; /* actual size of its own disk; 0 if unknown */
+	const char *readiness;    /* from the API: a word of readiness.h */
+	char *pressure;           /* "MemoryPressure,DiskPressure", or NULL */
+	char *why;                /* what is wrong with it, or NULL */
 };
 
 struct cluster_status {

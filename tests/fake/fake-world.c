@@ -103,6 +103,11 @@ void fake_world_add(const char *what)
 	add(what);
 }
 
+void fake_world_remove(const char *what)
+{
+	drop(what);
+}
+
 void fake_world_list(struct strlist *ret)
 {
 	cleanup_dir DIR *stream = opendir(dir);
@@ -377,6 +382,9 @@ static enum node_state fake_query(const struct node_spec *spec)
 static void fake_measure(const struct node_spec *spec, struct node_usage *ret_usage)
 {
 	*ret_usage = (struct node_usage){ .memory_bytes = 64 << 20,
+					  .disk_size_bytes = has("small-disk", spec->name)
+								     ? spec->disk_bytes / 2
+								     : spec->disk_bytes,
 					  .paused = has("frozen", spec->name),
 					  .stopping = has("stopping", spec->name) };
 }

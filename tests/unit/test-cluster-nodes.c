@@ -442,6 +442,27 @@ static bool is_outdated(const char *name)
 	return profile_find_node(&profile, name)->outdated;
 }
 
+TEST(a_node_whose_disk_could_not_grow_waits_for_another_start)
+{
+	bool needs_restart;
+
+	free(begin_round(0));
+	ASSERT_INT(one_node(), 0);
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(add_two(), 0);
+	ASSERT_INT(set_disk("node-2", 10, &needs_restart), 0);
+	ASSERT_INT(start_all(), 0);
+	ASSERT_INT(set_disk("node-2", 20, &needs_restart), 0);
+	fake_world_add("small-disk:node-2");
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(start_all(), 0);
+	ASSERT(is_outdated("node-2"));
+	fake_world_remove("small-disk:node-2");
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(start_all(), 0);
+	ASSERT(!is_outdated("node-2"));
+}
+
 TEST(ports_that_lead_to_a_deleted_node_alone_are_closed)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;

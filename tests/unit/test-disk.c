@@ -2,11 +2,13 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "driver/native-create.h"
 #include "driver/native-disk.h"
 #include "host/disk.h"
@@ -211,6 +213,42 @@ TEST(a_disk_in_use_is_not_attached_twice)
 	assert_kept("tree/var/kept", "text");
 	ASSERT_OK(disk_unmount_below(spec.dir, &err));
 	ASSERT(is_gone());
+}
+
+/* Such a disk can't grow, and that is said. */
+TEST(a_disk_that_another_process_has_mounted_does_not_grow)
+{
+	cleanup_with(strbuf_release) struct strbuf words = STRBUF_INIT;
+	cleanup_free char *log = xasprintf("%s/log", test_dir());
+	cleanup_free char *expected = NULL;
+	char byte;
+	int go[2];
+	pid_t pid;
+
+	begin();
+	ASSERT_INT(pipe(go), 0);
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)unshare(CLONE_NEWNS);
+		(void)!write(go[1], "x", 1);
+		for (;;)
+			(void)pause();
+	}
+	ASSERT_INT(read(go[0], &byte, 1), 1);
+	ASSERT_OK(log_open(log, &err));
+	spec.disk_bytes = 200 * MIB;
+	ASSERT_OK(native_disk_up(&spec, &err));
+	ASSERT_INT(native_disk_size(&spec), 64 * MIB);
+	ASSERT_OK(file_read(log, 1 << 20, &words, &err));
+	expected = xasprintf("'node-9' did not grow: process %d still has it mounted", (int)pid);
+	ASSERT(strstr(words.text, expected));
+	(void)kill(pid, SIGKILL);
+	ASSERT_INT(waitpid(pid, NULL, 0), pid);
+	ASSERT_OK(native_disk_up(&spec, &err));
+	ASSERT_INT(native_disk_size(&spec), 200 * MIB);
+	ASSERT_OK(disk_unmount_below(spec.dir, &err));
+	ASSERT_INT(native_disk_size(&spec), 200 * MIB);
 }
 
 TEST(what_a_stopped_node_keeps_can_be_looked_at)

@@ -140,6 +140,19 @@ TEST(disks_are_shown_where_nodes_have_some)
 	free(text);
 }
 
+TEST(a_disk_has_the_size_that_was_found)
+{
+	FILE *out = open_memstream(&text, &len);
+
+	helper.disk_bytes = 3ull << 30;
+	statuses[1].disk_bytes = 1ull << 30;
+	statuses[1].disk_size_bytes = 2ull << 30;
+	node_table_print(&cluster, &detail, &(struct node_table_look){ 0 }, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(text, "- of 512Mi      1.0Gi of 2.0Gi  -"));
+	free(text);
+}
+
 TEST(a_narrow_terminal_gets_every_column)
 {
 	static const char *const headings[] = { "NODE", "ROLE",   "STATE", "IP", "VERSION",
