@@ -247,12 +247,34 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
 }
 
+/* Stop NODE if its programs are gone; starting it restores them. */
+static int stop_without_programs(struct start *start, const struct node *node, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r;
+
+	if (!start_ran_before(start, node) || !start_awaits(start, node))
+		return 0;
+	r = cluster_node_open(&start->profile, node, &at, err);
+	if (r < 0 || !at.driver->lacks_programs(&at.spec))
+		return r;
+	r = STEP(start, "stopping node that has lost its programs", node->name,
+		 at.driver->stop(&at.spec, STOP_SECONDS, err));
+	if (r < 0)
+		return r;
+	start->ran[node - start->profile.nodes] = false;
+	start->outcome->started++;
+	return 0;
+}
+
 int start_node(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	int r = UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), "starting node", node->name,
-					    bring_node_up(start, node, &why)));
+	int r = UNTIMED(start, stop_without_programs(start, node, &why));
 
+	if (r == 0)
+		r = UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), "starting node",
+						node->name, bring_node_up(start, node, &why)));
 	if (r < 0 && !start_awaits(start, node)) {
 		log_warning("continuing without node '%s': %s", node->name, why.text);
 		return 0;

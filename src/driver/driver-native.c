@@ -373,15 +373,6 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	return give_birth(&birth, err);
 }
 
-/* Whether PID still has its namespaces; a process that is being killed loses them first. */
-static bool has_namespaces(pid_t pid)
-{
-	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	return fd >= 0;
-}
-
 static int start(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(scope_release) struct scope scope = SCOPE_INIT;
@@ -389,7 +380,7 @@ static int start(const struct node_spec *spec, struct error *err)
 	pid_t pid = running_pid(spec);
 	int r;
 
-	if (pid && has_namespaces(pid))
+	if (pid && native_has_namespaces(pid))
 		return 0;
 	r = cgroup_kill(group, err);
 	if (r == 0)
@@ -576,6 +567,13 @@ static int ask(const struct node_spec *spec, const char *place, const char *word
 	return r < 0 ? r : native_ask(pid, place, words, timeout_ms, err);
 }
 
+static bool lacks_programs(const struct node_spec *spec)
+{
+	pid_t pid = running_pid(spec);
+
+	return pid && native_lacks_programs(pid);
+}
+
 const struct node_driver node_driver_native = {
 	.name = "native",
 	.summary = "nodes made of Linux namespaces; needs no container engine and no VM",
@@ -597,5 +595,6 @@ const struct node_driver node_driver_native = {
 	.open_terminal = open_terminal,
 	.reach = reach,
 	.ask = ask,
+	.lacks_programs = lacks_programs,
 	.route = route,
 };

@@ -132,6 +132,10 @@ struct node_driver {
 	int (*ask)(const struct node_spec *spec, const char *place, const char *words,
 		   int timeout_ms, struct error *err);
 
+	/* Whether a running node has lost the programs of its payload because the directory was
+	 * removed from the host.  Stopping and starting the node restores them. */
+	bool (*lacks_programs)(const struct node_spec *spec);
+
 	/* Set or remove the route to the pods of another node. */
 	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		     struct in_addr via, bool remove, struct error *err);

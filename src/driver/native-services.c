@@ -3,9 +3,11 @@
 #include "driver/native-services.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -74,6 +76,25 @@ int native_ask(pid_t pid, const char *place, const char *words, int timeout_ms, 
 	return namespace_call(pid, ask_inside, &question, NULL, 0, err);
 }
 
+/* A node without containerd's programs cannot start containers. */
+static int look_for_programs(arg_unused const void *arg)
+{
+	static const char *const programs[] = { "/opt/manykube/bin/containerd",
+						"/opt/manykube/bin/kubelet" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		if (access(programs[i], X_OK) < 0)
+			return -errno;
+	return 0;
+}
+
+bool native_lacks_programs(pid_t pid)
+{
+	int r = namespace_call(pid, look_for_programs, NULL, NULL, 0, NULL);
+
+	return r == -ENOENT || r == -ESTALE;
+}
+
 /* Whether PID has a pending SIGTERM. */
 static bool has_pending_term(pid_t pid)
 {
@@ -100,4 +121,12 @@ bool native_is_stopping(const char *dir, pid_t pid)
 	if (node_tree_read_state(dir, &text, NULL) == 0)
 		agent_state_parse(text.text, &state);
 	return agent_state_is_stopping(&state);
+}
+
+bool native_has_namespaces(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0;
 }

@@ -53,6 +53,17 @@ static int hint_at_remedy(const struct node *node, struct error *err)
 		node->name);
 }
 
+static int lacks_programs(const struct node *node, struct error *err)
+{
+	(void)error_because(err, &reason_node_failed, -EIO,
+			    "the programs of node '%s' are gone: their directory in the cache was "
+			    "removed while it ran",
+			    node->name);
+	return error_hint(err, -EIO,
+			  "'manykube node stop %s' and 'manykube node start %s' restore them",
+			  node->name, node->name);
+}
+
 int trouble_check_node(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -70,6 +81,8 @@ int trouble_check_node(const struct profile *profile, const struct node *node, s
 	if (agent_state_failures(&state, "kubelet") < RESTARTS_MOST ||
 	    at.driver->query(&at.spec) != NODE_RUNNING)
 		return 0;
+	if (at.driver->lacks_programs(&at.spec))
+		return lacks_programs(node, err);
 	(void)at.driver->files->read_end(&at.spec, "/var/log/kubelet.log", LOG_BYTES, &tail, &log,
 					 NULL);
 	words = log.len ? trouble_last_words(log.text) : NULL;

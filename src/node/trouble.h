@@ -4,7 +4,7 @@
 #include "record/profile.h"
 
 /* -EIO with reason_control_plane, quoting the kubelet's last error, if the kubelet of NODE keeps
- * exiting; 0 otherwise. */
+ * exiting; -EIO with reason_node_failed if it does because its programs are gone; 0 otherwise. */
 int trouble_check_node(const struct profile *profile, const struct node *node, struct error *err);
 
 /* The same for all nodes of PROFILE or, if PART is not NULL, those at whose index PART is true. */

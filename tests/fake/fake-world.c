@@ -335,6 +335,7 @@ static int fake_stop(const struct node_spec *spec, arg_unused unsigned grace,
 		happen("finish stopping", spec->name, payload_of(spec));
 	drop_about("frozen", spec->name);
 	drop_about("stopping", spec->name);
+	drop_about("no-programs", spec->name);
 	drop_about("running", spec->name);
 	return 0;
 }
@@ -398,6 +399,11 @@ static int fake_ask(const struct node_spec *spec, const char *place, arg_unused 
 	if (*place != '/' && has("dead-kubelet", spec->name))
 		return error_set(err, -ECONNREFUSED, "nobody listens");
 	return hangs ? error_set(err, -ETIMEDOUT, "no answer") : 0;
+}
+
+static bool fake_lacks_programs(const struct node_spec *spec)
+{
+	return has("running", spec->name) && has("no-programs", spec->name);
 }
 
 static void restart_programs(const struct node_spec *spec, char *const *names)
@@ -743,6 +749,7 @@ static const struct node_driver fake_driver = {
 	.spawn = fake_spawn,
 	.reach = fake_reach,
 	.ask = fake_ask,
+	.lacks_programs = fake_lacks_programs,
 	.route = fake_route,
 };
 

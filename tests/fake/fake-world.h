@@ -28,6 +28,7 @@ void fake_world_list(struct strlist *ret);
  *  - "no-cni:node-1": not Ready, because it has no network;
  *  - "silent:node-1": it has not reported its status for a minute;
  *  - "stopping:node-1": it is shutting down;
+ *  - "no-programs:node-1": it has lost its programs until it is stopped;
  *  - "small-disk:node-1": its disk has half the size that it should have;
  *  - "hung:front-door": the API does not answer until the front door was closed;
  *  - "pod:node-1:ReplicaSet:web": a pod with such a controller; "pod:node-1::web": one without;

@@ -4,6 +4,7 @@
 #include "cluster/apply.h"
 #include "cluster/cluster.h"
 #include "describe/file.h"
+#include "node/trouble.h"
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
@@ -138,6 +139,22 @@ TEST(a_start_repairs_what_hangs)
 	ASSERT_INT(outcome.repaired, 0);
 }
 
+TEST(a_start_restarts_nodes_that_have_lost_their_programs)
+{
+	make_three();
+	fake_world_add("no-programs:node-1");
+	fake_world_add("no-programs:node-3");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.started, 2);
+	assert_history_ends("; start node-1 v1.36.3; start node-3 v1.36.3");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.started, 0);
+	/* A command about another node leaves it alone. */
+	fake_world_add("no-programs:node-3");
+	ASSERT_INT(start_named("node-2"), 0);
+	ASSERT_INT(outcome.started, 0);
+}
+
 TEST(a_start_restarts_a_front_door_that_hangs)
 {
 	make_three();
@@ -231,6 +248,23 @@ TEST(a_service_that_the_agent_says_does_not_run_is_waited_for)
 	}
 	set_state("agent 1\ncontainerd running 2 1 0\nkubelet running 3 1 2\n");
 	ASSERT_INT(start_with((struct cluster_options){ .wait_seconds = 1 }), 0);
+}
+
+TEST(a_kubelet_that_ends_for_want_of_programs_is_told_apart)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	make_three();
+	ASSERT_OK(profile_load("test", &profile, &err));
+	set_state("agent 1\ncontainerd running 2 1 0\nkubelet backoff 0 1 5\n");
+	ASSERT_INT(trouble_check(&profile, NULL, &why), -EIO);
+	ASSERT(strstr(why.text, "the kubelet of node 'node-2' keeps exiting"));
+	error_clear(&why);
+	fake_world_add("no-programs:node-2");
+	ASSERT_INT(trouble_check(&profile, NULL, &why), -EIO);
+	ASSERT(strstr(why.text, "the programs of node 'node-2' are gone"));
+	ASSERT(strstr(why.hint, "node start node-2"));
 }
 
 TEST(only_nodes_that_a_command_is_about_are_repaired)
