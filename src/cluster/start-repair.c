@@ -114,14 +114,13 @@ int start_repair(struct start *start, const struct node *node, const struct clus
 	return 0;
 }
 
-int start_repair_front_door(struct start *start, struct error *err)
+int start_repair_front_door(struct start *start, const struct profile *profile, struct error *err)
 {
 	int r;
 
-	if (!world->front_door_hangs(&start->profile))
+	if (!world->front_door_hangs(profile))
 		return 0;
-	r = STEP(start, "restarting hung front door", NULL,
-		 world->front_door_down(&start->profile, err));
+	r = STEP(start, "restarting hung front door", NULL, world->front_door_down(profile, err));
 	start->outcome->repaired += r == 0;
 	return r;
 }

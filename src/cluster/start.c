@@ -259,6 +259,22 @@ static int converge(struct start *start, struct error *err)
 	return r;
 }
 
+/* Repair what needs no payload: the front door of a running cluster. */
+static void repair_without_payload(struct start *start, const char *name)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = profile_load(name, &profile, &why);
+
+	if (r < 0 || members_tally(&profile, NULL).running == 0)
+		return;
+	r = start_repair_front_door(start, &profile, &why);
+	if (r == 0)
+		r = world->front_door_up(&profile, &why);
+	if (r < 0)
+		log_warning("cannot repair the front door: %s", why.text);
+}
+
 /* Check that all options can be fulfilled, and get the payloads.  Nothing is created yet. */
 static int check_start(struct start *start, const char *name, const struct cluster_options *options,
 		       struct error *err)
@@ -267,8 +283,11 @@ static int check_start(struct start *start, const char *name, const struct clust
 	bool is_new;
 	int r = cluster_plan(name, options, &profile, &is_new, err);
 
-	if (r == 0)
-		r = cluster_get_payloads(&profile, options, start->observer, &start->payload, err);
+	if (r < 0)
+		return r;
+	r = cluster_get_payloads(&profile, options, start->observer, &start->payload, err);
+	if (r < 0)
+		repair_without_payload(start, name);
 	return r < 0 ? r : cluster_check_arguments(&profile, options, &start->payload, err);
 }
 
@@ -372,7 +391,7 @@ static int prepare_start(struct start *start, const char *name,
 		r = STEP_SEEN_BY(watcher, "making the network", NULL,
 				 world->network_up(&start->profile, err));
 	if (r == 0)
-		r = start_repair_front_door(start, err);
+		r = start_repair_front_door(start, &start->profile, err);
 	if (r == 0)
 		r = STEP_SEEN_BY(watcher, "opening the front door", NULL,
 				 world->front_door_up(&start->profile, err));

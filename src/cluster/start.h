@@ -73,7 +73,7 @@ int start_node(struct start *start, struct node *node, struct error *err);
 int start_other_nodes(struct start *start, struct error *err);
 
 /* Stop the front door if it runs but does not answer; the caller starts it afterwards. */
-int start_repair_front_door(struct start *start, struct error *err);
+int start_repair_front_door(struct start *start, const struct profile *profile, struct error *err);
 
 /* Restart services of NODE, which runs, that do not answer.  If its kubelet does not run, NODE
  * counts as Ready only after its kubelet has reported again. */

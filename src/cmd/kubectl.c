@@ -85,12 +85,12 @@ static int run(struct command_context *ctx, struct error *err)
 	cleanup_with(kube_freep) struct kube *admin = NULL;
 	int r;
 
-	r = find_kubectl(ctx->profile, &kubectl, err);
-	if (r < 0)
-		return r;
 	r = context_open(ctx->profile, &admin, err);
 	if (r == 0)
 		r = cluster_open_front_door(ctx->profile, err);
+	/* Only now: other programs use the front door, too. */
+	if (r == 0)
+		r = find_kubectl(ctx->profile, &kubectl, err);
 	/* kubectl would wait for minutes. */
 	if (r == 0)
 		r = cluster_need_awake(ctx->profile, err);

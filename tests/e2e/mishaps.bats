@@ -186,6 +186,33 @@ node_2_is_lost() {
 	assert_output_has "running and healthy"
 }
 
+@test "a node whose programs were removed is restarted by start" {
+	local cache=$MANYKUBE_HOME/cache version
+
+	version=$(profile_get .kubernetesVersion)
+	mkdir "$cache"
+	cp -al "$MANYKUBE_CACHE/$version" "$cache" 2>/dev/null || cp -a "$MANYKUBE_CACHE/$version" "$cache"
+	manykube node stop node-2 -q
+	MANYKUBE_CACHE=$cache manykube node start node-2 -q
+	rm -rf "$cache"
+	on node-2 sh -c 'kill -KILL $(pidof kubelet)'
+	run -0 manykube start
+	assert_output_has "Stopping node that has lost its programs: node-2"
+	assert_all_ready
+	assert_kubelet_answers node-2
+}
+
+@test "kubectl opens the front door although it is itself not in the cache" {
+	local pid
+
+	pid=$(grep -o -m1 '[0-9][0-9]*' "$(profile_dir)/front-door.lock")
+	kill -KILL "$pid"
+	within 10 test ! -e "/proc/$pid"
+	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/empty run manykube kubectl get nodes
+	assert_output_has "is not in the cache"
+	kubectl get nodes
+}
+
 @test "a firewall that keeps nodes from the host is named, and nothing is lost by it" {
 	local before
 

@@ -169,6 +169,32 @@ TEST(a_start_restarts_a_front_door_that_hangs)
 	ASSERT_INT(outcome.repaired, 0);
 }
 
+TEST(a_front_door_is_repaired_although_the_payload_is_gone)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	make_three();
+	fake_world_add("hung:front-door");
+	fake_world_lack("v1.36.3");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), -ENOENT);
+	fake_world_list(&all);
+	ASSERT(strlist_has(&all, "front-door"));
+	ASSERT(!strlist_has(&all, "hung:front-door"));
+	strlist_release(&all);
+	/* One that has ended is opened, but not that of a cluster that does not run. */
+	fake_world_remove("front-door");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), -ENOENT);
+	fake_world_list(&all);
+	ASSERT(strlist_has(&all, "front-door"));
+	strlist_release(&all);
+	fake_world_remove("front-door");
+	stop_named("node-1");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), -ENOENT);
+	fake_world_lack(NULL);
+	fake_world_list(&all);
+	ASSERT(!strlist_has(&all, "front-door"));
+}
+
 /* A listening socket of which nobody takes connections, as of a process that is stopped. */
 static int listen_in_vain(unsigned *ret_port)
 {
