@@ -13,6 +13,7 @@
 #include "base/strbuf.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "look/defects.h"
 
 enum {
 	STATE_COLUMN = 2,
@@ -227,7 +228,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 					       ? "see 'manykube logs --problems'; 'manykube start' "
 						 "tries again"
 					       : "'manykube start' repairs it");
-		else if (!not_ready && detail->nodes[i].why)
+		else if (!not_ready && detail->nodes[i].why && !node->pressure)
 			not_ready = node->node;
 	}
 	if (paused)
@@ -263,30 +264,85 @@ static char *problem_of(const struct node_status *status, const struct node_deta
 	return NULL;
 }
 
-void node_table_print_problems(const struct profile *profile, const struct cluster_status *nodes,
-			       const struct cluster_detail *detail, const struct activity *activity,
-			       const struct node_table_look *look, FILE *out)
+/* Each problem is listed once: all control planes share the kubeconfig. */
+static void list_problems(const struct cluster_status *nodes, const struct cluster_detail *detail,
+			  struct strlist *ret)
 {
-	cleanup_free char *what_to_do = remedy(profile, nodes, detail, activity);
-	cleanup_free char *complete = NULL;
-
-	if (!what_to_do)
-		return;
-	/* A command in progress is not advice. */
-	complete = activity->busy_with ? take_ptr(what_to_do) : advice_complete(what_to_do);
-	fputc('\n', out);
 	for (size_t i = 0; i < nodes->count; i++) {
 		cleanup_free char *problem = problem_of(&nodes->nodes[i], &detail->nodes[i],
 							nodes->kubeconfig_damage);
 
-		if (problem)
-			print_wrapped(problem, 2, look, out);
+		if (problem && !strlist_has(ret, problem))
+			strlist_add(ret, problem);
 	}
+}
+
+/* The advice for one node, in addition to the remedy for the cluster; NULL if there is none. */
+static char *advice_for(const struct profile *profile, const struct node_status *status)
+{
+	const char *name = status->node->name;
+	cleanup_free char *relief = NULL;
+
+	if (!status->pressure)
+		return NULL;
+	relief = defects_relief(profile, status);
+	return xasprintf("%s: %s", name, relief);
+}
+
+static void list_advice(const struct profile *profile, const struct cluster_status *nodes,
+			const struct cluster_detail *detail, const struct activity *activity,
+			struct strlist *ret)
+{
+	cleanup_free char *for_all = remedy(profile, nodes, detail, activity);
+
+	/* A command in progress is not advice. */
+	if (activity->busy_with) {
+		strlist_add(ret, for_all);
+		return;
+	}
+	for (size_t i = 0; i < nodes->count; i++) {
+		cleanup_free char *advice = advice_for(profile, &nodes->nodes[i]);
+		cleanup_free char *complete = advice ? advice_complete(advice) : NULL;
+
+		if (complete)
+			strlist_add(ret, complete);
+	}
+	if (for_all) {
+		cleanup_free char *complete = advice_complete(for_all);
+
+		strlist_add(ret, complete);
+	}
+}
+
+static void print_advice(const struct strlist *advice, const struct activity *activity,
+			 const struct node_table_look *look, FILE *out)
+{
+	const char *line;
+
 	if (activity->failure && !activity->busy_with) {
 		cleanup_free char *last = xasprintf("The last command failed: %s",
 						    activity->failure);
 
 		print_wrapped(last, 2, look, out);
 	}
-	print_wrapped(complete, 0, look, out);
+	strlist_for_each(line, advice)
+		print_wrapped(line, 0, look, out);
+}
+
+void node_table_print_problems(const struct profile *profile, const struct cluster_status *nodes,
+			       const struct cluster_detail *detail, const struct activity *activity,
+			       const struct node_table_look *look, FILE *out)
+{
+	cleanup_with(strlist_release) struct strlist problems = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist advice = STRLIST_INIT;
+	const char *line;
+
+	list_advice(profile, nodes, detail, activity, &advice);
+	if (advice.count == 0)
+		return;
+	list_problems(nodes, detail, &problems);
+	fputc('\n', out);
+	strlist_for_each(line, &problems)
+		print_wrapped(line, 2, look, out);
+	print_advice(&advice, activity, look, out);
 }

@@ -12,8 +12,7 @@
 
 #define POLL_MS 200
 
-/* How to relieve the first pressure of a node. */
-static char *relief_of(const struct profile *profile, const struct node_status *status)
+char *defects_relief(const struct profile *profile, const struct node_status *status)
 {
 	const struct node *node = status->node;
 
@@ -56,7 +55,7 @@ static char *defect_of(const struct profile *profile, const struct node_status *
 		return xasprintf("node '%s' is not running: 'manykube node start %s' starts it",
 				 name, name);
 	if (status->pressure) {
-		relief = relief_of(profile, status);
+		relief = defects_relief(profile, status);
 		return xasprintf("node '%s' reports %s; %s", name, why, relief);
 	}
 	return xasprintf("node '%s' is %s: %s; see 'manykube logs %s'", name, status->readiness,

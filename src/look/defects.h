@@ -12,6 +12,9 @@
 void defects_list(const struct profile *profile, const struct cluster_status *status,
 		  struct strlist *ret);
 
+/* The remedy for the first pressure that a node reports, for the caller to free. */
+char *defects_relief(const struct profile *profile, const struct node_status *status) must_check;
+
 /*
  * Examine the cluster as `status` does.  Returns whether it is healthy, and appends its defects to
  * RET.  If something does not answer, retry until SECONDS have passed, since a busy host may only

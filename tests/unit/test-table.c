@@ -252,6 +252,56 @@ TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_repaired)
 	free(text);
 }
 
+TEST(pressure_comes_with_what_relieves_each_node)
+{
+	struct profile profile = { .name = (char *)"dev", .dir = (char *)"/home/dev" };
+	struct activity quiet = ACTIVITY_INIT;
+	struct node_status short_of[] = { statuses[0], statuses[0] };
+	struct node_detail why[] = {
+		{ "Ready", false, (char *)"DiskPressure: it is full", NULL, -1, -1 },
+		{ "Ready", false, (char *)"MemoryPressure: it is full", NULL, -1, -1 },
+	};
+	struct cluster_status both = { short_of, 2 };
+	struct cluster_detail known = { why, 2 };
+	struct node_table_look wide = { .columns = 0 };
+	FILE *out = open_memstream(&text, &len);
+
+	short_of[0].pressure = (char *)"DiskPressure";
+	short_of[1].pressure = (char *)"MemoryPressure";
+	short_of[1].node = &helper;
+	advice_use_profile("dev");
+	node_table_print_problems(&profile, &both, &known, &quiet, &wide, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(text, "node-1: DiskPressure: it is full\n"));
+	ASSERT(strstr(text, "node-1: free space on the file system of '/home/dev'"));
+	ASSERT(strstr(text, "'manykube node set -p dev node-2 --memory=SIZE'"));
+	ASSERT(!strstr(text, "hangs"));
+	free(text);
+}
+
+TEST(what_several_control_planes_share_is_said_once)
+{
+	struct profile profile = { .name = (char *)"dev", .node_count = 2 };
+	struct activity quiet = ACTIVITY_INIT;
+	struct node_status pair[] = { statuses[0], statuses[0] };
+	struct node_detail known[] = { { "Ready", false, NULL, NULL, -1, -1 },
+				       { "Ready", false, NULL, NULL, -1, -1 } };
+	struct cluster_status both = { pair, 2 };
+	struct cluster_detail two = { known, 2 };
+	struct node_table_look wide = { .columns = 0 };
+	FILE *out = open_memstream(&text, &len);
+	const char *first;
+
+	pair[0].kubeconfig = "Misconfigured";
+	pair[1].kubeconfig = "Misconfigured";
+	node_table_print_problems(&profile, &both, &two, &quiet, &wide, out);
+	ASSERT_INT(fclose(out), 0);
+	first = strstr(text, "kubectl is not set to use this cluster");
+	ASSERT(first);
+	ASSERT(!strstr(first + 1, "kubectl is not set"));
+	free(text);
+}
+
 TEST(sizes_and_ages_are_short)
 {
 	static const struct {
