@@ -346,3 +346,14 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 		print_wrapped(line, 2, look, out);
 	print_advice(&advice, activity, look, out);
 }
+
+void node_table_print_advice(const struct profile *profile, const struct cluster_status *nodes,
+			     const struct cluster_detail *detail, const struct activity *activity,
+			     const struct node_table_look *look, FILE *out)
+{
+	cleanup_with(strlist_release) struct strlist advice = STRLIST_INIT;
+
+	list_advice(profile, nodes, detail, activity, &advice);
+	if (advice.count > 0)
+		print_advice(&advice, activity, look, out);
+}

@@ -32,6 +32,11 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 			       const struct cluster_detail *detail, const struct activity *activity,
 			       const struct node_table_look *look, FILE *out);
 
+/* The same without the problems and the empty line. */
+void node_table_print_advice(const struct profile *profile, const struct cluster_status *nodes,
+			     const struct cluster_detail *detail, const struct activity *activity,
+			     const struct node_table_look *look, FILE *out);
+
 /* Bytes as "812Mi", "1.5Gi", and seconds as "45s", "3h5m", "12d"; the caller frees the result. */
 char *node_table_bytes(uint64_t bytes) must_check;
 char *node_table_age(int64_t seconds) must_check;

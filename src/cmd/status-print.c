@@ -26,6 +26,8 @@ static void print_block(const struct node_status *status)
 	printf("host: %s\nkubelet: %s\nnode: %s%s%s\n", status->host, status->kubelet,
 	       status->readiness, status->pressure ? "," : "",
 	       status->pressure ? status->pressure : "");
+	if (status->why && text_is(status->host, "Running") && health_of_node(status) != HEALTH_OK)
+		printf("reason: %s\n", status->why);
 	if (node->control_plane)
 		printf("apiserver: %s\nkubeconfig: %s\n", status->apiserver, status->kubeconfig);
 	printf("IP: %s\n\n", node->address);
@@ -62,13 +64,17 @@ static void print_unfinished(const struct status_report *report)
 		printf("deletion: interrupted: %s\n", advice);
 }
 
-void status_print_text(const struct status_report *report)
+void status_print_text(const struct status_report *report, const struct cluster_detail *detail)
 {
+	const struct node_table_look look = { 0 };
+
 	for (size_t i = 0; i < report->nodes.count; i++)
 		print_block(&report->nodes.nodes[i]);
 	print_quorum(report);
 	print_front_door(report);
 	print_unfinished(report);
+	node_table_print_advice(report->profile, &report->nodes, detail, report->activity, &look,
+				stdout);
 }
 
 const char *status_kubeconfig_word(const struct status_report *report)

@@ -21,8 +21,11 @@ bool status_is_well(const struct status_report *report);
 /* The word for the kubeconfig; "Irrelevant" if no control plane is among the nodes. */
 const char *status_kubeconfig_word(const struct status_report *report);
 
-/* minikube's blocks, and the same as JSON: one object for one node, a list for several. */
-void status_print_text(const struct status_report *report);
+/* minikube's blocks, with the reason for each node that is not well and the advice of the table.
+ * DETAIL corresponds to the report's nodes. */
+void status_print_text(const struct status_report *report, const struct cluster_detail *detail);
+
+/* The blocks as JSON: one object for one node, a list for several. */
 void status_print_json(const struct status_report *report);
 
 /* The cluster as a whole: minikube's --layout=cluster as JSON, and as a few lines of text. */

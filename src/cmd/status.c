@@ -64,18 +64,24 @@ static bool wants_table(void)
 	return output_is("table") || (!arg.output && isatty(STDOUT_FILENO));
 }
 
-/* The table needs more data from the API than the other formats. */
-static void print_table(const struct status_report *report, const struct cluster_status *all)
+/* Print the table, for which the API is asked for more, or blocks of text. */
+static void print_nodes(const struct status_report *report, const struct cluster_status *all)
 {
 	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
 	struct cluster_detail shown;
 
-	cluster_detail_collect(report->profile, all, &detail);
+	if (wants_table())
+		cluster_detail_collect(report->profile, all, &detail);
+	else
+		cluster_detail_read(all, NULL, &detail);
 	shown = (struct cluster_detail){
 		.nodes = detail.nodes + (report->nodes.nodes - all->nodes),
 		.count = report->nodes.count,
 	};
-	status_print_table(report, &shown);
+	if (wants_table())
+		status_print_table(report, &shown);
+	else
+		status_print_text(report, &shown);
 }
 
 static int print_report(const struct status_report *report, const struct cluster_status *all,
@@ -89,10 +95,8 @@ static int print_report(const struct status_report *report, const struct cluster
 		status_print_layout_text(report);
 	else if (output_is("json"))
 		status_print_json(report);
-	else if (wants_table())
-		print_table(report, all);
 	else
-		status_print_text(report);
+		print_nodes(report, all);
 	if (all->kubeconfig_damage && !output_is("json") && !wants_table())
 		log_warning("kubectl can't use this cluster: %s", all->kubeconfig_damage);
 	return 0;

@@ -234,6 +234,8 @@ start_sees_pressure() {
 	run manykube status
 	assert_status 8
 	assert_output_has "node: NotReady"
+	assert_output_has "reason: it is not"
+	assert_output_has "restarts what hangs"
 	run manykube status -o table
 	assert_status 8
 	assert_output_has "e2e-look: Degraded"
@@ -246,6 +248,8 @@ start_sees_pressure() {
 	assert_cluster_is "204 Degraded" 8
 	run manykube status
 	assert_output_has "node: Ready,DiskPressure"
+	assert_output_has "reason: DiskPressure"
+	assert_output_has "node-2: free space on the file system of"
 	run -0 manykube status -n node-1
 	unmute_kubelet
 	within 60 start_sees_pressure
