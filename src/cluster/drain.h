@@ -4,6 +4,10 @@
 #include "base/observer.h"
 #include "record/profile.h"
 
+/* The default limit for draining a node that is deleted.  It must exceed the default grace period
+ * of pods, 30 s, after which pods that ignore SIGTERM are killed. */
+#define DRAIN_DELETE_SECONDS 40
+
 /* How to handle pods without a controller, which are not replaced when they are deleted. */
 enum drain_scope {
 	DRAIN_CONTROLLED, /* they stay, and start again with their node */

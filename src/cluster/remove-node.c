@@ -255,7 +255,9 @@ int cluster_remove_node(struct profile *profile, const char *name, bool force,
 		strlist_add(&only, name);
 		r = drain_nodes(profile, &only, DRAIN_ALL, drain_seconds, observer, &why);
 		/* The node is deleted anyway, with its remaining pods. */
-		if (r < 0)
+		if (r == -EBUSY)
+			log_warning("pods that did not end in time are killed: %s", why.text);
+		else if (r < 0)
 			log_warning("not all pods could be moved to other nodes: %s", why.text);
 	}
 	r = leave_control_plane(profile, node, force, observer, err);

@@ -12,6 +12,7 @@
 #include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/say.h"
+#include "cluster/drain.h"
 #include "cmd/apply-print.h"
 #include "cmd/lost-pods.h"
 #include "cmd/node-change.h"
@@ -31,7 +32,7 @@ static struct {
 	const char *output;
 } arg = {
 	.made.wait = "apiserver,node_ready",
-	.how.drain_seconds = 30,
+	.how.drain_seconds = DRAIN_DELETE_SECONDS,
 	.how.wait_seconds = 360,
 	.output = "text",
 };

@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
+#include "cluster/drain.h"
 #include "cmd/lost-pods.h"
 #include "cmd/node-change.h"
 
@@ -15,7 +16,7 @@ static struct {
 	unsigned drain_seconds;
 	const char *output;
 } arg = {
-	.drain_seconds = 30,
+	.drain_seconds = DRAIN_DELETE_SECONDS,
 	.output = "text",
 };
 

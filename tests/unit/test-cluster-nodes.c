@@ -879,6 +879,36 @@ TEST(a_node_is_drained_before_it_goes)
 		     "member:node-2 running:node-1 running:node-2");
 }
 
+static unsigned failed_steps;
+
+static void ignore_begin(arg_unused struct observer *observer, arg_unused const char *step,
+			 arg_unused const char *node)
+{
+}
+
+static void count_failure(arg_unused struct observer *observer, arg_unused const char *step,
+			  arg_unused const char *node, bool ok)
+{
+	failed_steps += !ok;
+}
+
+TEST(pods_that_do_not_end_in_time_are_killed_with_their_node_and_nothing_has_failed)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct observer observer = { .begin = ignore_begin, .end = count_failure };
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("pod:node-3:ReplicaSet:web");
+	fake_world_add("budget:web");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	failed_steps = 0;
+	ASSERT_OK(cluster_remove_node(&profile, "node-3", false, 1, &observer, &api_knows, &err));
+	ASSERT_INT(failed_steps, 0);
+	/* By default there is time for pods that have to be killed. */
+	ASSERT(DRAIN_DELETE_SECONDS > 30);
+}
+
 TEST(a_node_that_does_not_run_is_not_drained)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
