@@ -278,11 +278,18 @@ static void list_problems(const struct cluster_status *nodes, const struct clust
 }
 
 /* The advice for one node, in addition to the remedy for the cluster; NULL if there is none. */
-static char *advice_for(const struct profile *profile, const struct node_status *status)
+static char *advice_for(const struct profile *profile, const struct node_status *status,
+			const struct node_detail *detail)
 {
 	const char *name = status->node->name;
 	cleanup_free char *relief = NULL;
 
+	/* One that the user has cordoned is not in the list. */
+	if (detail->cordoned && text_is(status->host, "Running") &&
+	    strlist_has(&profile->drained, name))
+		return xasprintf("%s gets no new pods, since a command that drained it did not "
+				 "finish; 'manykube start' undoes that",
+				 name);
 	if (!status->pressure)
 		return NULL;
 	relief = defects_relief(profile, status);
@@ -301,7 +308,8 @@ static void list_advice(const struct profile *profile, const struct cluster_stat
 		return;
 	}
 	for (size_t i = 0; i < nodes->count; i++) {
-		cleanup_free char *advice = advice_for(profile, &nodes->nodes[i]);
+		cleanup_free char *advice = advice_for(profile, &nodes->nodes[i],
+						       &detail->nodes[i]);
 		cleanup_free char *complete = advice ? advice_complete(advice) : NULL;
 
 		if (complete)

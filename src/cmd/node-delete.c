@@ -28,6 +28,10 @@ static struct {
 			 "do not ask before pods without a controller are deleted", .once = true), \
 		OPT_EVENTS(&arg.output)
 
+#define INTERRUPTED                                                                         \
+	"run the same command again to finish the deletion, or 'manykube start' to keep a " \
+	"node that was still being drained; pods that were already evicted stay evicted"
+
 static const struct opt options[] = {
 	OPT_FLAG(0, "force", &arg.force,
 		 "do not drain the node, and allow deleting a control plane that etcd needs for a "
@@ -96,8 +100,7 @@ const struct command cmd_node_delete = {
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES,
-	.interrupted = "run the same command again to finish the deletion; pods that were already "
-		       "evicted stay evicted",
+	.interrupted = INTERRUPTED,
 	.options = options,
 	.events = &arg.output,
 	.run = run,
@@ -118,6 +121,7 @@ const struct command cmd_worker_delete = {
 	.max_operands = 1000,
 	.complete = COMPLETE_NODE,
 	.flags = COMMAND_CHANGES_NODES | COMMAND_WORKERS,
+	.interrupted = INTERRUPTED,
 	.options = worker_options,
 	.events = &arg.output,
 	.run = run,

@@ -104,6 +104,11 @@ node_2_is_lost() {
 	assert_all_ready
 	# Whoever thinks better of it has a node that gets pods as before.
 	interrupt "Draining node: late" node delete late
+	[[ $ADVICE == *"'manykube start -p e2e-mishaps' to keep"* ]] || fail "it suggests '$ADVICE'"
+	# The signal may have come before the API was told.
+	kubectl cordon late
+	run -0 manykube status
+	assert_output_has "late gets no new pods"
 	run -0 manykube start
 	assert_equal "$(kubectl get node late -o jsonpath='{.spec.unschedulable}')" ""
 	assert_equal "$(profile_get '.drained // [] | length')" 0

@@ -279,6 +279,28 @@ TEST(pressure_comes_with_what_relieves_each_node)
 	free(text);
 }
 
+TEST(a_node_that_we_have_cordoned_is_named)
+{
+	struct profile profile = { .name = (char *)"dev", .node_count = 1 };
+	struct activity quiet = ACTIVITY_INIT;
+	struct node_detail known = { "Ready", true, NULL, NULL, -1, -1 };
+	struct cluster_status one = { statuses, 1 };
+	struct cluster_detail details_of_one = { &known, 1 };
+	struct node_table_look wide = { .columns = 0 };
+	FILE *out = open_memstream(&text, &len);
+
+	/* Not one that the user has cordoned. */
+	node_table_print_problems(&profile, &one, &details_of_one, &quiet, &wide, out);
+	ASSERT_INT(fflush(out), 0);
+	ASSERT_STR(text, "");
+	strlist_add(&profile.drained, "node-1");
+	node_table_print_problems(&profile, &one, &details_of_one, &quiet, &wide, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT(strstr(text, "node-1 gets no new pods"));
+	strlist_release(&profile.drained);
+	free(text);
+}
+
 TEST(what_several_control_planes_share_is_said_once)
 {
 	struct profile profile = { .name = (char *)"dev", .node_count = 2 };
