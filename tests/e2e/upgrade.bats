@@ -118,7 +118,7 @@ kept() {
 @test "killed again with the worker in its turn, the next upgrade finishes, and all is there" {
 	kill_upgrade_when ".nodes[1].kubernetesVersion == \"$NEW\""
 	run -0 manykube upgrade
-	assert_output_has "has Kubernetes $NEW now"
+	assert_output_has "now has Kubernetes $NEW"
 	assert_equal "$(profile_get '.upgradingFrom, .drained' | xargs)" "null null"
 	run -0 manykube status
 	[[ $output != *upgrade* ]] || fail "the upgrade has ended: $output"
@@ -164,7 +164,7 @@ kept() {
 	assert_output_has "already has Kubernetes $NEW"
 	run manykube upgrade --kubernetes-version=$OLD
 	assert_status 106
-	assert_output_has "Kubernetes can't be downgraded"
+	assert_output_has "Kubernetes cannot be downgraded"
 	run -0 manykube node add
 	assert_all_ready
 	assert_equal "$(nodes | cut -d' ' -f2 | sort -u)" $NEW
