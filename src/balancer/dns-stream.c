@@ -4,10 +4,10 @@
 
 #include <sys/socket.h>
 
-#include "balancer/dns-packet.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "data/dns-packet.h"
 
 /* The lifetime of a connection; clients can connect again. */
 static const unsigned client_limit_ms = 10000;

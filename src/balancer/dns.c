@@ -15,13 +15,13 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "balancer/dns-packet.h"
 #include "balancer/dns-stream.h"
 #include "balancer/endpoint.h"
 #include "balancer/proxy.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "data/dns-packet.h"
 
 static const unsigned answer_limit_ms = 2000;
 static const unsigned questions_most = 512;

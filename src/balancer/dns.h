@@ -1,6 +1,6 @@
 /*
  * DNS for the nodes: queries are relayed to the host's servers or, if there are none, answered with
- * "no such name".  Only standard queries (dns-packet.h) from the host and from the cluster's
+ * "no such name".  Only standard queries (data/dns-packet.h) from the host and from the cluster's
  * addresses (origins_trust()) are handled; others are dropped or get an error.
  */
 #pragma once

@@ -1,4 +1,4 @@
-#include "balancer/dns-packet.h"
+#include "data/dns-packet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

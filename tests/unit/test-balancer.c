@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 
 #include "balancer/balancer.h"
-#include "balancer/dns-packet.h"
 #include "balancer/probe.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "data/dns-packet.h"
 #include "fake-backend.h"
 #include "host/firewall.h"
 #include "host/link.h"

@@ -1,4 +1,4 @@
-#include "balancer/dns-packet.h"
+#include "data/dns-packet.h"
 #include "test.h"
 
 static const uint8_t question[] = { 0xab, 0xcd, 1, 0,   0,   1,   0,   0, 0, 0,  0, 0,

@@ -1,6 +1,6 @@
 /* DNS packets, as far as a relay needs to understand them. */
 
-#include "balancer/dns-packet.h"
+#include "data/dns-packet.h"
 
 #include <string.h>
 
