@@ -8,7 +8,8 @@
  *  4. once the API runs, everything that needs it happens at once: what joins need, the
  *     controllers, addons, storage;
  *  5. the other control planes join, one after another, and the workers, all at once;
- *  6. what the user asked to wait for is waited for.
+ *  6. what the user asked to wait for is waited for;
+ *  7. the user's own images are loaded.
  *
  * On an existing cluster, 2 and 3 bring up what is down, and 4 and 5 have nothing to do.
  */
