@@ -40,6 +40,9 @@ int native_link_plug_in(const struct node_spec *spec, pid_t pid, struct error *e
 		r = link_add_veth(host, link, spec->bridge, "eth0", netns, err);
 	if (r == 0)
 		r = link_up(inside, "lo", err);
+	/* A node that is started or created again is found by the others at once. */
+	if (r == 0)
+		r = link_set_mac(inside, "eth0", spec->address, err);
 	if (r == 0)
 		r = link_add_address(inside, "eth0", spec->address, spec->prefix, err);
 	if (r == 0)

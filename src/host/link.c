@@ -222,6 +222,24 @@ int link_up(struct link_socket *socket, const char *name, struct error *err)
 	return 0;
 }
 
+int link_set_mac(struct link_socket *socket, const char *name, struct in_addr address,
+		 struct error *err)
+{
+	uint8_t mac[6] = { 0x02, 0x6b }; /* unicast, locally administered */
+	int r;
+
+	memcpy(mac + 2, &address, sizeof(address));
+	(void)netlink_begin(socket, RTM_NEWLINK, 0, sizeof(struct ifinfomsg));
+	mnl_attr_put_strz(netlink_request(socket), IFLA_IFNAME, name);
+	mnl_attr_put(netlink_request(socket), IFLA_ADDRESS, sizeof(mac), mac);
+	r = netlink_exchange(socket, NULL, NULL);
+	if (r < 0)
+		return error_because(err, &reason_network, r,
+				     "cannot set the MAC address of link '%s': %s", name,
+				     netlink_words(socket, r));
+	return 0;
+}
+
 int link_add_address(struct link_socket *socket, const char *name, struct in_addr address,
 		     unsigned prefix, struct error *err)
 {

@@ -54,6 +54,11 @@ int link_delete(struct link_socket *socket, const char *name, struct error *err)
 
 int link_up(struct link_socket *socket, const char *name, struct error *err);
 
+/* Give the link NAME, which is down, the MAC address that stands for ADDRESS: always the same one,
+ * so that neighbours who know it need not learn another. */
+int link_set_mac(struct link_socket *socket, const char *name, struct in_addr address,
+		 struct error *err);
+
 /* Add the address ADDRESS/PREFIX to the link NAME; succeeds if the link has it. */
 int link_add_address(struct link_socket *socket, const char *name, struct in_addr address,
 		     unsigned prefix, struct error *err);

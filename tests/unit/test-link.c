@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 
 #include "base/file.h"
+#include "base/process.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 #include "host/link.h"
 #include "test.h"
@@ -172,6 +174,19 @@ TEST(a_veth_pair_joins_bridge_and_namespace)
 	ASSERT_OK(link_add_veth(here, "mk-1", "br-test", "eth0", other, &err));
 	ASSERT_OK(link_delete(there, "eth0", &err));
 	ASSERT_INT(link_index(here, "mk-1", NULL), -ENODEV);
+}
+
+TEST(a_mac_address_follows_from_the_ip_address)
+{
+	cleanup_with(link_closep) struct link_socket *link = fresh_network();
+	cleanup_with(strbuf_release) struct strbuf mac = STRBUF_INIT;
+
+	ASSERT_OK(link_add_bridge(link, "br-test", &err));
+	ASSERT_OK(link_set_mac(link, "br-test", address("192.168.39.3"), &err));
+	ASSERT_INT(process_capture(ARGV("sh", "-c", "ip link show br-test | grep -o 'ether [^ ]*'"),
+				   NULL, &mac, NULL),
+		   0);
+	ASSERT_STR(mac.text, "ether 02:6b:c0:a8:27:03\n");
 }
 
 TEST(packets_go_through_the_pair)
