@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/path.h"
 
 int file_read_fd(int fd, size_t limit, struct strbuf *buf, struct error *err)
 {
@@ -226,11 +227,6 @@ int file_make_dirs(const char *path, mode_t mode, struct error *err)
 	return 0;
 }
 
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static int copy_link(int from, int to, const char *name, struct error *err)
 {
 	char target[PATH_MAX];
@@ -292,7 +288,7 @@ int file_link_tree_at(int from_parent, const char *from, int to_parent, const ch
 	    fchmod(target, st.st_mode & 07777) < 0)
 		return error_sys(err, "cannot set the mode of '%s'", to);
 	while (r == 0 && (entry = readdir(stream)))
-		if (!is_dots(entry->d_name))
+		if (!path_is_dots(entry->d_name))
 			r = link_entry(fd, target, entry->d_name, copy_it, err);
 	return r < 0 ? error_prefix(err, r, "'%s'", to) : 0;
 }
@@ -327,7 +323,7 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned l
 		return total;
 	}
 	while ((entry = readdir(stream)))
-		if (!is_dots(entry->d_name))
+		if (!path_is_dots(entry->d_name))
 			total += tree_bytes(fd, entry->d_name, linked, level + 1);
 	return total;
 }

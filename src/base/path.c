@@ -145,3 +145,8 @@ const char *path_last_name(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+bool path_is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}

@@ -38,6 +38,9 @@ int path_libexec(char **ret_path, struct error *err);
 /* The last component of PATH, as a pointer into PATH; PATH itself if it has no '/'. */
 const char *path_last_name(const char *path);
 
+/* Whether NAME, an entry of a directory, is "." or "..". */
+bool path_is_dots(const char *name);
+
 /* The user: under sudo the one who called sudo, else the one who runs this process. */
 uid_t path_person_uid(void);
 gid_t path_person_gid(void);

@@ -12,11 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
+#include "base/path.h"
 
 /* Open the directory NAME in PARENT; -ELOOP or -ENOTDIR for a link, -EXDEV for another mount. */
 static int open_directory(int parent, const char *name, DIR **ret)
@@ -69,7 +65,7 @@ static int empty_directory(struct removal *removal, DIR *stream, unsigned level)
 	int r;
 
 	while ((entry = readdir(stream))) {
-		if (is_dots(entry->d_name))
+		if (path_is_dots(entry->d_name))
 			continue;
 		r = remove_below(removal, dirfd(stream), entry->d_name, level + 1);
 		if (r < 0)

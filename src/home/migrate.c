@@ -25,11 +25,6 @@
 #include "record/old-home.h"
 #include "record/state.h"
 
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 static int refuse_move(const char *path, const char *why, struct error *err)
 {
 	(void)error_because(err, &reason_host_config, -EPERM,
@@ -196,7 +191,7 @@ static int renew_nodes(int parent, const char *name, struct error *err)
 	while ((entry = readdir(stream))) {
 		int r;
 
-		if (is_dots(entry->d_name))
+		if (path_is_dots(entry->d_name))
 			continue;
 		r = close_directory(fd, entry->d_name, err);
 		if (r < 0)
@@ -227,7 +222,7 @@ static int renew_directory(int parent, const char *name, bool is_cluster, struct
 	if (fchown(fd, 0, 0) < 0 || fchmod(fd, mode) < 0)
 		return error_sys(err, "cannot make root the owner of '%s'", name);
 	while (r == 0 && (entry = readdir(stream)))
-		if (!is_dots(entry->d_name))
+		if (!path_is_dots(entry->d_name))
 			r = renew_entry(fd, entry->d_name, is_cluster, err);
 	return r;
 }

@@ -107,21 +107,12 @@ static int listen_on(int port)
 	return fd;
 }
 
-static int port_of(int fd)
-{
-	struct sockaddr_in address;
-	socklen_t len = sizeof(address);
-
-	ASSERT(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
-	return ntohs(address.sin_port);
-}
-
 struct fake_backend fake_backend_start(const char *name, int port)
 {
 	struct fake_backend backend;
 	int fd = listen_on(port);
 
-	backend.port = port_of(fd);
+	backend.port = test_port(fd);
 	backend.status = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 			      0);
 	*backend.status = 200;
@@ -162,7 +153,7 @@ void fake_backend_signal(const struct fake_backend *backend, int signal)
 int fake_free_port(void)
 {
 	int fd = listen_on(0);
-	int port = port_of(fd);
+	int port = test_port(fd);
 
 	(void)close(fd);
 	return port;

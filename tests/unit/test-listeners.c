@@ -7,23 +7,6 @@
 #include "api/listeners.h"
 #include "test.h"
 
-static uint16_t port;
-
-/* Listen at ADDRESS, at PORT of the others or at any for the first. */
-static int listen_at(const char *address)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(port) };
-	socklen_t len = sizeof(at);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ASSERT(inet_pton(AF_INET, address, &at.sin_addr) == 1);
-	ASSERT(bind(fd, (struct sockaddr *)&at, len) == 0);
-	ASSERT(listen(fd, 4) == 0);
-	ASSERT(getsockname(fd, (struct sockaddr *)&at, &len) == 0);
-	port = ntohs(at.sin_port);
-	return fd;
-}
-
 /* Answer one connection to FD after it has said something. */
 static pid_t answer_once(int fd)
 {
@@ -43,8 +26,9 @@ static pid_t answer_once(int fd)
 TEST(only_one_that_takes_connections_and_says_nothing_is_silent)
 {
 	cleanup_with(strlist_release) struct strlist addresses = STRLIST_INIT;
-	arg_unused cleanup_fd int silent_fd = listen_at("127.0.0.2");
-	cleanup_fd int speaking_fd = listen_at("127.0.0.3");
+	cleanup_fd int silent_fd = test_listen("127.0.0.2", 0);
+	uint16_t port = test_port(silent_fd);
+	cleanup_fd int speaking_fd = test_listen("127.0.0.3", port);
 	pid_t pid = answer_once(speaking_fd);
 	bool silent[4];
 	int status;

@@ -227,25 +227,13 @@ TEST(another_machine_tells_nodes_nothing_of_the_way_to_the_host)
 	ASSERT_OK(network_down(&profile, &err));
 }
 
-static int listen_at(const char *address, unsigned port)
-{
-	struct sockaddr_in name = { .sin_family = AF_INET,
-				    .sin_port = htons((uint16_t)port),
-				    .sin_addr.s_addr = inet_addr(address) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ASSERT_INT(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
-	ASSERT_INT(listen(fd, 10), 0);
-	return fd;
-}
-
 TEST(another_machine_does_not_reach_the_clusters_ports_of_the_loopback)
 {
 	begin_network();
 	ASSERT_OK(file_poke("/proc/sys/net/ipv4/conf/all/route_localnet", "1", &err));
-	(void)listen_at("127.0.0.1", 16443);
-	(void)listen_at("127.0.0.1", 18080);
-	(void)listen_at("127.0.0.1", 9999);
+	(void)test_listen("127.0.0.1", 16443);
+	(void)test_listen("127.0.0.1", 18080);
+	(void)test_listen("127.0.0.1", 9999);
 	/* Somebody wanted this. */
 	send_from_lan(tcp(OTHER, 4000, "127.0.0.1", 9999, TCP_SYN));
 	ASSERT(arrives(lan, IPPROTO_TCP, 9999, TCP_SYN | TCP_ACK));

@@ -115,18 +115,6 @@ TEST(an_offline_cluster_reaches_nothing_of_the_host_unless_told)
 	ASSERT(strstr(offline, "th dport { 5000, 5002, 80 } accept"));
 }
 
-static int listen_at(const char *address, unsigned port)
-{
-	struct sockaddr_in name = { .sin_family = AF_INET,
-				    .sin_port = htons((uint16_t)port),
-				    .sin_addr.s_addr = inet_addr(address) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ASSERT_INT(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
-	ASSERT_INT(listen(fd, 10), 0);
-	return fd;
-}
-
 /* Whether a cluster whose front door has the port WAS may get WANTED instead. */
 static int change_port(char *was, char *wanted)
 {
@@ -146,15 +134,15 @@ TEST(a_published_port_can_be_narrowed_and_widened)
 	ASSERT_INT(
 		process_run(ARGV("ip", "addr", "add", "198.51.100.1/32", "dev", "lo"), NULL, NULL),
 		0);
-	own = listen_at("0.0.0.0", 18080);
+	own = test_listen("0.0.0.0", 18080);
 	ASSERT_INT(change_port("0.0.0.0:18080:80", "18080:80"), 0);
 	ASSERT_INT(change_port("0.0.0.0:18080:80", "198.51.100.1:18080:80"), 0);
 	ASSERT_INT(change_port("18081:80", "18080:80"), -EADDRINUSE);
 	(void)close(own);
-	(void)listen_at("127.0.0.1", 18080);
+	(void)test_listen("127.0.0.1", 18080);
 	ASSERT_INT(change_port("18080:80", "0.0.0.0:18080:80"), 0);
 	ASSERT_INT(change_port("18081:80", "0.0.0.0:18080:80"), -EADDRINUSE);
 	/* Another program has it at another address. */
-	(void)listen_at("198.51.100.1", 18080);
+	(void)test_listen("198.51.100.1", 18080);
 	ASSERT_INT(change_port("18080:80", "0.0.0.0:18080:80"), -EADDRINUSE);
 }

@@ -195,36 +195,21 @@ TEST(a_front_door_is_repaired_although_the_payload_is_gone)
 	ASSERT(!strlist_has(&all, "front-door"));
 }
 
-/* A listening socket of which nobody takes connections, as of a process that is stopped. */
-static int listen_in_vain(unsigned *ret_port)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	ASSERT(fd >= 0 && bind(fd, (struct sockaddr *)&address, len) == 0 && listen(fd, 8) == 0);
-	ASSERT(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
-	*ret_port = ntohs(address.sin_port);
-	return fd;
-}
-
 TEST(nobody_waits_for_an_answer_beyond_the_deadline)
 {
 	cleanup_free char *path = xasprintf("%s/kubeconfig", test_dir());
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *text = NULL;
 	struct profile profile = { .dir = (char *)(uintptr_t)test_dir() };
-	cleanup_fd int fd = -1;
+	/* Nobody takes its connections, as with a process that is stopped. */
+	cleanup_fd int fd = test_listen("127.0.0.1", 0);
 	int64_t began_ms;
-	unsigned port;
 
-	fd = listen_in_vain(&port);
 	text = xasprintf("server: http://127.0.0.1:%u\n"
 			 "certificate-authority-data: eHh4\n"
 			 "client-certificate-data: eHh4\n"
 			 "client-key-data: eHh4\n",
-			 port);
+			 test_port(fd));
 	ASSERT_OK(file_put(path, text, strlen(text), 0600, &err));
 	world = &world_real;
 	began_ms = clock_now_ms();

@@ -2,8 +2,10 @@
 
 #include "test.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/file.h"
@@ -45,6 +47,27 @@ void test_skip(const char *reason)
 const char *test_dir(void)
 {
 	return dir;
+}
+
+int test_listen(const char *address, uint16_t port)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET,
+				    .sin_port = htons(port),
+				    .sin_addr.s_addr = inet_addr(address) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ASSERT_INT(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	ASSERT_INT(listen(fd, 10), 0);
+	return fd;
+}
+
+uint16_t test_port(int fd)
+{
+	struct sockaddr_in name;
+	socklen_t len = sizeof(name);
+
+	ASSERT_INT(getsockname(fd, (struct sockaddr *)&name, &len), 0);
+	return ntohs(name.sin_port);
 }
 
 /* Run TEST in a child; returns its exit status. */

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,10 @@ _Noreturn void test_skip(const char *reason);
 
 /* An empty directory, which is removed after the test. */
 const char *test_dir(void);
+
+/* A socket that listens at PORT of ADDRESS, or at any port if PORT is 0, and the port it has. */
+int test_listen(const char *address, uint16_t port);
+uint16_t test_port(int fd);
 
 #define TEST(name_)                                                                \
 	static void test_##name_(void);                                            \
