@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
@@ -10,7 +11,8 @@
 #include "network/network.h"
 #include "record/spec.h"
 
-bool network_port_is_free(struct in_addr address, unsigned port)
+/* Bind to PORT of ADDRESS for a moment; returns 0 or -errno. */
+static int try_port(struct in_addr address, unsigned port)
 {
 	struct sockaddr_in name = {
 		.sin_family = AF_INET,
@@ -20,26 +22,37 @@ bool network_port_is_free(struct in_addr address, unsigned port)
 	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int on = 1;
 
-	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-	       bind(fd, (struct sockaddr *)&name, sizeof(name)) == 0;
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0)
+		return -errno;
+	return 0;
+}
+
+bool network_port_is_free(struct in_addr address, unsigned port)
+{
+	return try_port(address, port) == 0;
 }
 
 static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)
 {
+	int r = try_port(address, port);
 	cleanup_free char *text = NULL;
 
-	if (network_port_is_free(address, port))
+	if (r == 0)
 		return 0;
 	text = inet_print_address(address);
-	(void)error_because(
-		err, &reason_port_taken, -EADDRINUSE, "%s: port %u of %s %s", option, port, text,
-		errno == EADDRNOTAVAIL ? "cannot be used: this host does not have that address"
-				       : "is in use");
-	return -EADDRINUSE;
+	if (r == -EADDRINUSE)
+		return error_because(err, &reason_port_taken, r, "%s: port %u of %s is in use",
+				     option, port, text);
+	return error_because(err, &reason_port_taken, -EADDRINUSE,
+			     "%s: port %u of %s cannot be used: %s", option, port, text,
+			     r == -EADDRNOTAVAIL ? "this host does not have that address"
+						 : strerror(-r));
 }
 
-/* Whether the front door of PROFILE listens at port PORT of ADDRESS, or of all addresses. */
-static bool listens_at(const struct profile *profile, struct in_addr address, unsigned port)
+/* Whether the front door of PROFILE listens at port PORT of ADDRESS or of all addresses; of any
+ * address if ADDRESS is NULL. */
+static bool listens_at(const struct profile *profile, const struct in_addr *address, unsigned port)
 {
 	const char *word;
 
@@ -47,21 +60,8 @@ static bool listens_at(const struct profile *profile, struct in_addr address, un
 		struct port_spec had;
 
 		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port &&
-		    (had.address.s_addr == address.s_addr || had.address.s_addr == INADDR_ANY))
-			return true;
-	}
-	return false;
-}
-
-/* Whether the front door of PROFILE listens at port PORT of any address. */
-static bool listens_anywhere(const struct profile *profile, unsigned port)
-{
-	const char *word;
-
-	strlist_for_each(word, &profile->ports) {
-		struct port_spec had;
-
-		if (spec_parse_port(word, &had, NULL) == 0 && had.host_port == port)
+		    (!address || had.address.s_addr == address->s_addr ||
+		     had.address.s_addr == INADDR_ANY))
 			return true;
 	}
 	return false;
@@ -81,7 +81,7 @@ static int need_wider_port(const struct profile *before, unsigned port, struct e
 		if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
 			continue;
 		address = ((const struct sockaddr_in *)a->ifa_addr)->sin_addr;
-		if (!listens_at(before, address, port))
+		if (!listens_at(before, &address, port))
 			r = need_port(address, port, "--ports", err);
 	}
 	freeifaddrs(all);
@@ -93,10 +93,10 @@ static int need_wider_port(const struct profile *before, unsigned port, struct e
 static int need_published_port(const struct port_spec *port, const struct profile *before,
 			       struct error *err)
 {
-	if (before && listens_at(before, port->address, port->host_port))
+	if (before && listens_at(before, &port->address, port->host_port))
 		return 0;
 	if (before && port->address.s_addr == INADDR_ANY &&
-	    listens_anywhere(before, port->host_port))
+	    listens_at(before, NULL, port->host_port))
 		return need_wider_port(before, port->host_port, err);
 	return need_port(port->address, port->host_port, "--ports", err);
 }
