@@ -204,7 +204,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		    const struct cluster_detail *detail, const struct activity *activity)
 {
 	const struct node *not_ready = NULL;
-	bool paused = false;
+	bool paused = false, misled = false;
 
 	if (nodes->kubeconfig_damage && !activity->busy_with)
 		return xstrdup(
@@ -221,16 +221,20 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 			paused = true;
 		else if (text_is(node->apiserver, "Unknown") && geteuid() != 0)
 			return xstrdup("use 'sudo manykube status'");
-		else if (health_of_parts(node) != HEALTH_OK ||
-			 health_of_word(node->kubeconfig) != HEALTH_OK)
+		else if (health_of_parts(node) != HEALTH_OK)
 			/* If the last repair failed, its reason comes first. */
 			return xstrdup(activity->failure
 					       ? "see 'manykube logs --problems'; 'manykube start' "
 						 "tries again"
 					       : "'manykube start' repairs it");
+		else if (health_of_word(node->kubeconfig) != HEALTH_OK)
+			misled = true;
 		else if (!not_ready && detail->nodes[i].why && !node->pressure)
 			not_ready = node->node;
 	}
+	if (misled)
+		return xstrdup("your kubeconfig does not point kubectl at this cluster; 'manykube "
+			       "update-context' corrects that");
 	if (paused)
 		return xstrdup("'manykube unpause' resumes it");
 	if (not_ready && profile->cni && text_is(profile->cni, "none"))

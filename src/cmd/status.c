@@ -98,7 +98,7 @@ static int print_report(const struct status_report *report, const struct cluster
 	else
 		print_nodes(report, all);
 	if (all->kubeconfig_damage && !output_is("json") && !wants_table())
-		log_warning("kubectl can't use this cluster: %s", all->kubeconfig_damage);
+		log_warning("kubectl cannot use this cluster: %s", all->kubeconfig_damage);
 	return 0;
 }
 

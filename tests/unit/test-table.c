@@ -252,6 +252,25 @@ TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_repaired)
 	free(text);
 }
 
+TEST(a_kubeconfig_for_another_cluster_is_named_with_what_corrects_it)
+{
+	struct profile profile = { .name = (char *)"dev", .node_count = 1, .api_port = 16443 };
+	struct activity quiet = ACTIVITY_INIT;
+	struct cluster_status misled = { statuses, 1 };
+	struct node_table_look wide = { .columns = 0 };
+	const char *before = statuses[0].kubeconfig;
+	FILE *out = open_memstream(&text, &len);
+
+	advice_use_profile("dev");
+	statuses[0].kubeconfig = "Misconfigured";
+	node_table_print_advice(&profile, &misled, &detail, &quiet, &wide, out);
+	statuses[0].kubeconfig = before;
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(text, "your kubeconfig does not point kubectl at this cluster; 'manykube "
+			 "update-context -p dev' corrects that\n");
+	free(text);
+}
+
 TEST(pressure_comes_with_what_relieves_each_node)
 {
 	struct profile profile = { .name = (char *)"dev", .dir = (char *)"/home/dev" };
