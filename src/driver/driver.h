@@ -22,6 +22,9 @@ enum node_state {
 	NODE_RUNNING,
 };
 
+/* Where a node sees node_spec.shared. */
+#define NODE_SHARED_DIR "/opt/manykube/shared"
+
 /* A directory or file of the host that is mounted in the node. */
 struct node_mount {
 	char *host;
@@ -36,6 +39,8 @@ struct node_spec {
 	const char *name;
 	const char *dir;     /* the driver's directory for it on the host; destroy() removes it */
 	const char *payload; /* the directory of its payload */
+	const char *shared;  /* a directory of the host that all nodes of the cluster can read as
+			      * NODE_SHARED_DIR; start() makes it if it is missing */
 	const char *base;    /* the root file system that provides its /usr; NULL: the host's */
 	const char *bridge;  /* the bridge it is connected to; links are called BRIDGE.SLOT */
 	struct in_addr address;

@@ -81,6 +81,12 @@ int native_trees_open(const struct node_spec *spec, const char *agent, int usern
 		r = namespace_map_tree(cni, userns_fd, true, &ret->cni, err);
 	if (r == 0)
 		r = namespace_map_tree(agent, userns_fd, true, &ret->agent, err);
+	/* Its files have the owners and modes that nodes see, so no user of the host may enter it.
+	 */
+	if (r == 0)
+		r = file_make_dirs(spec->shared, 0700, err);
+	if (r == 0)
+		r = namespace_map_tree(spec->shared, userns_fd, true, &ret->shared, err);
 	if (r == 0)
 		r = native_mounts_open(spec, userns_fd, uid_base, &ret->mounts, err);
 	return r;
@@ -89,7 +95,7 @@ int native_trees_open(const struct node_spec *spec, const char *agent, int usern
 void native_trees_release(struct native_trees *trees)
 {
 	int *fds[] = { &trees->usr, &trees->node,  &trees->views, &trees->bin,
-		       &trees->cni, &trees->agent, &trees->disk };
+		       &trees->cni, &trees->agent, &trees->disk,  &trees->shared };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		if (*fds[i] >= 0)
@@ -109,9 +115,25 @@ static int make_dir(const char *path, mode_t mode, struct error *err)
 static int make_dirs(struct error *err)
 {
 	static const char *const dirs[] = {
-		"usr",  "etc",     "var",         "run",   "tmp",          "root",
-		"home", "mnt",     "dev",         "proc",  "sys",          "srv",
-		"opt",  "opt/cni", "opt/cni/bin", ".host", "opt/manykube", "opt/manykube/bin",
+		"usr",
+		"etc",
+		"var",
+		"run",
+		"tmp",
+		"root",
+		"home",
+		"mnt",
+		"dev",
+		"proc",
+		"sys",
+		"srv",
+		"opt",
+		"opt/cni",
+		"opt/cni/bin",
+		".host",
+		"opt/manykube",
+		"opt/manykube/bin",
+		"opt/manykube/shared",
 	};
 	static const char *const links[] = { "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 	int r = 0;
@@ -165,6 +187,8 @@ static int mount_trees(struct error *err)
 		r = bind_tree(STAGE "/cni", ROOT "/opt/cni/bin", err);
 	if (r == 0)
 		r = bind_tree(STAGE "/agent", ROOT "/opt/manykube/agent", err);
+	if (r == 0)
+		r = bind_tree(STAGE "/shared", ROOT NODE_SHARED_DIR, err);
 	if (r == 0)
 		r = mount_one("usr", ROOT "/usr", "overlay", 0,
 			      "lowerdir=" STAGE "/usr,upperdir=" STAGE "/node/usr,workdir=" STAGE
@@ -339,6 +363,8 @@ int native_stage(const struct native_trees *trees, struct error *err)
 		r = attach(trees->cni, STAGE "/cni", false, err);
 	if (r == 0)
 		r = attach(trees->agent, STAGE "/agent", true, err);
+	if (r == 0)
+		r = attach(trees->shared, STAGE "/shared", false, err);
 	if (r == 0)
 		r = native_mounts_stage(&trees->mounts, STAGE "/mounts", err);
 	return r < 0 ? r : make_dir(ROOT, 0755, err);

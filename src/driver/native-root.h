@@ -7,17 +7,18 @@
 
 /* Detached mounts with mapped owners, made by namespace_map_tree(). */
 struct native_trees {
-	int usr;   /* the host's or a base's /usr, read-only */
-	int node;  /* the node's tree: etc, var, and the upper layer of /usr */
-	int views; /* replacements for files of /proc, read-only */
-	int bin;   /* the payload's programs, read-only */
-	int cni;   /* the payload's CNI plugins, read-only */
-	int agent; /* the agent, a read-only file */
-	int disk;  /* the node's /var if it has a disk of its own, or -1 */
+	int usr;    /* the host's or a base's /usr, read-only */
+	int node;   /* the node's tree: etc, var, and the upper layer of /usr */
+	int views;  /* replacements for files of /proc, read-only */
+	int bin;    /* the payload's programs, read-only */
+	int cni;    /* the payload's CNI plugins, read-only */
+	int agent;  /* the agent, a read-only file */
+	int shared; /* what all nodes of the cluster share, read-only */
+	int disk;   /* the node's /var if it has a disk of its own, or -1 */
 	struct native_mounts mounts;
 };
 
-#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1, -1, -1, { NULL } })
+#define NATIVE_TREES_INIT ((struct native_trees){ -1, -1, -1, -1, -1, -1, -1, -1, { NULL } })
 
 /* Open the trees of the node SPEC, mapped to its user namespace.  RET must be released also on
  * failure. */

@@ -99,6 +99,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 	ret->driver = driver;
 	ret->dir = node_dir(profile, node);
 	ret->base = base_dir(profile, node);
+	ret->shared = xasprintf("%s/shared", profile->dir);
 	ret->payload = xasprintf("%s/%s", cache, profile->kubernetes_version);
 	ret->spec = (struct node_spec){
 		.cluster = profile->bridge,
@@ -106,6 +107,7 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.name = node->name,
 		.dir = ret->dir,
 		.payload = ret->payload,
+		.shared = ret->shared,
 		.base = ret->base,
 		.bridge = profile->bridge,
 		.address = address,
@@ -165,6 +167,7 @@ void cluster_node_release(struct cluster_node *node)
 {
 	free(node->dir);
 	free(node->payload);
+	free(node->shared);
 	free(node->base);
 	for (size_t i = 0; i < node->spec.mount_count; i++)
 		spec_release_mount(&node->mounts[i]);

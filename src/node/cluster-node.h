@@ -10,6 +10,7 @@ struct cluster_node {
 	struct node_spec spec;
 	char *dir; /* SPEC points into it */
 	char *payload;
+	char *shared;
 	char *base;
 	struct node_mount *mounts;
 };

@@ -193,13 +193,26 @@ host_disk() {
 	local dir before
 
 	before=$(sha256sum "$MANYKUBE_CACHE/$(profile_get .kubernetesVersion)"/bin/kubectl)
-	for dir in /opt/manykube/bin /opt/cni/bin /opt/manykube/agent; do
+	for dir in /opt/manykube/bin /opt/cni/bin /opt/manykube/agent /opt/manykube/shared; do
 		assert_refused "mount -o remount,rw $dir || mount -o remount,bind,rw $dir"
 	done
 	assert_refused 'test -d /opt/manykube && touch /opt/manykube/bin/x'
 	assert_refused 'test -d /opt/manykube && echo x >>/opt/manykube/bin/kubectl'
 	assert_refused 'mkdir -p /tmp/b && mount --bind /opt/manykube/bin /tmp/b && mount -o remount,bind,rw /tmp/b && touch /tmp/b/x'
 	assert_equal "$(sha256sum "$MANYKUBE_CACHE/$(profile_get .kubernetesVersion)"/bin/kubectl)" "$before"
+}
+
+@test "it reads what all nodes share, and writes none of it" {
+	local shared
+
+	shared=$(profile_dir)/shared
+	assert_equal "$(stat -c %a:%u "$shared")" 700:0
+	echo told >"$shared/e2e-note"
+	assert_equal "$(on node-1 sh -c 'cat /opt/manykube/shared/e2e-note && stat -c %u /opt/manykube/shared/e2e-note')" $'told\n0'
+	assert_refused 'test -d /opt/manykube/shared && touch /opt/manykube/shared/x'
+	assert_refused 'test -e /opt/manykube/shared/e2e-note && echo x >/opt/manykube/shared/e2e-note'
+	assert_refused 'test -e /opt/manykube/shared/e2e-note && rm /opt/manykube/shared/e2e-note'
+	rm "$shared/e2e-note"
 }
 
 # Write to the file $2 of the node's image store, of which the one in $1 must know nothing.
