@@ -41,6 +41,9 @@ int kube_new(const char *server, const char *ca_pem, const char *cert_pem, const
 	if (pki_is_encrypted(ca_pem) || pki_is_encrypted(cert_pem) || pki_is_encrypted(key_pem))
 		return error_set(err, -EBADMSG, "the certificates for '%s' need a pass phrase",
 				 server);
+	/* libcurl could not be interrupted while it signs with a key of a million bits. */
+	if (pki_is_huge_key(key_pem))
+		return error_set(err, -EBADMSG, "the private key for '%s' is too large", server);
 	kube->server = xstrdup(server);
 	kube->ca = xstrdup(ca_pem);
 	kube->cert = xstrdup(cert_pem);

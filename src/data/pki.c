@@ -14,6 +14,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+/* Kubernetes' authorities have 2048 bits; some users replace them with up to 8192. */
+#define KEY_MAX_BITS 8192
+
 DEFINE_CLEANUP(X509 *, X509_free)
 DEFINE_CLEANUP(EVP_PKEY *, EVP_PKEY_free)
 DEFINE_CLEANUP(BIO *, BIO_free_all)
@@ -51,6 +54,13 @@ static EVP_PKEY *read_key(const char *pem)
 	cleanup_with(BIO_free_allp) BIO *in = BIO_new_mem_buf(pem, -1);
 
 	return in ? PEM_read_bio_PrivateKey(in, NULL, refuse_pass_phrase, NULL) : NULL;
+}
+
+bool pki_is_huge_key(const char *pem)
+{
+	cleanup_with(EVP_PKEY_freep) EVP_PKEY *key = read_key(pem);
+
+	return key && EVP_PKEY_get_bits(key) > KEY_MAX_BITS;
 }
 
 static bool set_serial(X509 *cert)
@@ -128,6 +138,9 @@ int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char 
 
 	if (!issuer || !issuer_key)
 		return fail(err, "read the certificate authority");
+	if (pki_is_huge_key(ca_key_pem))
+		return error_set(err, -EBADMSG,
+				 "the key of the certificate authority is too large");
 	key = EVP_EC_gen("P-256");
 	cert = X509_new();
 	if (!key || !cert ||

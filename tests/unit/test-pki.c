@@ -1,3 +1,4 @@
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
@@ -117,4 +118,58 @@ TEST(nobody_is_asked_for_a_pass_phrase)
 	ASSERT_INT(pki_read_times(pem, &times, NULL), -EBADMSG);
 	ASSERT(poll(&typed, 1, 0) == 1);
 	ASSERT(pki_is_encrypted(pem));
+}
+
+/* A private RSA key of BITS; its numbers have no meaning, because primes of that size take hours.
+ */
+static char *print_rsa_key(int bits)
+{
+	static const char *const names[] = { "n",
+					     "d",
+					     "rsa-factor1",
+					     "rsa-factor2",
+					     "rsa-exponent1",
+					     "rsa-exponent2",
+					     "rsa-coefficient1" };
+	OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+	BIO *out = BIO_new(BIO_s_mem());
+	BIGNUM *e = BN_new(), *numbers[ARRAY_SIZE(names)];
+	EVP_PKEY *key = NULL;
+	OSSL_PARAM *params;
+	char *data, *text;
+	long len;
+
+	ASSERT(BN_set_word(e, 65537) == 1 && OSSL_PARAM_BLD_push_BN(build, "e", e) == 1);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		numbers[i] = BN_new();
+		ASSERT(BN_rand(numbers[i], i < 2 ? bits : bits / 2, BN_RAND_TOP_ONE,
+			       BN_RAND_BOTTOM_ODD) == 1);
+		ASSERT(OSSL_PARAM_BLD_push_BN(build, names[i], numbers[i]) == 1);
+	}
+	params = OSSL_PARAM_BLD_to_param(build);
+	ASSERT(EVP_PKEY_fromdata_init(ctx) == 1);
+	ASSERT(EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_KEYPAIR, params) == 1);
+	ASSERT(PEM_write_bio_PrivateKey(out, key, NULL, NULL, 0, NULL, NULL) == 1);
+	len = BIO_get_mem_data(out, &data);
+	text = xstrndup(data, (size_t)len);
+	EVP_PKEY_free(key);
+	OSSL_PARAM_free(params);
+	BIO_free_all(out);
+	EVP_PKEY_CTX_free(ctx);
+	OSSL_PARAM_BLD_free(build);
+	BN_free(e);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		BN_free(numbers[i]);
+	return text;
+}
+
+TEST(a_key_that_takes_ages_to_sign_with_is_refused)
+{
+	cleanup_free char *small = print_rsa_key(2048);
+	cleanup_free char *huge = print_rsa_key(100000);
+
+	ASSERT(!pki_is_huge_key(small));
+	ASSERT(!pki_is_huge_key("no key"));
+	ASSERT(pki_is_huge_key(huge));
 }
