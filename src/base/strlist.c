@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/strbuf.h"
 
 static void add_owned(struct strlist *list, char *item)
@@ -94,6 +95,16 @@ char *strlist_join(const struct strlist *list, const char *separator)
 		strbuf_add(&out, list->items[i]);
 	}
 	return strbuf_take(&out);
+}
+
+char *strlist_join_some(const struct strlist *list, size_t most)
+{
+	struct strlist some = { list->items, MIN(list->count, most) };
+	cleanup_free char *text = strlist_join(&some, ", ");
+
+	if (list->count <= most)
+		return take_ptr(text);
+	return xasprintf("%s and %zu more", text, list->count - most);
 }
 
 void strlist_release(struct strlist *list)

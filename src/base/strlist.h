@@ -30,4 +30,7 @@ void strlist_sort(struct strlist *list);
 /* The items joined with SEPARATOR; the caller frees the result. */
 char *strlist_join(const struct strlist *list, const char *separator) must_check;
 
+/* "a, b and 3 more": at most the first MOST items; the caller frees the result. */
+char *strlist_join_some(const struct strlist *list, size_t most) must_check;
+
 void strlist_release(struct strlist *list);

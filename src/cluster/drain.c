@@ -20,7 +20,8 @@
 #include "node/cluster-node.h"
 #include "record/world.h"
 
-#define POLL_MS 500
+#define POLL_MS    500
+#define NAMED_MOST 20
 
 static const char *metadata_of(const json_t *pod, const char *key)
 {
@@ -102,16 +103,17 @@ void drain_list_bare(const struct profile *profile, const char *name, struct str
 		add_bare(pods, ret);
 }
 
-static const json_t *find_pod(const json_t *pods, const char *uid)
+/* PODS by their uid. */
+static json_t *index_pods(const json_t *pods)
 {
-	const json_t *pod;
+	json_t *index = json_object();
+	json_t *pod;
 	size_t i;
 
 	json_array_foreach(json_object_get(pods, "items"), i, pod) {
-		if (strcmp(metadata_of(pod, "uid"), uid) == 0)
-			return pod;
+		(void)json_object_set(index, metadata_of(pod, "uid"), pod);
 	}
-	return NULL;
+	return index;
 }
 
 /* Evict POD; WHY is set if it was not accepted. */
@@ -130,11 +132,12 @@ static void evict(const struct profile *profile, const json_t *pod, struct error
 		(void)error_prefix(why, r, "cannot evict pod '%s/%s'", space, name);
 }
 
-/* Evict the pods of FIRST that are still in NOW.  Returns how many there are; WHY says what
- * prevents one of them. */
+/* Evict the pods of FIRST that are still in NOW, until DEADLINE_MS.  Returns how many were found;
+ * WHY says what prevents one of them. */
 static unsigned evict_all(const struct profile *profile, const json_t *first, const json_t *now,
-			  enum drain_scope scope, struct error *why)
+			  enum drain_scope scope, int64_t deadline_ms, struct error *why)
 {
+	json_auto_t *index = index_pods(now);
 	const json_t *pod;
 	unsigned left = 0;
 	size_t i;
@@ -142,11 +145,14 @@ static unsigned evict_all(const struct profile *profile, const json_t *first, co
 	/* Only pods of FIRST: new pods tolerate a cordoned node, and would be recreated there
 	 * endlessly. */
 	json_array_foreach(json_object_get(first, "items"), i, pod) {
-		const json_t *same = has_to_go(pod, scope) ? find_pod(now, metadata_of(pod, "uid"))
-							   : NULL;
+		const json_t *same = has_to_go(pod, scope)
+					     ? json_object_get(index, metadata_of(pod, "uid"))
+					     : NULL;
 
 		if (!same)
 			continue;
+		if (left > 0 && clock_now_ms() >= deadline_ms)
+			break;
 		error_clear(why);
 		if (*metadata_of(same, "deletionTimestamp"))
 			(void)error_set(why, -EBUSY, "pod '%s/%s' has not terminated",
@@ -174,7 +180,7 @@ static void tell_of_bare(const json_t *pods, const struct node *node)
 	add_bare(pods, &names);
 	if (names.count == 0)
 		return;
-	text = strlist_join(&names, ", ");
+	text = strlist_join_some(&names, NAMED_MOST);
 	log_warning("pods without a controller stay on node '%s', and stop and start with it: %s",
 		    node->name, text);
 }
@@ -183,13 +189,14 @@ static int evict_until(const struct profile *profile, const struct node *node, c
 		       enum drain_scope scope, unsigned seconds, struct error *err)
 {
 	int64_t deadline_ms = clock_now_ms() + (int64_t)seconds * 1000;
+	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline_ms);
 
 	for (;;) {
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
 		json_auto_t *now = NULL;
 		int r = list_pods(profile, node->name, &now, &why);
 
-		if (r == 0 && evict_all(profile, first, now, scope, &why) == 0)
+		if (r == 0 && evict_all(profile, first, now, scope, deadline_ms, &why) == 0)
 			return 0;
 		if (clock_now_ms() >= deadline_ms)
 			return error_because(err, &reason_control_plane, -EBUSY,

@@ -1046,6 +1046,8 @@ static int fake_pod(const char *path, struct error *err)
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	const char *what;
 
+	if (has("slow", end + 1))
+		fake_clock_advance(9000);
 	if (strstr(path, "/eviction") && has("budget", end + 1))
 		return error_set(err, -EAGAIN, "it would violate the pod's disruption budget");
 	fake_world_list(&all);

@@ -1,6 +1,7 @@
 /* Adding, stopping, starting and deleting nodes in a fake world: whole, and ended after every
  * single step. */
 
+#include "base/clock.h"
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
 #include "cluster/drain.h"
@@ -661,6 +662,27 @@ TEST(a_pod_that_can_not_be_moved_is_named_with_the_reason)
 	fake_world_add("budget:web");
 	ASSERT_INT(drain_second_because(&why), -EBUSY);
 	ASSERT(strstr(why.text, "cannot evict pod 'default/web': it would violate"));
+}
+
+TEST(an_api_that_takes_its_time_does_not_extend_draining)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int64_t began_ms;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	for (unsigned i = 0; i < 20; i++) {
+		cleanup_free char *pod = xasprintf("pod:node-2:ReplicaSet:web%u", i);
+		cleanup_free char *budget = xasprintf("budget:web%u", i);
+		cleanup_free char *slow = xasprintf("slow:web%u", i);
+
+		fake_world_add(pod);
+		fake_world_add(budget);
+		fake_world_add(slow);
+	}
+	began_ms = clock_now_ms();
+	ASSERT_INT(drain_second_because(&why), -EBUSY);
+	ASSERT(clock_now_ms() - began_ms < 20 * 1000);
 }
 
 TEST(a_paused_node_or_control_plane_is_not_drained_but_named_at_once)

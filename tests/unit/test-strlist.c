@@ -29,3 +29,16 @@ TEST(removes_what_is_there)
 	ASSERT_STR(joined, "b c");
 	ASSERT(list.items[2] == NULL);
 }
+
+TEST(names_only_the_first_of_many)
+{
+	cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+	cleanup_free char *all = NULL;
+	cleanup_free char *some = NULL;
+
+	strlist_split(&list, "a,b,c", ',');
+	all = strlist_join_some(&list, 3);
+	ASSERT_STR(all, "a, b, c");
+	some = strlist_join_some(&list, 2);
+	ASSERT_STR(some, "a, b and 1 more");
+}
