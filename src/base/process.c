@@ -79,9 +79,11 @@ static int write_only_here(void)
 static _Noreturn void become(const char *program, char *const *argv,
 			     const struct process_options *options, int output, int report)
 {
+	char *const *environment;
 	sigset_t none;
 	int problem;
 	int in = options->stdin_fd;
+	int opened = -1;
 
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
@@ -101,13 +103,21 @@ static _Noreturn void become(const char *program, char *const *argv,
 		goto failed;
 	if (options->confined_uid > 0 && drop_rights(options->confined_uid) < 0)
 		goto failed;
+	if (options->enter) {
+		opened = open(program, O_PATH | O_CLOEXEC);
+		if (opened < 0 || options->enter(options->enter_arg) < 0)
+			goto failed;
+	}
 	/* Changing ids clears the parent-death signal, so it is set last. */
 	if (options->dies_with_us)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	(void)execve(program, argv,
-		     options->environment    ? options->environment
-		     : options->confined_uid ? (char *const[]){ NULL }
-					     : environ);
+	environment = options->environment    ? options->environment
+		      : options->confined_uid ? (char *const[]){ NULL }
+					      : environ;
+	if (opened >= 0)
+		(void)execveat(opened, "", argv, environment, AT_EMPTY_PATH);
+	else
+		(void)execve(program, argv, environment);
 failed:
 	problem = errno;
 	(void)!write(report, &problem, sizeof(problem));

@@ -43,6 +43,11 @@ struct process_options {
 	 * environment unless one is given, and one hour of CPU time.
 	 */
 	uid_t confined_uid;
+	/* Called in the child last, to restrict it further; NULL: nothing.  On failure it returns
+	 * -1 and sets errno, and the program is not started.  The program need not be reachable by
+	 * its path any more, but must not be a script. */
+	int (*enter)(const void *arg);
+	const void *enter_arg;
 };
 
 /* Start ARGV[0] (found in PATH if it has no slash); -ENOENT if there is no such program. */

@@ -85,6 +85,10 @@ uint64_t cgroup_memory_bytes(const char *path);
  * after 10 s.  Afterwards PATH may accept no processes until cgroup_limit() is called. */
 int cgroup_kill(const char *path, struct error *err);
 
+/* The same until DEADLINE_MS; looks at the processes twice in any case, so a group without any is
+ * no error. */
+int cgroup_kill_until(const char *path, int64_t deadline_ms, struct error *err);
+
 /* Remove the group PATH and all groups below it, which must not have processes. */
 int cgroup_remove(const char *path, struct error *err);
 

@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "driver/driver.h"
 #include "driver/native-disk.h"
+#include "driver/native-program.h"
 #include "driver/tree.h"
 
 /* PATH of a node without leading slashes, for base/below.h. */
@@ -167,25 +168,6 @@ static int remove_file(const struct node_spec *spec, const char *path, struct er
 	return error_sys(err, "cannot remove '%s/%s'", tree, in_tree(path));
 }
 
-/* The node's root may have replaced a file with a FIFO, on which the program blocks, so callers
- * wait with a deadline. */
-static int spawn_on_files(const struct node_spec *spec, const char *flag, char *const *argv,
-			  const struct process_options *options, struct process *ret_process,
-			  struct error *err)
-{
-	cleanup_free char *tree = node_tree_path(spec->dir);
-	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
-	struct process_options here = *options;
-
-	here.dir = tree;
-	here.only_dir = true;
-	here.dies_with_us = true;
-	strlist_add(&all, argv[0]);
-	strlist_addf(&all, "%s%s", flag, tree);
-	strlist_add_all(&all, argv + 1);
-	return process_spawn(all.items, &here, ret_process, err);
-}
-
 static const char *const host_logs[] = { "agent.log", "agent.log.1", "disk.log", "state", NULL };
 
 const struct node_files native_files = {
@@ -202,5 +184,5 @@ const struct node_files native_files = {
 	.make_directory = make_directory,
 	.rename = rename_file,
 	.remove = remove_file,
-	.spawn = spawn_on_files,
+	.spawn = native_program_spawn,
 };

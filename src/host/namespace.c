@@ -292,9 +292,10 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	    namespace_new_keyring() < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    enter_namespaces(target->pid, NULL) < 0)
 		goto failed;
-	/* Set it again: changing ids cleared it. */
+	/* Set both again: changing ids cleared the signal and, with fs.suid_dumpable=1, the other.
+	 */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (confine(NULL) < 0)
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || confine(NULL) < 0)
 		goto failed;
 	pid = fork();
 	if (pid < 0)

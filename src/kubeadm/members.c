@@ -102,15 +102,14 @@ const struct member *members_find(const struct members *members, const struct no
 }
 
 static int remove_member(const struct profile *profile, const struct member *member,
-			 struct error *err)
+			 int64_t deadline_ms, struct error *err)
 {
 	json_auto_t *body = json_pack("{s:s}", "ID", member->id);
-	int64_t deadline = clock_now_ms() + SETTLE_SECONDS * 1000;
 	int r;
 
 	while ((r = request_any_member(profile, member->address, "/v3/cluster/member/remove", body,
 				       NULL, err)) == -EAGAIN &&
-	       clock_poll(deadline, SETTLE_POLL_MS))
+	       clock_poll(deadline_ms, SETTLE_POLL_MS))
 		error_clear(err);
 	return r < 0 ? error_prefix(err, r, "cannot remove the member at %s from etcd",
 				    member->address)
@@ -126,17 +125,26 @@ int members_remove(const struct profile *profile, const struct node *node, struc
 	if (r < 0)
 		return r;
 	member = members_find(&members, node);
-	return member ? remove_member(profile, member, err) : 0;
+	return member ? remove_member(profile, member, clock_now_ms() + SETTLE_SECONDS * 1000, err)
+		      : 0;
 }
 
 int members_remove_named(const struct profile *profile, const char *name, struct error *err)
 {
 	cleanup_with(members_release) struct members members = MEMBERS_INIT;
+	int64_t deadline = clock_now_ms() + SETTLE_SECONDS * 1000;
 	int r = members_read(profile, &members, err);
 
-	for (size_t i = 0; r == 0 && i < members.count; i++)
-		if (strcmp(members.items[i].name, name) == 0)
-			r = remove_member(profile, &members.items[i], err);
+	/* The list is etcd's, which a control plane's root can make as long as it wants. */
+	for (size_t i = 0; r == 0 && i < members.count; i++) {
+		if (strcmp(members.items[i].name, name) != 0)
+			continue;
+		if (clock_left_ms(deadline) == 0)
+			return error_set(err, -ETIMEDOUT,
+					 "cannot remove all members '%s' from etcd within %d s",
+					 name, SETTLE_SECONDS);
+		r = remove_member(profile, &members.items[i], deadline, err);
+	}
 	return r;
 }
 

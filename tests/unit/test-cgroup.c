@@ -67,6 +67,14 @@ TEST(killing_a_group_kills_all_processes_in_it_and_below)
 	free(group);
 }
 
+TEST(killing_a_group_without_processes_succeeds_even_after_the_deadline)
+{
+	need_groups();
+	ASSERT_OK(cgroup_kill_until(group, clock_now_ms() - 1, &err));
+	ASSERT_OK(cgroup_remove(group, &err));
+	free(group);
+}
+
 TEST(a_signal_reaches_only_the_named_program)
 {
 	cleanup_free char *deep = NULL;

@@ -189,22 +189,71 @@ TEST(what_a_node_makes_neither_blocks_nor_fills_memory)
 	free(dir);
 }
 
-TEST(a_program_of_the_host_works_on_a_nodes_files_and_no_others)
+/* Run the shell command SCRIPT of the host on the node's files, which are its working directory. */
+static int run_on_files(const char *script, const char *output)
 {
 	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	cleanup_free char *program = xasprintf("%s/program", test_dir());
+	cleanup_free char *command = xstrdup(script);
+	struct process_options options = { .no_stdin = true, .output = output };
+
+	/* The flag is that of env(1): the directory to change to. */
+	ASSERT_OK(files->spawn(&spec, "-C", ARGV("env", "sh", "-c", command), &options, &process,
+			       &err));
+	return process_wait(&process, clock_now_ms() + 30000, NULL);
+}
+
+TEST(a_program_of_the_host_works_on_a_nodes_files_and_no_others)
+{
 	cleanup_free char *outside = xasprintf("%s/outside", test_dir());
-	const char *script = "#!/bin/sh\nroot=${1#--root=}\necho \"$2\" >\"$root/etc/told\"\n"
-			     "touch \"$root/../../outside\"\n";
-	struct process_options options = { .no_stdin = true, .output = "/dev/null" };
+	struct stat st;
 
 	if (geteuid() != 0)
-		return;
+		test_skip("needs root");
 	prepare();
-	ASSERT_OK(file_put(program, script, strlen(script), 0755, &err));
-	ASSERT_OK(files->spawn(&spec, "--root=", ARGV(program, "hello"), &options, &process, &err));
-	ASSERT(process_wait(&process, clock_now_ms() + 30000, NULL) > 0);
+	ASSERT_INT(run_on_files("echo hello >etc/told && touch ../../outside", "/dev/null"), 1);
 	assert_reads("/etc/told", "hello\n");
 	ASSERT(!file_exists(outside));
+	/* What it creates belongs to the node's root, which is root on disk. */
+	free(dir);
+	dir = xasprintf("%s/node-1/tree/etc/told", test_dir());
+	ASSERT_INT(stat(dir, &st), 0);
+	ASSERT_INT(st.st_uid, 0);
+	free(dir);
+}
+
+TEST(a_program_of_the_host_on_a_nodes_files_has_only_the_nodes_rights)
+{
+	cleanup_free char *secret = xasprintf("%s/secret", test_dir());
+	cleanup_free char *log = xasprintf("%s/log", test_dir());
+	cleanup_free char *huge = NULL;
+	struct stat st;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	prepare();
+	ASSERT_INT(setenv("MANYKUBE_SECRET", "hush", 1), 0);
+	ASSERT_OK(file_put(secret, "text\n", 5, 0600, &err));
+	ASSERT_INT(run_on_files("grep -q '^ *0  *268435456 ' /proc/self/uid_map", "/dev/null"), 0);
+	ASSERT_INT(run_on_files("! cat ../../secret", "/dev/null"), 0);
+	ASSERT_INT(run_on_files("grep -q '^CapEff:.*000000004000b$' /proc/self/status &&"
+				" grep -q '^NoNewPrivs:.*1$' /proc/self/status &&"
+				" grep -q '^Seccomp:.*2$' /proc/self/status",
+				"/dev/null"),
+		   0);
+	ASSERT_INT(
+		run_on_files("test $(grep -c : /proc/net/dev) = 1 && test -z \"$MANYKUBE_SECRET\"",
+			     "/dev/null"),
+		0);
+	/* Neither memory nor files nor its log are without a limit. */
+	ASSERT(run_on_files("head -c 1G /dev/zero | tail -n 1 | wc -c | grep 1073741824",
+			    "/dev/null") > 0);
+	ASSERT(run_on_files("head -c 20M /dev/zero >etc/huge", "/dev/null") > 0);
+	huge = on_host("/etc/huge");
+	ASSERT_INT(stat(huge, &st), 0);
+	ASSERT(st.st_size <= 16 << 20);
+	ASSERT_OK(file_put(log, "line\n", 5, 0600, &err));
+	ASSERT(run_on_files("head -c 20M /dev/zero", log) > 0);
+	ASSERT_INT(stat(log, &st), 0);
+	ASSERT_INT(st.st_size, 5 + (16 << 20));
 	free(dir);
 }
