@@ -97,6 +97,24 @@ static int save_groups(struct user_rights *rights, struct error *err)
 	return rights->group_count < 0 ? error_sys(err, "cannot list our groups") : 0;
 }
 
+/* Take the rights of USER for files, unless they or our own groups, which are in RIGHTS, cannot be
+ * had: in a user namespace, ids may be missing and setgroups() may be denied. */
+static int take_rights(const struct user *user, const struct user_rights *rights)
+{
+	if (setgroups((size_t)rights->group_count, rights->groups) < 0)
+		return -1;
+	(void)setfsgid(user->gid);
+	(void)setfsuid(user->uid);
+	if (setfsuid((uid_t)-1) == (int)user->uid && setfsgid((gid_t)-1) == (int)user->gid &&
+	    setgroups(user->group_count, user->groups) == 0)
+		return 0;
+	(void)setfsuid(geteuid());
+	(void)setfsgid(getegid());
+	if (rights->dumpable == 1)
+		(void)prctl(PR_SET_DUMPABLE, 1);
+	return -1;
+}
+
 int user_enter(struct user_rights *ret, struct error *err)
 {
 	cleanup_with(user_release) struct user user = USER_INIT;
@@ -113,18 +131,12 @@ int user_enter(struct user_rights *ret, struct error *err)
 	}
 	/* setfsuid() makes the process undumpable, and its own /proc files unreadable. */
 	rights.dumpable = prctl(PR_GET_DUMPABLE);
+	if (take_rights(&user, &rights) < 0) {
+		free(rights.groups);
+		return error_set(err, -EPERM, "cannot take the rights of user %u", user.uid);
+	}
 	rights.active = true;
 	is_entered = true;
-	r = setgroups(user.group_count, user.groups);
-	if (r == 0) {
-		(void)setfsgid(user.gid);
-		(void)setfsuid(user.uid);
-	}
-	if (r < 0 || setfsuid((uid_t)-1) != (int)user.uid || setfsgid((gid_t)-1) != (int)user.gid) {
-		r = error_set(err, -EPERM, "cannot take the rights of user %u", user.uid);
-		user_leave(&rights);
-		return r;
-	}
 	*ret = rights;
 	return 0;
 }

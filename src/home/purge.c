@@ -28,7 +28,7 @@ static bool is_never(arg_unused const char *name)
 
 static bool is_lock(const char *name)
 {
-	return profile_check_name(name, NULL) == 0;
+	return strcmp(name, STATE_NETWORK_LOCK) == 0 || profile_check_name(name, NULL) == 0;
 }
 
 /* v1.36.3, and v1.36.3.lock beside it. */

@@ -17,6 +17,7 @@
 #include "host/forwarding.h"
 #include "host/link.h"
 #include "host/neighbours.h"
+#include "record/state.h"
 
 /* The ports of 127.0.0.1 that front doors use. */
 #define FIRST_PORT 16443
@@ -278,28 +279,38 @@ static int make_lock_directory(struct error *err)
 
 /*
  * The inode of the network namespace names the lock, so that all commands in that namespace share
- * it.  The namespace itself cannot be the lock of root: every user can open it and could lock it.
- * Other users, who cannot bring a network up, lock it to serialize their own plans only.
+ * it.  The namespace itself cannot be the lock: every user can open it and could lock it.
  */
-int network_lock(int *ret_fd, struct error *err)
+static int lock_for_root(int *ret_fd, struct error *err)
 {
-	cleanup_fd int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	cleanup_free char *path = NULL;
 	struct stat st;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (stat("/proc/self/ns/net", &st) < 0)
 		return error_sys(err, "cannot open this host's network");
-	if (geteuid() != 0) {
-		r = file_lock_fd(fd, "/proc/self/ns/net", FILE_LOCK_MS, err);
-		if (r == 0)
-			*ret_fd = take_fd(fd);
-	} else {
-		path = xasprintf(LOCKS "/network-%llu", (unsigned long long)st.st_ino);
-		r = make_lock_directory(err);
-		if (r == 0)
-			r = file_lock_private(path, "planning a network", LOCK_MS, ret_fd, err);
-	}
+	path = xasprintf(LOCKS "/network-%llu", (unsigned long long)st.st_ino);
+	r = make_lock_directory(err);
+	return r < 0 ? r : file_lock_private(path, "planning a network", LOCK_MS, ret_fd, err);
+}
+
+/* Other users, who cannot bring a network up, serialize their own plans only. */
+static int lock_for_user(int *ret_fd, struct error *err)
+{
+	cleanup_free char *locks = NULL;
+	cleanup_free char *path = NULL;
+	int r = state_make("locks", &locks, err);
+
+	if (r < 0)
+		return r;
+	path = xasprintf("%s/" STATE_NETWORK_LOCK, locks);
+	return file_lock_private(path, "planning a network", FILE_LOCK_MS, ret_fd, err);
+}
+
+int network_lock(int *ret_fd, struct error *err)
+{
+	int r = geteuid() == 0 ? lock_for_root(ret_fd, err) : lock_for_user(ret_fd, err);
+
 	return r < 0 ? error_prefix(err, r, "cannot plan a network beside another command") : 0;
 }
 

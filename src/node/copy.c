@@ -233,6 +233,7 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	cleanup_free char *packed = strcmp(name, ".") == 0 ? xstrdup(name)
 							   : xasprintf("./%s", name);
 	cleanup_free char *source = xasprintf("--directory=%s", from->path);
+	cleanup_with(user_release) struct user user = USER_INIT;
 	cleanup_fd int pack_said = memfd_create("errors", MFD_CLOEXEC);
 	cleanup_fd int unpack_said = memfd_create("errors", MFD_CLOEXEC);
 	struct process_options out = { .stderr_fd = pack_said, .no_stdin = true };
@@ -243,6 +244,10 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, "cannot create a pipe");
 	out.stdout_fd = ends[1];
+	if (!from->node) {
+		user_find(&user);
+		out.user = &user;
+	}
 	r = spawn_at(from->node,
 		     ARGV("tar", "--create", "--file=-", "--format=gnu", "--sparse",
 			  "--blocking-factor=512", source, "--", packed),
@@ -454,6 +459,18 @@ static int transfer(const struct copy_end *from, const char *source, const struc
 	return r < 0 ? error_prefix(err, r, "cannot copy to '%s'", shown) : 0;
 }
 
+/* kind_at() and, if RESOLVE, real_path() for the source, with the rights of the user on the host.
+ */
+static int look_at_source(const struct copy_end *from, char **path, bool resolve, struct error *err)
+{
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
+	int r = from->node ? 0 : user_enter(&rights, err);
+
+	if (r < 0)
+		return r;
+	return resolve ? real_path(from->node, path, err) : kind_at(from->node, *path, err);
+}
+
 /* find_target() with the rights of the user, for paths on the host. */
 static int find_target_as_user(const struct copy_end *to, const char *source, enum copy_kind kind,
 			       char **ret_path, enum copy_kind *ret_there, struct error *err)
@@ -487,7 +504,7 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 	int r;
 
 	prepare_unpacking();
-	kind = kind_at(from->node, source, err);
+	kind = look_at_source(from, &source, false, err);
 	if (kind < 0)
 		return kind;
 	if (kind == COPY_MISSING)
@@ -496,7 +513,7 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 		return unfit(from, source, "is neither a file nor a directory", err);
 	r = find_target_as_user(to, source, (enum copy_kind)kind, &target, &there, err);
 	if (r == 0)
-		r = real_path(from->node, &source, err);
+		r = look_at_source(from, &source, true, err);
 	if (r < 0)
 		return r;
 	/* The answer of a node may be anything. */

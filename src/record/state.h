@@ -13,6 +13,9 @@
 
 #define STATE_OLD_CLUSTERS "old-clusters"
 
+/* The lock for plans of networks, in "locks": a name that no cluster can have. */
+#define STATE_NETWORK_LOCK ".network"
+
 /*
  * Why root cannot trust the open directory FD of a cluster in a user's home; NULL if it can, that
  * is if it contains nodes that only root could have created.  A user can neither create a directory

@@ -184,6 +184,8 @@ TEST(under_sudo_the_copy_belongs_to_the_person)
 	make("to/x", "", 0644);
 	ASSERT_INT(chmod(at("from/d/closed"), 0500), 0);
 	call_by_sudo("to");
+	ASSERT_INT(chown(at("from/d/closed"), 12345, 12346), 0);
+	ASSERT_INT(chown(at("from/d/closed/b"), 12345, 12346), 0);
 	/* Also where it adds to a directory. */
 	for (int i = 0; i < 2; i++) {
 		ASSERT_OK(copy("from/d", "to", &err));
@@ -212,6 +214,18 @@ TEST(under_sudo_nothing_is_written_where_the_person_may_not)
 	copy_fails("from/a", "to/link", -EACCES, "cannot");
 	assert_file("closed/x", "x", 0644);
 	assert_count("closed", 1);
+}
+
+TEST(under_sudo_nothing_is_read_that_the_person_may_not)
+{
+	make("from/secret", "x", 0600);
+	make("closed/a", "x", 0644);
+	make("to/x", "", 0644);
+	call_by_sudo("to");
+	ASSERT_INT(chmod(at("closed"), 0700), 0);
+	copy_fails("from/secret", "to", 0, "Permission denied");
+	copy_fails("closed/a", "to", -EACCES, "Permission denied");
+	assert_count("to", 1);
 }
 
 /* Have tar pack what the shell commands SCRIPT make in an empty directory,

@@ -63,6 +63,25 @@ TEST(who_plans_a_network_keeps_others_from_it)
 	ASSERT_INT(flock(other, LOCK_EX | LOCK_NB), 0);
 }
 
+TEST(a_user_plans_whatever_others_lock)
+{
+	cleanup_fd int namespace = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	cleanup_free char *path = xasprintf("%s/locks/.network", test_dir());
+	cleanup_fd int fd = -1;
+	struct stat st;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(flock(namespace, LOCK_EX | LOCK_NB), 0);
+	ASSERT_INT(setenv("MANYKUBE_HOME", test_dir(), 1), 0);
+	ASSERT_INT(chown(test_dir(), 12345, 12345), 0);
+	ASSERT_INT(seteuid(12345), 0);
+	(void)alarm(20);
+	ASSERT_OK(network_lock(&fd, &err));
+	ASSERT_INT(stat(path, &st), 0);
+	ASSERT_INT(st.st_mode & 0777, 0600);
+}
+
 static char *rules_of(bool offline, char *host_access)
 {
 	char *registries[] = { "192.168.39.1:5000", "elsewhere:5001", NULL };

@@ -47,6 +47,7 @@ TEST(a_home_of_ours_goes_altogether)
 	make("cache/v1.36.3/bin/kubectl");
 	make("cache/v1.36.3.lock");
 	make("locks/dev");
+	make("locks/.network");
 	make("config.json");
 	make("logs/audit.json");
 	ASSERT_OK(purge(&err));

@@ -95,6 +95,24 @@ TEST(files_that_the_user_names_are_opened_with_their_rights)
 	ASSERT(opens(link, NULL));
 }
 
+/* As in a container without other users. */
+TEST(rights_that_cannot_be_had_are_an_error)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct user_rights rights = USER_RIGHTS_INIT;
+
+	become_sudo();
+	ASSERT_INT(unshare(CLONE_NEWUSER), 0);
+	ASSERT_OK(file_poke("/proc/self/uid_map", "0 0 1", &err));
+	ASSERT_OK(file_poke("/proc/self/setgroups", "deny", &err));
+	ASSERT_OK(file_poke("/proc/self/gid_map", "0 0 1", &err));
+	ASSERT_INT(user_enter(&rights, &why), -EPERM);
+	ASSERT_STR(why.text, "cannot take the rights of user 12345");
+	ASSERT(!rights.active);
+	user_leave(&rights);
+	ASSERT_INT(access("/proc/self/fd", R_OK | X_OK), 0);
+}
+
 TEST(root_itself_is_a_user_like_others)
 {
 	struct user_rights rights = USER_RIGHTS_INIT;
