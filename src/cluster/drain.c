@@ -95,12 +95,74 @@ static void add_bare(const json_t *pods, struct strlist *ret)
 	}
 }
 
-void drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret)
+int drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret)
 {
 	json_auto_t *pods = NULL;
+	int r = list_pods(profile, name, &pods, NULL);
 
-	if (list_pods(profile, name, &pods, NULL) == 0)
+	if (r == 0)
 		add_bare(pods, ret);
+	return r;
+}
+
+/* Whether TERM of a node selector matches only the node with the host name NAME. */
+static bool selects_only(const json_t *term, const char *name)
+{
+	const json_t *rule;
+	size_t i;
+
+	json_array_foreach(json_object_get(term, "matchExpressions"), i, rule) {
+		const json_t *values = json_object_get(rule, "values");
+		const char *key = json_string_value(json_object_get(rule, "key"));
+		const char *relation = json_string_value(json_object_get(rule, "operator"));
+		const char *value = json_string_value(json_array_get(values, 0));
+
+		if (key && relation && value && strcmp(key, "kubernetes.io/hostname") == 0 &&
+		    strcmp(relation, "In") == 0 && json_array_size(values) == 1 &&
+		    strcmp(value, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The terms of a node selector are alternatives. */
+static bool is_volume_of(const json_t *volume, const char *name)
+{
+	const json_t *affinity = json_object_get(json_object_get(volume, "spec"), "nodeAffinity");
+	const json_t *terms = json_object_get(json_object_get(affinity, "required"),
+					      "nodeSelectorTerms");
+	const json_t *term;
+	size_t i;
+
+	json_array_foreach(terms, i, term) {
+		if (!selects_only(term, name))
+			return false;
+	}
+	return json_array_size(terms) > 0;
+}
+
+int drain_list_volumes(const struct profile *profile, const char *name, struct strlist *ret)
+{
+	json_auto_t *volumes = NULL;
+	const json_t *volume;
+	size_t i;
+	int r = world->kube(profile, KUBE_GET, "/api/v1/persistentvolumes", NULL, &volumes, NULL);
+
+	if (r < 0)
+		return r;
+	json_array_foreach(json_object_get(volumes, "items"), i, volume) {
+		const json_t *claim = json_object_get(json_object_get(volume, "spec"), "claimRef");
+		const char *space = json_string_value(json_object_get(claim, "namespace"));
+		const char *claimed = json_string_value(json_object_get(claim, "name"));
+
+		if (!is_volume_of(volume, name))
+			continue;
+		if (space && claimed)
+			strlist_addf(ret, "%s/%s", space, claimed);
+		else
+			strlist_add(ret, metadata_of(volume, "name"));
+	}
+	return 0;
 }
 
 /* PODS by their uid. */

@@ -29,5 +29,10 @@ int drain_nodes(struct profile *profile, const struct strlist *names, enum drain
 int drain_undo(struct profile *profile, const bool *part, struct error *err);
 
 /* Append the pods on the node called NAME that have no controller and have not ended to RET, as
- * "namespace/name".  RET does not change if the API does not answer. */
-void drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret);
+ * "namespace/name".  Fails, without changing RET, if the API does not answer. */
+int drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret);
+
+/* Append the claims of the PersistentVolumes that can be used only on the node called NAME, such as
+ * those of the default storage class, to RET, as "namespace/name"; a volume without a claim is
+ * listed by its own name.  Fails like drain_list_bare(). */
+int drain_list_volumes(const struct profile *profile, const char *name, struct strlist *ret);

@@ -169,6 +169,14 @@ static int check_may_go(const struct profile *profile, const struct node *node, 
 	struct members_tally tally = members_tally(profile, NULL);
 	unsigned left;
 
+	if (cluster_is_last_control_plane(profile, node) && profile_control_planes(profile) > 1) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "'%s' is the only control plane of cluster '%s' that is not "
+				    "stopped",
+				    node->name, profile->name);
+		return error_hint(err, -EINVAL,
+				  "start another one first: 'manykube node start NAME'");
+	}
 	if (cluster_is_last_control_plane(profile, node)) {
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "'%s' is the only control plane of cluster '%s'", node->name,

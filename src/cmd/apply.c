@@ -84,14 +84,13 @@ static int check_sizes(const struct cluster_file *file, struct error *err)
 static void show_plan(const struct command_context *ctx, bool exists, const struct apply_plan *plan)
 {
 	const char *source = ctx->file->source;
-	const char *name = ctx->profile_name;
 
 	if (arg.dry_run && strcmp(arg.output, "json") == 0) {
-		apply_print_json(name, source, exists, plan, arg.how.prune);
+		apply_print_json(ctx->profile_name, source, exists, plan, arg.how.prune);
 		return;
 	}
 	if (apply_has_work(plan, arg.how.prune))
-		apply_print_plan(name, plan, arg.how.prune);
+		apply_print_plan(ctx->profile_name, plan, arg.how.prune);
 	for (size_t i = 0; i < plan->count && !arg.how.prune; i++)
 		if (plan->steps[i].action == APPLY_DELETE)
 			log_warning("node '%s' is not in '%s' and is kept; --prune deletes it",
@@ -242,6 +241,7 @@ const struct command cmd_apply = {
 		    "manykube apply -f cluster.yaml --dry-run\n"
 		    "manykube apply -f cluster.yaml --prune --yes\n"
 		    "manykube config view | sed s/2g/4g/ | manykube apply -f - --yes\n",
+	.interrupted = "run the same command again to continue",
 	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.options = options,
 	.events = &arg.output,

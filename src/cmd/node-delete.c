@@ -21,11 +21,11 @@ static struct {
 };
 
 /* For workers, too. */
-#define OPTIONS                                                                                    \
-	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                                        \
-		    "how long draining may take; the node is then deleted anyway"),                \
-		OPT_FLAG('y', "yes", &arg.yes,                                                     \
-			 "do not ask before pods without a controller are deleted", .once = true), \
+#define OPTIONS                                                                              \
+	OPT_SECONDS(0, "drain-timeout", &arg.drain_seconds,                                  \
+		    "how long draining may take; the node is then deleted anyway"),          \
+		OPT_FLAG('y', "yes", &arg.yes, "do not ask before pods or volumes are lost", \
+			 .once = true),                                                      \
 		OPT_EVENTS(&arg.output)
 
 #define INTERRUPTED                                                                         \
@@ -91,8 +91,9 @@ const struct command cmd_node_delete = {
 	.description =
 		"Drains the node as far as possible, then removes its Node object and all its "
 		"data. Pods without a controller are lost, and so are the contents of emptyDir "
-		"volumes; the command names these pods first and, on a terminal, asks, unless "
-		"--yes or --force is given. Broken and incomplete nodes can be deleted, too, even "
+		"volumes and of persistent volumes that are on the node, such as those of the "
+		"default storage class; the command names these pods and persistent volumes first "
+		"and, on a terminal, asks, unless --yes or --force is given. Broken and incomplete nodes can be deleted, too, even "
 		"while the API is down.",
 	.examples = "manykube node delete node-3\n"
 		    "manykube node delete node-3 --force\n",
@@ -113,8 +114,9 @@ const struct command cmd_worker_delete = {
 	.description =
 		"Drains the worker as far as possible, then removes its Node object and all its "
 		"data. Pods without a controller are lost, and so are the contents of emptyDir "
-		"volumes; the command names these pods first and, on a terminal, asks, unless "
-		"--yes or --force is given. Broken and incomplete workers can be deleted, too, "
+		"volumes and of persistent volumes that are on the node, such as those of the "
+		"default storage class; the command names these pods and persistent volumes first "
+		"and, on a terminal, asks, unless --yes or --force is given. Broken and incomplete workers can be deleted, too, "
 		"even while the API is down.",
 	.examples = "manykube worker delete node-3\n",
 	.min_operands = 1,

@@ -79,8 +79,9 @@ static void write_changes(const struct document_format *format, FILE *out)
 	format->paragraph(
 		out,
 		"'manykube apply -f FILE' first prints a plan: '+' is added or started, '~' "
-		"changes at once, '!' is restarted or recreated, and '-' is deleted (only with "
-		"--prune). Changes marked '!' and '-' disturb pods, so the command asks first, "
+		"changes at once, '!' is restarted, or deleted and created again without its data, "
+		"and '-' is deleted with all its data (only with --prune). Persistent volumes of "
+		"the default storage class are part of the data of their node. Changes marked '!' and '-' disturb pods, so the command asks first, "
 		"unless --yes is given; without a terminal and without --yes, nothing is done. A "
 		"field that is not in the file gets its default, so the file should have "
 		"everything that you gave to 'start' as options; 'manykube config view' prints a "
@@ -90,7 +91,7 @@ static void write_changes(const struct document_format *format, FILE *out)
 	format->item(out, "nothing", set);
 	format->item(out, "nothing (fields of a node)", at_once);
 	format->item(out, "restarting the node", restarted);
-	format->item(out, "recreating the node", anew);
+	format->item(out, "recreating the node, without its data", anew);
 	format->item(out, "a new cluster", refused);
 	format->paragraph(
 		out, "The exit status of 'manykube apply --dry-run' is 2 if there is something "

@@ -129,7 +129,7 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 		return HEALTH_STOPPED;
 	if (paused > 0 && absent + stopped + paused == status->count)
 		return HEALTH_PAUSED;
-	if (quorum.healthy < members_majority(quorum.members))
+	if (!quorum_has_majority(&quorum))
 		return unknown > 0 ? HEALTH_UNKNOWN : HEALTH_ERROR;
 	if (well < status->count || is_shut(status))
 		return HEALTH_DEGRADED;
@@ -181,6 +181,10 @@ struct quorum health_quorum(const struct cluster_status *status, const char *bus
 		if (is_member(node->node)) {
 			quorum.members++;
 			quorum.healthy += health_of_parts(node) == HEALTH_OK;
+			quorum.running += health_of_word(node->host) == HEALTH_OK &&
+					  health_of_parts(node) != HEALTH_PAUSED;
+			quorum.answering += health_of_word(node->host) == HEALTH_OK &&
+					    health_of_word(node->apiserver) == HEALTH_OK;
 			quorum.paused += health_of_parts(node) == HEALTH_PAUSED;
 			quorum.failed += has_failed(node);
 			any_runs |= health_of_word(node->host) == HEALTH_OK;
@@ -191,6 +195,13 @@ struct quorum health_quorum(const struct cluster_status *status, const char *bus
 	if (busy_with || !any_runs)
 		quorum.failed = 0;
 	return quorum;
+}
+
+bool quorum_has_majority(const struct quorum *quorum)
+{
+	unsigned needed = members_majority(quorum->members);
+
+	return quorum->healthy >= needed || (quorum->answering > 0 && quorum->running >= needed);
 }
 
 unsigned quorum_may_fail(const struct quorum *quorum)
@@ -251,6 +262,12 @@ char *quorum_words(const struct quorum *quorum)
 	unsigned total = quorum_total(quorum);
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
+	if (quorum->healthy < needed && quorum_has_majority(quorum)) {
+		strbuf_addf(&text, "%u of %u API servers answer", quorum->answering,
+			    quorum->members);
+		add_others(&text, quorum);
+		return strbuf_take(&text);
+	}
 	strbuf_addf(&text, "%u of %u healthy", quorum->healthy, total);
 	if (quorum->healthy < needed && total > 1)
 		strbuf_addf(&text, ", %u needed", needed);

@@ -51,9 +51,11 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
  * counted once. */
 struct quorum {
 	unsigned members;
-	unsigned healthy; /* of the members */
-	unsigned paused;  /* likewise */
-	unsigned failed;  /* likewise: down while others run and no command is at work */
+	unsigned healthy;   /* of the members */
+	unsigned running;   /* likewise: their nodes run and are not paused */
+	unsigned answering; /* likewise: their API servers answer */
+	unsigned paused;    /* likewise */
+	unsigned failed;    /* likewise: down while others run and no command is at work */
 	unsigned stopped;
 	unsigned joining;
 	unsigned leaving; /* being stopped or deleted */
@@ -63,6 +65,10 @@ struct quorum {
 /* BUSY_WITH is the command that works on the cluster ("manykube node stop") or NULL.  It is needed
  * because a control plane that leaves has the same record as one that has yet to join. */
 struct quorum health_quorum(const struct cluster_status *status, const char *busy_with);
+
+/* Whether etcd has a majority.  An API server is ready only while etcd answers it, so one that
+ * answers is proof, unless too few nodes run: others may just be slow. */
+bool quorum_has_majority(const struct quorum *quorum);
 
 /* The number of all control planes. */
 unsigned quorum_total(const struct quorum *quorum);

@@ -317,7 +317,7 @@ const char *apply_action_words(enum apply_action action)
 		[APPLY_START] = "is started",
 		[APPLY_CHANGE] = "changes",
 		[APPLY_RESTART] = "is restarted",
-		[APPLY_REPLACE] = "is deleted and created again",
+		[APPLY_REPLACE] = "is deleted and created again without its data",
 		[APPLY_DELETE] = "is deleted",
 	};
 

@@ -1069,6 +1069,33 @@ static bool is_still_coming_up(void)
 	return true;
 }
 
+/* The PersistentVolumes "volume:NODE:CLAIM". */
+static json_t *list_volumes(void)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	json_t *items = json_array();
+	const char *what;
+
+	fake_world_list(&all);
+	strlist_for_each(what, &all) {
+		cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+		json_t *rule;
+
+		if (strncmp(what, "volume:", 7) != 0)
+			continue;
+		strlist_split(&words, what, ':');
+		rule = json_pack("{s:s, s:s, s:[s]}", "key", "kubernetes.io/hostname", "operator",
+				 "In", "values", words.items[1]);
+		(void)json_array_append_new(
+			items,
+			json_pack("{s:{s:s}, s:{s:{s:s, s:s}, s:{s:{s:[{s:[o]}]}}}}", "metadata",
+				  "name", what, "spec", "claimRef", "namespace", "default", "name",
+				  words.items[2], "nodeAffinity", "required", "nodeSelectorTerms",
+				  "matchExpressions", rule));
+	}
+	return json_pack("{s:o}", "items", items);
+}
+
 static int fake_kube(const struct profile *profile, enum kube_verb verb, const char *path,
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
@@ -1094,6 +1121,8 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 		return fake_pod(path + strlen(POD_PATH), err);
 	if (verb == KUBE_GET && strstr(path, "spec.nodeName%3D") && ret_answer)
 		*ret_answer = list_pods(strstr(path, "%3D") + 3);
+	if (strcmp(path, "/api/v1/persistentvolumes") == 0)
+		*ret_answer = list_volumes();
 	if (strstr(path, "/configmaps/kubeadm-config"))
 		return fake_stored_config(verb, body, ret_answer);
 	if (verb == KUBE_GET && strstr(path, "component%3Dkube-apiserver"))

@@ -32,6 +32,7 @@ void fake_world_list(struct strlist *ret);
  *  - "small-disk:node-1": its disk has half the size that it should have;
  *  - "hung:front-door": the API does not answer until the front door was closed;
  *  - "pod:node-1:ReplicaSet:web": a pod with such a controller; "pod:node-1::web": one without;
+ *  - "volume:node-1:data": a PersistentVolume on the node, of the claim default/data;
  *  - "budget:web": the pod cannot be evicted.
  */
 void fake_world_add(const char *what);

@@ -105,13 +105,15 @@ TEST(nodes_are_added_changed_restarted_replaced_and_deleted)
 			     "- {role: worker, name: new}\n"
 			     "- {role: control-plane, name: other}\n");
 
-	ASSERT_STR(plan, "node 'main' changes: taints +a=b:NoSchedule\n"
-			 "node 'big' changes: memory 4g -> 3g, labels +tier=db -all=yes "
-			 "-tier=web\n"
-			 "node 'node-1' is deleted and created again: env +A=b, maxPods 110 -> 5\n"
-			 "node 'new' is added: role worker\n"
-			 "node 'other' is added: role control-plane\n"
-			 "node 'node-2' is deleted");
+	ASSERT_STR(
+		plan,
+		"node 'main' changes: taints +a=b:NoSchedule\n"
+		"node 'big' changes: memory 4g -> 3g, labels +tier=db -all=yes "
+		"-tier=web\n"
+		"node 'node-1' is deleted and created again without its data: env +A=b, maxPods 110 -> 5\n"
+		"node 'new' is added: role worker\n"
+		"node 'other' is added: role control-plane\n"
+		"node 'node-2' is deleted");
 }
 
 TEST(what_all_nodes_have_changes_those_that_have_not_their_own)
@@ -145,17 +147,19 @@ TEST(what_a_cluster_was_made_for_can_not_be_changed)
 			     "- {role: worker, name: node-1, staticIP: 192.168.39.4}\n"
 			     "- {role: worker, name: node-2, staticIP: 192.168.39.9}\n");
 
-	ASSERT_STR(plan, "the cluster cannot be changed: kubernetesVersion v1.36.3 -> v1.35.4\n"
-			 "the cluster changes: offline false -> true\n"
-			 "the cluster cannot be changed: cni auto -> none\n"
-			 "the cluster cannot be changed: network.subnet 192.168.39.0/24 -> "
-			 "10.0.0.0/24\n"
-			 "the cluster changes: network.ports +81 -80\n"
-			 "the cluster cannot be changed: featureGates +A=true\n"
-			 "node 'big' is deleted and created again: role worker -> control-plane\n"
-			 "node 'main' is deleted and created again: role control-plane -> worker\n"
-			 "node 'node-2' is deleted and created again: staticIP 192.168.39.5 -> "
-			 "192.168.39.9");
+	ASSERT_STR(
+		plan,
+		"the cluster cannot be changed: kubernetesVersion v1.36.3 -> v1.35.4\n"
+		"the cluster changes: offline false -> true\n"
+		"the cluster cannot be changed: cni auto -> none\n"
+		"the cluster cannot be changed: network.subnet 192.168.39.0/24 -> "
+		"10.0.0.0/24\n"
+		"the cluster changes: network.ports +81 -80\n"
+		"the cluster cannot be changed: featureGates +A=true\n"
+		"node 'big' is deleted and created again without its data: role worker -> control-plane\n"
+		"node 'main' is deleted and created again without its data: role control-plane -> worker\n"
+		"node 'node-2' is deleted and created again without its data: staticIP 192.168.39.5 -> "
+		"192.168.39.9");
 }
 
 TEST(control_planes_can_be_kept_free_of_pods)
@@ -189,8 +193,9 @@ TEST(a_disk_can_only_grow)
 	cleanup_free char *change = plan_of(before, other);
 
 	ASSERT_STR(grow, "node 'a' is restarted: diskSize 4g -> 5g");
-	ASSERT(strstr(change, "node 'a' is deleted and created again: diskSize 4g -> 3g\n"
-			      "node 'b' is deleted and created again: diskSize none"));
+	ASSERT(strstr(change,
+		      "node 'a' is deleted and created again without its data: diskSize 4g -> 3g\n"
+		      "node 'b' is deleted and created again without its data: diskSize none"));
 }
 
 TEST(what_a_file_does_not_say_can_stay)

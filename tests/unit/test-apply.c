@@ -190,14 +190,15 @@ TEST(nothing_is_to_be_done_for_what_there_is)
 	plan = plan_of(before_text);
 	ASSERT_STR(plan, "");
 	same = plan_of(after_text);
-	ASSERT_STR(same, "the cluster changes: network.ports +8080:30080\n"
-			 "node 'a' is restarted: cpus max -> 1, taints "
-			 "+node-role.kubernetes.io/control-plane:NoSchedule, env +A=b\n"
-			 "node 'b' is deleted and created again: maxPods 110 -> 20\n"
-			 "node 'w1' changes: memory 1g -> 2g, labels +tier=db -tier=web\n"
-			 "node 'w2' changes: cpus 2 -> max, taints +x=y:NoExecute\n"
-			 "node 'w4' is added: role worker\n"
-			 "node 'w3' is deleted");
+	ASSERT_STR(same,
+		   "the cluster changes: network.ports +8080:30080\n"
+		   "node 'a' is restarted: cpus max -> 1, taints "
+		   "+node-role.kubernetes.io/control-plane:NoSchedule, env +A=b\n"
+		   "node 'b' is deleted and created again without its data: maxPods 110 -> 20\n"
+		   "node 'w1' changes: memory 1g -> 2g, labels +tier=db -tier=web\n"
+		   "node 'w2' changes: cpus 2 -> max, taints +x=y:NoExecute\n"
+		   "node 'w4' is added: role worker\n"
+		   "node 'w3' is deleted");
 }
 
 static const char other_text[] = HEAD "nodes:\n"

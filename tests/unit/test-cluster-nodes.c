@@ -714,12 +714,31 @@ TEST(pods_that_are_lost_with_a_node_are_those_without_a_controller)
 	fake_world_add("pod:node-3::alone");
 	fake_world_add("pod:node-2::elsewhere");
 	ASSERT_OK(profile_load("test", &profile, &err));
-	drain_list_bare(&profile, "node-3", &lost);
+	ASSERT_INT(drain_list_bare(&profile, "node-3", &lost), 0);
 	text = strlist_join(&lost, " ");
 	ASSERT_STR(text, "default/alone");
 	ASSERT_OK(cluster_remove_node(&profile, "node-3", false, 10, NULL, &api_knows, &err));
 	assert_world("bridge:mktest drained:node-3 etcd:node-1 front-door kubeconfig member:node-1 "
 		     "member:node-2 pod:node-2::elsewhere running:node-1 running:node-2");
+}
+
+TEST(volumes_that_are_lost_with_a_node_are_those_on_it)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist lost = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("volume:node-2:elsewhere");
+	fake_world_add("volume:node-3:data");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(drain_list_volumes(&profile, "node-3", &lost), 0);
+	text = strlist_join(&lost, " ");
+	ASSERT_STR(text, "default/data");
+	fake_world_add("hung:front-door");
+	ASSERT_INT(drain_list_volumes(&profile, "node-3", &lost), -ETIMEDOUT);
+	ASSERT_INT(lost.count, 1);
 }
 
 TEST(a_node_of_a_paused_cluster_is_not_deleted_unless_by_force)

@@ -142,6 +142,23 @@ static void assert_three(void)
 	assert_profile(FIRST "; " SECOND "; " THIRD);
 }
 
+TEST(the_last_control_plane_that_runs_is_not_called_the_only_one)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	bool api_knows;
+
+	free(begin_round(0));
+	ASSERT_INT(three_planes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	/* As after stopping them. */
+	profile.nodes[1].phase = profile.nodes[2].phase = NODE_PLANNED;
+	ASSERT_INT(cluster_remove_node(&profile, "node-1", false, 10, NULL, &api_knows, &why),
+		   -EINVAL);
+	ASSERT(strstr(why.text, "that is not stopped"));
+	ASSERT(strstr(why.hint, "'manykube node start NAME'"));
+}
+
 TEST(control_planes_join_one_after_another_and_leave_no_token)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;

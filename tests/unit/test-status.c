@@ -86,6 +86,8 @@ TEST(the_majority_of_control_planes_carries_the_cluster)
 
 	nodes[1].apiserver = "Stopped";
 	ASSERT_INT(health_of_cluster(&three, NULL), 204);
+	ASSERT_INT(health_of_cluster(&two, NULL), 204);
+	end_node(&nodes[1], "Stopped");
 	ASSERT_INT(health_of_cluster(&two, NULL), 500);
 	end_node(&nodes[2], "Stopped");
 	ASSERT_INT(health_of_cluster(&three, NULL), 500);
@@ -119,6 +121,18 @@ TEST(the_arithmetic_of_a_majority_is_told)
 	assert_quorum(nodes, 2, "1 of 2 healthy, 2 needed: 'manykube start'");
 	end_node(&nodes[0], "Stopped");
 	assert_quorum(nodes, 1, "0 of 1 healthy: 'manykube start'");
+}
+
+TEST(api_servers_that_do_not_answer_are_no_lost_members)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(third) };
+
+	nodes[1].apiserver = nodes[2].apiserver = "Stopped";
+	assert_quorum(nodes, 3, "1 of 3 API servers answer");
+	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 3 }, NULL), 204);
+	nodes[0].apiserver = "Stopped";
+	assert_quorum(nodes, 3, "0 of 3 healthy, 2 needed");
+	ASSERT_INT(health_of_cluster(&(struct cluster_status){ nodes, 3 }, NULL), 500);
 }
 
 TEST(nobody_is_sent_to_recover_what_is_only_paused)
