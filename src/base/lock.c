@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/parse.h"
 
 /* How often a lock is tried again. */
@@ -91,6 +92,18 @@ int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err)
 			return name_holder(fd, err);
 	}
 	return 0;
+}
+
+int file_lock_or_warn(int fd, const char *shown, int64_t wait_ms, struct error *err)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = file_lock_fd(fd, shown, wait_ms, &why);
+
+	if (r == -EWOULDBLOCK) {
+		log_warning("'%s' is changed without its lock: %s", shown, why.text);
+		return 0;
+	}
+	return r < 0 ? error_set(err, r, "%s", why.text) : 0;
 }
 
 /* Whether PATH is still the file FD: the previous holder may have removed it before unlocking. */

@@ -194,7 +194,7 @@ static int lock(const char *directory, int *ret_fd, struct error *err)
 
 	if (fd < 0)
 		return error_sys(err, "cannot open the directory '%s'", directory);
-	r = file_lock_fd(fd, directory, FILE_LOCK_MS, err);
+	r = file_lock_or_warn(fd, directory, FILE_LOCK_MS, err);
 	if (r < 0)
 		return error_prefix(err, r, "cannot change '%s'", directory);
 	*ret_fd = take_fd(fd);

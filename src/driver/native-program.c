@@ -18,8 +18,7 @@
 #include "host/confine.h"
 #include "host/namespace.h"
 
-/* kubeadm needs about 150 MiB: Go reserves address space, which does not count, and then uses it in
- * pieces of 64 MiB. */
+/* More than kubeadm needs.  The address space that Go reserves does not count. */
 #define MEMORY_MOST (512u << 20)
 
 /* The largest file that it can write, and how much its log may grow. */

@@ -91,7 +91,7 @@ static int lock_dir(const char *path, int *ret_fd, struct error *err)
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, "cannot open the directory '%s'", dir);
-	r = file_lock_fd(fd, dir, FILE_LOCK_MS, err);
+	r = file_lock_or_warn(fd, dir, FILE_LOCK_MS, err);
 	if (r < 0)
 		return error_prefix(err, r, "cannot change '%s'", path);
 	*ret_fd = take_fd(fd);

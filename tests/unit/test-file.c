@@ -215,6 +215,16 @@ TEST(a_lock_names_its_holder)
 	ASSERT_INT(file_lock_holder(path), 0);
 }
 
+TEST(a_directory_that_others_lock_for_ever_keeps_nobody_from_changing_it)
+{
+	cleanup_fd int other = open(test_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int own = open(test_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	ASSERT_INT(flock(other, LOCK_EX), 0);
+	ASSERT_INT(file_lock_fd(own, test_dir(), 20, NULL), -EWOULDBLOCK);
+	ASSERT_OK(file_lock_or_warn(own, test_dir(), 20, &err));
+}
+
 TEST(a_lock_names_a_holder_that_wrote_no_name)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
