@@ -95,8 +95,8 @@ int file_lock_private(const char *path, const char *what, int64_t wait_ms, int *
  * limit). Writes nothing to it. */
 int file_lock_fd(int fd, const char *shown, int64_t wait_ms, struct error *err);
 
-/* Like file_lock_fd(), but go on with a warning if it stays locked: whoever can open a directory can
- * lock it for ever.  For files that are replaced as a whole. */
+/* Like file_lock_fd(), but go on with a warning if it stays locked: whoever can open a directory
+ * can lock it for ever.  For files that are replaced as a whole. */
 int file_lock_or_warn(int fd, const char *shown, int64_t wait_ms, struct error *err);
 
 /* How long to wait for another process that changes a shared file. */
