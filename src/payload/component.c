@@ -156,7 +156,7 @@ const struct component components[COMPONENT_END] = {
 		.programs = docker_programs,
 		.style = BUILD_VENDORED,
 		.module = "github.com/docker/docker",
-		.packages = 1400,
+		.packages = 1870,
 		.tags = "netgo,osusergo,static_build,exclude_graphdriver_btrfs,exclude_disk_quota",
 		.ldflags = "-s -w -X github.com/docker/docker/dockerversion.Version=" DOCKER_NUMBER,
 	},

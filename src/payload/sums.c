@@ -2,8 +2,8 @@
  * The sums of pinned Go modules, in the format of go.sum.
  *
  * For a component built in its own module, the sum of that module suffices: its archive contains a
- * go.sum (or, for Docker, a vendor.sum) for all dependencies.  For our own modules (Kubernetes, etcd), go.sum is made of those of
- * the required modules and of these lines, which the former lack.
+ * go.sum (or, for Docker, a vendor.sum) for all dependencies.  For our own modules (Kubernetes,
+ * etcd), go.sum is made of those of the required modules and of these lines, which the former lack.
  *
  * tools/list-sums.py prints the lines for a new version.
  */
