@@ -29,7 +29,7 @@
 #define CLIENT_DAYS    365
 
 #define NODE_DOCKERD     "/etc/manykube/dockerd"
-#define NODE_DOCKERD_ENV "/etc/manykube/dockerd.env"
+#define NODE_DOCKERD_ENV "/etc/manykube/docker/environment"
 #define NODE_PEM         "/etc/manykube/docker"
 #define NODE_KEEPER      "/etc/manykube/keep-images"
 #define NODE_IMAGES      "/etc/manykube/images"

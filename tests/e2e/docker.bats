@@ -129,6 +129,20 @@ dockerd_runs() {
 	docker_on node-2 version >/dev/null
 }
 
+@test "a change of its options restarts the daemon, not the node" {
+	local agent
+
+	agent=$(on node-2 stat -c %Y /proc/1)
+	manykube config view >"$BATS_TEST_TMPDIR/cluster.yaml"
+	sed -i 's/^  name: node-2$/&\n  dockerOpt: ["label=color=red"]\n  dockerEnv: {E2E: "1"}/' \
+		"$BATS_TEST_TMPDIR/cluster.yaml"
+	manykube apply -q --yes -f "$BATS_TEST_TMPDIR/cluster.yaml"
+	docker_on node-2 info --format '{{.Labels}}' | grep -q color=red
+	on node-2 sh -c 'tr "\\0" "\\n" </proc/$(pidof dockerd)/environ' | grep -qx E2E=1
+	[ "$(on node-2 stat -c %Y /proc/1)" = "$agent" ]
+	[ -z "$(docker_on node-1 info --format '{{join .Labels ","}}')" ]
+}
+
 @test "--stop ends it until it is asked for again" {
 	manykube docker-env node-2 --stop
 	[ "$(dockerd_state node-2)" != running ]
