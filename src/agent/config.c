@@ -151,6 +151,8 @@ static const char *service_statement(struct agent_service *service, char **words
 		return set_path(&service->when, words[1]);
 	if (strcmp(key, "needs") == 0)
 		return set_path(&service->needs, words[1]);
+	if (strcmp(key, "environment-from") == 0)
+		return set_path(&service->environment_file, words[1]);
 	if (strcmp(key, "stop-seconds") == 0)
 		return set_seconds(words[1], &service->stop_seconds);
 	return "unknown statement";
@@ -259,5 +261,21 @@ unsigned agent_arguments_parse(char *text, const char *name, char **words, unsig
 	if (*line)
 		*line = '\0';
 	words[count] = NULL;
+	return count;
+}
+
+unsigned agent_environment_parse(char *text, char **variables, unsigned max)
+{
+	unsigned count = 0;
+
+	for (char *line = text; line && count < max;) {
+		char *end = strchr(line, '\n');
+
+		if (end)
+			*end = '\0';
+		if (*line != '=' && strchr(line, '='))
+			variables[count++] = line;
+		line = end ? end + 1 : NULL;
+	}
 	return count;
 }

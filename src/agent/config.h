@@ -13,6 +13,7 @@
  *	needs SOCKET              start it only once this Unix socket accepts connections
  *	arguments-from FILE NAME  add the words of the line NAME="..." in FILE to the command
  *	environment NAME=VALUE... additional environment variables
+ *	environment-from FILE     add the lines NAME=VALUE of FILE, if it exists, to the environment
  *	stop-seconds SECONDS      how long it may take to end before it is killed (5; first service:
  *3)
  *
@@ -37,6 +38,7 @@ struct agent_service {
 	char *needs;
 	char *arguments_file;
 	char *arguments_name;
+	char *environment_file;
 	unsigned stop_seconds;
 	unsigned argc;
 	char *argv[AGENT_ARGUMENTS_MAX + 1]; /* ended by NULL */
@@ -64,3 +66,7 @@ void agent_config_release(struct agent_config *config);
  * WORDS, followed by NULL.  They point into TEXT, which is modified.  Returns their number.
  */
 unsigned agent_arguments_parse(char *text, const char *name, char **words, unsigned max);
+
+/* Store at most MAX lines of TEXT that have the form NAME=VALUE in VARIABLES.  They point into
+ * TEXT, which is modified.  Returns their number. */
+unsigned agent_environment_parse(char *text, char **variables, unsigned max);

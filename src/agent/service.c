@@ -212,19 +212,27 @@ static char **make_arguments(const struct agent_service *config)
 	return argv;
 }
 
-/* The variables of CONFIG and the default ones that they do not replace, in static memory. */
+/* The variables of CONFIG, those of environment-from, and the default ones that they do not
+ * replace, in static memory. */
 static char **make_environment(const struct agent_service *config)
 {
-	static char *variables[AGENT_ARGUMENTS_MAX + sizeof(environment) / sizeof(*environment)];
-	unsigned used = config->variable_count;
+	static char
+		*variables[2 * AGENT_ARGUMENTS_MAX + sizeof(environment) / sizeof(*environment)];
+	static char text[AGENT_CONFIG_MAX + 1];
+	unsigned given = config->variable_count;
+	unsigned used;
 
-	memcpy(variables, config->variables, used * sizeof(*variables));
+	memcpy(variables, config->variables, given * sizeof(*variables));
+	if (config->environment_file &&
+	    read_file(config->environment_file, text, AGENT_CONFIG_MAX) >= 0)
+		given += agent_environment_parse(text, variables + given, AGENT_ARGUMENTS_MAX);
+	used = given;
 	for (char *const *own = environment; *own; own++) {
 		size_t name_len = strcspn(*own, "=") + 1;
 		bool is_replaced = false;
 
-		for (unsigned i = 0; i < config->variable_count; i++)
-			is_replaced |= strncmp(config->variables[i], *own, name_len) == 0;
+		for (unsigned i = 0; i < given; i++)
+			is_replaced |= strncmp(variables[i], *own, name_len) == 0;
 		if (!is_replaced)
 			variables[used++] = *own;
 	}

@@ -21,6 +21,7 @@
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
 #include "describe/file-fields.h"
+#include "node/docker-service.h"
 #include "plan/plan.h"
 #include "record/labels.h"
 #include "record/options.h"
@@ -76,7 +77,7 @@ static void take_settings(const struct applying *applying, const struct profile 
 	setting_for_each(field)
 		if (setting_is_of_node(field) &&
 		    (field->effect == SETTING_ON_RESTART || field->effect == SETTING_GROWING ||
-		     field->effect == SETTING_HELD_TO))
+		     field->effect == SETTING_HELD_TO || field->effect == SETTING_OF_DOCKER))
 			setting_copy(field, setting_in_node(field, &wanted.settings),
 				     setting_in_node(field, &node->settings));
 	node_release(&wanted);
@@ -226,6 +227,15 @@ static bool collect_live_changes(const struct apply_step *step, const struct nod
 	return any;
 }
 
+static bool changes_docker(const struct apply_step *step)
+{
+	for (size_t i = 0; i < step->change_count; i++)
+		if (step->changes[i].setting &&
+		    step->changes[i].setting->effect == SETTING_OF_DOCKER)
+			return true;
+	return false;
+}
+
 static int change_at_once(const struct applying *applying, const struct apply_step *step,
 			  struct error *err)
 {
@@ -238,6 +248,12 @@ static int change_at_once(const struct applying *applying, const struct apply_st
 
 	if (r == 0 && options)
 		plan_settings(&profile, options, &wanted);
+	if (r == 0 && options && step->action == APPLY_CHANGE && changes_docker(step)) {
+		observe_begin(applying->observer, "restarting Docker", step->node);
+		r = docker_service_change(&profile, profile_find_node(&profile, step->node),
+					  &wanted.settings, err);
+		observe_end(applying->observer, "restarting Docker", step->node, r == 0);
+	}
 	if (r == 0 && collect_live_changes(step, &wanted, &changes)) {
 		observe_begin(applying->observer, "changing node", step->node);
 		r = cluster_change_node(&profile, step->node, &changes, &needs_restart, err);

@@ -10,9 +10,9 @@
 	"--load-images=FILE'; 'manykube ssh NODE -- ctr -n k8s.io images ls' lists a node's " \
 	"images"
 
-#define BUILD_ELSEWHERE                                                                         \
-	"nodes run containerd, which cannot build images: build with Docker or Podman on this " \
-	"host, save the image to a file, and load it with 'manykube start --load-images=FILE'"
+#define BUILD_ELSEWHERE                                                                                      \
+	"'manykube docker-env NODE' lets your docker client build in a node, 'manykube docker-all -- build " \
+	"-t NAME .' in all of them"
 
 /* clang-format off */
 const struct absent_command minikube_commands[] = {
@@ -24,7 +24,6 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube config defaults", "'manykube start --help' shows the defaults of all options" },
 	{ "manykube dashboard",
 	  "there is no dashboard; use 'manykube status' and 'manykube kubectl get all -A'" },
-	{ "manykube docker-env", BUILD_ELSEWHERE },
 	{ "manykube export",
 	  "'manykube logs --file=BUNDLE.tar.gz' writes all logs, 'manykube update-context' the kubeconfig" },
 	{ "manykube generate-docs", "see 'man manykube', or use --help with any command" },
@@ -54,7 +53,6 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube update-check", "manykube does not check for updates; 'manykube version' "
 				   "prints this version" },
 	{ "manykube worker add", "'manykube worker create' registers a worker, 'manykube node add' also starts it" },
-	{ "manykube worker docker-env", BUILD_ELSEWHERE },
 	{ "manykube worker pause", "'manykube node pause NODE' freezes a node" },
 	{ "manykube worker set", "'manykube node set NODE' changes a node" },
 	{ "manykube worker unpause", "'manykube node unpause NODE' resumes a node" },
@@ -121,10 +119,6 @@ const struct opt minikube_start_options[] = {
 		   .harmless = "/run/containerd/containerd.sock|unix:///run/containerd/containerd.sock"),
 	OPT_NEEDLESS(0, "force-systemd", NULL,
 		     "containerd and the kubelet always use the same cgroup driver"),
-	OPT_ABSENT(0, "docker-env", "NAME=VALUE", "--env=NAME=VALUE gives a variable to containerd and the kubelet"),
-	OPT_ABSENT(0, "docker-opt", "OPTION",
-		   "nodes run containerd: --registry-mirror and --insecure-registry configure it; there is no "
-		   "substitute for other options"),
 	OPT_ABSENT(0, "extra-disks", "N", "there is no substitute: --disk-size gives a node one disk, for its /var",
 		   .harmless = "0"),
 	OPT_ABSENT(0, "gpus", "WHICH", "there is no substitute: nodes have no GPUs", .harmless = "none"),

@@ -52,9 +52,8 @@ static int check_root(const struct command_context *ctx, const char *path,
 	return hint_root(ctx->command, path, record->audit.args, err);
 }
 
-/* Take the cluster's lock, waiting for another command if this one may. */
-static int take_lock(const struct command_context *ctx, const char *path, int *ret_lock,
-		     struct error *err)
+int command_take_lock(const struct command_context *ctx, const char *path, int *ret_lock,
+		      struct error *err)
 {
 	bool told = false;
 	int r;
@@ -98,7 +97,7 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 			return r;
 	}
 	if (needs_lock) {
-		r = take_lock(ctx, path, &lock, err);
+		r = command_take_lock(ctx, path, &lock, err);
 		if (r < 0)
 			return r;
 	}

@@ -8,3 +8,8 @@
  * "manykube node list"; RECORD is notified when it starts to change things. */
 int command_run_prepared(struct command_context *ctx, const char *path, struct record *record,
 			 struct error *err);
+
+/* Take the lock of CTX's cluster for the command PATH, waiting for another command if COMMAND_WAITS
+ * is set. */
+int command_take_lock(const struct command_context *ctx, const char *path, int *ret_lock,
+		      struct error *err);

@@ -50,7 +50,7 @@ static bool is_at_once(const struct setting *field)
 {
 	return field->places & SETTING_OF_NODE &&
 	       (field->effect == SETTING_AT_ONCE || field->effect == SETTING_HELD_TO ||
-		field->type == SETTING_FLAG);
+		field->effect == SETTING_OF_DOCKER || field->type == SETTING_FLAG);
 }
 
 static bool is_restarted(const struct setting *field)

@@ -3,11 +3,17 @@
 #include "cmd/command.h"
 
 static const struct command *const subcommands[] = {
-	&cmd_worker_list,   &cmd_worker_create,
-	&cmd_worker_start,  &cmd_worker_stop,
-	&cmd_worker_delete, &cmd_worker_ssh,
-	&cmd_worker_status, &cmd_worker_logs,
-	&cmd_worker_ip,     NULL,
+	&cmd_worker_list,
+	&cmd_worker_create,
+	&cmd_worker_start,
+	&cmd_worker_stop,
+	&cmd_worker_delete,
+	&cmd_worker_ssh,
+	&cmd_worker_status,
+	&cmd_worker_logs,
+	&cmd_worker_ip,
+	&cmd_worker_docker_env,
+	NULL,
 };
 
 const struct command cmd_worker = {

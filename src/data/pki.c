@@ -1,4 +1,4 @@
-/* Certificates: signing client certificates, reading validity periods. */
+/* Certificates: making authorities, signing certificates, reading validity periods. */
 
 #include "data/pki.h"
 
@@ -94,23 +94,39 @@ static bool add_extension(X509 *cert, X509 *issuer, int id, const char *value)
 	return added;
 }
 
-/* Fill in CERT, all but its signature. */
-static bool describe_certificate(X509 *cert, X509 *issuer, EVP_PKEY *key, const char *common_name,
-				 const char *organization, unsigned days)
+/* What a certificate is for. */
+struct purpose {
+	const char *common_name;
+	const char *organization;
+	unsigned days;
+	const char *key_usage;
+	const char *extended_usage; /* NULL: none */
+	const char *constraints;
+	const char *alternative_names; /* NULL: none */
+};
+
+/* Fill in CERT, all but its signature.  ISSUER may be CERT itself. */
+static bool describe_certificate(X509 *cert, X509 *issuer, EVP_PKEY *key,
+				 const struct purpose *purpose)
 {
 	X509_NAME *name = X509_get_subject_name(cert);
 
 	/* Valid since five minutes ago, because clocks of different machines differ. */
 	return X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
 	       X509_gmtime_adj(X509_getm_notBefore(cert), -300) &&
-	       X509_gmtime_adj(X509_getm_notAfter(cert), (long)days * 86400) &&
-	       add_name_field(name, "O", organization) && add_name_field(name, "CN", common_name) &&
+	       X509_gmtime_adj(X509_getm_notAfter(cert), (long)purpose->days * 86400) &&
+	       add_name_field(name, "O", purpose->organization) &&
+	       add_name_field(name, "CN", purpose->common_name) &&
 	       X509_set_issuer_name(cert, X509_get_subject_name(issuer)) == 1 &&
 	       X509_set_pubkey(cert, key) == 1 &&
-	       add_extension(cert, issuer, NID_key_usage,
-			     "critical,digitalSignature,keyEncipherment") &&
-	       add_extension(cert, issuer, NID_ext_key_usage, "clientAuth") &&
-	       add_extension(cert, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
+	       add_extension(cert, issuer, NID_key_usage, purpose->key_usage) &&
+	       (!purpose->extended_usage ||
+		add_extension(cert, issuer, NID_ext_key_usage, purpose->extended_usage)) &&
+	       add_extension(cert, issuer, NID_basic_constraints, purpose->constraints) &&
+	       (!purpose->alternative_names ||
+		add_extension(cert, issuer, NID_subject_alt_name, purpose->alternative_names)) &&
+	       (issuer != cert ||
+		add_extension(cert, issuer, NID_subject_key_identifier, "hash")) &&
 	       (X509_get_ext_by_NID(issuer, NID_subject_key_identifier, -1) < 0 ||
 		add_extension(cert, issuer, NID_authority_key_identifier, "keyid"));
 }
@@ -128,27 +144,84 @@ static char *print_pair(X509 *cert, EVP_PKEY *key)
 	return xstrndup(data, (size_t)len);
 }
 
-int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char *common_name,
-		    const char *organization, unsigned days, char **ret_pem, struct error *err)
+/* Make a key and a certificate for PURPOSE, signed by ISSUER with ISSUER_KEY, or by itself if both
+ * are NULL. */
+static int make_pair(X509 *issuer, EVP_PKEY *issuer_key, const struct purpose *purpose,
+		     char **ret_pem, struct error *err)
 {
-	cleanup_with(X509_freep) X509 *issuer = read_cert(ca_cert_pem);
-	cleanup_with(EVP_PKEY_freep) EVP_PKEY *issuer_key = read_key(ca_key_pem);
-	cleanup_with(EVP_PKEY_freep) EVP_PKEY *key = NULL;
-	cleanup_with(X509_freep) X509 *cert = NULL;
+	cleanup_with(EVP_PKEY_freep) EVP_PKEY *key = EVP_EC_gen("P-256");
+	cleanup_with(X509_freep) X509 *cert = X509_new();
 
-	if (!issuer || !issuer_key)
-		return fail(err, "read the certificate authority");
-	if (pki_is_huge_key(ca_key_pem))
-		return error_set(err, -EBADMSG,
-				 "the key of the certificate authority is too large");
-	key = EVP_EC_gen("P-256");
-	cert = X509_new();
-	if (!key || !cert ||
-	    !describe_certificate(cert, issuer, key, common_name, organization, days) ||
-	    X509_sign(cert, issuer_key, EVP_sha256()) == 0)
+	if (!key || !cert || !describe_certificate(cert, issuer ? issuer : cert, key, purpose) ||
+	    X509_sign(cert, issuer_key ? issuer_key : key, EVP_sha256()) == 0)
 		return fail(err, "sign a certificate");
 	*ret_pem = print_pair(cert, key);
 	return *ret_pem ? 0 : fail(err, "write a certificate");
+}
+
+static int sign_pair(const char *ca_cert_pem, const char *ca_key_pem, const struct purpose *purpose,
+		     char **ret_pem, struct error *err)
+{
+	cleanup_with(X509_freep) X509 *issuer = read_cert(ca_cert_pem);
+	cleanup_with(EVP_PKEY_freep) EVP_PKEY *issuer_key = read_key(ca_key_pem);
+
+	if (!issuer || !issuer_key)
+		return fail(err, "read the certificate authority");
+	if (EVP_PKEY_get_bits(issuer_key) > KEY_MAX_BITS)
+		return error_set(err, -EBADMSG,
+				 "the key of the certificate authority is too large");
+	return make_pair(issuer, issuer_key, purpose, ret_pem, err);
+}
+
+int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char *common_name,
+		    const char *organization, unsigned days, char **ret_pem, struct error *err)
+{
+	const struct purpose purpose = {
+		.common_name = common_name,
+		.organization = organization,
+		.days = days,
+		.key_usage = "critical,digitalSignature,keyEncipherment",
+		.extended_usage = "clientAuth",
+		.constraints = "critical,CA:FALSE",
+	};
+
+	return sign_pair(ca_cert_pem, ca_key_pem, &purpose, ret_pem, err);
+}
+
+int pki_sign_server(const char *ca_cert_pem, const char *ca_key_pem, const char *address,
+		    const char *organization, unsigned days, char **ret_pem, struct error *err)
+{
+	cleanup_free char *names = xasprintf("IP:%s", address);
+	const struct purpose purpose = {
+		.common_name = address,
+		.organization = organization,
+		.days = days,
+		.key_usage = "critical,digitalSignature,keyEncipherment",
+		.extended_usage = "serverAuth",
+		.constraints = "critical,CA:FALSE",
+		.alternative_names = names,
+	};
+
+	return sign_pair(ca_cert_pem, ca_key_pem, &purpose, ret_pem, err);
+}
+
+int pki_make_authority(const char *common_name, const char *organization, unsigned days,
+		       char **ret_pem, struct error *err)
+{
+	const struct purpose purpose = {
+		.common_name = common_name,
+		.organization = organization,
+		.days = days,
+		.key_usage = "critical,keyCertSign,cRLSign",
+		.constraints = "critical,CA:TRUE,pathlen:0",
+	};
+
+	return make_pair(NULL, NULL, &purpose, ret_pem, err);
+}
+
+const char *pki_find_key(const char *pem)
+{
+	return strstr(pem, "-----BEGIN PRIVATE KEY-----");
 }
 
 static bool read_time(const ASN1_TIME *time, int64_t *ret)

@@ -1,4 +1,4 @@
-/* Certificates: signing client certificates, reading validity periods. */
+/* Certificates: making authorities, signing certificates, reading validity periods. */
 #pragma once
 
 #include "base/error.h"
@@ -10,6 +10,21 @@
  */
 int pki_sign_client(const char *ca_cert_pem, const char *ca_key_pem, const char *common_name,
 		    const char *organization, unsigned days, char **ret_pem, struct error *err);
+
+/*
+ * Make an ECDSA key and a certificate for a server at ADDRESS, an IPv4 address, which is also its
+ * common name.  It is no client certificate.  Otherwise like pki_sign_client().
+ */
+int pki_sign_server(const char *ca_cert_pem, const char *ca_key_pem, const char *address,
+		    const char *organization, unsigned days, char **ret_pem, struct error *err);
+
+/* Make an authority called COMMON_NAME: an ECDSA key and a certificate signed with it.  Otherwise
+ * like pki_sign_client(). */
+int pki_make_authority(const char *common_name, const char *organization, unsigned days,
+		       char **ret_pem, struct error *err);
+
+/* The key in PEM, made by the functions above, as a pointer into it; NULL if it has none. */
+const char *pki_find_key(const char *pem);
 
 /* The validity period of a certificate, in seconds since 1970. */
 struct pki_times {

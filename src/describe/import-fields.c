@@ -22,7 +22,6 @@
 #define NS_PER_SECOND    INT64_C(1000000000)
 #define USUAL_PORT       8443
 #define NO_VMS           "nodes are neither virtual machines nor Docker containers"
-#define NOT_DOCKER       "nodes run containerd, not Docker"
 #define NOT_IN_A_PROFILE "use the option of 'manykube start'"
 
 struct field {
@@ -412,6 +411,8 @@ static const struct field cluster_fields[] = {
 	{ "ContainerVolumeMounts",   take_mounts },
 	{ "CPUs",                    take_cpus },
 	{ "DiskSize",                take_disk,  .usual = "[20000]" },
+	{ "DockerEnv",               take_words, AT(docker_env) },
+	{ "DockerOpt",               take_words, AT(docker_opt) },
 	{ "EmbedCerts",              take_flag,  AT(embed_certs) },
 	{ "ExposedPorts",            take_ports, AT(ports) },
 	{ "InsecureRegistry",        take_words, AT(insecure_registries) },
@@ -423,8 +424,6 @@ static const struct field cluster_fields[] = {
 	/* Values that minikube writes by itself are nobody's choice. */
 	{ "AutoPauseInterval",       .usual = "[60000000000]" },
 	{ "BinaryMirror",            .why = NOT_IN_A_PROFILE },
-	{ "DockerEnv",               .why = NOT_DOCKER },
-	{ "DockerOpt",               .why = NOT_DOCKER },
 	{ "Driver",                  .why = "nodes are built from namespaces of this host" },
 	{ "GenericSSHPort",          .usual = "[22]", .why = NO_VMS },
 	{ "HostDNSResolver",         .usual = "[true]", .why = NO_VMS },

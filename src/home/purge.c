@@ -31,11 +31,14 @@ static bool is_lock(const char *name)
 	return strcmp(name, STATE_NETWORK_LOCK) == 0 || profile_check_name(name, NULL) == 0;
 }
 
-/* v1.36.3, and v1.36.3.lock beside it. */
+/* v1.36.3 and docker-v28.5.2, and v1.36.3.lock beside it. */
 static bool is_version(const char *name)
 {
 	static const char digits[] = "0123456789";
+	static const char docker[] = "docker-";
 
+	if (strncmp(name, docker, strlen(docker)) == 0)
+		name += strlen(docker);
 	if (*name++ != 'v')
 		return false;
 	for (int dots = 0; dots < 2; dots++) {

@@ -275,8 +275,11 @@ void bundle_find_values(const struct profile *profile, struct strlist *ret)
 	const struct node *node;
 
 	add_values(&profile->env, ret);
-	profile_for_each_node(node, profile)
+	add_values(&profile->docker_env, ret);
+	profile_for_each_node(node, profile) {
 		add_values(&node->env, ret);
+		add_values(&node->docker_env, ret);
+	}
 }
 
 void bundle_hide(struct strbuf *text, const struct strlist *values)

@@ -33,6 +33,7 @@ static const struct {
 	{ "agent", PLACE_NODE, "/var/log/agent.log" },
 	{ "containerd", PLACE_NODE, "/var/log/containerd.log" },
 	{ "kubelet", PLACE_NODE, "/var/log/kubelet.log" },
+	{ "dockerd", PLACE_NODE, "/var/log/dockerd.log" },
 	{ "kubeadm", PLACE_NODE_LOGS, "kubeadm" },
 	{ "etcd", PLACE_POD, "etcd" },
 	{ "apiserver", PLACE_POD, "kube-apiserver" },

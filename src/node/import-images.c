@@ -25,6 +25,11 @@ static bool is_for_control_planes(const char *name)
 	return false;
 }
 
+bool images_are_for(const struct node *node, const char *name)
+{
+	return node->control_plane || !is_for_control_planes(name);
+}
+
 int images_feed(const struct cluster_node *at, char *const *argv, const char *archive, int fd,
 		const char *log, struct error *err)
 {
@@ -69,7 +74,7 @@ int images_import(const struct profile *profile, const struct node *node,
 	if (r == 0)
 		r = cluster_node_open(profile, node, &at, err);
 	for (size_t i = 0; r == 0 && i < names.count; i++)
-		if (node->control_plane || !is_for_control_planes(names.items[i]))
+		if (images_are_for(node, names.items[i]))
 			r = import_archive(&at, names.items[i], archives.items[i], log, err);
 	return r;
 }

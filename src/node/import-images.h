@@ -8,6 +8,9 @@
 int images_import(const struct profile *profile, const struct node *node,
 		  const struct payload *payload, struct error *err);
 
+/* Whether NODE needs Kubernetes' image NAME. */
+bool images_are_for(const struct node *node, const char *name);
+
 /* Run ARGV on the node with FD, the open file ARCHIVE on this host, as standard input; its output
  * is appended to LOG.  Any exit status but 0 is an error. */
 int images_feed(const struct cluster_node *at, char *const *argv, const char *archive, int fd,

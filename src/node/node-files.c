@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 #include "node/base-image.h"
 #include "node/cluster-node.h"
+#include "node/docker.h"
 #include "node/registries.h"
 #include "record/ports.h"
 
@@ -392,5 +393,7 @@ int node_files_write(const struct profile *profile, const struct node *node,
 		r = write_agent(profile, node, err);
 	if (r == 0)
 		r = write_cni(profile, node, err);
+	if (r == 0)
+		r = docker_write_files(profile, node, payload, err);
 	return r < 0 ? error_prefix(err, r, "cannot prepare node '%s'", node->name) : 0;
 }

@@ -359,6 +359,39 @@ static int wrap_packages(struct build *build, struct error *err)
 	return run_go(build, argv.items, "fetch the source of", err);
 }
 
+/* Turn SOURCE, a module without a go.mod of its own, into a main module in build->dir.  With an
+ * empty go.mod of ours, Go would take it for a module of an old language version. */
+static int unpack_vendored(struct build *build, const char *source, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf theirs = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf mod = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf sums = STRBUF_INIT;
+	cleanup_free char *vendor = xasprintf("%s/vendor", build->dir);
+	cleanup_free char *vendor_mod = xasprintf("%s/vendor.mod", build->dir);
+	cleanup_free char *vendor_sum = xasprintf("%s/vendor.sum", build->dir);
+	cleanup_free char *go_mod = xasprintf("%s/go.mod", build->dir);
+	cleanup_free char *go_sum = xasprintf("%s/go.sum", build->dir);
+	int r = file_remove_tree(build->dir, err);
+
+	if (r < 0)
+		return r;
+	/* Go unpacks it again for the next attempt. */
+	if (rename(source, build->dir) < 0)
+		return error_sys(err, "cannot move '%s'", source);
+	r = file_remove_tree(vendor, err);
+	if (r == 0)
+		r = file_read(vendor_mod, GOMOD_LIMIT, &theirs, err);
+	if (r == 0)
+		r = file_read(vendor_sum, 8 * GOMOD_LIMIT, &sums, err);
+	if (r < 0)
+		return r;
+	gomod_without_comments(theirs.text, &mod);
+	r = file_put(go_mod, mod.text, mod.len, 0644, err);
+	if (r == 0)
+		r = file_put(go_sum, sums.text, sums.len, 0644, err);
+	return r < 0 ? r : check_go(build, build->dir, err);
+}
+
 static int run_build(struct build *build, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
@@ -402,11 +435,10 @@ static int build_component(struct build *build, struct error *err)
 	cleanup_free char *source = NULL;
 	int r = 0;
 
-	if (build->component->style != BUILD_WRAPPED) {
+	if (build->component->style != BUILD_WRAPPED)
 		r = fetch_module(build, build->component->module, &source, err);
-		if (r == 0)
-			r = check_go(build, source, err);
-	}
+	if (r == 0 && source && build->component->style != BUILD_VENDORED)
+		r = check_go(build, source, err);
 	if (r < 0)
 		return r;
 	switch (build->component->style) {
@@ -416,6 +448,9 @@ static int build_component(struct build *build, struct error *err)
 		break;
 	case BUILD_KUBERNETES:
 		r = wrap_kubernetes(build, source, err);
+		break;
+	case BUILD_VENDORED:
+		r = unpack_vendored(build, source, err);
 		break;
 	case BUILD_WRAPPED:
 		r = wrap_packages(build, err);

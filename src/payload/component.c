@@ -9,6 +9,8 @@
 
 #define GITHUB "https://github.com/"
 
+#define DOCKER_NUMBER "28.5.2"
+
 static const struct program kubernetes_programs[] = {
 	{ "kubeadm", USE_NODE, "k8s.io/kubernetes/cmd/kubeadm" },
 	{ "kubelet", USE_NODE, "k8s.io/kubernetes/cmd/kubelet" },
@@ -58,7 +60,12 @@ static const struct program local_path_programs[] = {
 	{ NULL },
 };
 
-const struct component components[COMPONENT_COUNT] = {
+static const struct program docker_programs[] = {
+	{ "dockerd", USE_NODE, "./cmd/dockerd" },
+	{ NULL },
+};
+
+const struct component components[COMPONENT_END] = {
 	[COMPONENT_KUBERNETES] = {
 		.name = "kubernetes",
 		.programs = kubernetes_programs,
@@ -142,6 +149,23 @@ const struct component components[COMPONENT_COUNT] = {
 		.module = "github.com/rancher/local-path-provisioner",
 		.packages = 450,
 		.ldflags = "-s -w -X main.VERSION={version}",
+	},
+	[COMPONENT_DOCKER] = {
+		/* Releases have no published checksums, so it is always built. */
+		.name = "docker",
+		.programs = docker_programs,
+		.style = BUILD_VENDORED,
+		.module = "github.com/docker/docker",
+		.packages = 1870,
+		.tags = "netgo,osusergo,static_build,exclude_graphdriver_btrfs,exclude_disk_quota",
+		.ldflags = "-s -w -X github.com/docker/docker/dockerversion.Version=" DOCKER_NUMBER,
+	},
+};
+
+const struct release docker_release = {
+	.version = "v" DOCKER_NUMBER,
+	.versions = {
+		[COMPONENT_DOCKER] = "v" DOCKER_NUMBER "+incompatible",
 	},
 };
 

@@ -19,7 +19,11 @@ enum component_id {
 	COMPONENT_CNI,
 	COMPONENT_COREDNS,
 	COMPONENT_LOCAL_PATH,
-	COMPONENT_COUNT,
+	COMPONENT_COUNT, /* the number of components of a Kubernetes version */
+
+	/* Not part of any Kubernetes version: see docker.h. */
+	COMPONENT_DOCKER = COMPONENT_COUNT,
+	COMPONENT_END,
 };
 
 /* Where a program is used. */
@@ -40,6 +44,7 @@ enum build_style {
 	BUILD_IN_MODULE,  /* in the module's directory, with its go.mod and go.sum */
 	BUILD_KUBERNETES, /* in our module, a copy of Kubernetes' go.mod without staging modules */
 	BUILD_WRAPPED,    /* in our module, which requires the modules of the programs */
+	BUILD_VENDORED,   /* in a copy of the module, whose go.mod is called vendor.mod */
 };
 
 struct component {
@@ -63,18 +68,21 @@ struct component {
 	const char *needs;   /* what a build needs on the host besides Go */
 };
 
-/* A supported Kubernetes version and the versions of its components. */
+/* A supported version of Kubernetes, or of Docker, and the versions of its components. */
 struct release {
 	const char *version; /* v1.36.3 */
 	const char *pause;   /* 3.10.2 */
 	const char *etcd_image_tag;
-	const char *versions[COMPONENT_COUNT]; /* v1.36.3, v3.6.8, … */
+	const char *versions[COMPONENT_END]; /* v1.36.3, v3.6.8, … */
 };
 
-extern const struct component components[COMPONENT_COUNT];
+extern const struct component components[COMPONENT_END];
 
 /* The supported versions, newest first, ended by a NULL version. */
 extern const struct release releases[];
+
+/* The version of Docker. */
+extern const struct release docker_release;
 
 /* The entry of VERSION; NULL if it is not supported. */
 const struct release *release_find(const char *version);

@@ -176,7 +176,7 @@ static int fill_lanes(struct work *work, struct lanes *lanes, struct error *err)
 	int busy = 0;
 
 	for (unsigned i = 0; i < lanes->count; i++) {
-		while (lanes->tasks[i].pipe < 0 && lanes->next < COMPONENT_COUNT) {
+		while (lanes->tasks[i].pipe < 0 && lanes->next < (unsigned)work->end) {
 			enum component_id id = (enum component_id)lanes->next++;
 			int r;
 
@@ -217,7 +217,8 @@ static int step_lanes(struct work *work, struct lanes *lanes, struct error *err)
 
 int work_get_all(struct work *work, struct error *err)
 {
-	cleanup_with(lanes_release) struct lanes lanes = { .count = count_lanes() };
+	cleanup_with(lanes_release) struct lanes lanes = { .count = count_lanes(),
+							   .next = (unsigned)work->begin };
 	int r;
 
 	for (unsigned i = 0; i < LANES; i++)
@@ -225,7 +226,7 @@ int work_get_all(struct work *work, struct error *err)
 	r = builder_settle(work, err);
 	if (r < 0)
 		return r;
-	for (int id = 0; id < COMPONENT_COUNT; id++) {
+	for (int id = work->begin; id < work->end; id++) {
 		cleanup_free char *origin = work_origin(work, (enum component_id)id);
 
 		r = origin ? 1 : work_take(work, (enum component_id)id, err);

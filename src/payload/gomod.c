@@ -85,3 +85,16 @@ void gomod_wrap_kubernetes(const char *gomod, const char *version, struct strbuf
 	}
 	strbuf_addf(out, "require k8s.io/kubernetes %s\n", version);
 }
+
+void gomod_without_comments(const char *gomod, struct strbuf *out)
+{
+	for (const char *line = gomod; *line;) {
+		size_t len = strcspn(line, "\n");
+
+		if (!begins(line, len, "//")) {
+			strbuf_add_mem(out, line, len);
+			strbuf_add_char(out, '\n');
+		}
+		line += len + (line[len] == '\n');
+	}
+}

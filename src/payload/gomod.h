@@ -16,3 +16,6 @@ int gomod_compare_versions(const char *a, const char *b);
  * module's archive lacks, are replaced by their releases (v0.36.3).
  */
 void gomod_wrap_kubernetes(const char *gomod, const char *version, struct strbuf *out);
+
+/* Add GOMOD without the lines that begin with a comment to OUT. */
+void gomod_without_comments(const char *gomod, struct strbuf *out);

@@ -18,6 +18,7 @@
 #include "base/path.h"
 #include "base/user.h"
 #include "image/oci.h"
+#include "payload/cache.h"
 #include "payload/component.h"
 #include "payload/work.h"
 
@@ -29,17 +30,6 @@ void payload_release(struct payload *payload)
 	free(payload->etcd_version);
 	free(payload->coredns_version);
 	*payload = PAYLOAD_INIT;
-}
-
-static int payload_path(const char *version, const char *suffix, char **ret, struct error *err)
-{
-	cleanup_free char *cache = NULL;
-	int r = path_cache(&cache, err);
-
-	if (r < 0)
-		return r;
-	*ret = xasprintf("%s/%s%s", cache, version, suffix);
-	return 0;
 }
 
 /* Open the payload of VERSION in DIR_GIVEN; takes ownership of DIR_GIVEN. */
@@ -88,7 +78,7 @@ static char *old_dir(const char *version)
 int payload_open(const char *version, struct payload *ret, struct error *err)
 {
 	char *dir = NULL;
-	int r = payload_path(version, "", &dir, err);
+	int r = cache_path(version, "", &dir, err);
 
 	if (r < 0)
 		return r;
@@ -174,28 +164,6 @@ static int remove_leftovers(struct work *work, struct error *err)
 	return 0;
 }
 
-/* Move the complete payload to its place.  An existing one is kept as VERSION.old until the next
- * call, because running nodes may use its programs. */
-static int put_in_place(struct work *work, const char *dir, struct error *err)
-{
-	cleanup_free char *old = xasprintf("%s.old", dir);
-	cleanup_free char *scratch = xasprintf("%s/work", dir);
-
-	if (file_exists(dir)) {
-		int r = file_remove_tree(old, err);
-
-		if (r < 0)
-			return r;
-		if (rename(dir, old) < 0)
-			return error_sys(err, "cannot move '%s' away", dir);
-	}
-	if (rename(work->dir, dir) < 0)
-		return error_sys(err, "cannot rename to '%s'", dir);
-	/* The payload is complete; leftover stamps and logs do no harm. */
-	(void)file_remove_tree(scratch, NULL);
-	return 0;
-}
-
 /* Write payload.json, sync everything to disk, and move the payload to its place. */
 static int finish_payload(struct work *work, const char *dir, struct error *err)
 {
@@ -213,7 +181,7 @@ static int finish_payload(struct work *work, const char *dir, struct error *err)
 	work_tell_all(work, "writing to disk");
 	if (fd < 0 || syncfs(fd) < 0)
 		return error_sys(err, "cannot write '%s' to disk", work->dir);
-	return put_in_place(work, dir, err);
+	return cache_put_in_place(work, dir, err);
 }
 
 static int make_dirs(struct work *work, struct error *err)
@@ -301,43 +269,6 @@ static int make_payload(struct work *work, const char *dir, struct error *err)
 	return r < 0 ? r : finish_payload(work, dir, err);
 }
 
-static int take_lock(const char *version, struct observer *observer, int *ret_fd, struct error *err)
-{
-	cleanup_free char *path = NULL;
-	cleanup_free char *note = NULL;
-	int r = payload_path(version, ".lock", &path, err);
-
-	if (r == 0)
-		r = file_lock_private(path, "getting Kubernetes", 0, ret_fd, err);
-	if (r != -EWOULDBLOCK)
-		return r;
-	note = xasprintf("Another command is getting Kubernetes %s; waiting for it (%s)", version,
-			 err && err->text ? err->text : "its lock is held");
-	error_clear(err);
-	observe_note(observer, note);
-	return file_lock_private(path, "getting Kubernetes", -1, ret_fd, err);
-}
-
-/* Combine the caller's SOURCE with MANYKUBE_PAYLOAD_FROM. */
-static int choose_source(const struct payload_source *source, struct payload_source *ret,
-			 struct error *err)
-{
-	const char *from = getenv("MANYKUBE_PAYLOAD_FROM");
-
-	*ret = source ? *source : (struct payload_source){ 0 };
-	if (!from || !*from)
-		return 0;
-	if (strcmp(from, "source") == 0)
-		ret->no_download = true;
-	else if (strcmp(from, "download") == 0)
-		ret->no_build = true;
-	else
-		return error_because(
-			err, &reason_usage, -EINVAL,
-			"MANYKUBE_PAYLOAD_FROM must be 'source' or 'download', not '%s'", from);
-	return 0;
-}
-
 /* With the lock held: open the payload, or make it. */
 static int ensure_locked(const struct release *release, const struct payload_source *source,
 			 struct observer *observer, struct payload *ret, struct error *err)
@@ -356,11 +287,11 @@ static int ensure_locked(const struct release *release, const struct payload_sou
 	if (!work.arch)
 		return error_because(err, &reason_host_unsupported, -ENOTSUP,
 				     "there is no Kubernetes for this machine's architecture");
-	r = choose_source(source, &work.source, err);
+	r = cache_choose_source(source, &work.source, err);
 	if (r == 0)
-		r = payload_path(release->version, "", &dir, err);
+		r = cache_path(release->version, "", &dir, err);
 	if (r == 0)
-		r = payload_path(release->version, ".part", &work.dir, err);
+		r = cache_path(release->version, ".part", &work.dir, err);
 	if (r < 0)
 		return r;
 	observe_begin(observer, work.step, NULL);
@@ -381,21 +312,6 @@ static int refuse_offline(const char *version, struct error *err)
 			  version);
 }
 
-/* Create the directory of the cache, readable for all users. */
-static int make_cache(struct error *err)
-{
-	cleanup_free char *cache = NULL;
-	int r = path_cache(&cache, err);
-
-	if (r < 0 || file_exists(cache))
-		return r;
-	r = file_make_dirs(cache, 0755, err);
-	/* All users run the kubectl in it, whatever root's umask is. */
-	if (r == 0 && chmod(cache, 0755) < 0)
-		r = error_sys(err, "cannot open '%s' to all", cache);
-	return r;
-}
-
 /* Tell the user why VERSION, which an earlier version kept in their home, is needed again. */
 static void warn_of_old(const char *version)
 {
@@ -411,6 +327,7 @@ int payload_ensure(const char *version, const struct payload_source *source,
 		   struct observer *observer, struct payload *ret, struct error *err)
 {
 	const struct release *release = release_find(version);
+	cleanup_free char *title = xasprintf("Kubernetes %s", version);
 	cleanup_fd int lock = -1;
 	int r;
 
@@ -427,8 +344,8 @@ int payload_ensure(const char *version, const struct payload_source *source,
 	warn_of_old(version);
 	if (source && source->offline)
 		return refuse_offline(version, err);
-	r = make_cache(err);
+	r = cache_make(err);
 	if (r == 0)
-		r = take_lock(version, observer, &lock, err);
+		r = cache_lock(version, title, observer, &lock, err);
 	return r < 0 ? r : ensure_locked(release, source, observer, ret, err);
 }

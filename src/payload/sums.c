@@ -2,8 +2,8 @@
  * The sums of pinned Go modules, in the format of go.sum.
  *
  * For a component built in its own module, the sum of that module suffices: its archive contains a
- * go.sum for all dependencies.  For our own modules (Kubernetes, etcd), go.sum is made of those of
- * the required modules and of these lines, which the former lack.
+ * go.sum (or, for Docker, a vendor.sum) for all dependencies.  For our own modules (Kubernetes,
+ * etcd), go.sum is made of those of the required modules and of these lines, which the former lack.
  *
  * tools/list-sums.py prints the lines for a new version.
  */
@@ -24,6 +24,8 @@ static const char *const sums[] = {
 	"github.com/coredns/coredns v1.13.1/go.mod h1:UHmBXdGEn/WQ1jdyMYgOxFh/VklkE//arIAxptwVAZI=",
 	"github.com/coredns/coredns v1.14.2 h1:L6ECLwm4Fjg7NJamtGBFDBjk/uqvCJjfgAEhrxh5zJo=",
 	"github.com/coredns/coredns v1.14.2/go.mod h1:nuO2VVHVluZ6xzPv0dhcNc2h9roH5WxXhtuQH2TkQBc=",
+	"github.com/docker/docker v28.5.2+incompatible h1:DBX0Y0zAjZbSrm1uzOkdr1onVghKaftjlSWt4AFexzM=",
+	"github.com/docker/docker v28.5.2+incompatible/go.mod h1:eEKB0N0r5NX/I1kEveEz05bcu8tLC/8azJZsviup8Sk=",
 	"github.com/opencontainers/runc v1.5.2 h1:eUUowc2WJCnFYzI87C1WqRcu356Dk/wsoi90y+2wEfE=",
 	"github.com/opencontainers/runc v1.5.2/go.mod h1:xGf9+KlNJkiI1y/C4rLIyLFckqs8WOMo4FFplswY9sw=",
 	"github.com/rancher/local-path-provisioner v0.0.30 h1:OkiuofkCSscddl7tma/B9Ox1wu+JEVSrP7IcZI65Ggo=",

@@ -19,7 +19,7 @@
 static const struct {
 	unsigned worth[WAY_COUNT];
 	unsigned build_mib;
-} parts[COMPONENT_COUNT] = {
+} parts[COMPONENT_END] = {
 	[COMPONENT_KUBERNETES] = { { 535, 390 }, 4900 },
 	[COMPONENT_ETCD] = { { 23, 90 }, 400 },
 	[COMPONENT_CONTAINERD] = { { 40, 70 }, 1000 },
@@ -28,15 +28,23 @@ static const struct {
 	[COMPONENT_COREDNS] = { { 20, 120 }, 2500 },
 	/* Never downloaded. */
 	[COMPONENT_LOCAL_PATH] = { { 60, 60 }, 900 },
+	[COMPONENT_DOCKER] = { { 60, 180 }, 1900 },
 };
 
 /* The weight of making images and the store, in the units of each way. */
 static const unsigned rest_worth[WAY_COUNT] = { 100, 12 };
 
 /* The disk space for making a payload without building, and the size of the finished payload. */
-#define MAKE_MIB  2600
-#define FINAL_MIB 1900
-#define MIB_IN_GB (1024 * 1024 / 1e9)
+#define MAKE_MIB   2600U
+#define FINAL_MIB  1900
+#define DOCKER_MIB 70
+#define MIB_IN_GB  (1024 * 1024 / 1e9)
+
+/* Docker has no images and no store. */
+static bool is_docker(const struct work *work)
+{
+	return work->begin == COMPONENT_DOCKER;
+}
 
 /* Whether component ID will also be built if TRIGGER has to be built. */
 static bool will_build(const struct work *work, enum component_id id, enum component_id trigger)
@@ -55,7 +63,7 @@ static unsigned build_mib(const struct work *work, enum component_id trigger)
 {
 	unsigned mib = 0;
 
-	for (int id = 0; id < COMPONENT_COUNT; id++)
+	for (int id = work->begin; id < work->end; id++)
 		if (will_build(work, (enum component_id)id, trigger))
 			mib += parts[id].build_mib;
 	return mib;
@@ -65,7 +73,7 @@ uint64_t work_needs(const struct work *work, enum component_id id, enum work_way
 {
 	unsigned mib = way == WAY_BUILD ? build_mib(work, id) : 0;
 
-	return (uint64_t)MAX((unsigned)MAKE_MIB, mib) << 20;
+	return (uint64_t)MAX(is_docker(work) ? 0 : MAKE_MIB, mib) << 20;
 }
 
 /* The disk space already used by incomplete components, which need not be free any more. */
@@ -76,7 +84,7 @@ static uint64_t bytes_of_begun(const struct work *work)
 	uint64_t complete = 0;
 
 	/* Go's caches of components that are complete still exist. */
-	for (int id = 0; file_exists(build) && id < COMPONENT_COUNT; id++)
+	for (int id = work->begin; file_exists(build) && id < work->end; id++)
 		if (work->permille[id] == 1000)
 			complete += (uint64_t)parts[id].build_mib << 20;
 	return bytes > complete ? bytes - complete : 0;
@@ -95,10 +103,9 @@ int work_check_space(struct work *work, enum component_id id, enum work_way way,
 	if (have >= needed)
 		return 0;
 	r = error_because(err, &reason_resources, -ENOSPC,
-			  "%s Kubernetes %s needs %llu MiB of disk space in '%s', but %llu MiB are "
-			  "free",
-			  way == WAY_BUILD ? "building" : "getting", work->release->version,
-			  (unsigned long long)(needed >> 20), work->dir,
+			  "%s %s %s needs %llu MiB of disk space in '%s', but %llu MiB are free",
+			  way == WAY_BUILD ? "building" : "getting", work->title,
+			  work->release->version, (unsigned long long)(needed >> 20), work->dir,
 			  (unsigned long long)(have >> 20));
 	return error_hint(err, r,
 			  "free some space, or set MANYKUBE_CACHE to a directory on a larger disk");
@@ -109,18 +116,20 @@ static enum work_way way_of(const struct work *work)
 {
 	if (work->announced[WAY_DOWNLOAD])
 		return WAY_DOWNLOAD;
-	return work->announced[WAY_BUILD] || work->source.no_download ? WAY_BUILD : WAY_DOWNLOAD;
+	return work->announced[WAY_BUILD] || work->source.no_download || is_docker(work)
+		       ? WAY_BUILD
+		       : WAY_DOWNLOAD;
 }
 
 /* The completed and the total work, in thousandths of the weights in parts[]. */
 static uint64_t count_done(const struct work *work, uint64_t *ret_total)
 {
 	enum work_way way = way_of(work);
-	uint64_t rest = rest_worth[way] * UINT64_C(1000);
+	uint64_t rest = is_docker(work) ? 0 : rest_worth[way] * UINT64_C(1000);
 	uint64_t done = work->images_total ? rest * work->images_done / work->images_total : 0;
 
 	*ret_total = rest;
-	for (int id = 0; id < COMPONENT_COUNT; id++) {
+	for (int id = work->begin; id < work->end; id++) {
 		done += (uint64_t)parts[id].worth[way] * work->permille[id];
 		*ret_total += parts[id].worth[way] * UINT64_C(1000);
 	}
@@ -135,9 +144,9 @@ static void tell_observer(struct work *work, const char *what)
 	uint64_t total;
 	uint64_t done = count_done(work, &total);
 
-	for (int id = 0; id < COMPONENT_COUNT; id++)
+	for (int id = work->begin; id < work->end; id++)
 		complete += work->permille[id] == 1000;
-	detail = xasprintf("%u of %d: %s", complete, COMPONENT_COUNT, what);
+	detail = xasprintf("%u of %d: %s", complete, work->end - work->begin, what);
 	observe_progress(work->observer, work->step, NULL, detail, done, total);
 }
 
@@ -146,7 +155,7 @@ static char *list_doing(const struct work *work)
 {
 	cleanup_with(strlist_release) struct strlist doing = STRLIST_INIT;
 
-	for (int id = 0; id < COMPONENT_COUNT; id++)
+	for (int id = work->begin; id < work->end; id++)
 		if (work->doing[id])
 			strlist_add(&doing, work->doing[id]);
 	return strlist_join(&doing, ", ");
@@ -199,7 +208,7 @@ static unsigned build_seconds(const struct work *work, enum component_id trigger
 	long cpus = MAX(sysconf(_SC_NPROCESSORS_ONLN), 1L);
 	unsigned seconds = 0;
 
-	for (int id = 0; id < COMPONENT_COUNT; id++)
+	for (int id = work->begin; id < work->end; id++)
 		if (will_build(work, (enum component_id)id, trigger))
 			seconds += parts[id].worth[WAY_BUILD];
 	/* 30 s for waiting for the network and for single long compilations. */
@@ -211,7 +220,7 @@ static char *announce_download(const struct work *work)
 	unsigned mib = 0;
 	unsigned minutes;
 
-	for (int id = 0; id < COMPONENT_COUNT; id++)
+	for (int id = work->begin; id < work->end; id++)
 		if (work->permille[id] < 1000 && components[id].url)
 			mib += parts[id].worth[WAY_DOWNLOAD];
 	minutes = mib * 8 / 100 / 60 + 1;
@@ -227,7 +236,8 @@ static char *announce_download(const struct work *work)
  * downloaded. */
 static bool is_long(const struct work *work, enum component_id id, enum work_way way)
 {
-	return way == WAY_BUILD && (components[id].url || work->source.no_download);
+	return way == WAY_BUILD &&
+	       (components[id].url || work->source.no_download || is_docker(work));
 }
 
 static char *announce_build(const struct work *work, enum component_id trigger)
@@ -238,18 +248,19 @@ static char *announce_build(const struct work *work, enum component_id trigger)
 		return xasprintf("Building %s %s from source, because there is no release to "
 				 "download.",
 				 components[trigger].name, work->release->versions[trigger]);
-	return xasprintf("Kubernetes %s must be built from source, which takes about %u %s. This "
+	return xasprintf("%s %s must be built from source, which takes about %u %s. This "
 			 "happens only once and needs %.1f GB of disk space, of which %.1f GB are "
 			 "kept. It may be interrupted; the next run continues.",
-			 work->release->version, minutes, minutes == 1 ? "minute" : "minutes",
+			 work->title, work->release->version, minutes,
+			 minutes == 1 ? "minute" : "minutes",
 			 (double)(work_needs(work, trigger, WAY_BUILD) >> 20) * MIB_IN_GB,
-			 FINAL_MIB * MIB_IN_GB);
+			 (is_docker(work) ? DOCKER_MIB : FINAL_MIB) * MIB_IN_GB);
 }
 
 static int refuse_build(const struct work *work, struct error *err)
 {
 	(void)error_because(err, &reason_interrupted, -ECANCELED,
-			    "building Kubernetes %s from source was not confirmed",
+			    "building %s %s from source was not confirmed", work->title,
 			    work->release->version);
 	return error_hint(err, -ECANCELED,
 			  "answer y or use --yes to build it, or download it from a mirror with "
@@ -318,7 +329,7 @@ void work_release(struct work *work)
 {
 	free(work->dir);
 	free(work->step);
-	for (int id = 0; id < COMPONENT_COUNT; id++)
+	for (int id = work->begin; id < work->end; id++)
 		free(work->doing[id]);
 	strlist_release(&work->unreachable);
 	*work = WORK_INIT;

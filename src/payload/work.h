@@ -36,23 +36,26 @@ enum work_way {
 
 struct work {
 	const struct release *release;
+	const char *title; /* "Kubernetes", in messages */
+	int begin;         /* the ids of the components to get: from `begin`, */
+	int end;           /* up to, but without, `end` */
 	struct payload_source source;
 	struct observer *observer;
 	const char *arch;
-	char *dir;                          /* CACHE/VERSION.part */
-	char *step;                         /* the name of the observer's step */
-	int report;                         /* in a task: the socket to its parent, else -1 */
-	bool announced[WAY_COUNT];          /* the user was told about this way */
-	bool confirmed;                     /* the user agreed to a long build */
-	unsigned permille[COMPONENT_COUNT]; /* the progress of each; 1000: complete */
-	char *doing[COMPONENT_COUNT];       /* the current activity; NULL: none */
-	unsigned images_done;               /* written images and imported images */
+	char *dir;                        /* CACHE/VERSION.part */
+	char *step;                       /* the name of the observer's step */
+	int report;                       /* in a task: the socket to its parent, else -1 */
+	bool announced[WAY_COUNT];        /* the user was told about this way */
+	bool confirmed;                   /* the user agreed to a long build */
+	unsigned permille[COMPONENT_END]; /* the progress of each; 1000: complete */
+	char *doing[COMPONENT_END];       /* the current activity; NULL: none */
+	unsigned images_done;             /* written images and imported images */
 	unsigned images_total;
-	struct strlist unreachable;    /* hosts that are not tried again */
-	bool missing[COMPONENT_COUNT]; /* an optional component that could not be got */
+	struct strlist unreachable;  /* hosts that are not tried again */
+	bool missing[COMPONENT_END]; /* an optional component that could not be got */
 };
 
-#define WORK_INIT ((struct work){ .report = -1 })
+#define WORK_INIT ((struct work){ .report = -1, .title = "Kubernetes", .end = COMPONENT_COUNT })
 
 /* The messages of a task (task.h) and their texts. */
 enum work_message {

@@ -196,7 +196,8 @@ static enum apply_action action_of(const struct setting *field, const void *has,
 		return *(const uint64_t *)has && *(const uint64_t *)has < *(const uint64_t *)wanted
 			       ? APPLY_RESTART
 			       : APPLY_REPLACE;
-	if (field->effect == SETTING_AT_ONCE || field->effect == SETTING_HELD_TO)
+	if (field->effect == SETTING_AT_ONCE || field->effect == SETTING_HELD_TO ||
+	    field->effect == SETTING_OF_DOCKER)
 		return APPLY_CHANGE;
 	return field->effect == SETTING_ON_RESTART ? APPLY_RESTART : APPLY_REPLACE;
 }

@@ -22,6 +22,7 @@ struct node {
 	enum node_phase phase;
 	bool asked_address; /* the user chose the address */
 	char *pod_cidr;     /* "10.244.0.0/24": assigned once, never changed */
+	bool docker;        /* runs a Docker daemon: see node/docker.h */
 	bool outdated;      /* has changed settings that take effect when the node is restarted */
 };
 

@@ -10,3 +10,6 @@
 
 /* The client port of the etcd member on each control plane. */
 #define ETCD_PORT 2379
+
+/* The port of the Docker daemon on nodes that have one. */
+#define DOCKER_PORT 2376

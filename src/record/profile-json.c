@@ -68,6 +68,7 @@ static const struct field node_fields[] = {
 	{ "phase",             FIELD_PHASE,    AT(phase) },
 	{ "askedAddress",      FIELD_FLAG,     AT(asked_address) },
 	{ "podCidr",           FIELD_STRING,   AT(pod_cidr) },
+	{ "docker",            FIELD_FLAG,     AT(docker) },
 	{ "outdated",          FIELD_FLAG,     AT(outdated) },
 };
 #undef AT

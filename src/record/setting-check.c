@@ -222,3 +222,43 @@ int setting_check_driver(const char *name, struct error *err)
 		log_warning("--driver=none is ignored: " SETTING_NO_DRIVER);
 	return setting_is_open_driver(name) ? 0 : node_driver_check(name, err);
 }
+
+int setting_check_docker_option(const char *word, struct error *err)
+{
+	/* Who may use the daemon, and where its images are, is decided by node/docker.c. */
+	static const char *const ours[] = {
+		"host",
+		"H",
+		"tls",
+		"tlsverify",
+		"tlscert",
+		"tlscacert",
+		"tlskey",
+		"containerd",
+		"group",
+		"api-cors-header",
+		"containerd-namespace",
+		"containerd-plugins-namespace",
+		"feature",
+		"storage-driver",
+		"config-file",
+		"data-root",
+	};
+	size_t len = strcspn(word, "=");
+
+	if (len == 0 || *word == '-')
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' is not an option of the Docker daemon without dashes, "
+				     "such as debug or dns=192.0.2.53",
+				     word);
+	for (const char *p = word; *p; p++)
+		if (*p <= ' ' || *p == 127)
+			return error_because(err, &reason_usage, -EINVAL,
+					     "the Docker option '%.*s' has blanks in its value",
+					     (int)len, word);
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		if (strlen(ours[i]) == len && strncmp(word, ours[i], len) == 0)
+			return error_because(err, &reason_usage, -EINVAL,
+					     "the Docker option '%s' is set by manykube", ours[i]);
+	return 0;
+}

@@ -31,6 +31,9 @@ int setting_check_pods_subnet(const char *word, struct error *err);
 /* The path of an executable on this host. */
 int setting_check_program(const char *word, struct error *err);
 
+/* An option of dockerd without its dashes, one that does not open the daemon to others. */
+int setting_check_docker_option(const char *word, struct error *err);
+
 int setting_check_repository(const char *word, struct error *err);
 
 /* A Kubernetes version as users write it. */

@@ -27,6 +27,8 @@ struct node_defaults {
 	struct strlist taints;
 	struct strlist mounts;
 	struct strlist env;         /* NAME=VALUE for containerd and the kubelet */
+	struct strlist docker_opt;  /* options of the Docker daemon, without dashes */
+	struct strlist docker_env;  /* NAME=VALUE for the Docker daemon */
 	unsigned max_pods;          /* unset: Kubernetes' own limit */
 	const char *kubelet_binary; /* a kubelet on this host instead of the payload's */
 	const char *base_image;     /* the source of /usr, see node/base-image.h; unset: the host */
@@ -111,7 +113,8 @@ enum setting_effect {
 	SETTING_ANEW,    /* replacing the node */
 	SETTING_GROWING, /* a restart if the value grows, else replacing the node */
 	SETTING_ON_RESTART,
-	SETTING_HELD_TO, /* nothing: running processes are limited to the new value at once */
+	SETTING_OF_DOCKER, /* a restart of the node's Docker daemon, if it has one */
+	SETTING_HELD_TO,   /* nothing: running processes are limited to the new value at once */
 	SETTING_AT_ONCE,
 };
 

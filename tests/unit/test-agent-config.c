@@ -29,7 +29,7 @@ TEST(all_statements_are_understood)
 	cleanup_with(agent_config_release) struct agent_config config = parse(
 		"# comment\n\ngrace 7\nservice containerd\n  command /bin/containerd --config "
 		"/etc/c.toml\n  log /var/log/c.log\nservice kubelet\n  when /w\n  needs /n\n"
-		"  arguments-from /f NAME\n  stop-seconds 9\n  command /bin/kubelet");
+		"  arguments-from /f NAME\n  environment-from /e\n  stop-seconds 9\n  command /bin/kubelet");
 
 	ASSERT_INT(config.grace_seconds, 7);
 	ASSERT_INT(config.count, 2);
@@ -44,6 +44,7 @@ TEST(all_statements_are_understood)
 	ASSERT_STR(config.services[1].needs, "/n");
 	ASSERT_STR(config.services[1].arguments_file, "/f");
 	ASSERT_STR(config.services[1].arguments_name, "NAME");
+	ASSERT_STR(config.services[1].environment_file, "/e");
 	ASSERT_INT(config.services[1].stop_seconds, 9);
 	ASSERT_STR(config.services[1].argv[0], "/bin/kubelet");
 }
@@ -86,6 +87,18 @@ TEST(an_empty_file_has_no_services)
 
 	ASSERT_INT(config.count, 0);
 	ASSERT_INT(config.grace_seconds, 5);
+}
+
+TEST(variables_are_lines_of_a_file)
+{
+	char text[] = "A=1\n\n# no variable\n=x\nB=two words\nC=3";
+	char *variables[3];
+
+	ASSERT_INT(agent_environment_parse(text, variables, 3), 3);
+	ASSERT_STR(variables[0], "A=1");
+	ASSERT_STR(variables[1], "B=two words");
+	ASSERT_STR(variables[2], "C=3");
+	ASSERT_INT(agent_environment_parse(text, variables, 1), 1);
 }
 
 TEST(arguments_are_found_in_an_environment_file)

@@ -735,6 +735,8 @@ TEST(every_source_is_pinned)
 				       sums_find(p->package, release->versions[id]));
 		}
 	ASSERT(!sums_find("k8s.io/kubernetes", "v1.36"));
+	ASSERT(sums_find(components[COMPONENT_DOCKER].module,
+			 docker_release.versions[COMPONENT_DOCKER]));
 }
 
 TEST(what_is_built_besides_downloads_needs_no_more_than_that)

@@ -44,6 +44,58 @@ TEST(a_signed_certificate_is_trusted_for_clients)
 	X509_free(issuer);
 }
 
+/* Whether CERT_PEM, signed by CA_PEM, is good for PURPOSE. */
+static bool is_good_for(const char *ca_pem, const char *cert_pem, int purpose)
+{
+	X509_STORE_CTX *context = X509_STORE_CTX_new();
+	X509_STORE *store = X509_STORE_new();
+	BIO *ca_in = BIO_new_mem_buf(ca_pem, -1);
+	BIO *cert_in = BIO_new_mem_buf(cert_pem, -1);
+	X509 *issuer = PEM_read_bio_X509(ca_in, NULL, NULL, NULL);
+	X509 *cert = PEM_read_bio_X509(cert_in, NULL, NULL, NULL);
+	bool good;
+
+	X509_STORE_add_cert(store, issuer);
+	X509_STORE_CTX_init(context, store, cert, NULL);
+	X509_STORE_CTX_set_purpose(context, purpose);
+	good = X509_verify_cert(context) == 1;
+	X509_STORE_CTX_free(context);
+	X509_STORE_free(store);
+	X509_free(cert);
+	X509_free(issuer);
+	BIO_free_all(ca_in);
+	BIO_free_all(cert_in);
+	return good;
+}
+
+TEST(an_authority_signs_clients_and_servers_that_are_not_each_other)
+{
+	cleanup_free char *ca = NULL;
+	cleanup_free char *other = NULL;
+	cleanup_free char *server = NULL;
+	cleanup_free char *client = NULL;
+	BIO *in;
+	X509 *cert;
+
+	ASSERT_OK(pki_make_authority("Docker of dev", "manykube", 3650, &ca, &err));
+	ASSERT_OK(pki_make_authority("Docker of dev", "manykube", 3650, &other, &err));
+	ASSERT_OK(pki_sign_server(ca, ca, "192.168.39.2", "manykube", 365, &server, &err));
+	ASSERT_OK(pki_sign_client(ca, ca, "docker", "manykube", 365, &client, &err));
+	ASSERT(is_good_for(ca, server, X509_PURPOSE_SSL_SERVER));
+	ASSERT(!is_good_for(ca, server, X509_PURPOSE_SSL_CLIENT));
+	ASSERT(is_good_for(ca, client, X509_PURPOSE_SSL_CLIENT));
+	ASSERT(!is_good_for(ca, client, X509_PURPOSE_SSL_SERVER));
+	ASSERT(!is_good_for(other, client, X509_PURPOSE_SSL_CLIENT));
+	in = BIO_new_mem_buf(server, -1);
+	cert = PEM_read_bio_X509(in, NULL, NULL, NULL);
+	ASSERT_INT(X509_check_ip_asc(cert, "192.168.39.2", 0), 1);
+	ASSERT_INT(X509_check_ip_asc(cert, "192.168.39.3", 0), 0);
+	X509_free(cert);
+	BIO_free_all(in);
+	ASSERT(strncmp(pki_find_key(ca), "-----BEGIN PRIVATE KEY-----", 27) == 0);
+	ASSERT(!pki_find_key("-----BEGIN CERTIFICATE-----"));
+}
+
 TEST(refuses_an_authority_that_is_none)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;

@@ -231,6 +231,8 @@ static const struct {
 } lists[] = {
 	{ "--apiserver-ips", LIST(api_ips, api_ips), "10.0.0.1", "10.0.0.2", false },
 	{ "--apiserver-names", LIST(api_names, api_names), "one", "two", false },
+	{ "--docker-env", LIST(docker_env, docker_env), "A=1", "B=2", false },
+	{ "--docker-opt", LIST(docker_opt, docker_opt), "debug", "mtu=1400", false },
 	{ "--env", LIST(env, env), "A=1", "B=2", false },
 	{ "--extra-config", LIST(extra_config, extra_config), "kubelet.v=2", "etcd.x=y", false },
 	{ "--feature-gates", LIST(feature_gates, feature_gates), "One=true", "Two=true", false },

@@ -1,0 +1,162 @@
+#!/usr/bin/env bats
+# Docker daemons in nodes.
+
+load helper
+
+setup_file() {
+	begin_file docker
+	command -v docker >/dev/null || skip "there is no docker client"
+	compgen -G "$MANYKUBE_CACHE/docker-v*/bin/dockerd" >/dev/null ||
+		skip "dockerd is not in the cache: 'manykube docker-env --download-only' builds it"
+	manykube start -q --offline --nodes=2
+	mkdir -p "$BATS_FILE_TMPDIR/app"
+	printf 'FROM busybox\nRUN echo hello >/hello\n' >"$BATS_FILE_TMPDIR/app/Dockerfile"
+}
+
+teardown_file() {
+	end_file
+}
+
+# The docker client with the environment of the node $1.
+docker_on() {
+	local node=$1
+
+	shift
+	(
+		eval "$(manykube docker-env "$node")"
+		docker "$@"
+	)
+}
+
+# A pod of image $2 on node $1, which must run.
+assert_pod_runs() {
+	kubectl run "pod-$1-${2//[^a-z0-9]/-}" --image="$2" --image-pull-policy=Never --restart=Never \
+		--overrides="{\"spec\":{\"nodeName\":\"$1\"}}" -- cat /hello >/dev/null
+	within 60 pod_has_ended "pod-$1-${2//[^a-z0-9]/-}"
+}
+
+pod_has_ended() {
+	[ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}')" = Succeeded ]
+}
+
+dockerd_state() {
+	on "$1" sed -n 's/^dockerd \([a-z]*\) .*/\1/p' /run/manykube/state
+}
+
+@test "a node has no Docker daemon before it is asked for" {
+	[ "$(dockerd_state node-2)" = waiting ]
+	[ ! -e "$(profile_dir)/docker" ]
+}
+
+@test "what is built on a worker runs there at once" {
+	docker_on node-2 build -q -t app:worker "$BATS_FILE_TMPDIR/app"
+	assert_pod_runs node-2 app:worker
+	[ "$(dockerd_state node-1)" = waiting ]
+}
+
+@test "docker-all builds on every node, the primary, too" {
+	manykube docker-all -- build -q -t app:all "$BATS_FILE_TMPDIR/app"
+	assert_pod_runs node-1 app:all
+	assert_pod_runs node-2 app:all
+}
+
+@test "docker-all ends with the status of the first failure" {
+	run manykube docker-all -- run --rm busybox sh -c 'exit 7'
+	[ "$status" -eq 7 ]
+	[[ $output == *node-1* && $output != *node-2* ]]
+}
+
+@test "nobody gets in without a certificate for Docker" {
+	local url certs
+
+	url=https://$(manykube ip node-2):2376/version
+	certs=$(profile_dir)/docker
+	curl -sf -m 10 --cacert "$certs/ca.pem" --cert "$certs/cert.pem" --key "$certs/key.pem" "$url" >/dev/null
+	run curl -skf -m 10 "$url"
+	[ "$status" -ne 0 ]
+	# The administrator of Kubernetes is nobody here,
+	run curl -skf -m 10 --cert "$(profile_dir)/client.crt" --key "$(profile_dir)/client.key" "$url"
+	[ "$status" -ne 0 ]
+	# and neither is another node's daemon.
+	on node-1 cat /etc/manykube/docker/server.pem >"$BATS_TEST_TMPDIR/server.pem"
+	run curl -skf -m 10 --cert "$BATS_TEST_TMPDIR/server.pem" --key "$BATS_TEST_TMPDIR/server.pem" "$url"
+	[ "$status" -ne 0 ]
+	[ "$(stat -c %a "$certs/key.pem" "$certs/authority.pem" | sort -u)" = 600 ]
+}
+
+@test "published ports of containers are ports of the node" {
+	docker_on node-2 run -d --name web -p 8088:80 busybox httpd -f -h /etc >/dev/null
+	docker_on node-2 ps --format '{{.Names}}' | grep -qx web
+	within 10 curl -sf -m 2 "http://$(manykube ip node-2):8088/hostname"
+	docker_on node-2 rm -f web >/dev/null
+}
+
+has_images() {
+	[ "$(on node-2 sh -c 'ctr -n k8s.io images ls -q 2>/dev/null | grep -cxFf /etc/manykube/images')" = \
+		"$(on node-2 sh -c 'wc -l </etc/manykube/images')" ]
+}
+
+@test "Kubernetes' own images come back after they were pruned" {
+	within 30 has_images
+	docker_on node-2 image prune -af >/dev/null
+	within 30 has_images
+	kubectl run after-prune --image=busybox --image-pull-policy=Never --restart=Never \
+		--overrides='{"spec":{"nodeName":"node-2"}}' -- true >/dev/null
+	within 60 pod_has_ended after-prune
+}
+
+@test "two nodes build at the same time" {
+	local one two
+
+	docker_on node-1 build -q --no-cache -t app:both "$BATS_FILE_TMPDIR/app" >/dev/null &
+	one=$!
+	docker_on node-2 build -q --no-cache -t app:both "$BATS_FILE_TMPDIR/app" >/dev/null &
+	two=$!
+	wait "$one"
+	wait "$two"
+	assert_pod_runs node-1 app:both
+	assert_pod_runs node-2 app:both
+}
+
+dockerd_runs() {
+	[ "$(dockerd_state "$1")" = running ]
+}
+
+@test "the daemon starts with its node" {
+	manykube node stop -q node-2
+	manykube node start -q node-2
+	within 30 dockerd_runs node-2
+	docker_on node-2 version >/dev/null
+}
+
+@test "a change of its options restarts the daemon, not the node" {
+	local agent
+
+	agent=$(on node-2 stat -c %Y /proc/1)
+	manykube config view >"$BATS_TEST_TMPDIR/cluster.yaml"
+	sed -i 's/^  name: node-2$/&\n  dockerOpt: ["label=color=red"]\n  dockerEnv: {E2E: "1"}/' \
+		"$BATS_TEST_TMPDIR/cluster.yaml"
+	manykube apply -q --yes -f "$BATS_TEST_TMPDIR/cluster.yaml"
+	docker_on node-2 info --format '{{.Labels}}' | grep -q color=red
+	on node-2 sh -c 'tr "\\0" "\\n" </proc/$(pidof dockerd)/environ' | grep -qx E2E=1
+	[ "$(on node-2 stat -c %Y /proc/1)" = "$agent" ]
+	[ -z "$(docker_on node-1 info --format '{{join .Labels ","}}')" ]
+}
+
+@test "--stop ends it until it is asked for again" {
+	manykube docker-env node-2 --stop
+	[ "$(dockerd_state node-2)" != running ]
+	[ "$(profile_get '.nodes[] | select(.name == "node-2") | .docker')" = false ]
+	docker_on node-2 version >/dev/null
+	[ "$(dockerd_state node-2)" = running ]
+}
+
+@test "eval of a failure is a failure" {
+	run bash -c 'eval "$("$MANYKUBE" docker-env nowhere 2>/dev/null)"'
+	[ "$status" -eq 1 ]
+}
+
+@test "delete leaves nothing" {
+	manykube delete -q
+	[ ! -e "$(profile_dir)" ]
+}
