@@ -260,36 +260,33 @@ static int converge(struct start *start, struct error *err)
 	return r;
 }
 
-/* Repair what needs no payload: the front door of a running cluster. */
-static void repair_without_payload(struct start *start, const char *name)
+/* Repair what needs no payload: the front door of the cluster PROFILE if that runs. */
+static void repair_without_payload(struct start *start, const struct profile *profile)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	int r = profile_load(name, &profile, &why);
+	int r;
 
-	if (r < 0 || members_tally(&profile, NULL).running == 0)
+	if (members_tally(profile, NULL).running == 0)
 		return;
-	r = start_repair_front_door(start, &profile, &why);
+	r = start_repair_front_door(start, profile, &why);
 	if (r == 0)
-		r = world->front_door_up(&profile, &why);
+		r = world->front_door_up(profile, &why);
 	if (r < 0)
 		log_warning("cannot repair the front door: %s", why.text);
 }
 
 /* Check that all options can be fulfilled, and get the payloads.  Nothing is created yet. */
 static int check_start(struct start *start, const char *name, const struct cluster_options *options,
-		       struct error *err)
+		       struct plan *ret, struct error *err)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	bool is_new;
-	int r = cluster_plan(name, options, &profile, &is_new, err);
+	int r = cluster_plan(name, options, ret, err);
 
 	if (r < 0)
 		return r;
-	r = cluster_get_payloads(&profile, options, start->observer, &start->payload, err);
-	if (r < 0)
-		repair_without_payload(start, name);
-	return r < 0 ? r : cluster_check_arguments(&profile, options, &start->payload, err);
+	r = cluster_get_payloads(&ret->profile, options, start->observer, &start->payload, err);
+	if (r < 0 && !ret->is_new)
+		repair_without_payload(start, &ret->before);
+	return r < 0 ? r : cluster_check_arguments(&ret->profile, options, &start->payload, err);
 }
 
 static int open_log(const struct profile *profile, struct error *err)
@@ -351,16 +348,24 @@ static int check_majority(const struct start *start, struct error *err)
 	return error_hint(err, -EINVAL, "'manykube start' brings all of them up");
 }
 
-/* Write the profile, and bring up the network and ports of this host that it defines. */
+/* Write the profile of PLAN, and bring up the network and ports of this host that it defines. */
 static int prepare_start(struct start *start, const char *name,
-			 const struct cluster_options *options, struct error *err)
+			 const struct cluster_options *options, struct plan *plan,
+			 struct error *err)
 {
 	cleanup_fd int lock = -1;
 	struct observer *watcher;
 	int r = world->network_lock(&lock, err);
 
-	if (r == 0)
-		r = plan_profile(name, options, &start->profile, &start->outcome->is_new, err);
+	/* Since it was planned, another cluster may have taken its network. */
+	if (r == 0 && plan->is_new) {
+		plan_release(plan);
+		*plan = PLAN_INIT;
+		r = plan_profile(name, options, plan, err);
+	}
+	start->profile = plan->profile;
+	plan->profile = PROFILE_INIT;
+	start->outcome->is_new = plan->is_new;
 	if (r == 0 && !profile_primary(&start->profile))
 		r = error_because(err, &reason_host_config, -ENOENT,
 				  "the cluster has no primary control plane");
@@ -370,8 +375,8 @@ static int prepare_start(struct start *start, const char *name,
 		r = start_look_at_nodes(start, options, err);
 	if (r == 0)
 		r = check_majority(start, err);
-	if (r == 0)
-		plan_tell_changes(&start->profile, start->observer);
+	if (r == 0 && !plan->is_new)
+		plan_tell_changes(&plan->before, &start->profile, start->observer);
 	/* An interrupted deletion is given up. */
 	start->profile.deleting = false;
 	if (r == 0)
@@ -425,13 +430,14 @@ int cluster_start(const char *name, const struct cluster_options *options,
 	};
 	cleanup_with(world_restore)
 		arg_unused const int64_t *before_ms = world_until(&start.deadline);
+	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
 	struct cluster_restart restart;
 	int r;
 
 	*ret_outcome = (struct cluster_outcome){ 0 };
-	r = UNTIMED(&start, check_start(&start, name, options, err));
+	r = UNTIMED(&start, check_start(&start, name, options, &plan, err));
 	if (r == 0)
-		r = UNTIMED(&start, prepare_start(&start, name, options, err));
+		r = UNTIMED(&start, prepare_start(&start, name, options, &plan, err));
 	if (r < 0)
 		return r;
 	if (!has_control_plane(&start)) {

@@ -135,8 +135,7 @@ static int ask_before_apply(const struct apply_plan *plan, struct error *err)
 static int make(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
-	bool is_new;
+	cleanup_with(plan_release) struct plan made = PLAN_INIT;
 	int r;
 
 	arg.made.wanted.wait_seconds = arg.how.wait_seconds;
@@ -144,8 +143,8 @@ static int make(struct command_context *ctx, struct error *err)
 	arg.made.wanted.binary_mirror = arg.how.binary_mirror;
 	r = start_settle(ctx, &arg.made, err);
 	if (r == 0)
-		r = (arg.dry_run ? cluster_rehearse : cluster_plan)(
-			ctx->profile_name, &arg.made.wanted, &profile, &is_new, err);
+		r = (arg.dry_run ? cluster_rehearse : cluster_plan)(ctx->profile_name,
+								    &arg.made.wanted, &made, err);
 	if (r < 0)
 		return r;
 	apply_plan_make_new(ctx->file, &plan);
@@ -175,7 +174,7 @@ static int carry_out(struct command_context *ctx, const struct apply_plan *plan,
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
 		say_result(ctx, plan);
 	if (r == 0 && !ctx->quiet)
-		node_mention_unready(ctx->profile_name, &nobody);
+		node_mention_unready_now(ctx->profile_name, &nobody);
 	return r;
 }
 

@@ -115,17 +115,16 @@ static int run(struct command_context *ctx, struct error *err)
 /* Only record the node; `worker start` creates it. */
 static int run_create(struct command_context *ctx, struct error *err)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
 	cleanup_free char *shown = NULL;
-	bool is_new;
 	int r = take_operand(ctx, err);
 
 	if (r == 0)
 		r = node_check_size(&arg.wanted, err);
 	if (r == 0)
-		r = plan_profile(ctx->profile_name, &arg.wanted, &profile, &is_new, err);
+		r = plan_profile(ctx->profile_name, &arg.wanted, &plan, err);
 	if (r == 0)
-		r = profile_save(&profile, err);
+		r = profile_save(&plan.profile, err);
 	if (r < 0)
 		return r;
 	shown = strlist_join(&names, " ");

@@ -157,15 +157,13 @@ static void say_what(const char *cluster, const struct cluster_options *options,
 		say_done("Successfully started %s %s!", nodes, names);
 }
 
-void node_mention_unready(const char *cluster, const struct strlist *about)
+void node_mention_unready(const struct profile *profile, const struct strlist *about)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist others = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist bare = STRLIST_INIT;
 	cleanup_free char *names = NULL;
 
-	if (profile_load(cluster, &profile, NULL) < 0 ||
-	    cluster_find_unready(&profile, about, &others, &bare, NULL) < 0)
+	if (cluster_find_unready(profile, about, &others, &bare, NULL) < 0)
 		return;
 	names = strlist_join(&others, ", ");
 	if (others.count > 0)
@@ -174,6 +172,14 @@ void node_mention_unready(const char *cluster, const struct strlist *about)
 	if (bare.count > 0)
 		log_warning("nodes stay NotReady until a CNI is installed: the cluster was "
 			    "created with --cni=none");
+}
+
+void node_mention_unready_now(const char *cluster, const struct strlist *about)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	if (profile_load(cluster, &profile, NULL) == 0)
+		node_mention_unready(&profile, about);
 }
 
 /* Nodes need the API to join; named control planes are unpaused. */
@@ -211,6 +217,6 @@ int node_bring_up(struct command_context *ctx, struct cluster_options *options, 
 	if (r == 0 && (!ctx->quiet || events_on_stdout()))
 		say_what(ctx->profile_name, options, &outcome);
 	if (r == 0 && !ctx->quiet && !outcome.only_registered)
-		node_mention_unready(ctx->profile_name, options->only);
+		node_mention_unready_now(ctx->profile_name, options->only);
 	return r;
 }

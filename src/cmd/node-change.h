@@ -49,9 +49,12 @@ int node_choose(struct command_context *ctx, enum node_choice all, struct strlis
 /* Check that the nodes that OPTIONS add can work. */
 int node_check_size(const struct cluster_options *options, struct error *err);
 
-/* Warn, in one line each, of nodes of CLUSTER that are not Ready: nodes other than ABOUT (NULL: all
+/* Warn, in one line each, of nodes of PROFILE that are not Ready: nodes other than ABOUT (NULL: all
  * nodes), and nodes that wait for the user to install a CNI. */
-void node_mention_unready(const char *cluster, const struct strlist *about);
+void node_mention_unready(const struct profile *profile, const struct strlist *about);
+
+/* The same for CLUSTER, whose record the command has changed. */
+void node_mention_unready_now(const char *cluster, const struct strlist *about);
 
 /*
  * Start the nodes in OPTIONS, showing progress and the result. An error if the cluster is not

@@ -61,7 +61,7 @@ static int run(struct command_context *ctx, struct error *err)
 		return r;
 	say_done("Changed node %s.", name);
 	strlist_add(&about, name);
-	node_mention_unready(ctx->profile_name, &about);
+	node_mention_unready(ctx->profile, &about);
 	if (needs_restart)
 		tell_restart(name);
 	return 0;

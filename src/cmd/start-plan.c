@@ -54,39 +54,37 @@ static void print_node(const struct profile *profile, const struct node *node)
 	printf("\n");
 }
 
-/* The changes of PLANNED to the existing cluster. */
-static void print_changes(const struct profile *planned)
+/* The changes of PLAN to the existing cluster. */
+static void print_changes(const struct plan *plan)
 {
-	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist sentences = STRLIST_INIT;
 	const char *sentence;
 
-	if (profile_load(planned->name, &before, NULL) == 0)
-		choices_describe(&before, planned, &sentences);
+	choices_describe(&plan->before, &plan->profile, &sentences);
 	strlist_for_each(sentence, &sentences)
 		printf("%s\n", sentence);
 }
 
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
+	const struct profile *profile = &plan.profile;
 	const struct node *node;
-	bool is_new;
-	int r = cluster_rehearse(name, options, &profile, &is_new, err);
+	int r = cluster_rehearse(name, options, &plan, err);
 
 	if (r < 0)
 		return r;
-	printf("Cluster \"%s\" %s.\n", name, is_new ? "would be created" : "exists");
-	printf("Kubernetes: %s (%s)\n", profile.kubernetes_version,
-	       where_it_is(&profile, profile.kubernetes_version));
-	printf("Nodes' network: %s%s\n", profile.subnet, profile.offline ? ", isolated" : "");
-	printf("Pods' network: %s\n", profile.pod_subnet);
-	printf("Services' network: %s\n", profile.service_subnet);
-	printf("API: https://127.0.0.1:%u\n", profile.api_port);
-	profile_for_each_node(node, &profile)
-		print_node(&profile, node);
-	if (!is_new)
-		print_changes(&profile);
+	printf("Cluster \"%s\" %s.\n", name, plan.is_new ? "would be created" : "exists");
+	printf("Kubernetes: %s (%s)\n", profile->kubernetes_version,
+	       where_it_is(profile, profile->kubernetes_version));
+	printf("Nodes' network: %s%s\n", profile->subnet, profile->offline ? ", isolated" : "");
+	printf("Pods' network: %s\n", profile->pod_subnet);
+	printf("Services' network: %s\n", profile->service_subnet);
+	printf("API: https://127.0.0.1:%u\n", profile->api_port);
+	profile_for_each_node(node, profile)
+		print_node(profile, node);
+	if (!plan.is_new)
+		print_changes(&plan);
 	printf("Nothing was changed.\n");
 	return 0;
 }

@@ -81,7 +81,7 @@ static void report(const char *name, const struct cluster_outcome *outcome)
 			"its upgrade from Kubernetes %s to %s is not finished: 'manykube upgrade' "
 			"continues it",
 			profile.upgrading_from, profile.kubernetes_version);
-	node_mention_unready(name, NULL);
+	node_mention_unready(&profile, NULL);
 	if (!events_on_stdout())
 		fprintf(stderr, "Try: %s\n", get_nodes);
 }

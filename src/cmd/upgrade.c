@@ -83,7 +83,7 @@ static int run(struct command_context *ctx, struct error *err)
 				      : "Done: cluster \"%s\" now has Kubernetes %s.",
 			 ctx->profile_name, plan.to);
 	if (r == 0 && !plan.is_done && !ctx->quiet)
-		node_mention_unready(ctx->profile_name, NULL);
+		node_mention_unready_now(ctx->profile_name, NULL);
 	return r;
 }
 

@@ -11,7 +11,6 @@
 #include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "node/cluster-node.h"
-#include "plan/plan.h"
 #include "record/options.h"
 #include "record/world.h"
 
@@ -125,19 +124,19 @@ int cluster_check_arguments(const struct profile *profile, const struct cluster_
 	return r;
 }
 
-int cluster_rehearse(const char *name, const struct cluster_options *options, struct profile *ret,
-		     bool *ret_is_new, struct error *err)
+int cluster_rehearse(const char *name, const struct cluster_options *options, struct plan *ret,
+		     struct error *err)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	int r = cluster_plan(name, options, &profile, ret_is_new, err);
+	int r = cluster_plan(name, options, &plan, err);
 
-	if (r == 0 && payload_open(profile.kubernetes_version, &payload, NULL) == 0)
-		r = cluster_check_arguments(&profile, options, &payload, err);
+	if (r == 0 && payload_open(plan.profile.kubernetes_version, &payload, NULL) == 0)
+		r = cluster_check_arguments(&plan.profile, options, &payload, err);
 	if (r < 0)
 		return r;
-	*ret = profile;
-	profile = PROFILE_INIT;
+	*ret = plan;
+	plan = PLAN_INIT;
 	return 0;
 }
 
@@ -161,32 +160,33 @@ static int check_drivers(const struct profile *profile, const struct cluster_opt
 	return r;
 }
 
-int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
-		 bool *ret_is_new, struct error *err)
+int cluster_plan(const char *name, const struct cluster_options *options, struct plan *ret,
+		 struct error *err)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
+	const struct profile *profile = &plan.profile;
 	const struct node *node;
-	int r = plan_profile(name, options, &profile, ret_is_new, err);
+	int r = plan_profile(name, options, &plan, err);
 
-	if (r == 0 && profile.recovering && !options->recovering) {
+	if (r == 0 && profile->recovering && !options->recovering) {
 		r = error_because(err, &reason_control_plane, -EBUSY,
-				  "a recovery of cluster '%s' was not finished", profile.name);
+				  "a recovery of cluster '%s' was not finished", profile->name);
 		(void)error_hint(err, r, "'manykube node recover' finishes it");
 	}
 	if (r == 0)
-		r = check_leaving(&profile, options, err);
-	profile_for_each_node(node, &profile)
+		r = check_leaving(profile, options, err);
+	profile_for_each_node(node, profile)
 		if (r == 0 && node->phase == NODE_PLANNED)
-			r = kubeadm_check_patches(&profile, node, err);
+			r = kubeadm_check_patches(profile, node, err);
 	if (r < 0)
 		return r;
 	if (!options->force)
-		r = check_drivers(&profile, options, err);
+		r = check_drivers(profile, options, err);
 	if (r == 0 && !options->force)
-		r = check_room(&profile, options, err);
+		r = check_room(profile, options, err);
 	if (r < 0)
 		return r;
-	*ret = profile;
-	profile = PROFILE_INIT;
+	*ret = plan;
+	plan = PLAN_INIT;
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/observer.h"
 #include "payload/payload.h"
+#include "plan/plan.h"
 #include "record/options.h"
 #include "record/profile.h"
 
@@ -12,13 +13,13 @@ bool cluster_takes_part(const struct cluster_options *options, const struct node
 
 /* Plan what cluster_start() would do to the cluster NAME, and check that this host can run it.
  * Changes nothing. */
-int cluster_plan(const char *name, const struct cluster_options *options, struct profile *ret,
-		 bool *ret_is_new, struct error *err);
+int cluster_plan(const char *name, const struct cluster_options *options, struct plan *ret,
+		 struct error *err);
 
 /* The same for a dry run.  Includes cluster_check_arguments() if the payload is in the cache,
  * because it needs the payload's programs. */
-int cluster_rehearse(const char *name, const struct cluster_options *options, struct profile *ret,
-		     bool *ret_is_new, struct error *err);
+int cluster_rehearse(const char *name, const struct cluster_options *options, struct plan *ret,
+		     struct error *err);
 
 /* Check that the programs of PAYLOAD accept the arguments of the nodes of PROFILE that OPTIONS
  * apply to and that have not joined; see arguments_check(). */

@@ -277,16 +277,13 @@ static int plan_new(const char *name, const struct cluster_options *options,
 }
 
 /* The address and certificate settings of an existing cluster cannot change. */
-static int plan_changes(struct profile *profile, const struct cluster_options *options,
-			struct error *err)
+static int plan_changes(struct plan *plan, const struct cluster_options *options, struct error *err)
 {
-	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
-	int r = profile_load(profile->name, &before, err);
+	struct profile *profile = &plan->profile;
+	int r = choices_take(options, profile, err);
 
 	if (r == 0)
-		r = choices_take(options, profile, err);
-	if (r == 0)
-		r = world->ports_are_free(profile, &before, err);
+		r = world->ports_are_free(profile, &plan->before, err);
 	if (r < 0)
 		return r;
 	if (plan_cpus(options->cpus, profile->cpus) != profile->cpus ||
@@ -318,23 +315,22 @@ static int plan_changes(struct profile *profile, const struct cluster_options *o
 	return 0;
 }
 
-void plan_tell_changes(const struct profile *planned, struct observer *observer)
+void plan_tell_changes(const struct profile *before, const struct profile *planned,
+		       struct observer *observer)
 {
-	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist sentences = STRLIST_INIT;
 	const char *sentence;
 
-	if (profile_load(planned->name, &before, NULL) < 0)
-		return;
-	choices_describe(&before, planned, &sentences);
+	choices_describe(before, planned, &sentences);
 	strlist_for_each(sentence, &sentences)
 		observe_note(observer, sentence);
 }
 
 /*
- * Whether the incomplete NODE was planned from the same options as OPTIONS; if so, it is continued.
+ * Whether the incomplete NODE of the record BEFORE was planned from the same options as OPTIONS; if
+ * so, it is continued.
  */
-static bool was_begun_by(struct node *node, const struct profile *profile,
+static bool was_begun_by(struct node *node, const struct profile *before,
 			 const struct node_options *options)
 {
 	cleanup_with(profile_release) struct profile twin = PROFILE_INIT;
@@ -343,7 +339,7 @@ static bool was_begun_by(struct node *node, const struct profile *profile,
 	cleanup_free char *begun = NULL;
 	struct node *other;
 
-	if (node->phase != NODE_PLANNED || profile_load(profile->name, &twin, NULL) < 0)
+	if (node->phase != NODE_PLANNED || profile_copy(before, &twin, NULL) < 0)
 		return false;
 	other = profile_find_node(&twin, node->name);
 	if (other)
@@ -358,10 +354,11 @@ static bool was_begun_by(struct node *node, const struct profile *profile,
 	return strcmp(wanted, begun) == 0;
 }
 
-static int plan_additions(struct profile *profile, const struct cluster_options *options,
+static int plan_additions(struct plan *plan, const struct cluster_options *options,
 			  struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist asked_for = STRLIST_INIT;
+	struct profile *profile = &plan->profile;
 
 	for (size_t i = 0; i < options->add_count; i++)
 		if (options->add[i].address)
@@ -371,7 +368,7 @@ static int plan_additions(struct profile *profile, const struct cluster_options 
 		struct node *node = add->name ? profile_find_node(profile, add->name) : NULL;
 		int r = 0;
 
-		if (!node || !was_begun_by(node, profile, add))
+		if (!node || plan->is_new || !was_begun_by(node, &plan->before, add))
 			r = plan_beside(profile, add, &asked_for, &node, err);
 		if (r < 0)
 			return plan_blame_file(add, r, err);
@@ -454,40 +451,51 @@ int plan_check_ports(const struct profile *profile, const struct strlist *words,
 	return 0;
 }
 
-int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
-		 bool *ret_is_new, struct error *err)
+static int change_plan(struct plan *plan, const struct cluster_options *options, struct error *err)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	size_t nodes_before = plan->profile.node_count;
+	unsigned before = profile_control_planes(&plan->profile);
+	int r = plan_additions(plan, options, err);
+
+	if (r == 0)
+		r = plan_counts(&plan->profile, options, err);
+	if (r == 0 && profile_control_planes(&plan->profile) > before && !options->force)
+		r = check_control_planes(&plan->profile, err);
+	if (r == 0)
+		r = check_upgrade(&plan->profile, nodes_before, err);
+	return r < 0 ? r : plan_check_ports(&plan->profile, &options->ports, err);
+}
+
+int plan_profile(const char *name, const struct cluster_options *options, struct plan *ret,
+		 struct error *err)
+{
+	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	size_t nodes_before;
-	unsigned before;
 	int r = choices_check(options, err);
 
 	if (r < 0)
 		return r;
-	r = profile_load(name, &profile, &why);
-	*ret_is_new = r == -ENOENT;
-	if (r < 0 && r != -ENOENT)
+	r = profile_load(name, &plan.before, &why);
+	plan.is_new = r == -ENOENT;
+	if (r == 0)
+		r = profile_copy(&plan.before, &plan.profile, &why);
+	if (r < 0 && !plan.is_new)
 		return error_move(err, r, &why);
-	r = *ret_is_new ? plan_new(name, options, &profile, err)
-			: plan_changes(&profile, options, err);
+	r = plan.is_new ? plan_new(name, options, &plan.profile, err)
+			: plan_changes(&plan, options, err);
 	if (r < 0)
 		return r;
-	record_given_fields(&profile, options);
-	nodes_before = profile.node_count;
-	before = profile_control_planes(&profile);
-	r = plan_additions(&profile, options, err);
-	if (r == 0)
-		r = plan_counts(&profile, options, err);
-	if (r == 0 && profile_control_planes(&profile) > before && !options->force)
-		r = check_control_planes(&profile, err);
-	if (r == 0)
-		r = check_upgrade(&profile, nodes_before, err);
-	if (r == 0)
-		r = plan_check_ports(&profile, &options->ports, err);
+	record_given_fields(&plan.profile, options);
+	r = change_plan(&plan, options, err);
 	if (r < 0)
 		return r;
-	*ret = profile;
-	profile = PROFILE_INIT;
+	*ret = plan;
+	plan = PLAN_INIT;
 	return 0;
+}
+
+void plan_release(struct plan *plan)
+{
+	profile_release(&plan->profile);
+	profile_release(&plan->before);
 }

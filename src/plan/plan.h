@@ -5,19 +5,32 @@
 #include "record/options.h"
 #include "record/profile.h"
 
+/* A cluster as it is to become. */
+struct plan {
+	struct profile profile;
+	struct profile before; /* as it is; empty if it is new */
+	bool is_new;
+};
+
+#define PLAN_INIT ((struct plan){ PROFILE_INIT, PROFILE_INIT })
+
 /*
- * Load the profile NAME and change it according to OPTIONS, or plan a new one, which sets
- * RET_IS_NEW.  Nothing is written.  An option that cannot be changed on an existing cluster is an
- * error, with a hint on what to do instead.
+ * Load the profile NAME and change it according to OPTIONS, or plan a new one.  Nothing is written.
+ * An option that cannot be changed on an existing cluster is an error, with a hint on what to do
+ * instead.  The plan of an existing cluster is valid while its lock is held; that of a new one,
+ * which has a network of this host, while the network's lock is.
  */
-int plan_profile(const char *name, const struct cluster_options *options, struct profile *ret,
-		 bool *ret_is_new, struct error *err);
+int plan_profile(const char *name, const struct cluster_options *options, struct plan *ret,
+		 struct error *err);
+
+void plan_release(struct plan *plan);
 
 /* -EINVAL if one of WORDS, ports of --ports, names a node that PROFILE does not have. */
 int plan_check_ports(const struct profile *profile, const struct strlist *words, struct error *err);
 
-/* Report to OBSERVER which settings of an existing cluster PLANNED changes. */
-void plan_tell_changes(const struct profile *planned, struct observer *observer);
+/* Report to OBSERVER which settings PLANNED changes of the existing cluster BEFORE. */
+void plan_tell_changes(const struct profile *before, const struct profile *planned,
+		       struct observer *observer);
 
 /* The limit of a node for the option WANTED, which if 0 has the default USUAL; a limit of 0 means
  * all that the host has. */

@@ -34,22 +34,20 @@ static void keep_existing_mounts(struct import *import)
 	import->options.mounts = kept;
 }
 
-static int plan_cluster(struct import *import, const char *name, struct profile *ret,
+static int plan_cluster(struct import *import, const char *name, struct plan *ret,
 			struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	bool is_new;
 	int r;
 
-	if (import->options.pod_subnet &&
-	    plan_profile(name, &import->options, ret, &is_new, &why) == 0)
+	if (import->options.pod_subnet && plan_profile(name, &import->options, ret, &why) == 0)
 		return 0;
 	/* The network may be in use meanwhile, most likely by minikube itself. */
 	if (why.reason == &reason_subnet_taken) {
 		strlist_addf(&import->warnings, "%s; another one is used", why.text);
 		import->options.pod_subnet = NULL;
 	}
-	r = plan_profile(name, &import->options, ret, &is_new, err);
+	r = plan_profile(name, &import->options, ret, err);
 	if (r < 0 && err && err->reason == &reason_port_taken)
 		(void)error_hint(
 			err, r,
@@ -113,7 +111,7 @@ static int check_is_new(const char *name, struct error *err)
 
 int import_register(struct import *import, const char *name, struct profile *ret, struct error *err)
 {
-	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
 	cleanup_fd int lock = -1;
 	int r = check_is_new(name, err);
 
@@ -122,15 +120,15 @@ int import_register(struct import *import, const char *name, struct profile *ret
 	keep_existing_mounts(import);
 	r = world->network_lock(&lock, err);
 	if (r == 0)
-		r = plan_cluster(import, name, &profile, err);
+		r = plan_cluster(import, name, &plan, err);
 	if (r == 0)
-		r = plan_nodes(import, &profile, err);
+		r = plan_nodes(import, &plan.profile, err);
 	if (r == 0)
-		r = profile_save(&profile, err);
+		r = profile_save(&plan.profile, err);
 	if (r < 0)
 		return r;
-	compare_addresses(import, &profile);
-	*ret = profile;
-	profile = PROFILE_INIT;
+	compare_addresses(import, &plan.profile);
+	*ret = plan.profile;
+	plan.profile = PROFILE_INIT;
 	return 0;
 }

@@ -249,6 +249,19 @@ int profile_load(const char *name, struct profile *ret, struct error *err)
 	return 0;
 }
 
+int profile_copy(const struct profile *profile, struct profile *ret, struct error *err)
+{
+	cleanup_free char *text = profile_print(profile);
+	struct profile copy;
+	int r = profile_parse(text, strlen(text), &copy, err);
+
+	if (r < 0)
+		return r;
+	copy.dir = xstrdup(profile->dir);
+	*ret = copy;
+	return 0;
+}
+
 /* Keep the file of an older format as PATH.v0, which an older manykube can still use. */
 static int keep_old_format(const char *path, struct error *err)
 {

@@ -82,6 +82,9 @@ char *profile_print(const struct profile *profile) must_check;
  */
 int profile_load(const char *name, struct profile *ret, struct error *err);
 
+/* A copy of PROFILE, for the caller to release. */
+int profile_copy(const struct profile *profile, struct profile *ret, struct error *err);
+
 /* Write PROFILE to its directory, which is created if missing, atomically and durably.  A replaced
  * file of an older format is kept beside the new one. */
 int profile_save(const struct profile *profile, struct error *err);

@@ -106,7 +106,7 @@ static int plan(struct book *book, const char *name, unsigned nodes, struct erro
 	struct cluster_options options = { .nodes = nodes, .offline = true, .given.offline = true };
 	cleanup_free char *logs = NULL;
 	cleanup_fd int lock = -1;
-	bool is_new;
+	struct plan plan = PLAN_INIT;
 	int r = payload_resolve_version("stable", &options.kubernetes_version, err);
 
 	if (r == 0)
@@ -114,9 +114,10 @@ static int plan(struct book *book, const char *name, unsigned nodes, struct erro
 	if (r == 0)
 		r = network_lock(&lock, err);
 	if (r == 0)
-		r = plan_profile(name, &options, &book->profile, &is_new, err);
+		r = plan_profile(name, &options, &plan, err);
 	if (r < 0)
 		return r;
+	book->profile = plan.profile;
 	/* Until the network between pods is made, nobody has one. */
 	setting_set_word(&book->profile.cni, "none");
 	logs = xasprintf("%s/logs", book->profile.dir);

@@ -53,10 +53,12 @@ static void make_payload(void)
 /* A new cluster of two nodes, with words for the cluster and for the second node. */
 static void plan(const struct cluster_options *options, struct profile *ret)
 {
-	bool is_new;
+	struct plan made = PLAN_INIT;
 
 	free(begin_round(0));
-	ASSERT_OK(cluster_plan("test", options, ret, &is_new, &err));
+	ASSERT_OK(cluster_plan("test", options, &made, &err));
+	ASSERT(made.is_new);
+	*ret = made.profile;
 }
 
 /* Check all nodes of a cluster with OPTIONS; returns the words of what is refused, for the caller
