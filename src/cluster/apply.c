@@ -93,7 +93,7 @@ static int write_down(const struct applying *applying, struct error *err)
 	if (r == 0)
 		r = profile_load(applying->name, &before, err);
 	if (r == 0)
-		r = profile_load(applying->name, &profile, err);
+		r = profile_copy(&before, &profile, err);
 	if (r < 0)
 		return r;
 	apply_plan_take(applying->file, &profile);

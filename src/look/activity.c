@@ -59,8 +59,10 @@ void activity_read(const struct profile *profile, struct activity *ret)
 	ret->busy_with = profile_lock_holder(profile->name);
 	if (file_read(path, EVENTS_LIMIT, &text, NULL) == 0)
 		activity_parse(text.text, ret);
-	/* The last step of a command that has succeeded does not matter. */
-	if (!ret->busy_with && !ret->failure) {
+	/* The last step of a command that has succeeded does not matter, nor do those of another
+	 * command than the one at work, which may record none. */
+	if ((!ret->busy_with && !ret->failure) ||
+	    (ret->busy_with && !profile_lock_is_older(profile->name, path))) {
 		replace_text_member(&ret->step, NULL);
 		replace_text_member(&ret->step_detail, NULL);
 	}

@@ -255,7 +255,7 @@ int apply_check(const struct profile *profile, const struct cluster_file *file,
 	int r = check_refused(file, plan, err);
 
 	if (r == 0)
-		r = profile_load(profile->name, &twin, err);
+		r = profile_copy(profile, &twin, err);
 	if (r < 0)
 		return r;
 	apply_plan_take(file, &twin);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -446,6 +447,18 @@ char *profile_lock_holder(const char *name)
 	strbuf_trim_end(&text);
 	what = strchr(text.text, ' ');
 	return what ? xstrdup(what + 1) : NULL;
+}
+
+bool profile_lock_is_older(const char *name, const char *path)
+{
+	cleanup_free char *lock = NULL;
+	struct stat taken, changed;
+
+	if (lock_path(name, &lock, NULL) < 0 || stat(lock, &taken) < 0 || stat(path, &changed) < 0)
+		return false;
+	return changed.st_mtim.tv_sec != taken.st_mtim.tv_sec
+		       ? changed.st_mtim.tv_sec > taken.st_mtim.tv_sec
+		       : changed.st_mtim.tv_nsec >= taken.st_mtim.tv_nsec;
 }
 
 void profile_remove_lock(const char *name)

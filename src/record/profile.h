@@ -110,6 +110,9 @@ int profile_lock(const char *name, const char *what, int *ret_fd, struct error *
  * NULL. */
 char *profile_lock_holder(const char *name) must_check;
 
+/* Whether the file PATH was changed since the lock of NAME was taken. */
+bool profile_lock_is_older(const char *name, const char *path);
+
 /* Remove the lock file of NAME, which the caller holds, unless the cluster NAME exists. */
 void profile_remove_lock(const char *name);
 

@@ -1,3 +1,7 @@
+#include <sys/wait.h>
+
+#include "base/file.h"
+#include "base/strbuf.h"
 #include "look/activity.h"
 #include "look/defects.h"
 #include "look/detail.h"
@@ -371,6 +375,40 @@ TEST(events_tell_the_last_step_and_what_failed_since)
 	activity_parse(ERROR_EVENT STEP("one"), &went_on);
 	ASSERT_STR(went_on.step, "one");
 	ASSERT(!went_on.failure);
+}
+
+TEST(a_command_at_work_is_not_said_to_do_what_an_earlier_one_did)
+{
+	cleanup_free char *home = xstrdup(test_dir());
+	cleanup_free char *dir = xasprintf("%s/profiles/dev", home);
+	cleanup_free char *logs = xasprintf("%s/logs", dir);
+	cleanup_free char *path = xasprintf("%s/events.json", logs);
+	const struct profile profile = { .name = (char *)"dev", .dir = dir };
+	cleanup_with(activity_release) struct activity earlier = ACTIVITY_INIT;
+	cleanup_with(activity_release) struct activity own = ACTIVITY_INIT;
+	cleanup_fd int lock = -1;
+	pid_t reader;
+	int status;
+
+	ASSERT(setenv("MANYKUBE_HOME", home, true) == 0);
+	ASSERT_OK(file_make_dirs(logs, 0755, &err));
+	ASSERT_OK(file_put(path, STEP("one"), strlen(STEP("one")), 0644, &err));
+	usleep(20 * 1000);
+	ASSERT_OK(profile_lock("dev", "manykube node delete", &lock, &err));
+	/* The lock is not taken for the process that holds it. */
+	reader = fork();
+	if (reader == 0) {
+		activity_read(&profile, &earlier);
+		if (!text_is(earlier.busy_with, "manykube node delete") || earlier.step)
+			_exit(1);
+		usleep(20 * 1000);
+		if (file_put(path, STEP("two"), strlen(STEP("two")), 0644, NULL) < 0)
+			_exit(2);
+		activity_read(&profile, &own);
+		_exit(text_is(own.step, "two") ? 0 : 3);
+	}
+	ASSERT(waitpid(reader, &status, 0) == reader);
+	ASSERT_INT(WEXITSTATUS(status), 0);
 }
 
 #define TIMED_OUT(names)                                         \
