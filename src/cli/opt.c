@@ -208,14 +208,15 @@ char *opt_variable(const struct opt *opt)
 	return name;
 }
 
-int opt_take_environment(const struct opt *table, struct strlist *given, struct error *err)
+int opt_take_environment(const struct opt *table, bool is_made, struct strlist *given,
+			 struct error *err)
 {
 	for (const struct opt *opt = table; opt && opt->type != OPT_TYPE_END; opt++) {
 		cleanup_free char *name = opt_variable(opt);
 		const char *value = getenv(name);
 
 		if (!value || !*value || opt->type == OPT_TYPE_HELP ||
-		    strlist_has(given, opt->name))
+		    (is_made && opt->when_made) || strlist_has(given, opt->name))
 			continue;
 		if (opt_set(opt, value, err) < 0) {
 			(void)wrong_value(err, name);

@@ -75,7 +75,7 @@ struct opt {
 	} to;
 
 	/* Rarely used members; named after the help: OPT_FLAG(..., "do it", .once = true). */
-	bool when_made;  /* of new clusters: settings do not change existing ones */
+	bool when_made;  /* of new clusters: settings and variables do not change existing ones */
 	bool may_be_all; /* "max" is a value, too: the largest number */
 	bool once;       /* its default cannot be a setting */
 	bool secret;     /* NAME=VALUE; the value is never logged */
@@ -152,8 +152,9 @@ enum opt_flags {
 
 /* Set the options in TABLE (may be NULL) that are not in GIVEN from the environment, and add their
  * names to GIVEN; -EINVAL with reason_usage. A wrong value that the command line overrides is not
- * an error. */
-int opt_take_environment(const struct opt *table, struct strlist *given, struct error *err);
+ * an error.  IS_MADE: the cluster exists, and options of new clusters are skipped. */
+int opt_take_environment(const struct opt *table, bool is_made, struct strlist *given,
+			 struct error *err);
 
 /* The value of OPT in the user's settings, or NULL; must outlive OPT. */
 typedef const char *(*opt_lookup_fn)(const struct opt *opt, const void *data);

@@ -143,7 +143,7 @@ static int run_subcommand(const struct command *command, const char *path, char 
 	if (r < 0)
 		return refuse_words(argv, path, r, err);
 	if (global.help && rest.count == 0) {
-		(void)opt_take_environment(command_global_options, &given, NULL);
+		(void)opt_take_environment(command_global_options, false, &given, NULL);
 		command_print_help(command, path, stdout);
 		return 0;
 	}
@@ -239,7 +239,7 @@ int command_main(const struct command *const *list, char **argv, struct error *e
 	if (r < 0)
 		return refuse_words(argv, "manykube", r, err);
 	if (rest.count == 0) {
-		(void)opt_take_environment(command_global_options, &given, NULL);
+		(void)opt_take_environment(command_global_options, false, &given, NULL);
 		command_print_list(list, global.help ? stdout : stderr);
 		return global.help ? 0 : reason_usage.exit_status;
 	}

@@ -43,7 +43,7 @@ bool defaults_must_name(const char *profile_name)
 	       (variable && *variable && strcmp(profile_name, variable) != 0);
 }
 
-static bool cluster_exists(const char *name)
+bool defaults_cluster_exists(const char *name)
 {
 	cleanup_free char *dir = NULL;
 
@@ -54,7 +54,7 @@ static const char *look_up(const struct opt *opt, const void *data)
 {
 	const char *profile_name = data;
 
-	if (opt->when_made && profile_name && cluster_exists(profile_name))
+	if (opt->when_made && profile_name && defaults_cluster_exists(profile_name))
 		return NULL;
 	return settings_get(&settings, opt->name);
 }

@@ -18,6 +18,9 @@ const char *defaults_profile(void);
  * environment. */
 bool defaults_must_name(const char *profile_name);
 
+/* Whether the cluster NAME exists, so that defaults of new clusters do not apply. */
+bool defaults_cluster_exists(const char *name);
+
 /* Set what TABLE (may be NULL) names, and GIVEN does not, from the settings. Settings of new
  * clusters are skipped if PROFILE_NAME (may be NULL) exists. */
 void defaults_take(const struct opt *table, const char *profile_name, const struct strlist *given);

@@ -14,7 +14,7 @@ static int find_path(const struct command *command, struct strlist *given, const
 	const struct opt *const tables[] = { command_options(command), NULL };
 	const struct opt *const option = opt_find(tables, "file", strlen("file"));
 	const struct opt alone[] = { *option, OPT_END };
-	int r = opt_take_environment(alone, given, err);
+	int r = opt_take_environment(alone, false, given, err);
 
 	*ret = *option->to.string;
 	return r;
@@ -57,14 +57,16 @@ int values_take(const struct command *command, struct strlist *given, const char
 		struct values_file *ret_file, struct error *err)
 {
 	bool named = strlist_has(given, "profile");
-	int r = opt_take_environment(command_global_options, given, err);
+	int r = opt_take_environment(command_global_options, false, given, err);
 	int last;
 
 	/* The name is needed for the file, which may contain another one. */
 	defaults_take(command_global_options, NULL, given);
 	if (r == 0 && command->wanted && ret_file)
 		r = take_file(command, given, named, profile_name, ret_file, err);
-	last = opt_take_environment(command_options(command), given, r < 0 ? NULL : err);
+	last = opt_take_environment(command_options(command),
+				    defaults_cluster_exists(*profile_name), given,
+				    r < 0 ? NULL : err);
 	defaults_take(command_options(command), *profile_name, given);
 	return r < 0 ? r : last;
 }

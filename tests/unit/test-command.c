@@ -379,6 +379,12 @@ TEST(settings_about_new_clusters_leave_existing_ones_alone)
 	ASSERT_INT(RUN_SET("start"), 3);
 	ASSERT_INT(start_arg.nodes, 0);
 	ASSERT_STR(start_name, "set");
+	/* The same with variables, which are in the environment for all clusters. */
+	ASSERT_INT(setenv("MANYKUBE_NODES", "4", 1), 0);
+	ASSERT_INT(RUN_SET("start"), 3);
+	ASSERT_INT(start_arg.nodes, 0);
+	ASSERT_INT(RUN_SET("start", "-p", "other"), 3);
+	ASSERT_INT(start_arg.nodes, 4);
 }
 
 TEST(a_wrong_setting_is_named_and_can_be_mended)

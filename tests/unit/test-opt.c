@@ -158,7 +158,7 @@ TEST(tells_whether_an_option_was_given)
 	arg.name_given = false;
 	strlist_release(&given);
 	ASSERT_INT(setenv("MANYKUBE_NODE_NAME", "b", 1), 0);
-	ASSERT_OK(opt_take_environment(options, &given, &err));
+	ASSERT_OK(opt_take_environment(options, false, &given, &err));
 	ASSERT(arg.name_given);
 }
 
@@ -192,7 +192,7 @@ TEST(settings_are_weaker_than_the_environment_and_that_than_the_command_line)
 	ASSERT_INT(setenv("MANYKUBE_CPUS", "3", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_MEMORY", "2g", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_LABEL", "z=1", 1), 0);
-	ASSERT_OK(opt_take_environment(options, &given, &err));
+	ASSERT_OK(opt_take_environment(options, false, &given, &err));
 	ASSERT_INT(PARSE("--memory=3g", "--names=c"), 0);
 	ASSERT_OK(opt_take_settings(options, look_up, settings, &given, &err));
 	ASSERT_OK(opt_take_settings(NULL, look_up, settings, &given, &err));
@@ -334,8 +334,8 @@ TEST(the_environment_gives_defaults)
 	ASSERT_INT(setenv("MANYKUBE_FORCE", "yes", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_LABEL", "a=1,b=2", 1), 0);
 	ASSERT_INT(setenv("MANYKUBE_HELP", "1", 1), 0);
-	ASSERT_OK(opt_take_environment(options, &given, &err));
-	ASSERT_OK(opt_take_environment(global_options, &given, &err));
+	ASSERT_OK(opt_take_environment(options, false, &given, &err));
+	ASSERT_OK(opt_take_environment(global_options, false, &given, &err));
 	ASSERT_INT(PARSE("-n2"), 0);
 	ASSERT_INT(arg.nodes, 2);
 	ASSERT_STR(arg.name, "b");
@@ -343,9 +343,9 @@ TEST(the_environment_gives_defaults)
 	ASSERT(!arg.help);
 	ASSERT_INT(arg.labels.count, 2);
 	ASSERT_INT(setenv("MANYKUBE_NODES", "x", 1), 0);
-	ASSERT_OK(opt_take_environment(options, &given, &err));
+	ASSERT_OK(opt_take_environment(options, false, &given, &err));
 	strlist_release(&given);
-	ASSERT_INT(opt_take_environment(options, &given, &why), -EINVAL);
+	ASSERT_INT(opt_take_environment(options, false, &given, &why), -EINVAL);
 	ASSERT_STR(why.text, "MANYKUBE_NODES: 'x' is not a whole number");
 	ASSERT(strstr(why.hint, "unset MANYKUBE_NODES"));
 }
