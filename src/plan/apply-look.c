@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "record/labels.h"
 #include "record/options.h"
+#include "record/skew.h"
 #include "record/world.h"
 
 /* Whether NODE runs.  A node that is paused or shutting down does not count. */
@@ -149,10 +150,11 @@ bool apply_has_work(const struct apply_plan *plan, bool prune)
 	return false;
 }
 
-static int check_refused(const struct cluster_file *file, const struct apply_plan *plan,
-			 struct error *err)
+static int check_refused(const struct profile *profile, const struct cluster_file *file,
+			 const struct apply_plan *plan, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *words = NULL;
 	bool upgrade;
 
@@ -170,6 +172,11 @@ static int check_refused(const struct cluster_file *file, const struct apply_pla
 			    "'%s' has changes that are not possible on an existing cluster: %s; "
 			    "nothing was changed",
 			    file->source, words);
+	if (upgrade &&
+	    skew_check_upgrade(profile->kubernetes_version, file->options.kubernetes_version,
+			       &why) < 0 &&
+	    why.hint)
+		return error_hint(err, -EINVAL, "%s", why.hint);
 	if (upgrade)
 		return error_hint(
 			err, -EINVAL,
@@ -252,7 +259,7 @@ int apply_check(const struct profile *profile, const struct cluster_file *file,
 {
 	cleanup_with(profile_release) struct profile twin = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist checked = STRLIST_INIT;
-	int r = check_refused(file, plan, err);
+	int r = check_refused(profile, file, plan, err);
 
 	if (r == 0)
 		r = profile_copy(profile, &twin, err);

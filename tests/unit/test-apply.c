@@ -396,3 +396,16 @@ TEST(nodes_load_images_once_and_again_when_these_change)
 	ASSERT_OK(cluster_start("test", &again, NULL, &outcome, &err));
 	ASSERT_INT(loads_of("w1"), 2);
 }
+
+TEST(nobody_is_told_to_upgrade_to_an_older_version)
+{
+	static const char older[] = "apiVersion: manykube/v1\nkind: Cluster\nname: test\n"
+				    "kubernetesVersion: v1.35.4\n";
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	ASSERT_INT(apply_text(older, &usual, &why), -EINVAL);
+	ASSERT(strstr(why.text, "kubernetesVersion v1.36.3 -> v1.35.4"));
+	ASSERT(strstr(why.hint, "creates another cluster"));
+}
