@@ -3,6 +3,7 @@
 #include "cli/node-table.h"
 
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "base/strbuf.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "kubeadm/members.h"
 #include "look/defects.h"
 
 enum {
@@ -20,6 +22,9 @@ enum {
 	MEMORY_COLUMN = 6,
 	COLUMNS = 9,
 };
+
+/* With less than this, the disk is called full. */
+#define FULL_BYTES (16u << 20)
 
 #define GREEN  "\033[32m"
 #define YELLOW "\033[33m"
@@ -199,6 +204,59 @@ void node_table_print_headline(const struct profile *profile, enum health health
 	print_wrapped(line.text, 2, look, out);
 }
 
+/* What to do about control planes whose data is missing, so that a start cannot repair the cluster;
+ * NULL if it can, or if NODES are not all nodes. */
+static char *remedy_for_loss(const struct profile *profile, const struct cluster_status *nodes)
+{
+	unsigned members = 0, lost = 0;
+
+	if (nodes->count < profile->node_count)
+		return NULL;
+	for (size_t i = 0; i < nodes->count; i++) {
+		if (!nodes->nodes[i].node->control_plane ||
+		    nodes->nodes[i].node->phase != NODE_JOINED)
+			continue;
+		members++;
+		lost += text_is(nodes->nodes[i].host, "Nonexistent");
+	}
+	if (lost == 0 || members - lost >= members_majority(members))
+		return NULL;
+	if (members == lost)
+		return xasprintf(
+			"the cluster's data in '%s/nodes' is missing, and no command can "
+			"bring it back: restore it from a backup, then run 'manykube start'",
+			profile->dir);
+	return xstrdup("most control planes have lost their data; 'manykube start' says what can "
+		       "be done");
+}
+
+/* Whether there is no room for anything that a repair would write. */
+static bool disk_is_full(const struct profile *profile)
+{
+	struct statvfs fs;
+
+	return profile->dir && statvfs(profile->dir, &fs) == 0 &&
+	       (uint64_t)fs.f_bavail * fs.f_frsize < FULL_BYTES;
+}
+
+/* The advice for a part of the cluster that does not work. */
+static char *remedy_by_start(const struct profile *profile, const struct cluster_status *nodes,
+			     const struct activity *activity)
+{
+	char *loss = remedy_for_loss(profile, nodes);
+
+	if (loss)
+		return loss;
+	if (disk_is_full(profile))
+		return xasprintf("the disk with '%s' is full: free some space, then run 'manykube "
+				 "start'",
+				 profile->dir);
+	/* If the last repair failed, its reason comes first. */
+	return xstrdup(activity->failure ? "see 'manykube logs --problems'; 'manykube start' tries "
+					   "again"
+					 : "'manykube start' repairs it");
+}
+
 /* Advice on how to repair or examine a node. */
 static char *remedy(const struct profile *profile, const struct cluster_status *nodes,
 		    const struct cluster_detail *detail, const struct activity *activity)
@@ -222,11 +280,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		else if (text_is(node->apiserver, "Unknown") && geteuid() != 0)
 			return xstrdup("use 'sudo manykube status'");
 		else if (health_of_parts(node) != HEALTH_OK)
-			/* If the last repair failed, its reason comes first. */
-			return xstrdup(activity->failure
-					       ? "see 'manykube logs --problems'; 'manykube start' "
-						 "tries again"
-					       : "'manykube start' repairs it");
+			return remedy_by_start(profile, nodes, activity);
 		else if (health_of_word(node->kubeconfig) != HEALTH_OK)
 			misled = true;
 		else if (!not_ready && detail->nodes[i].why && !node->pressure)

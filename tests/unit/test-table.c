@@ -1,3 +1,6 @@
+#include <sched.h>
+#include <sys/mount.h>
+
 #include "base/advice.h"
 #include "cli/node-table.h"
 #include "cli/table.h"
@@ -250,6 +253,52 @@ TEST(a_damaged_kubeconfig_is_named_and_not_promised_to_be_repaired)
 	ASSERT(strstr(text, "correct or remove that kubeconfig"));
 	ASSERT(!strstr(text, "repairs"));
 	free(text);
+}
+
+/* The advice for a cluster of COUNT nodes with the directory DIR. */
+static char *advice_of(struct node_status *nodes, size_t count, char *dir)
+{
+	struct profile profile = { .name = (char *)"dev", .node_count = count, .dir = dir };
+	struct node_detail same[3] = { detail.nodes[0], detail.nodes[0], detail.nodes[0] };
+	struct cluster_detail shown = { .nodes = same, .count = count };
+	struct activity quiet = ACTIVITY_INIT;
+	struct node_table_look wide = { .columns = 0 };
+	char *advice = NULL;
+	FILE *out = open_memstream(&advice, &len);
+
+	advice_use_profile("dev");
+	node_table_print_advice(&profile, &(struct cluster_status){ nodes, count }, &shown, &quiet,
+				&wide, out);
+	ASSERT_INT(fclose(out), 0);
+	return advice;
+}
+
+TEST(a_start_is_not_said_to_repair_what_it_cannot)
+{
+	struct node plane = { .name = (char *)"a", .control_plane = true, .phase = NODE_JOINED };
+	struct node_status all[] = { statuses[0], statuses[0], statuses[0] };
+	cleanup_free char *only = NULL;
+	cleanup_free char *most = NULL;
+	cleanup_free char *one = NULL;
+	cleanup_free char *full = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		all[i].node = &plane;
+	all[0].host = all[0].apiserver = "Nonexistent";
+	one = advice_of(all, 3, NULL);
+	ASSERT_STR(one, "'manykube start -p dev' repairs it\n");
+	only = advice_of(all, 1, (char *)"/gone");
+	ASSERT(strstr(only, "the cluster's data in '/gone/nodes' is missing"));
+	all[1].host = all[1].apiserver = "Nonexistent";
+	most = advice_of(all, 3, NULL);
+	ASSERT(strstr(most, "'manykube start -p dev' says what can be done"));
+	all[0].host = all[1].host = "Running";
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	ASSERT_INT(mount("small", test_dir(), "tmpfs", 0, "size=1m"), 0);
+	full = advice_of(all, 3, (char *)(uintptr_t)test_dir());
+	ASSERT(strstr(full, "is full: free some space, then run 'manykube start -p dev'"));
+	ASSERT_INT(umount(test_dir()), 0);
 }
 
 TEST(a_kubeconfig_for_another_cluster_is_named_with_what_corrects_it)
