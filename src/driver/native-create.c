@@ -102,5 +102,7 @@ int native_create(const struct node_spec *spec, struct error *err)
 	r = node_tree_make(spec->dir, err);
 	if (r == 0)
 		r = native_disk_up(spec, err);
-	return r < 0 ? r : fill_tree(spec, err);
+	if (r == 0)
+		r = fill_tree(spec, err);
+	return r == -ENOSPC ? error_reason(err, r, &reason_storage) : r;
 }

@@ -1,5 +1,7 @@
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -217,6 +219,24 @@ static void make_native(void)
 	ASSERT_INT(chmod(outside, 0751), 0);
 	ASSERT_OK(native_create(&spec, &err));
 	assert_holds("tree/var/lib/containerd/blob", "blob");
+}
+
+TEST(a_full_disk_is_called_that)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *images = in_node("tree/var/lib/containerd");
+	cleanup_free char *blob = xasprintf("%s/payload/store/blob", test_dir());
+	cleanup_free char *large = xcalloc(1, 2 << 20);
+
+	make_native();
+	ASSERT_OK(file_remove_tree(images, &err));
+	ASSERT_OK(file_put(blob, large, 2 << 20, 0600, &err));
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	ASSERT_INT(mount("small", spec.dir, "tmpfs", 0, "size=1m"), 0);
+	ASSERT_INT(native_create(&spec, &why), -ENOSPC);
+	ASSERT(why.reason == &reason_storage);
+	ASSERT_INT(umount(spec.dir), 0);
 }
 
 /* What the node's root does to the directory NAME of its tree. */
