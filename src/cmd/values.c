@@ -57,6 +57,7 @@ int values_take(const struct command *command, struct strlist *given, const char
 		struct values_file *ret_file, struct error *err)
 {
 	bool named = strlist_has(given, "profile");
+	bool is_made;
 	int r = opt_take_environment(command_global_options, false, given, err);
 	int last;
 
@@ -64,9 +65,9 @@ int values_take(const struct command *command, struct strlist *given, const char
 	defaults_take(command_global_options, NULL, given);
 	if (r == 0 && command->wanted && ret_file)
 		r = take_file(command, given, named, profile_name, ret_file, err);
-	last = opt_take_environment(command_options(command),
-				    defaults_cluster_exists(*profile_name), given,
-				    r < 0 ? NULL : err);
+	/* Other commands may make nodes of a cluster, for which variables count. */
+	is_made = command->wanted && defaults_cluster_exists(*profile_name);
+	last = opt_take_environment(command_options(command), is_made, given, r < 0 ? NULL : err);
 	defaults_take(command_options(command), *profile_name, given);
 	return r < 0 ? r : last;
 }

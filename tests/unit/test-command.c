@@ -331,13 +331,17 @@ static struct {
 	unsigned nodes;
 } start_arg;
 
+static const char *start_file;
+
 static const struct opt start_options[] = {
 	OPT_COUNT('n', "nodes", &start_arg.nodes, "how many", .when_made = true),
 	OPT_STRING(0, "name", &start_name_option, "NAME", "what to call it"),
+	OPT_STRING('f', "file", &start_file, "FILE", "what describes it"),
 	OPT_END,
 };
+static struct cluster_options wanted;
 static const struct command start_like = {
-	.name = "start", .summary = "s", .options = start_options, .run = note
+	.name = "start", .summary = "s", .options = start_options, .wanted = &wanted, .run = note
 };
 static const struct command mending = {
 	.name = "mending", .summary = "s", .flags = COMMAND_NO_SETTINGS, .run = note
