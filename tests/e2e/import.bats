@@ -47,7 +47,7 @@ refuse() {
 @test "what can't be imported is named, and nothing runs yet" {
 	run cat "$BATS_FILE_TMPDIR/said"
 	assert_output_has 'Driver "docker" is ignored'
-	assert_output_has 'DockerEnv ["A=b"] is ignored'
+	assert_equal "$(profile_get '.dockerEnv[]')" A=b
 	assert_output_has 'Addons "ingress" is ignored'
 	assert_output_has "these minikube defaults were ignored: KicBaseImage \"kicbase:v1\", DiskSize 20000, APIServerPort 8443"
 	assert_output_has 'nodes have new addresses: node-1 '
