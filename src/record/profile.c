@@ -258,7 +258,8 @@ int profile_copy(const struct profile *profile, struct profile *ret, struct erro
 
 	if (r < 0)
 		return r;
-	copy.dir = xstrdup(profile->dir);
+	copy.dir = profile->dir ? xstrdup(profile->dir) : NULL;
+	copy.single_node_format = profile->single_node_format;
 	*ret = copy;
 	return 0;
 }

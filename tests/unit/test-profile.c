@@ -180,6 +180,25 @@ TEST(a_profile_of_the_single_node_format_has_one_primary_control_plane)
 	}
 }
 
+TEST(a_copy_has_everything_of_its_original)
+{
+	static const char text[] = SINGLE ", \"joined\": true}";
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile copy = PROFILE_INIT;
+	cleanup_free char *printed = NULL;
+	cleanup_free char *again = NULL;
+
+	ASSERT_OK(profile_parse(text, strlen(text), &profile, &err));
+	profile.dir = xstrdup("/there");
+	ASSERT_OK(profile_copy(&profile, &copy, &err));
+	printed = profile_print(&profile);
+	again = profile_print(&copy);
+	ASSERT_STR(again, printed);
+	ASSERT_STR(copy.dir, "/there");
+	/* So that the record is kept when it is written in the new format. */
+	ASSERT(profile.single_node_format && copy.single_node_format);
+}
+
 TEST(the_node_of_the_single_node_format_may_have_a_name_and_a_phase)
 {
 	static const char text[] = SINGLE ", \"nodeName\": \"main\", \"phase\": \"leaving\"}";
