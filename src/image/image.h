@@ -1,0 +1,63 @@
+/*
+ * Container images of users: what is known about one, and the store of a cluster that holds them.
+ *
+ * A store is a directory that all nodes of the cluster can read as NODE_SHARED_DIR/images, and that
+ * only root can write:
+ *
+ *	blobs/HEX    manifest, configuration and layers as the archive had them, by SHA-256 digest
+ *	layers/HEX   a layer unpacked for overlayfs, by its diff ID: owners, modes and times are
+ *	             those of the layer, whiteouts and opaque directories are overlayfs' own
+ *	images.json  the list of images
+ *
+ * A blob or a layer is complete or absent: it is made in incoming.XXXXXX and renamed.  Blobs and
+ * layers that no image needs are removed by image_store_clean().
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "data/sha256.h"
+
+/* Contents by digest, as in OCI's descriptors. */
+struct image_blob {
+	char digest[SHA256_HEX_SIZE]; /* without "sha256:" */
+	char *type;                   /* the media type */
+	uint64_t size;
+};
+
+struct image_layer {
+	struct image_blob blob;
+	char diff_id[SHA256_HEX_SIZE];  /* of the uncompressed layer */
+	char chain_id[SHA256_HEX_SIZE]; /* of this layer and those below it, as containerd names
+					 * its snapshots */
+};
+
+struct image {
+	struct strlist names;       /* full names: docker.io/library/app:latest */
+	struct image_blob manifest; /* of one platform, never an index */
+	struct image_blob config;
+	struct image_layer *layers; /* the lowest first */
+	size_t layer_count;
+	char *arch; /* in OCI's terms: amd64, arm64 */
+};
+
+#define IMAGE_INIT ((struct image){ .names = STRLIST_INIT })
+
+struct image_list {
+	struct image *items;
+	size_t count;
+};
+
+#define IMAGE_LIST_INIT ((struct image_list){ NULL })
+
+void image_release(struct image *image);
+void image_list_release(struct image_list *list);
+
+/* IMAGE as JSON, a new reference, and back; -EBADMSG if JSON is not an image. */
+json_t *image_to_json(const struct image *image);
+int image_from_json(const json_t *json, struct image *ret, struct error *err);
+
+/* The bytes of its configuration and layers as the archive had them. */
+uint64_t image_size(const struct image *image);
