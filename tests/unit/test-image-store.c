@@ -1,6 +1,7 @@
 #include "image/store.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -8,8 +9,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "host/namespace.h"
 #include "image-maker.h"
 #include "image/oci.h"
+#include "image/reader.h"
 #include "test.h"
 
 static char *store_path(void)
@@ -535,4 +538,78 @@ TEST(the_image_for_this_machine_is_chosen)
 	strbuf_release(&tar);
 	strbuf_release(&top);
 	strbuf_release(&entries);
+}
+
+/* What /proc says of PID; the caller frees it. */
+static char *status_of_child(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/status", (int)pid);
+	struct strbuf text = STRBUF_INIT;
+
+	if (file_read(path, 65536, &text, NULL) < 0)
+		strbuf_reset(&text);
+	return strbuf_take(&text);
+}
+
+/* The only child of PID, which may still be changing; 0 if there is none. */
+static pid_t child_of(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/task/%d/children", (int)pid, (int)pid);
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int child = 0;
+
+	if (file_read(path, 4096, &text, NULL) < 0 || sscanf(text.text, "%d", &child) != 1)
+		return 0;
+	return (pid_t)child;
+}
+
+static size_t count_descriptors(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/fd", (int)pid);
+	cleanup_dir DIR *dir = opendir(path);
+	size_t count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	return count - 2;
+}
+
+TEST(the_reader_has_given_up_all_rights)
+{
+	cleanup_free char *status = NULL;
+	int64_t deadline = clock_now_ms() + 10000;
+	unsigned uid = NAMESPACE_UID_FIRST + READER_SLOT * NAMESPACE_IDS;
+	cleanup_free char *line = xasprintf("Uid:\t%u\t%u\t%u\t%u\n", uid, uid, uid, uid);
+	int ends[2];
+	pid_t reader = 0;
+	int end = -1;
+	pid_t pid;
+
+	ASSERT_INT(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct image_list list = IMAGE_LIST_INIT;
+
+		(void)close(ends[1]);
+		_exit(add_fd(ends[0], &list, NULL) == -EINVAL ? 0 : 1);
+	}
+	/* It waits for the archive once it has given them up. */
+	(void)close(ends[0]);
+	while (!status || !strstr(status, "Seccomp:\t2") ||
+	       !strstr(status, "CapBnd:\t0000000000000000")) {
+		ASSERT(clock_now_ms() < deadline);
+		(void)poll(NULL, 0, 10);
+		free(status);
+		reader = child_of(pid);
+		status = reader ? status_of_child(reader) : NULL;
+	}
+	(void)poll(NULL, 0, 50);
+	ASSERT(strstr(status, line));
+	ASSERT(strstr(status, "NoNewPrivs:\t1"));
+	ASSERT(strstr(status, "Groups:\t \n"));
+	/* Three of /dev/null, archive, result, directory, and the file it copies the archive to. */
+	ASSERT_INT(count_descriptors(reader), 7);
+	(void)close(ends[1]);
+	ASSERT_INT(waitpid(pid, &end, 0), pid);
+	ASSERT_INT(WEXITSTATUS(end), 0);
 }
