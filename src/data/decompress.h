@@ -14,6 +14,10 @@ enum decompress_kind {
 	DECOMPRESS_ZSTD,
 };
 
+/* Load the libraries, which happens on first use otherwise; -ELIBACC with reason_host_missing_tool
+ * if this host lacks one.  To be called before a process gives up access to files. */
+int decompress_load(struct error *err);
+
 /* How the stream that begins with LEN bytes at DATA is compressed. */
 enum decompress_kind decompress_kind_of(const void *data, size_t len);
 

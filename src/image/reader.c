@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "data/decompress.h"
 #include "host/namespace.h"
 #include "image/reader-inside.h"
 
@@ -154,9 +155,11 @@ static int start_reader(struct reader *reader, struct error *err)
 	cleanup_fd int write_end = -1;
 	pid_t parent = getpid();
 	int ends[2];
-	int r = namespace_new_user(NAMESPACE_UID_FIRST + READER_SLOT * NAMESPACE_IDS,
-				   &reader->user_namespace, err);
+	int r = decompress_load(err);
 
+	if (r == 0)
+		r = namespace_new_user(NAMESPACE_UID_FIRST + READER_SLOT * NAMESPACE_IDS,
+				       &reader->user_namespace, err);
 	if (r == 0)
 		r = namespace_map_opened(reader->job->incoming, "the store of images",
 					 reader->user_namespace, false, &reader->root, err);
