@@ -3,16 +3,19 @@
 #include "image/reader-inside.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "data/decompress.h"
 #include "data/tar-fields.h"
 #include "image/found.h"
 #include "image/oci.h"
+#include "image/parents.h"
 
 #define CHUNK (1024 * 1024)
 
@@ -177,6 +180,31 @@ static int write_documents(const struct reader_inside *job, struct room *room,
 	return r;
 }
 
+/* Add what unpack_layers() made for the tasks to job->parents, see parents.h. */
+static int list_parents(const struct reader_inside *job, const struct unpack_task *tasks,
+			size_t count, struct error *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *name = unpack_made_name(tasks[i].layer);
+		cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+		cleanup_fd int fd = openat(job->incoming, name, O_RDONLY | O_CLOEXEC);
+		json_t *paths;
+		int r;
+
+		if (fd < 0)
+			continue;
+		r = file_read_fd(fd, PARENTS_MAX * PATH_MAX, &text, err);
+		if (r < 0)
+			return r;
+		paths = json_array();
+		/* What is not UTF-8 is left out. */
+		for (size_t at = 0; at < text.len; at += strlen(text.text + at) + 1)
+			(void)json_array_append_new(paths, json_string(text.text + at));
+		(void)json_object_set_new(job->parents, tasks[i].layer->diff_id, paths);
+	}
+	return 0;
+}
+
 static int read_images(const struct reader_inside *job, const struct archive *archive,
 		       struct room *room, struct found *found, struct error *err)
 {
@@ -193,6 +221,8 @@ static int read_images(const struct reader_inside *job, const struct archive *ar
 		return r;
 	qsort(tasks, count, sizeof(*tasks), compare_tasks);
 	r = unpack_layers(archive, tasks, count, job->incoming, room, job->progress, err);
+	if (r == 0)
+		r = list_parents(job, tasks, count, err);
 	return r < 0 ? r : write_documents(job, room, found, err);
 }
 

@@ -12,6 +12,7 @@ struct reader_inside {
 	const struct strlist *known_blobs;
 	const struct strlist *known_layers;
 	struct unpack_progress *progress;
+	json_t *parents; /* an object that gets what parents.h describes */
 };
 
 /* Read the archive and make what is missing; see reader_run().  ERR must not be NULL. */

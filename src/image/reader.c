@@ -84,17 +84,17 @@ static json_t *describe_error(int code, const struct error *err)
 			 "code", code, "reason", word);
 }
 
-static json_t *describe_images(const struct image_list *list)
+static json_t *describe_images(const struct image_list *list, json_t *parents)
 {
 	json_t *images = json_array();
 
 	for (size_t i = 0; i < list->count; i++)
 		(void)json_array_append_new(images, image_to_json(&list->items[i]));
-	return json_pack("{s:o}", "images", images);
+	return json_pack("{s:o, s:o}", "images", images, "parents", parents);
 }
 
 static int read_confined(const struct reader *reader, int incoming, struct image_list *ret,
-			 struct error *err)
+			 json_t *parents, struct error *err)
 {
 	struct stat st;
 	struct reader_inside inside = {
@@ -104,6 +104,7 @@ static int read_confined(const struct reader *reader, int incoming, struct image
 		.known_blobs = reader->job->known_blobs,
 		.known_layers = reader->job->known_layers,
 		.progress = reader->progress,
+		.parents = parents,
 	};
 
 	if (incoming < 0 || fstat(inside.archive, &st) < 0)
@@ -117,6 +118,7 @@ static _Noreturn void run_reader(const struct reader *reader, pid_t parent, int 
 	const int fds[] = { reader->archive, result };
 	struct image_list list = IMAGE_LIST_INIT;
 	struct error err = ERROR_INIT;
+	json_t *parents = json_object();
 	char *text;
 	json_t *answer;
 	int r = reader_confine(parent, reader->user_namespace, reader->root, fds, &err);
@@ -124,10 +126,11 @@ static _Noreturn void run_reader(const struct reader *reader, pid_t parent, int 
 	/* The descriptors may not be in their places yet. */
 	if (r < 0)
 		_exit(MIN(-r, 127));
-	r = read_confined(reader, open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &list, &err);
+	r = read_confined(reader, open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &list, parents,
+			  &err);
 	if (r < 0)
 		add_reason(r, &err);
-	answer = r < 0 ? describe_error(r, &err) : describe_images(&list);
+	answer = r < 0 ? describe_error(r, &err) : describe_images(&list, parents);
 	text = json_dumps(answer, JSON_COMPACT);
 	_exit(text && file_write_all(4, text, strlen(text)) == 0 ? 0 : EIO);
 }
@@ -258,7 +261,8 @@ static int take_images(const json_t *json, struct image_list *ret, struct error 
 	return 0;
 }
 
-int reader_run(const struct reader_job *job, struct image_list *ret, struct error *err)
+int reader_run(const struct reader_job *job, struct image_list *ret, json_t **ret_parents,
+	       struct error *err)
 {
 	cleanup_with(release_reader) struct reader reader = {
 		.job = job,
@@ -294,6 +298,7 @@ int reader_run(const struct reader_job *job, struct image_list *ret, struct erro
 	r = take_images(json_object_get(json, "images"), &list, err);
 	if (r < 0)
 		return r;
+	*ret_parents = json_incref(json_object_get(json, "parents"));
 	*ret = list;
 	list = IMAGE_LIST_INIT;
 	return 0;

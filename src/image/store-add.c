@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "image/oci.h"
+#include "image/parents.h"
 #include "image/reader.h"
 #include "image/store-files.h"
 #include "image/store.h"
@@ -105,6 +106,7 @@ static int read_source(const struct image_source *source, const struct store_fil
 		       const struct store_files *incoming, struct image_list *ret,
 		       struct error *err)
 {
+	json_auto_t *parents = NULL;
 	cleanup_with(strlist_release) struct strlist blobs = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist layers = STRLIST_INIT;
 	struct reader_job job = {
@@ -121,7 +123,11 @@ static int read_source(const struct image_source *source, const struct store_fil
 
 	if (r == 0)
 		r = store_files_list(files->layers, &layers, err);
-	return r < 0 ? r : reader_run(&job, ret, err);
+	if (r == 0)
+		r = reader_run(&job, ret, &parents, err);
+	for (size_t i = 0; r == 0 && i < ret->count; i++)
+		parents_adopt(&ret->items[i], parents, incoming, files);
+	return r;
 }
 
 /* Read SOURCE into the directory NAME and move what it has into the store. */

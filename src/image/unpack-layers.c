@@ -47,12 +47,14 @@ struct layer_work {
 	struct sha256 blob_digest;
 	struct sha256 diff_digest;
 	int blob; /* -1: not wanted */
+	struct strlist made;
 };
 
 static void release_work(struct layer_work *work)
 {
 	sha256_release(&work->blob_digest);
 	sha256_release(&work->diff_digest);
+	strlist_release(&work->made);
 	if (work->blob >= 0)
 		(void)close(work->blob);
 }
@@ -75,9 +77,10 @@ static int take_plain(void *arg, const void *data, size_t len, arg_unused struct
 }
 
 /* Unpack PLAIN into the new directory NAME, and read it to its end. */
-static int unpack_into(struct worker *worker, struct stream *plain, const char *name,
+static int unpack_into(struct layer_work *work, struct stream *plain, const char *name,
 		       struct error *err)
 {
+	struct worker *worker = work->worker;
 	cleanup_fd int dir = -1;
 	int r;
 
@@ -86,7 +89,7 @@ static int unpack_into(struct worker *worker, struct stream *plain, const char *
 	dir = openat(worker->incoming, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0 || fchmod(dir, 0755) < 0)
 		return error_sys(err, "cannot open the directory '%s'", name);
-	r = unpack_layer(plain, dir, &worker->room, err);
+	r = unpack_layer(plain, dir, &worker->room, &work->made, err);
 	return r < 0 ? r : stream_drain(plain, err);
 }
 
@@ -102,11 +105,11 @@ static int read_layer(struct layer_work *work, struct stream *raw, enum decompre
 	if (!dir)
 		return stream_drain(raw, err);
 	if (kind == DECOMPRESS_PLAIN)
-		return unpack_into(work->worker, raw, dir, err);
+		return unpack_into(work, raw, dir, err);
 	decompress_open(&plain, raw);
 	stream_tap_open(&tap, &plain.stream, take_plain, work);
 	sha256_begin(&work->diff_digest);
-	r = unpack_into(work->worker, &tap.stream, dir, err);
+	r = unpack_into(work, &tap.stream, dir, err);
 	if (r == 0)
 		sha256_end(&work->diff_digest, ret_diff);
 	return r;
@@ -156,6 +159,26 @@ static int name_results(struct worker *worker, const struct unpack_task *task, c
 	return 0;
 }
 
+char *unpack_made_name(const struct image_layer *layer)
+{
+	return xasprintf("made-%s", layer->diff_id);
+}
+
+/* Leave the list of directories that the layer has no entries for, each with a NUL, in a file. */
+static int write_made(struct layer_work *work, const struct unpack_task *task, struct error *err)
+{
+	cleanup_free char *name = unpack_made_name(task->layer);
+	cleanup_fd int fd = openat(work->worker->incoming, name,
+				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	const char *path;
+	int r = fd < 0 ? room_error(err, "cannot create '%s'", name) : 0;
+
+	strlist_for_each(path, &work->made)
+		if (r == 0)
+			r = room_write(&work->worker->room, fd, path, strlen(path) + 1, err);
+	return r;
+}
+
 static int read_part(struct layer_work *work, const struct unpack_task *task,
 		     const struct archive_part *part, const char *dir, struct error *err)
 {
@@ -193,7 +216,9 @@ static int do_task(struct worker *worker, size_t i, struct error *err)
 {
 	const struct unpack_task *task = &worker->tasks[i];
 	cleanup_with(archive_part_release) struct archive_part part = ARCHIVE_PART_INIT;
-	cleanup_with(release_work) struct layer_work work = { .worker = worker, .blob = -1 };
+	cleanup_with(release_work) struct layer_work work = { .worker = worker,
+							      .blob = -1,
+							      .made = STRLIST_INIT };
 	cleanup_free char *blob = task->wants_blob ? xasprintf("blobs/new-%zu", i) : NULL;
 	cleanup_free char *dir = task->wants_contents ? xasprintf("layers/new-%zu", i) : NULL;
 	int r = archive_find(worker->archive, task->member, &part, err);
@@ -207,6 +232,8 @@ static int do_task(struct worker *worker, size_t i, struct error *err)
 			return room_error(err, "cannot create '%s'", blob);
 	}
 	r = read_part(&work, task, &part, dir, err);
+	if (r == 0 && work.made.count > 0)
+		r = write_made(&work, task, err);
 	return r < 0 ? r : name_results(worker, task, blob, dir, err);
 }
 

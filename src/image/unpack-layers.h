@@ -28,3 +28,7 @@ struct unpack_task {
 int unpack_layers(const struct archive *archive, const struct unpack_task *tasks, size_t count,
 		  int incoming, const struct room *room, struct unpack_progress *progress,
 		  struct error *err);
+
+/* The file in INCOMING that lists the directories that unpack_layer() had to make for LAYER, each
+ * with a NUL; there is none if it made none.  The caller frees the name. */
+char *unpack_made_name(const struct image_layer *layer) must_check;

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "image/parents.h"
 #include "image/room.h"
 
 int unpack_path_enter(int top, const char *path, int flags)
@@ -29,17 +30,26 @@ int unpack_path_enter(int top, const char *path, int flags)
 	return fd;
 }
 
-void unpack_path_forget(struct unpack_path *place)
+static void forget_parent(struct unpack_path *place)
 {
 	if (place->parent_fd >= 0)
 		(void)close(place->parent_fd);
 	free(place->parent);
-	*place = (struct unpack_path){ .top = place->top, .parent_fd = -1 };
+	place->parent = NULL;
+	place->parent_fd = -1;
+}
+
+void unpack_path_release(struct unpack_path *place)
+{
+	forget_parent(place);
+	strlist_release(&place->made);
+	*place = UNPACK_PATH_INIT;
 }
 
 /* Open the directory PATH, making what is missing of it. */
-static int make_dirs(int top, const char *path, struct error *err)
+static int make_dirs(struct unpack_path *place, const char *path, struct error *err)
 {
+	int top = place->top;
 	cleanup_free char *part = xstrdup(path);
 	cleanup_fd int above = unpack_path_enter(top, ".", O_RDONLY | O_DIRECTORY);
 	char *name = part;
@@ -54,6 +64,8 @@ static int make_dirs(int top, const char *path, struct error *err)
 		if (fd < 0 && errno == ENOENT) {
 			if (mkdirat(above, name, 0755) < 0)
 				break;
+			if (place->made.count < PARENTS_MAX)
+				strlist_add(&place->made, part);
 			fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		}
 		if (fd < 0)
@@ -82,13 +94,13 @@ int unpack_path_open(struct unpack_path *place, const char *path, bool make, int
 	}
 	fd = unpack_path_enter(place->top, parent, O_RDONLY | O_DIRECTORY);
 	if (fd < 0 && errno == ENOENT && make) {
-		fd = make_dirs(place->top, parent, err);
+		fd = make_dirs(place, parent, err);
 		if (fd < 0)
 			return fd;
 	}
 	if (fd < 0)
 		return error_sys(err, "cannot open the directory '%s'", parent);
-	unpack_path_forget(place);
+	forget_parent(place);
 	place->parent = take_ptr(parent);
 	place->parent_fd = fd;
 	*ret_fd = fd;

@@ -7,14 +7,16 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/strlist.h"
 
 struct unpack_path {
 	int top;      /* the directory of the layer; owned by the caller */
 	char *parent; /* the directory that was asked for last, and its descriptor */
 	int parent_fd;
+	struct strlist made; /* directories that were made because they were missing */
 };
 
-#define UNPACK_PATH_INIT ((struct unpack_path){ .top = -1, .parent_fd = -1 })
+#define UNPACK_PATH_INIT ((struct unpack_path){ .top = -1, .parent_fd = -1, .made = STRLIST_INIT })
 
 /*
  * Open the directory of PATH, which is normalized and not empty, and point RET_NAME to its last
@@ -24,9 +26,7 @@ struct unpack_path {
 int unpack_path_open(struct unpack_path *place, const char *path, bool make, int *ret_fd,
 		     const char **ret_name, struct error *err);
 
-/* Forget the last directory, because something was removed that could have been part of its
- * path. */
-void unpack_path_forget(struct unpack_path *place);
+void unpack_path_release(struct unpack_path *place);
 
 /* Open PATH below TOP with FLAGS of open(), following links only before its last component;
  * returns -1 and sets errno on failure. */

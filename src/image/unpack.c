@@ -48,7 +48,7 @@ struct target {
 
 static void release_unpack(struct unpack *job)
 {
-	unpack_path_forget(&job->place);
+	unpack_path_release(&job->place);
 	tar_reader_release(&job->reader);
 	for (size_t i = 0; i < job->dir_count; i++)
 		free(job->dirs[i].path);
@@ -162,6 +162,7 @@ static void keep_times(struct unpack *job, const struct target *target)
 	if ((job->dir_count & (job->dir_count - 1)) == 0)
 		job->dirs = xrealloc(job->dirs, job->dir_count ? 2 * job->dir_count : 1,
 				     sizeof(*job->dirs));
+	strlist_remove(&job->place.made, target->path);
 	job->dirs[job->dir_count++] = (struct dir_times){
 		.path = xstrdup(target->path),
 		.mtime = mtime_of(target->entry),
@@ -230,7 +231,7 @@ static int make_fifo(const struct target *target, struct error *err)
 
 static int make_hard_link(struct unpack *job, const struct target *target, struct error *err)
 {
-	cleanup_with(unpack_path_forget) struct unpack_path from = UNPACK_PATH_INIT;
+	cleanup_with(unpack_path_release) struct unpack_path from = UNPACK_PATH_INIT;
 	cleanup_free char *path = archive_normalize(target->entry->target);
 	const char *name;
 	int dir;
@@ -348,7 +349,8 @@ static void set_dir_times(const struct unpack *job)
 	}
 }
 
-int unpack_layer(struct stream *layer, int dir, struct room *room, struct error *err)
+int unpack_layer(struct stream *layer, int dir, struct room *room, struct strlist *ret_made,
+		 struct error *err)
 {
 	cleanup_with(release_unpack) struct unpack job = {
 		.place = UNPACK_PATH_INIT,
@@ -366,8 +368,11 @@ int unpack_layer(struct stream *layer, int dir, struct room *room, struct error 
 		if (r < 0)
 			break;
 	}
-	if (r == 0)
+	if (r == 0) {
 		set_dir_times(&job);
+		*ret_made = job.place.made;
+		job.place.made = STRLIST_INIT;
+	}
 	(void)umask(before);
 	return r == -EINVAL ? -EBADMSG : r;
 }

@@ -8,12 +8,17 @@
  */
 #pragma once
 
+#include "base/strlist.h"
 #include "data/stream.h"
 #include "image/room.h"
 
 /* Ids of owners in layers are below this: nodes have no others. */
 #define UNPACK_IDS_MAX (128u * 65536u)
 
-/* Unpack the tar archive LAYER, up to its end, into the empty directory DIR.  -EBADMSG if the layer
- * cannot be what it should be.  ERR must not be NULL. */
-int unpack_layer(struct stream *layer, int dir, struct room *room, struct error *err);
+/*
+ * Unpack the tar archive LAYER, up to its end, into the empty directory DIR.  RET_MADE is the list
+ * of directories that had to be made, but have no entry; set on success.  -EBADMSG if the layer
+ * cannot be what it should be.  ERR must not be NULL.
+ */
+int unpack_layer(struct stream *layer, int dir, struct room *room, struct strlist *ret_made,
+		 struct error *err);

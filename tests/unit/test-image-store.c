@@ -613,3 +613,48 @@ TEST(the_reader_has_given_up_all_rights)
 	ASSERT_INT(waitpid(pid, &end, 0), pid);
 	ASSERT_INT(WEXITSTATUS(end), 0);
 }
+
+/* The first layer closes `home` and the second one puts a file there, without an entry for it. */
+TEST(directories_without_an_entry_are_those_of_the_layer_below)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	struct strbuf layers[] = { STRBUF_INIT, STRBUF_INIT, STRBUF_INIT };
+	struct image_maker image = { .name = "app" };
+	struct strbuf tar = STRBUF_INIT;
+	struct stat st;
+
+	tar_maker_add(&layers[0],
+		      &(struct tar_member){
+			      .path = "home/", .type = '5', .uid = 7, .mode = 01770, .mtime = 5 });
+	tar_maker_add(&layers[0], &(struct tar_member){ .path = "gone/", .type = '5', .uid = 7 });
+	tar_maker_end(&layers[0]);
+	tar_maker_add(&layers[1], &(struct tar_member){ .path = "home/file" });
+	tar_maker_add(&layers[1], &(struct tar_member){ .path = ".wh.gone" });
+	tar_maker_end(&layers[1]);
+	tar_maker_add(&layers[2], &(struct tar_member){ .path = "home/new/other" });
+	tar_maker_add(&layers[2], &(struct tar_member){ .path = "gone/file" });
+	tar_maker_end(&layers[2]);
+	for (size_t i = 0; i < 3; i++)
+		image_maker_layer(&image, &layers[i], &layers[i]);
+	image_maker_docker(&image, &tar);
+	add_well(&tar, &list);
+	for (size_t i = 1; i < 3; i++) {
+		cleanup_free char *home = xasprintf("%s/images/layers/%s/home", test_dir(),
+						    image.diffs[i]);
+
+		ASSERT_INT(stat(home, &st), 0);
+		ASSERT_INT(st.st_uid, 7);
+		ASSERT_INT(st.st_mode & 07777, 01770);
+		ASSERT_INT(st.st_mtime, 5);
+	}
+	{
+		cleanup_free char *gone = xasprintf("%s/images/layers/%s/gone", test_dir(),
+						    image.diffs[2]);
+
+		ASSERT_INT(stat(gone, &st), 0);
+		ASSERT_INT(st.st_uid, 0);
+	}
+	for (size_t i = 0; i < 3; i++)
+		strbuf_release(&layers[i]);
+	strbuf_release(&tar);
+}

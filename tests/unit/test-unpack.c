@@ -16,6 +16,7 @@
 static int unpack(struct strbuf *tar, uint64_t reserve, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/layer", test_dir());
+	cleanup_with(strlist_release) struct strlist made = STRLIST_INIT;
 	struct stream_memory memory;
 	struct room room;
 	cleanup_fd int dir = -1;
@@ -26,7 +27,7 @@ static int unpack(struct strbuf *tar, uint64_t reserve, struct error *err)
 	ASSERT(dir >= 0);
 	ASSERT_INT(room_open(&room, dir, reserve, NULL), 0);
 	stream_memory_open(&memory, tar->text, tar->len);
-	return unpack_layer(&memory.stream, dir, &room, err);
+	return unpack_layer(&memory.stream, dir, &room, &made, err);
 }
 
 static void unpack_well(struct strbuf *tar)
