@@ -30,9 +30,9 @@ TEST(names_are_completed_as_by_docker)
 TEST(other_words_are_no_names)
 {
 	static const char *const wrong[] = {
-		"",           "App",  "a b",    "a:",    ":tag",   "a//b",    "/a",
-		"a/",         "../a", "a/../b", "a\n",   "a:-x",   "a.b:x/c", "a@sha256:12",
-		"a@md5:" HEX, "-a",   "a-",     "a:b:c", "a.b./c",
+		"",     "App",    "a b",    "a:",   ":tag",    "a//b",        "/a",           "a/",
+		"../a", "a/../b", "a\n",    "a:-x", "a.b:x/c", "a@sha256:12", ("a@md5:" HEX), "-a",
+		"a-",   "a:b:c",  "a.b./c",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
