@@ -404,6 +404,7 @@ TEST(damaged_archives_leave_nothing)
 	assert_refused(&sample.oci, &reason_image, "truncated");
 
 	/* The digest of a layer is not that of its name. */
+	release_sample(&sample);
 	make_sample(&sample, "app");
 	sample.layers[1].text[0] ^= 1;
 	tar_maker_seal(&sample.layers[1], 0);
