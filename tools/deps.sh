@@ -4,7 +4,7 @@
 # If nothing is missing, it needs neither root nor a network.
 set -eu
 
-build='make gcc libc6-dev meson ninja-build pkgconf libcurl4-openssl-dev libssl-dev libyaml-dev libjansson-dev libmnl-dev libnftables-dev'
+build='make gcc libc6-dev meson ninja-build pkgconf libcurl4-openssl-dev libssl-dev libyaml-dev libjansson-dev libmnl-dev libnftables-dev zlib1g-dev libzstd-dev'
 # For building the payload from source where releases cannot be downloaded.  Go is not in the list:
 # that of Debian 12 is too old for current Kubernetes versions.
 payload='libseccomp-dev busybox-static ca-certificates'

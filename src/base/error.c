@@ -61,6 +61,8 @@ const struct reason reason_node_failed = { "GUEST_NODE_PROVISION", 80, NULL,
 	"a node cannot be created or did not start" };
 const struct reason reason_copy = { "GUEST_CP", 80, NULL,
 	"a file cannot be copied to or from a node" };
+const struct reason reason_image = { "GUEST_IMAGE_LOAD", 80, NULL,
+	"an image archive is damaged, or holds no image that nodes can run" };
 const struct reason reason_command_refused = { "GUEST_COMMAND_REFUSED", 126, NULL,
 	"the node cannot execute the command of 'manykube ssh', as in a shell" };
 const struct reason reason_command_missing = { "GUEST_COMMAND", 127, NULL,
@@ -94,6 +96,7 @@ const struct reason *const reasons[] = {
 	&reason_port_taken,
 	&reason_node_failed,
 	&reason_copy,
+	&reason_image,
 	&reason_node_not_running,
 	&reason_node_paused,
 	&reason_cluster_missing,

@@ -49,6 +49,7 @@ extern const struct reason reason_node_not_running;    /* 83 */
 extern const struct reason reason_node_paused;         /* 83 */
 extern const struct reason reason_node_failed;         /* 80 */
 extern const struct reason reason_copy;                /* 80 */
+extern const struct reason reason_image;               /* 80 */
 extern const struct reason reason_node_path;           /* 85 */
 extern const struct reason reason_host_path;           /* 35 */
 extern const struct reason reason_control_plane;       /* 100 */

@@ -52,8 +52,32 @@ struct image_list {
 
 #define IMAGE_LIST_INIT ((struct image_list){ NULL })
 
+/* The most layers of an image: more than overlayfs can mount. */
+#define IMAGE_LAYERS_MAX 500
+
 void image_release(struct image *image);
 void image_list_release(struct image_list *list);
+
+/* Add an empty image to LIST; the result is valid until the next call. */
+struct image *image_list_add(struct image_list *list);
+
+/* The image that TEXT names: a name, which need not be complete, or "sha256:" and the digest of its
+ * configuration, of which the first 12 digits suffice; NULL if LIST has no such image. */
+struct image *image_list_find(const struct image_list *list, const char *text);
+
+/* Let item I have the complete NAME, and no other image.  An image that loses its only name leaves
+ * the list.  Returns the new index of the item. */
+size_t image_list_name(struct image_list *list, size_t i, const char *name);
+
+/* Take NAME from the image that has it; false if none has.  An image that loses its only name
+ * leaves the list. */
+bool image_list_unname(struct image_list *list, const char *name);
+
+/* Remove item I. */
+void image_list_remove(struct image_list *list, size_t i);
+
+/* Compute the chain IDs of IMAGE's layers from their diff IDs. */
+void image_set_chain(struct image *image);
 
 /* IMAGE as JSON, a new reference, and back; -EBADMSG if JSON is not an image. */
 json_t *image_to_json(const struct image *image);

@@ -1,0 +1,206 @@
+/* What is known about an image. */
+
+#include "image/image.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "data/words.h"
+#include "image/manifest.h"
+#include "image/name.h"
+
+/* The fewest digits that name an image. */
+#define ID_LEAST 12
+
+void image_release(struct image *image)
+{
+	strlist_release(&image->names);
+	free(image->manifest.type);
+	free(image->config.type);
+	for (size_t i = 0; i < image->layer_count; i++)
+		free(image->layers[i].blob.type);
+	free(image->layers);
+	free(image->arch);
+	*image = IMAGE_INIT;
+}
+
+void image_list_release(struct image_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		image_release(&list->items[i]);
+	free(list->items);
+	*list = IMAGE_LIST_INIT;
+}
+
+struct image *image_list_add(struct image_list *list)
+{
+	list->items = xrealloc(list->items, list->count + 1, sizeof(*list->items));
+	list->items[list->count] = IMAGE_INIT;
+	return &list->items[list->count++];
+}
+
+void image_list_remove(struct image_list *list, size_t i)
+{
+	image_release(&list->items[i]);
+	memmove(&list->items[i], &list->items[i + 1], (--list->count - i) * sizeof(*list->items));
+}
+
+struct image *image_list_find(const struct image_list *list, const char *text)
+{
+	static const char prefix[] = "sha256:";
+	cleanup_free char *name = NULL;
+	bool is_id = strncmp(text, prefix, strlen(prefix)) == 0;
+	const char *digits = text + strlen(prefix);
+
+	if (!is_id && image_name_complete(text, &name, NULL) < 0)
+		return NULL;
+	for (size_t i = 0; i < list->count; i++)
+		if (is_id ? strlen(digits) >= ID_LEAST && strncmp(list->items[i].config.digest,
+								  digits, strlen(digits)) == 0
+			  : strlist_has(&list->items[i].names, name))
+			return &list->items[i];
+	return NULL;
+}
+
+bool image_list_unname(struct image_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct strlist *names = &list->items[i].names;
+
+		if (!strlist_has(names, name))
+			continue;
+		strlist_remove(names, name);
+		if (names->count == 0)
+			image_list_remove(list, i);
+		return true;
+	}
+	return false;
+}
+
+size_t image_list_name(struct image_list *list, size_t i, const char *name)
+{
+	size_t before = list->count;
+	const struct image *holder;
+
+	if (strlist_has(&list->items[i].names, name))
+		return i;
+	holder = image_list_find(list, name);
+	if (holder) {
+		bool is_before = holder < &list->items[i];
+
+		(void)image_list_unname(list, name);
+		i -= is_before && list->count < before;
+	}
+	strlist_add(&list->items[i].names, name);
+	return i;
+}
+
+uint64_t image_size(const struct image *image)
+{
+	uint64_t size = image->config.size;
+
+	for (size_t i = 0; i < image->layer_count; i++)
+		size += image->layers[i].blob.size;
+	return size;
+}
+
+static json_t *layer_to_json(const struct image_layer *layer)
+{
+	json_t *json = manifest_descriptor(&layer->blob);
+
+	(void)json_object_set_new(json, "diffID", json_string(layer->diff_id));
+	return json;
+}
+
+json_t *image_to_json(const struct image *image)
+{
+	json_t *layers = json_array();
+
+	for (size_t i = 0; i < image->layer_count; i++)
+		(void)json_array_append_new(layers, layer_to_json(&image->layers[i]));
+	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "names", words_to_json(&image->names),
+			 "manifest", manifest_descriptor(&image->manifest), "config",
+			 manifest_descriptor(&image->config), "layers", layers, "architecture",
+			 image->arch);
+}
+
+static int read_names(const json_t *json, struct image *image, struct error *err)
+{
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(json))
+		return error_set(err, -EBADMSG, "an image has no list of names");
+	json_array_foreach(json, i, item) {
+		const char *name = json_string_value(item);
+
+		if (!name || !image_name_is_complete(name))
+			return error_set(err, -EBADMSG, "'%s' is not a complete name of an image",
+					 name ? name : "");
+		if (!strlist_has(&image->names, name))
+			strlist_add(&image->names, name);
+	}
+	return 0;
+}
+
+static int read_layers(const json_t *json, struct image *image, struct error *err)
+{
+	const json_t *item;
+	size_t i;
+
+	if (!json_is_array(json) || json_array_size(json) > IMAGE_LAYERS_MAX)
+		return error_set(err, -EBADMSG, "an image has no list of layers");
+	image->layers = xcalloc(json_array_size(json) + 1, sizeof(*image->layers));
+	json_array_foreach(json, i, item) {
+		struct image_layer *layer = &image->layers[image->layer_count++];
+		const char *diff = json_string_value(json_object_get(item, "diffID"));
+		int r = manifest_read_descriptor(item, &layer->blob, err);
+
+		if (r < 0)
+			return r;
+		if (!diff || !manifest_is_hex(diff))
+			return error_set(err, -EBADMSG, "a layer has no diff ID");
+		memcpy(layer->diff_id, diff, sizeof(layer->diff_id));
+	}
+	image_set_chain(image);
+	return 0;
+}
+
+int image_from_json(const json_t *json, struct image *ret, struct error *err)
+{
+	cleanup_with(image_release) struct image image = IMAGE_INIT;
+	const char *arch = json_string_value(json_object_get(json, "architecture"));
+	int r = manifest_read_descriptor(json_object_get(json, "manifest"), &image.manifest, err);
+
+	if (r == 0)
+		r = manifest_read_descriptor(json_object_get(json, "config"), &image.config, err);
+	if (r == 0)
+		r = read_names(json_object_get(json, "names"), &image, err);
+	if (r == 0)
+		r = read_layers(json_object_get(json, "layers"), &image, err);
+	if (r < 0)
+		return r;
+	if (!arch || !manifest_is_word(arch))
+		return error_set(err, -EBADMSG, "an image has no architecture");
+	image.arch = xstrdup(arch);
+	*ret = image;
+	image = IMAGE_INIT;
+	return 0;
+}
+
+void image_set_chain(struct image *image)
+{
+	for (size_t i = 0; i < image->layer_count; i++) {
+		struct image_layer *layer = &image->layers[i];
+		cleanup_free char *pair = NULL;
+
+		if (i == 0) {
+			memcpy(layer->chain_id, layer->diff_id, sizeof(layer->chain_id));
+			continue;
+		}
+		pair = xasprintf("sha256:%s sha256:%s", image->layers[i - 1].chain_id,
+				 layer->diff_id);
+		sha256_of(pair, strlen(pair), layer->chain_id);
+	}
+}

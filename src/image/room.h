@@ -1,0 +1,27 @@
+/*
+ * Free space while untrusted data is unpacked: it must not fill the disk, on which the cluster's
+ * database is.
+ */
+#pragma once
+
+#include "base/error.h"
+
+struct room {
+	int fd;             /* a directory of the file system */
+	uint64_t reserve;   /* bytes that stay free */
+	uint64_t unchecked; /* bytes taken since free space was looked at */
+};
+
+/* Use the file system of FD, which stays the caller's.  RESERVE 0: 5 % of it, but at least 1 GiB
+ * and at most 8 GiB. */
+int room_open(struct room *room, int fd, uint64_t reserve, struct error *err);
+
+/* Account for BYTES more; -ENOSPC with reason_storage if they would come from the reserve. */
+int room_take(struct room *room, uint64_t bytes, struct error *err);
+
+/* Write LEN bytes at DATA to FD and account for them.  Errors do not name the file. */
+int room_write(struct room *room, int fd, const void *data, size_t len, struct error *err);
+
+/* The error for a failed system call that makes a file: error_sys() with the reason for a full
+ * disk. */
+int room_error(struct error *err, const char *fmt, ...) printf_like(2, 3);
