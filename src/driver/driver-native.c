@@ -292,26 +292,6 @@ static void release_birth(struct birth *birth)
 	cleanup_fd_(&birth->state);
 }
 
-/*
- * Create the file on the host, in its full length, that the agent maps and closes.  That of an
- * earlier start is removed first, so that its processes cannot write to the new one.  The log that
- * agents of earlier versions wrote on the host is removed, too.
- */
-static int open_state(struct birth *birth, struct error *err)
-{
-	cleanup_free char *log = below(birth->spec, "agent.log");
-	cleanup_free char *state = below(birth->spec, "state");
-
-	(void)unlink(log);
-	(void)unlink(state);
-	birth->state = open(state, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	/* Readable for 'status', which needs no root. */
-	if (birth->state < 0 || fchmod(birth->state, 0644) < 0 ||
-	    ftruncate(birth->state, NODE_STATE_BYTES) < 0)
-		return error_sys(err, "cannot create '%s'", state);
-	return 0;
-}
-
 /* Set the limits of the node's GROUP and choose its CPUs.  If cpusets fail, the quota still limits
  * it. */
 static int limit_group(const struct node_spec *spec, const char *group, struct native_cpus *ret,
@@ -363,7 +343,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	if (r == 0)
 		r = native_trees_open(spec, agent, userns, uid, &trees, err);
 	if (r == 0)
-		r = open_state(&birth, err);
+		r = native_open_state(spec, &birth.state, err);
 	if (r < 0)
 		return r;
 	if (pipe2(birth.go, O_CLOEXEC) < 0 || pipe2(birth.number, O_CLOEXEC) < 0 ||
@@ -502,6 +482,15 @@ static int spawn(const struct node_spec *spec, char *const *argv,
 	return r < 0 ? r : namespace_spawn(&target, argv, options, ret_process, err);
 }
 
+static int call(const struct node_spec *spec, int (*work)(const void *arg), const void *arg,
+		const int *fds, size_t count, struct process *ret_process, struct error *err)
+{
+	pid_t pid;
+	int r = need_awake(spec, &pid, err);
+
+	return r < 0 ? r : namespace_start(pid, work, arg, fds, count, ret_process, err);
+}
+
 static unsigned signal_program(const struct node_spec *spec, const char *name, int signal)
 {
 	cleanup_free char *group = group_of(spec);
@@ -592,6 +581,7 @@ const struct node_driver node_driver_native = {
 	.measure = measure,
 	.signal = signal_program,
 	.spawn = spawn,
+	.call = call,
 	.open_terminal = open_terminal,
 	.reach = reach,
 	.ask = ask,

@@ -121,6 +121,14 @@ struct node_driver {
 		     const struct process_options *options, struct process *ret_process,
 		     struct error *err);
 
+	/*
+	 * Start WORK, a function of this program, in a process in it that has no more rights than
+	 * its root; see namespace_start().  Errors are those of spawn().  NULL for drivers whose
+	 * nodes have a kernel of their own: their callers use spawn().
+	 */
+	int (*call)(const struct node_spec *spec, int (*work)(const void *arg), const void *arg,
+		    const int *fds, size_t count, struct process *ret_process, struct error *err);
+
 	/* Open a pseudo-terminal of the node: our end, and the end for a program in it. */
 	int (*open_terminal)(const struct node_spec *spec, int *ret_ours, int *ret_theirs,
 			     struct error *err);

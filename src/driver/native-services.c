@@ -130,3 +130,19 @@ bool native_has_namespaces(pid_t pid)
 
 	return fd >= 0;
 }
+
+int native_open_state(const struct node_spec *spec, int *ret_fd, struct error *err)
+{
+	cleanup_free char *log = xasprintf("%s/agent.log", spec->dir);
+	cleanup_free char *state = xasprintf("%s/state", spec->dir);
+	cleanup_fd int fd = -1;
+
+	(void)unlink(log);
+	(void)unlink(state);
+	fd = open(state, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	/* Readable for 'status', which needs no root. */
+	if (fd < 0 || fchmod(fd, 0644) < 0 || ftruncate(fd, NODE_STATE_BYTES) < 0)
+		return error_sys(err, "cannot create '%s'", state);
+	*ret_fd = take_fd(fd);
+	return 0;
+}

@@ -14,3 +14,11 @@ bool native_is_stopping(const char *dir, pid_t pid);
 
 /* Whether PID still has its namespaces; a process that is being killed loses them first. */
 bool native_has_namespaces(pid_t pid);
+
+/*
+ * Create the file on the host, in its full length, to which the agent of the node writes the state
+ * of services: it maps and closes it.  That of an earlier start is removed first, so that its
+ * processes cannot write to the new one.  The log that agents of earlier versions wrote on the host
+ * is removed, too.
+ */
+int native_open_state(const struct node_spec *spec, int *ret_fd, struct error *err);

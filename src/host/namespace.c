@@ -183,8 +183,8 @@ static void close_all_but(const int *fds, size_t count)
 	(void)close_range((unsigned)(most + 1), UINT_MAX, 0);
 }
 
-int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, const int *fds,
-		   size_t count, struct error *err)
+int namespace_start(pid_t pid, int (*work)(const void *arg), const void *arg, const int *fds,
+		    size_t count, struct process *ret_process, struct error *err)
 {
 	cleanup_with(process_release) struct process child = PROCESS_INIT;
 	int r;
@@ -204,6 +204,19 @@ int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, con
 	child.pidfd = pidfd_open(child.pid, 0);
 	if (child.pidfd < 0)
 		return error_sys(err, "cannot watch process %d", (int)child.pid);
+	*ret_process = child;
+	child = PROCESS_INIT;
+	return 0;
+}
+
+int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, const int *fds,
+		   size_t count, struct error *err)
+{
+	cleanup_with(process_release) struct process child = PROCESS_INIT;
+	int r = namespace_start(pid, work, arg, fds, count, &child, err);
+
+	if (r < 0)
+		return r;
 	r = process_wait(&child, clock_now_ms() + CALL_MS, err);
 	if (r == -ETIMEDOUT)
 		return error_set(err, r, "the node did not answer within %d s", CALL_MS / 1000);

@@ -62,11 +62,15 @@ int namespace_spawn(const struct namespace_target *target, char *const *argv,
 int namespace_new_keyring(void);
 
 /*
- * Call WORK in a child that has entered all namespaces of PID as root, and so has no more rights
+ * Start WORK in a child that has entered all namespaces of PID as root, and so has no more rights
  * than the node: paths that it uses can lead anywhere in the node, but not outside.  The child
- * keeps only the COUNT descriptors FDS (negative ones are ignored).  Returns the result of WORK, 0
- * or a negative errno; -ETIMEDOUT after 10 s, which a file system served by the node itself can
- * cause.
+ * keeps only the COUNT descriptors FDS (negative ones are ignored), and dies with us.  Its exit
+ * status is the result of WORK, 0 or a negative errno, without the sign.  The caller limits the
+ * time, because a file system or a server of the node can hold the child up.
  */
+int namespace_start(pid_t pid, int (*work)(const void *arg), const void *arg, const int *fds,
+		    size_t count, struct process *ret_process, struct error *err);
+
+/* Like namespace_start(), but wait for WORK and return its result; -ETIMEDOUT after 10 s. */
 int namespace_call(pid_t pid, int (*work)(const void *arg), const void *arg, const int *fds,
 		   size_t count, struct error *err);

@@ -1,0 +1,19 @@
+/* What the process in a node does for node/node-images.h. */
+#pragma once
+
+#include "api/grpc.h"
+#include "node/node-images.h"
+
+/* The most bytes of an answer. */
+#define IMAGES_ANSWER_BYTES (8 << 20)
+
+struct images_order {
+	const struct node_images_request *request;
+	struct grpc *grpc; /* for containerd's socket, not connected yet */
+	int answer;        /* a file for the text that node_images_parse() reads */
+};
+
+#define IMAGES_SOCKET "/run/containerd/containerd.sock"
+
+/* Carry out the struct images_order ARG in the node; for node_driver.call. */
+int images_inside(const void *arg);

@@ -1,0 +1,81 @@
+#include "node/node-images.h"
+#include "test.h"
+
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+static int parse(const char *text, struct node_image_list *ret, struct error *err)
+{
+	return node_images_parse(text, strlen(text), ret, err);
+}
+
+TEST(reads_a_nodes_answer)
+{
+	cleanup_with(node_image_list_release) struct node_image_list list = NODE_IMAGE_LIST_INIT;
+
+	ASSERT_OK(parse("image docker.io/library/app:v1 " A " " B " 1234 mp\n"
+			"image other " B " - 0 -\nblob " A "\nlayer " B "\n",
+			&list, &err));
+	ASSERT_INT(list.count, 2);
+	ASSERT_STR(list.items[0].name, "docker.io/library/app:v1");
+	ASSERT_STR(list.items[0].digest, A);
+	ASSERT_STR(list.items[0].config, B);
+	ASSERT_INT(list.items[0].size, 1234);
+	ASSERT(list.items[0].managed && list.items[0].pinned);
+	ASSERT_STR(list.items[1].config, "");
+	ASSERT(!list.items[1].managed && !list.items[1].pinned);
+	ASSERT_INT(list.used_blobs.count, 1);
+	ASSERT_STR(list.used_layers.items[0], B);
+}
+
+TEST(refuses_a_damaged_answer)
+{
+	static const char *const answers[] = {
+		"image app " A " - 1 m",        /* no newline */
+		"image app " A " - 1\n",        /* no flags */
+		"image app " A " - 1 m more\n", /* too many words */
+		"image app aaaa - 1 m\n",       /* no digest */
+		"image app " A " x 1 m\n",      /* no configuration */
+		"image app " A " - -1 m\n",     /* no size */
+		"image app " A " - 1 x\n",      /* unknown flag */
+		"image a\033pp " A " - 1 m\n",  /* a control character */
+		"blob ../../etc\n",
+		"layer\n",
+		"blob " A " " A "\n",
+		"\n",
+		"hello world\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		cleanup_with(error_clear) struct error err = ERROR_INIT;
+		struct node_image_list list;
+
+		ASSERT_INT(parse(answers[i], &list, &err), -EBADMSG);
+	}
+}
+
+TEST(an_error_of_a_node_is_printable)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	struct node_image_list list;
+
+	ASSERT_INT(parse("error no\nspace \033[31m\n", &list, &err), -EIO);
+	ASSERT(strstr(err.text, "space"));
+	ASSERT(!strchr(err.text, '\033') && !strchr(err.text, '\n'));
+}
+
+TEST(a_node_that_cannot_be_opened_is_an_error_of_its_task)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	const struct image_list wanted = IMAGE_LIST_INIT;
+	struct node *node;
+
+	profile.dir = xstrdup(test_dir());
+	profile.name = xstrdup("p");
+	profile.kubernetes_version = xstrdup("v1.36.3");
+	node = profile_add_node(&profile, "node-1");
+	node->driver = xstrdup("unknown");
+	ASSERT_INT(node_images_install(&profile, node, &wanted, &err), -EINVAL);
+	ASSERT(strstr(err.text, "node-1"));
+}
