@@ -6,15 +6,11 @@
  * other control planes keep running, these take over first (hand-over.c).
  */
 
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/jobs.h"
 #include "cluster/cluster.h"
 #include "kubeadm/members.h"
 #include "node/cluster-node.h"
@@ -32,59 +28,19 @@ static int stop_node(const struct profile *profile, const struct node *node, str
 	return r < 0 ? r : at.driver->stop(&at.spec, GRACE_SECONDS, err);
 }
 
-/* A child that stops a node, and the pipe for its error message. */
+/* The work of a job: stop a node. */
 struct stopping {
+	const struct profile *profile;
 	const struct node *node;
 	struct observer *watcher; /* NULL if the node did not run */
-	pid_t pid;
-	int report;
+	struct job job;
 };
 
-static int begin_stopping(const struct profile *profile, const struct node *node,
-			  struct stopping *ret, struct error *err)
+static int do_stopping(const void *arg, struct error *err)
 {
-	int report[2];
+	const struct stopping *stopping = arg;
 
-	if (pipe2(report, O_CLOEXEC) < 0)
-		return error_sys(err, "cannot create a pipe");
-	*ret = (struct stopping){ .node = node, .pid = fork(), .report = report[0] };
-	if (ret->pid < 0) {
-		int r = error_sys(err, "cannot start a process");
-
-		(void)close(report[0]);
-		(void)close(report[1]);
-		return r;
-	}
-	if (ret->pid == 0) {
-		cleanup_with(error_clear) struct error why = ERROR_INIT;
-		int r;
-
-		/* The child inherits the cluster's lock, which must be free when the command is run
-		 * again. */
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		r = stop_node(profile, node, &why);
-		if (r < 0)
-			(void)!write(report[1], why.text, strlen(why.text));
-		_exit(r < 0);
-	}
-	(void)close(report[1]);
-	return 0;
-}
-
-static int finish_stopping(struct stopping *stopping, struct error *err)
-{
-	cleanup_fd int report = stopping->report;
-	char text[1024];
-	ssize_t len = read(report, text, sizeof(text) - 1);
-	int status = 0;
-
-	while (waitpid(stopping->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (status == 0)
-		return 0;
-	text[MAX(len, (ssize_t)0)] = '\0';
-	return error_because(err, &reason_node_failed, -EIO, "%s",
-			     *text ? text : "the node could not be stopped");
+	return stop_node(stopping->profile, stopping->node, err);
 }
 
 /* Stop the nodes of one kind that are in NAMES (NULL: all), all at once; returns how many ran.
@@ -99,27 +55,31 @@ static int stop_kind(const struct profile *profile, bool control_planes,
 	int ran = 0;
 
 	profile_for_each_node(node, profile) {
-		struct observer *watcher = NULL;
+		struct stopping *stopping = &all[count];
 		int r;
 
 		if (node->control_plane != control_planes ||
 		    (names && !strlist_has(names, node->name)))
 			continue;
+		*stopping = (struct stopping){ .profile = profile, .node = node };
 		if (cluster_node_state(profile, node) == NODE_RUNNING) {
-			watcher = observer;
+			stopping->watcher = observer;
 			ran++;
 		}
-		observe_begin(watcher, "stopping node", node->name);
-		r = begin_stopping(profile, node, &all[count], err);
+		observe_begin(stopping->watcher, "stopping node", node->name);
+		r = job_begin(do_stopping, stopping, &stopping->job, err);
 		if (r < 0) {
 			result = r;
 			break;
 		}
-		all[count++].watcher = watcher;
+		count++;
 	}
 	for (size_t i = 0; i < count; i++) {
-		int r = finish_stopping(&all[i], result == 0 ? err : NULL);
+		struct error *why = result == 0 ? err : NULL;
+		int r = job_end(&all[i].job, why);
 
+		if (r < 0)
+			(void)error_reason(why, r, &reason_node_failed);
 		observe_end(all[i].watcher, "stopping node", all[i].node->name, r == 0);
 		result = result < 0 ? result : r;
 	}

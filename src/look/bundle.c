@@ -18,7 +18,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/tail.h"
-#include "base/user.h"
+#include "base/user-file.h"
 #include "data/tar.h"
 #include "host/probe.h"
 #include "look/audit.h"
@@ -501,93 +501,16 @@ static int check_name(const char *path, struct error *err)
 	return error_hint(err, -EINVAL, "use one of these suffixes");
 }
 
-/* Open a file in DIR without a name, so that nothing is left if this process is killed; if the file
- * system does not support that, open TEMP. */
-static int open_unnamed(const char *dir, const char *temp, bool *ret_named)
-{
-	int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-
-	*ret_named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
-	return *ret_named ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : fd;
-}
-
-/* The file that becomes the archive; it is handled with the rights of the user. */
-struct target {
-	const char *path; /* as the user wrote it */
-	char *real;       /* the final name */
-	char *temp;       /* the temporary name */
-	int fd;
-	bool named;
-};
-
-static void target_release(struct target *target)
-{
-	free(target->real);
-	free(target->temp);
-	cleanup_fd_(&target->fd);
-}
-
-static int create_target(struct target *target, struct error *err)
-{
-	cleanup_free char *dir = NULL;
-	const char *slash;
-	struct stat st;
-	int r = check_name(target->path, err);
-
-	if (r < 0)
-		return r;
-	if (lstat(target->path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != 0 &&
-	    st.st_uid != path_person_uid())
-		return error_because(err, &reason_usage, -ELOOP,
-				     "--file: '%s' is a symbolic link of another user",
-				     target->path);
-	target->real = realpath(target->path, NULL);
-	if (!target->real)
-		target->real = xstrdup(target->path);
-	target->temp = xasprintf("%s.%d", target->real, (int)getpid());
-	slash = strrchr(target->real, '/');
-	dir = slash ? xstrndup(target->real, (size_t)(slash - target->real) + 1) : xstrdup(".");
-	target->fd = open_unnamed(dir, target->temp, &target->named);
-	if (target->fd >= 0)
-		return 0;
-	r = error_sys(err, "cannot create '%s'", target->path);
-	if (r != -EACCES)
-		return r;
-	(void)error_reason(err, r, &reason_host_config);
-	return error_hint(err, r, "use a directory that you can write to");
-}
-
-/* Give the file its final name if R, the result of writing it, is success; else remove it. */
-static int settle_target(const struct target *target, int r, struct error *err)
-{
-	cleanup_free char *opened = xasprintf("/proc/self/fd/%d", target->fd);
-
-	if (r == 0 && !target->named &&
-	    linkat(AT_FDCWD, opened, AT_FDCWD, target->temp, AT_SYMLINK_FOLLOW) < 0)
-		return error_sys(err, "cannot create '%s'", target->temp);
-	if (r == 0 && rename(target->temp, target->real) < 0)
-		r = error_sys(err, "cannot create '%s'", target->path);
-	if (r < 0)
-		(void)unlink(target->temp);
-	return r;
-}
-
 int bundle_write(const struct profile *profile, const char *path, struct error *err)
 {
-	cleanup_with(target_release) struct target target = { .path = path, .fd = -1 };
-	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
-	int last;
-	int r = user_enter(&rights, err);
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
+	int r = check_name(path, err);
 
 	if (r == 0)
-		r = create_target(&target, err);
-	user_leave(&rights);
+		r = user_file_create(path, 0600, &file, err);
 	if (r < 0)
 		return r;
-	r = ends_in(path, ".tar") ? fill_into(profile, target.fd, err)
-				  : fill_compressed(profile, target.fd, err);
-	last = user_enter(&rights, r < 0 ? NULL : err);
-	if (last < 0)
-		return r < 0 ? r : last;
-	return settle_target(&target, r, err);
+	r = ends_in(path, ".tar") ? fill_into(profile, file.fd, err)
+				  : fill_compressed(profile, file.fd, err);
+	return user_file_settle(&file, r, err);
 }

@@ -1,0 +1,126 @@
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/jobs.h"
+#include "base/user-file.h"
+#include "test.h"
+
+static int fail_at_it(const void *arg, struct error *why)
+{
+	return error_set(why, -EIO, "cannot do %s", (const char *)arg);
+}
+
+static int count_up(const void *arg, arg_unused struct error *why)
+{
+	__atomic_add_fetch(*(int *const *)arg, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+static int die(arg_unused const void *arg, arg_unused struct error *why)
+{
+	raise(SIGKILL);
+	return 0;
+}
+
+TEST(jobs_run_at_once_and_succeed)
+{
+	int *count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			  -1, 0);
+	struct job jobs[3];
+
+	ASSERT(count != MAP_FAILED);
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
+		ASSERT_OK(job_begin(count_up, &count, &jobs[i], &err));
+	for (size_t i = 0; i < ARRAY_SIZE(jobs); i++)
+		ASSERT_OK(job_end(&jobs[i], &err));
+	ASSERT_INT(*count, 3);
+}
+
+TEST(the_error_of_a_job_arrives)
+{
+	struct error problem = ERROR_INIT;
+	struct job job = JOB_INIT;
+
+	ASSERT_OK(job_begin(fail_at_it, "the dishes", &job, &err));
+	ASSERT_INT(job_end(&job, &problem), -EIO);
+	ASSERT_STR(problem.text, "cannot do the dishes");
+}
+
+TEST(a_job_that_dies_is_an_error)
+{
+	struct error problem = ERROR_INIT;
+	struct job job = JOB_INIT;
+
+	ASSERT_OK(job_begin(die, NULL, &job, &err));
+	ASSERT_INT(job_end(&job, &problem), -EIO);
+	ASSERT_STR(problem.text, "a process ended unexpectedly");
+}
+
+/* The entries of the test's directory. */
+static size_t count_files(void)
+{
+	DIR *dir = opendir(test_dir());
+	size_t count = 0;
+
+	ASSERT(dir);
+	while (readdir(dir))
+		count++;
+	(void)closedir(dir);
+	return count;
+}
+
+TEST(a_file_of_the_user_appears_when_it_is_complete)
+{
+	char *path = xasprintf("%s/file", test_dir());
+	struct user_file file = USER_FILE_INIT;
+	struct strbuf text = STRBUF_INIT;
+	struct stat st;
+
+	ASSERT_OK(user_file_create(path, 0640, &file, &err));
+	ASSERT_INT(write(file.fd, "new", 3), 3);
+	ASSERT(!file_exists(path));
+	ASSERT_OK(user_file_settle(&file, 0, &err));
+	user_file_release(&file);
+	ASSERT_OK(file_read(path, 100, &text, &err));
+	ASSERT_STR(text.text, "new");
+	ASSERT_INT(stat(path, &st), 0);
+	ASSERT_INT(st.st_mode & 0777, 0640);
+}
+
+TEST(a_file_that_could_not_be_written_leaves_the_old_one)
+{
+	struct error problem = ERROR_INIT;
+	char *path = xasprintf("%s/file", test_dir());
+	struct user_file file = USER_FILE_INIT;
+	struct strbuf text = STRBUF_INIT;
+	size_t before;
+
+	ASSERT_OK(file_put(path, "old", 3, 0644, &err));
+	before = count_files();
+	ASSERT_OK(user_file_create(path, 0644, &file, &err));
+	ASSERT_INT(write(file.fd, "half", 4), 4);
+	ASSERT_INT(user_file_settle(&file, -EIO, &problem), -EIO);
+	user_file_release(&file);
+	ASSERT_OK(file_read(path, 100, &text, &err));
+	ASSERT_STR(text.text, "old");
+	ASSERT_INT(count_files(), before);
+}
+
+TEST(a_link_of_another_user_is_not_followed)
+{
+	struct error problem = ERROR_INIT;
+	char *path = xasprintf("%s/link", test_dir());
+	struct user_file file = USER_FILE_INIT;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(symlink("/nonexistent/target", path), 0);
+	ASSERT_INT(lchown(path, 12345, 12345), 0);
+	ASSERT_INT(user_file_create(path, 0644, &file, &problem), -ELOOP);
+}
