@@ -13,6 +13,7 @@
  *  5. PID 1 builds its root file system, confines itself (host/confine.h) and executes the agent.
  */
 
+#include "driver/agent-path.h"
 #include "driver/driver.h"
 
 #include <fcntl.h>
@@ -101,30 +102,10 @@ static int not_running(const struct node_spec *spec, struct error *err)
 			     spec->name);
 }
 
-static int find_agent(char **ret_path, struct error *err)
-{
-	cleanup_free char *libexec = NULL;
-	cleanup_free char *agent = NULL;
-	int r = path_libexec(&libexec, err);
-
-	if (r < 0)
-		return r;
-	agent = xasprintf("%s/manykube-agent", libexec);
-	if (access(agent, X_OK) < 0) {
-		r = error_sys(err, "cannot find the agent for nodes, '%s'", agent);
-		return error_hint(
-			err, error_reason(err, r, &reason_host_missing_tool),
-			"keep it in the directory of the program, install both with 'make install', "
-			"or set MANYKUBE_LIBEXEC to its directory");
-	}
-	*ret_path = take_ptr(agent);
-	return 0;
-}
-
 static int probe(bool with_disks, struct error *err)
 {
 	cleanup_free char *agent = NULL;
-	int r = find_agent(&agent, err);
+	int r = agent_find(&agent, err);
 
 	return r < 0 ? r : probe_required(with_disks, err);
 }
@@ -339,7 +320,7 @@ static int start_in_group(const struct node_spec *spec, const char *group, struc
 	if (r == 0)
 		r = namespace_new_user(uid, &userns, err);
 	if (r == 0)
-		r = find_agent(&agent, err);
+		r = agent_find(&agent, err);
 	if (r == 0)
 		r = native_trees_open(spec, agent, userns, uid, &trees, err);
 	if (r == 0)
