@@ -31,7 +31,7 @@
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
 #include "kubeadm/stored-config.h"
-#include "node/own-images.h"
+#include "node-images/own-images.h"
 #include "node/trouble.h"
 #include "plan/check.h"
 #include "plan/plan.h"
@@ -404,16 +404,20 @@ static int prepare_start(struct start *start, const char *name,
 	return r;
 }
 
-/* Load the user's images on the nodes that take part, which are up at this point. */
+/* Give the nodes that take part, which are up at this point, the user's images. */
 static int load_images(const struct start *start, struct error *err)
 {
+	cleanup_with(own_images_outcome_release) struct own_images_outcome outcome =
+		OWN_IMAGES_OUTCOME_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const struct node *node;
-	int r = 0;
+	int r = own_images_add_archives(&start->profile, start->observer, err);
 
 	profile_for_each_node(node, &start->profile)
-		if (r == 0 && start_takes_part(start, node))
-			r = own_images_load(&start->profile, node, start->observer, err);
-	return r;
+		if (start_takes_part(start, node))
+			strlist_add(&names, node->name);
+	return r < 0 ? r
+		     : own_images_spread(&start->profile, &names, start->observer, &outcome, err);
 }
 
 int cluster_start(const char *name, const struct cluster_options *options,

@@ -5,11 +5,6 @@
 
 #include <stddef.h>
 
-#define LOAD_IMAGES                                                                           \
-	"load an archive written by 'docker save' on every node with 'manykube start "        \
-	"--load-images=FILE'; 'manykube ssh NODE -- ctr -n k8s.io images ls' lists a node's " \
-	"images"
-
 #define BUILD_ELSEWHERE                                                                                      \
 	"'manykube docker-env NODE' lets your docker client build in a node, 'manykube docker-all -- build " \
 	"-t NAME .' in all of them"
@@ -19,17 +14,16 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube addons",
 	  "DNS, networking and storage are part of every cluster; install anything else with "
 	  "'manykube kubectl apply -f MANIFEST'" },
-	{ "manykube build", BUILD_ELSEWHERE },
-	{ "manykube cache", LOAD_IMAGES },
+	{ "manykube build", "'manykube image build' builds an image for all nodes" },
+	{ "manykube cache", "'manykube image load' loads images on all nodes" },
 	{ "manykube config defaults", "'manykube start --help' shows the defaults of all options" },
 	{ "manykube dashboard",
 	  "there is no dashboard; use 'manykube status' and 'manykube kubectl get all -A'" },
 	{ "manykube export",
 	  "'manykube logs --file=BUNDLE.tar.gz' writes all logs, 'manykube update-context' the kubeconfig" },
 	{ "manykube generate-docs", "see 'man manykube', or use --help with any command" },
-	{ "manykube image", LOAD_IMAGES },
 	{ "manykube license", "the license is in the file LICENSE of the sources" },
-	{ "manykube load", LOAD_IMAGES },
+	{ "manykube load", "'manykube image load' loads images on all nodes" },
 	{ "manykube mount",
 	  "use --mount=HOST:NODE of 'manykube start' when the cluster is created, or of "
 	  "'manykube node add'; 'manykube cp' copies files to existing nodes" },
@@ -229,7 +223,7 @@ const struct opt minikube_settings[] = {
 	OPT_ABSENT(0, "WantNoneDriverWarning", NULL, NO_DRIVER),
 	OPT_ABSENT(0, "WantUpdateNotification", NULL, NO_NEWS),
 	OPT_ABSENT(0, "WantVirtualBoxDriverWarning", NULL, NO_DRIVER),
-	OPT_ABSENT(0, "cache", "IMAGE", LOAD_IMAGES),
+	OPT_ABSENT(0, "cache", "IMAGE", "'manykube image load' loads images on all nodes"),
 	OPT_END,
 };
 /* clang-format on */

@@ -14,7 +14,7 @@
 #include "driver/mount-owner.h"
 #include "kubeadm/kubeadm-patch.h"
 #include "node/base-image.h"
-#include "node/own-images.h"
+#include "node-images/own-images.h"
 
 typedef int (*check_fn)(const char *word, struct error *err);
 

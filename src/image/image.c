@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
 #include "data/words.h"
 #include "image/manifest.h"
 #include "image/name.h"
@@ -22,6 +23,7 @@ void image_release(struct image *image)
 		free(image->layers[i].blob.type);
 	free(image->layers);
 	free(image->arch);
+	strlist_release(&image->nodes);
 	*image = IMAGE_INIT;
 }
 
@@ -119,10 +121,10 @@ json_t *image_to_json(const struct image *image)
 
 	for (size_t i = 0; i < image->layer_count; i++)
 		(void)json_array_append_new(layers, layer_to_json(&image->layers[i]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:s}", "names", words_to_json(&image->names),
+	return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o}", "names", words_to_json(&image->names),
 			 "manifest", manifest_descriptor(&image->manifest), "config",
 			 manifest_descriptor(&image->config), "layers", layers, "architecture",
-			 image->arch);
+			 image->arch, "nodes", words_to_json(&image->nodes));
 }
 
 static int read_names(const json_t *json, struct image *image, struct error *err)
@@ -140,6 +142,23 @@ static int read_names(const json_t *json, struct image *image, struct error *err
 					 name ? name : "");
 		if (!strlist_has(&image->names, name))
 			strlist_add(&image->names, name);
+	}
+	return 0;
+}
+
+/* The nodes that an image is for; none stands for all. */
+static int read_nodes(const json_t *json, struct image *image, struct error *err)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(json, i, item) {
+		const char *name = json_string_value(item);
+
+		if (!name || !parse_is_dns_label(name))
+			return error_set(err, -EBADMSG, "'%s' is not the name of a node",
+					 name ? name : "");
+		strlist_add(&image->nodes, name);
 	}
 	return 0;
 }
@@ -177,6 +196,8 @@ int image_from_json(const json_t *json, struct image *ret, struct error *err)
 		r = manifest_read_descriptor(json_object_get(json, "config"), &image.config, err);
 	if (r == 0)
 		r = read_names(json_object_get(json, "names"), &image, err);
+	if (r == 0)
+		r = read_nodes(json_object_get(json, "nodes"), &image, err);
 	if (r == 0)
 		r = read_layers(json_object_get(json, "layers"), &image, err);
 	if (r < 0)

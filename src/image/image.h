@@ -40,7 +40,8 @@ struct image {
 	struct image_blob config;
 	struct image_layer *layers; /* the lowest first */
 	size_t layer_count;
-	char *arch; /* in OCI's terms: amd64, arm64 */
+	char *arch;           /* in OCI's terms: amd64, arm64 */
+	struct strlist nodes; /* the nodes that it is for; empty: all */
 };
 
 #define IMAGE_INIT ((struct image){ .names = STRLIST_INIT })

@@ -181,8 +181,10 @@ int image_store_clean(const char *store, const struct strlist *kept, struct erro
 		}
 	}
 	if (kept)
-		strlist_for_each(name, kept)
+		strlist_for_each(name, kept) {
+			strlist_add(&blobs, name);
 			strlist_add(&layers, name);
+		}
 	r = store_files_remove_incoming(&files, err);
 	if (r == 0)
 		r = remove_others(files.blobs, &blobs, err);

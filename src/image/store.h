@@ -42,8 +42,8 @@ int image_store_read(const char *store, struct image_list *ret, struct error *er
 /* Replace the list of images.  The store has all blobs and layers of those in LIST. */
 int image_store_write(const char *store, const struct image_list *list, struct error *err);
 
-/* Remove blobs and layers that no image needs, but no layer whose diff ID is in KEPT (may be NULL),
- * and what killed commands left. */
+/* Remove blobs and layers that no image needs and that are not in KEPT (may be NULL), digests of
+ * blobs and diff IDs of layers, and what killed commands left. */
 int image_store_clean(const char *store, const struct strlist *kept, struct error *err);
 
 /* Write IMAGES, which the store has, to FD, which need not be seekable, as an OCI layout in tar

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "node/node-images.h"
+#include "node-images/node-images.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 
 #include "base/cleanup.h"
 #include "data/protobuf.h"
-#include "node/containerd.h"
+#include "node-images/containerd.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

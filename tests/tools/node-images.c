@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "node/node-images.h"
+#include "node-images/node-images.h"
 
 static void copy_hex(char ret[SHA256_HEX_SIZE], const json_t *json, const char *member)
 {

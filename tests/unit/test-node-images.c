@@ -1,4 +1,4 @@
-#include "node/node-images.h"
+#include "node-images/node-images.h"
 #include "test.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

@@ -1,8 +1,8 @@
-/* What the process in a node does for node/node-images.h. */
+/* What the process in a node does for node-images/node-images.h. */
 #pragma once
 
 #include "api/grpc.h"
-#include "node/node-images.h"
+#include "node-images/node-images.h"
 
 /* The most bytes of an answer. */
 #define IMAGES_ANSWER_BYTES (8 << 20)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "node/containerd.h"
+#include "node-images/containerd.h"
 
 static void release_image(struct containerd_image *image)
 {

@@ -4,7 +4,7 @@
  * Everything is done with the rights of the node's root and by its paths.  What the node answers is
  * untrusted, but can only harm this process.
  */
-#include "node/images-inside.h"
+#include "node-images/images-inside.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "driver/driver.h"
-#include "node/containerd.h"
-#include "node/images-look.h"
+#include "node-images/containerd.h"
+#include "node-images/images-look.h"
 
 #define WAIT_MS 30000
 

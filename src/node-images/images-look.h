@@ -1,7 +1,7 @@
 /* Looking at a node's images, in the process that has entered it. */
 #pragma once
 
-#include "node/containerd.h"
+#include "node-images/containerd.h"
 
 /* The directory of containerd's content store for blobs, and that of its snapshots. */
 #define IMAGES_BLOBS     "/var/lib/containerd/io.containerd.content.v1.content/blobs/sha256"

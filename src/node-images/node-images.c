@@ -1,6 +1,6 @@
 /* Requests about images to running nodes, and reading their answers. */
 
-#include "node/node-images.h"
+#include "node-images/node-images.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "node/images-inside.h"
+#include "node-images/images-inside.h"
 #include "node/import-images.h"
 
 #define REQUEST_MS 60000

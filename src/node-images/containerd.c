@@ -1,6 +1,6 @@
 /* Calls of a node's containerd. */
 
-#include "node/containerd.h"
+#include "node-images/containerd.h"
 
 #include <string.h>
 #include <sys/random.h>

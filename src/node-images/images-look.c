@@ -5,7 +5,7 @@
  *	blob HEX                               a link to this blob of the store
  *	layer HEX                              a link to this layer of the store
  */
-#include "node/images-look.h"
+#include "node-images/images-look.h"
 
 #include <dirent.h>
 #include <jansson.h>

@@ -1,0 +1,37 @@
+/* Shared by the commands of `image`. */
+#pragma once
+
+#include "cmd/command.h"
+#include "node-images/own-images.h"
+
+/* --node of these commands, in the struct strlist TO_. */
+#define OPT_IMAGE_NODES(to_, help_) \
+	OPT_WORDS('n', "node", to_, "NODE", help_, .complete = COMPLETE_NODE)
+
+/* Check that the cluster of CTX has the nodes NAMES. */
+int image_need_nodes(const struct command_context *ctx, const struct strlist *names,
+		     struct error *err);
+
+/* The nodes chosen with --node: NULL for all if none was. */
+const struct strlist *image_chosen(const struct strlist *names);
+
+/* The node called NAME or, if that is NULL, the primary; it must be running and not paused. */
+int image_need_awake(const struct command_context *ctx, const char *name, struct node **ret_node,
+		     struct error *err);
+
+/* Complete the names in OPERANDS: docker.io/library/app:latest for app. */
+int image_complete_names(char *const *operands, struct strlist *ret, struct error *err);
+
+/* Give the nodes what is in the store, and say what became of IMAGES: DONE is "Loaded". */
+int image_spread(struct command_context *ctx, const struct strlist *nodes,
+		 const struct strlist *images, const char *done, struct observer *observer,
+		 struct error *err);
+
+/* The names of the images in LIST, shortened for people, one each. */
+void image_list_names(const struct image_list *list, struct strlist *ret);
+
+/* Read the images that the program in NODE writes to its standard output as an archive into the
+ * store, for the nodes NODES (NULL: all); SHOWN names them. */
+int image_add_from_node(struct command_context *ctx, const struct node *node, char *const *argv,
+			const char *shown, const struct strlist *nodes, struct observer *observer,
+			struct image_list *ret_added, struct error *err);

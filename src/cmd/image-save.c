@@ -1,0 +1,119 @@
+/* `image save`: write images to an archive on this host. */
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/process.h"
+#include "base/user-file.h"
+#include "cli/say.h"
+#include "cmd/image-nodes.h"
+#include "image/store.h"
+#include "node/cluster-node.h"
+#include "node-images/own-images-store.h"
+
+static struct {
+	const char *node;
+} arg;
+
+static const struct opt options[] = {
+	OPT_STRING('n', "node", &arg.node, "NODE",
+		   "take the image from this node (default: what was loaded, else the primary)",
+		   .complete = COMPLETE_NODE),
+	OPT_END,
+};
+
+static const struct opt absent[] = {
+	OPT_ABSENT(
+		0, "daemon", NULL,
+		"write to standard output and load that: 'manykube image save IMAGE - | docker load'",
+		.harmless = "false"),
+	OPT_ABSENT(0, "remote", NULL, "use 'manykube image push'", .harmless = "false"),
+	OPT_END,
+};
+
+/* Have NODE write its image NAME as an archive to FD. */
+static int export_from_node(struct command_context *ctx, char *name, int fd, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	struct process_options options_of_ctr = { .no_stdin = true,
+						  .dies_with_us = true,
+						  .stdout_fd = fd };
+	struct node *node;
+	int status;
+	int r = image_need_awake(ctx, arg.node, &node, err);
+
+	if (r == 0)
+		r = cluster_node_open(ctx->profile, node, &at, err);
+	if (r == 0)
+		r = at.driver->spawn(
+			&at.spec,
+			ARGV("ctr", "-n", "k8s.io", "images", "export", "--local", "-", name),
+			&options_of_ctr, &process, err);
+	if (r < 0)
+		return r;
+	status = process_wait(&process, 0, err);
+	return status > 0
+		       ? error_because(err, &reason_node_failed, -EIO,
+				       "node '%s' cannot export the image '%s'", node->name, name)
+		       : status;
+}
+
+static int save_to(struct command_context *ctx, char *name, int fd, struct error *err)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_free char *dir = own_images_dir(ctx->profile);
+	struct image *image = NULL;
+	int r = arg.node ? 0 : own_images_read(ctx->profile, &list, err);
+
+	if (r < 0)
+		return r;
+	if (!arg.node)
+		image = image_list_find(&list, name);
+	return image ? image_store_export(dir, &(struct image_list){ image, 1 }, fd, err)
+		     : export_from_node(ctx, name, fd, err);
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const char *path = ctx->argc > 1 ? ctx->argv[1] : "-";
+	int r = image_complete_names(ARGV(ctx->argv[0]), &names, err);
+
+	if (r < 0)
+		return r;
+	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "an archive is not written to a terminal: name a file, or "
+				     "redirect standard output");
+	if (strcmp(path, "-") == 0)
+		return save_to(ctx, names.items[0], STDOUT_FILENO, err);
+	r = user_file_create(path, 0644, &file, err);
+	if (r < 0)
+		return r;
+	r = user_file_settle(&file, save_to(ctx, names.items[0], file.fd, err), err);
+	if (r == 0 && !ctx->quiet)
+		say_done("Saved %s to '%s'.", ctx->argv[0], path);
+	return r;
+}
+
+const struct command cmd_image_save = {
+	.name = "save",
+	.elsewhere = "export",
+	.operands = "IMAGE [FILE|-]",
+	.min_operands = 1,
+	.max_operands = 2,
+	.summary = "write an image to an archive on this host",
+	.description = "The archive is an OCI layout that 'docker load' and 'manykube image load' "
+		       "read; without FILE, it is written to standard output.",
+	.examples = "sudo manykube image save app:latest app.tar\n"
+		    "sudo manykube image save app:latest --node=node-2 | docker load\n",
+	.complete = COMPLETE_FILE,
+	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.options = options,
+	.absent = absent,
+	.run = run,
+};

@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# The user's own images: load, ls, tag, save, rm, on all nodes or on one.
+
+load helper
+
+# Make an image with the name $1 and an archive at $2 out of a program, so that pods can run it:
+# $3... are lines of a file in its second layer.
+make_archive() {
+	python3 "$BATS_TEST_DIRNAME/make-image.py" "$@"
+}
+
+setup_file() {
+	begin_file images
+	manykube start --offline --nodes=2 --wait=all
+	make_archive app:1 "$MANYKUBE_HOME/app.tar" one
+}
+
+teardown_file() {
+	end_file
+}
+
+# For use after `run`.
+assert_line() {
+	grep -qxF -- "$1" <<<"$output" || fail "no line '$1': $output"
+}
+
+refute_line() {
+	! grep -qxF -- "$1" <<<"$output" || fail "there is a line '$1': $output"
+}
+
+assert_matches() {
+	[[ $output =~ $1 ]] || fail "nothing like '$1': $output"
+}
+
+# Run the image $1 on the node $2, as the pod $3, which prints the file of its second layer.
+run_on() {
+	kubectl run "$3" --image="$1" --image-pull-policy=Never --restart=Never \
+		--overrides="{\"spec\":{\"nodeName\":\"$2\"}}" -- /bin/cat /data/text
+	within 60 kubectl wait --for=jsonpath='{.status.phase}'=Succeeded "pod/$3" --timeout=5s
+	kubectl logs "$3"
+	kubectl delete pod "$3" --now
+}
+
+@test "an image that is loaded runs on every node" {
+	run manykube image load "$MANYKUBE_HOME/app.tar"
+	assert_status 0
+	assert_output_has "Loaded app:1 on all nodes: node-1, node-2."
+	run run_on app:1 node-1 one
+	assert_line one
+	run run_on app:1 node-2 two
+	assert_line one
+}
+
+@test "ls shows which nodes have an image, and which are Kubernetes' own" {
+	manykube image ls -o json | assert_schema image-list
+	run manykube image ls
+	assert_status 0
+	assert_matches "docker.io/library/app:1 .* all"
+	assert_matches "registry.k8s.io/pause:.*Kubernetes"
+	run manykube image ls --format=short --node=node-2
+	assert_line "docker.io/library/app:1"
+}
+
+@test "layers are on disk once" {
+	local store
+
+	store=$(profile_dir)/shared/images
+	assert_equal "$(find "$store/layers" -name text | wc -l)" 1
+	assert_equal "$(find "$(profile_dir)/nodes" -name text | wc -l)" 0
+}
+
+@test "loading again changes nothing" {
+	run manykube image load "$MANYKUBE_HOME/app.tar"
+	assert_status 0
+	assert_output_has "Loaded app:1 on all nodes"
+	run run_on app:1 node-2 again
+	assert_line one
+}
+
+@test "a newer image of the same name replaces it, and containers of the old one go on" {
+	kubectl run old --image=app:1 --image-pull-policy=Never \
+		--overrides='{"spec":{"nodeName":"node-2"}}' -- /bin/sleep 3600
+	kubectl wait --for=condition=Ready pod/old --timeout=60s
+	make_archive app:1 "$MANYKUBE_HOME/app2.tar" two
+	manykube image load "$MANYKUBE_HOME/app2.tar"
+	run run_on app:1 node-2 new
+	assert_line two
+	assert_equal "$(kubectl exec old -- /bin/cat /data/text)" one
+	kubectl delete pod old --now
+}
+
+@test "a tag is on all nodes, and a saved image can be loaded again" {
+	manykube image tag app:1 other/name:x
+	manykube image save other/name:x "$MANYKUBE_HOME/saved.tar"
+	manykube image rm app:1 other/name:x
+	run manykube image ls --format=short
+	refute_line "docker.io/library/app:1"
+	refute_line "docker.io/other/name:x"
+	manykube image load "$MANYKUBE_HOME/saved.tar"
+	run run_on other/name:x node-1 saved
+	assert_line two
+}
+
+@test "an image for one node is on no other, also after a restart" {
+	make_archive single:1 "$MANYKUBE_HOME/single.tar" single
+	manykube image load "$MANYKUBE_HOME/single.tar" --node=node-2
+	run manykube image ls
+	assert_matches "single:1 .* 1/2: node-2"
+	manykube start
+	run manykube image ls
+	assert_matches "single:1 .* 1/2: node-2"
+}
+
+@test "a stopped node gets images when it starts, and loses removed ones; a new node has them" {
+	manykube node stop node-2
+	manykube image rm single:1 --node=node-2
+	make_archive late:1 "$MANYKUBE_HOME/late.tar" late
+	run manykube image load "$MANYKUBE_HOME/late.tar"
+	assert_status 0
+	assert_output_has "node-2 is not running"
+	manykube node start node-2
+	manykube node add third
+	run manykube image ls --format=short --node=node-2
+	assert_line "docker.io/library/late:1"
+	refute_line "docker.io/library/single:1"
+	run run_on late:1 third three
+	assert_line late
+}
+
+@test "what is no image is refused, and nothing changes" {
+	local before
+
+	before=$(manykube image ls -o json)
+	echo text >"$MANYKUBE_HOME/text.tar"
+	: >"$MANYKUBE_HOME/empty.tar"
+	head -c 5000 "$MANYKUBE_HOME/late.tar" >"$MANYKUBE_HOME/short.tar"
+	for name in text empty short; do
+		run manykube image load "$MANYKUBE_HOME/$name.tar"
+		[ "$status" -ne 0 ]
+		assert_output_has "$name.tar"
+	done
+	run manykube image load "$MANYKUBE_HOME/missing.tar"
+	assert_status 35
+	run manykube image load no-such-image
+	assert_status 35
+	run manykube image rm nosuch:1
+	assert_status 85
+	assert_equal "$(manykube image ls -o json)" "$before"
+}
+
+@test "a load that is killed at any moment is completed by the next one" {
+	local delay
+
+	for delay in 0.02 0.05 0.1 0.2 0.4; do
+		make_archive "killed:$delay" "$MANYKUBE_HOME/killed.tar" "killed $delay"
+		manykube image load -q "$MANYKUBE_HOME/killed.tar" &
+		sleep "$delay"
+		kill -KILL $! 2>/dev/null || true
+		wait $! || true
+		manykube image load "$MANYKUBE_HOME/killed.tar"
+		run manykube image ls
+		assert_matches "killed:$delay .* all"
+	done
+	run run_on killed:0.4 node-2 killed
+	assert_line "killed 0.4"
+	assert_equal "$(find "$(profile_dir)/shared/images" -maxdepth 1 -name 'incoming*' | wc -l)" 0
+}
+
+# A start cleans up, once the kubelet has removed the containers of deleted pods.
+no_layer_is_late() {
+	manykube start -q
+	! grep -q -r --include=text '^late$' "$(profile_dir)/shared/images/layers"
+}
+
+@test "layers of removed images go when no container uses them" {
+	manykube image rm late:1
+	within 120 no_layer_is_late
+}
