@@ -13,8 +13,8 @@
 #include "cmd/image-nodes.h"
 #include "data/words.h"
 #include "data/yaml.h"
-#include "node/cluster-node.h"
 #include "node-images/node-images.h"
+#include "node/cluster-node.h"
 #include "payload/payload.h"
 
 static struct {

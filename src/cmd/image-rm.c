@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "cli/say.h"
 #include "cmd/image-nodes.h"
-#include "node/cluster-node.h"
 #include "node-images/node-images.h"
+#include "node/cluster-node.h"
 #include "payload/payload.h"
 
 static struct {

@@ -10,8 +10,8 @@
 #include "cli/say.h"
 #include "cmd/image-nodes.h"
 #include "image/store.h"
-#include "node/cluster-node.h"
 #include "node-images/own-images-store.h"
+#include "node/cluster-node.h"
 
 static struct {
 	const char *node;

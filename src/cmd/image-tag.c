@@ -5,8 +5,8 @@
 #include "base/cleanup.h"
 #include "cli/say.h"
 #include "cmd/image-nodes.h"
-#include "node/cluster-node.h"
 #include "node-images/node-images.h"
+#include "node/cluster-node.h"
 
 static struct {
 	struct strlist nodes;

@@ -13,8 +13,8 @@
 #include "driver/driver.h"
 #include "driver/mount-owner.h"
 #include "kubeadm/kubeadm-patch.h"
-#include "node/base-image.h"
 #include "node-images/own-images.h"
+#include "node/base-image.h"
 
 typedef int (*check_fn)(const char *word, struct error *err);
 

@@ -9,11 +9,11 @@
 #include "base/file.h"
 #include "base/jobs.h"
 #include "image/store.h"
-#include "node/cluster-node.h"
-#include "node/node-files.h"
 #include "node-images/node-images.h"
 #include "node-images/own-images-store.h"
 #include "node-images/own-images.h"
+#include "node/cluster-node.h"
+#include "node/node-files.h"
 #include "record/world.h"
 
 #define LIST_MAX_BYTES (1 << 20)

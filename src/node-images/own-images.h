@@ -5,8 +5,8 @@
  * How it works:
  *  1. An archive is read and unpacked once, into the directory that all nodes of the cluster can
  *     read (image/image.h).
- *  2. Each node gets links to that (node-images/node-images.h).  So a further node costs milliseconds and
- *     no disk space, and an interruption leaves every node as it was before or after.
+ *  2. Each node gets links to that (node-images/node-images.h).  So a further node costs
+ * milliseconds and no disk space, and an interruption leaves every node as it was before or after.
  *  3. Nodes that do not run get the images when they start; so do nodes that are added later.
  *     nodes/NODE/own-images has the names that a node got from the store, so that a start can also
  *     remove what was removed meanwhile.

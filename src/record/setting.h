@@ -72,7 +72,8 @@ struct cluster_settings {
 	struct strlist ports;
 	struct strlist insecure_registries;
 	struct strlist registry_mirrors;
-	struct strlist images; /* archives on this host that nodes load, see node-images/own-images.h */
+	struct strlist
+		images; /* archives on this host that nodes load, see node-images/own-images.h */
 	union {
 		struct cluster_flags flags;
 		struct cluster_flags;
