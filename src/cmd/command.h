@@ -152,6 +152,8 @@ extern const struct command cmd_docs;
 extern const struct command cmd_doctor;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;
+extern const struct command cmd_image;
+extern const struct command cmd_image_build;
 extern const struct command cmd_ip;
 extern const struct command cmd_kubectl;
 extern const struct command cmd_logs;
