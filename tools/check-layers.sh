@@ -4,7 +4,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-layers='base data cgroup host api image payload driver balancer record kubeconfig node node-images network kubeadm'
+layers='base data cgroup host api image buildkit payload driver balancer record kubeconfig node node-images network kubeadm'
 layers="$layers look describe plan home cluster cli cmd"
 apart='agent pause' # programs of their own
 bad=0

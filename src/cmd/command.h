@@ -153,6 +153,7 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;
 extern const struct command cmd_image;
+extern const struct command cmd_image_build;
 extern const struct command cmd_image_load;
 extern const struct command cmd_image_ls;
 extern const struct command cmd_image_pull;

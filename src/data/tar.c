@@ -10,32 +10,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "data/tar-block.h"
 
-#define BLOCK     512
+#define BLOCK     TAR_BLOCK
 #define CHUNK     (256 * 1024)
 #define SIZE_MAX_ UINT64_C(077777777777)
-
-struct header {
-	char name[100];
-	char mode[8];
-	char uid[8];
-	char gid[8];
-	char size[12];
-	char mtime[12];
-	char checksum[8];
-	char type;
-	char target[100];
-	char magic[6];
-	char version[2];
-	char user[32];
-	char group[32];
-	char device_major[8];
-	char device_minor[8];
-	char prefix[155];
-	char padding[12];
-};
-
-static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
 
 static int write_block(struct tar_writer *tar, const void *data, size_t len, struct error *err)
 {
@@ -59,15 +38,8 @@ static int put_padding(struct tar_writer *tar, uint64_t size, struct error *err)
 	return rest ? write_block(tar, zeros, BLOCK - rest, err) : 0;
 }
 
-/* Fill FIELD with octal digits, except its last byte, which stays NUL. */
-static void set_octal(char *field, size_t size, uint64_t value)
-{
-	for (size_t i = size - 1; i-- > 0; value >>= 3)
-		field[i] = (char)('0' + (value & 7));
-}
-
 /* A path of up to 100 bytes goes into `name`; a longer one is split at a slash. */
-static int set_path(struct header *header, const char *path, struct error *err)
+static int set_path(struct tar_block *header, const char *path, struct error *err)
 {
 	size_t len = strlen(path);
 	const char *cut = path + len;
@@ -87,11 +59,9 @@ static int set_path(struct header *header, const char *path, struct error *err)
 	return 0;
 }
 
-static int make_header(struct header *header, const char *path, char type, mode_t mode,
+static int make_header(struct tar_block *header, const char *path, char type, mode_t mode,
 		       uint64_t size, const char *target, struct error *err)
 {
-	const unsigned char *bytes = (const unsigned char *)header;
-	unsigned sum = 0;
 	int r;
 
 	memset(header, 0, sizeof(*header));
@@ -103,29 +73,23 @@ static int make_header(struct header *header, const char *path, char type, mode_
 	if (strlen(target) > sizeof(header->target))
 		return error_set(err, -ENAMETOOLONG, "the link '%s' is too long for an archive",
 				 target);
-	set_octal(header->mode, sizeof(header->mode), mode & 07777);
-	set_octal(header->uid, sizeof(header->uid), 0);
-	set_octal(header->gid, sizeof(header->gid), 0);
-	set_octal(header->size, sizeof(header->size), size);
-	set_octal(header->mtime, sizeof(header->mtime), 0);
+	tar_set_octal(header->mode, sizeof(header->mode), mode & 07777);
+	tar_set_octal(header->uid, sizeof(header->uid), 0);
+	tar_set_octal(header->gid, sizeof(header->gid), 0);
+	tar_set_octal(header->size, sizeof(header->size), size);
+	tar_set_octal(header->mtime, sizeof(header->mtime), 0);
 	header->type = type;
 	memcpy(header->target, target, strlen(target));
 	memcpy(header->magic, "ustar", 6);
 	memcpy(header->version, "00", 2);
-
-	/* The checksum is computed with spaces in the checksum field. */
-	memset(header->checksum, ' ', sizeof(header->checksum));
-	for (size_t i = 0; i < sizeof(*header); i++)
-		sum += bytes[i];
-	set_octal(header->checksum, sizeof(header->checksum) - 1, sum);
-	header->checksum[6] = '\0';
+	tar_set_checksum(header);
 	return 0;
 }
 
 static int put_header(struct tar_writer *tar, const char *path, char type, mode_t mode,
 		      uint64_t size, const char *target, struct error *err)
 {
-	struct header header;
+	struct tar_block header;
 	int r = make_header(&header, path, type, mode, size, target, err);
 
 	return r < 0 ? r : write_block(tar, &header, sizeof(header), err);
@@ -207,7 +171,7 @@ int tar_reserve(struct tar_writer *tar, off_t *ret_header, struct error *err)
 int tar_name_reserved(struct tar_writer *tar, off_t at, const char *path, uint64_t size,
 		      struct error *err)
 {
-	struct header header;
+	struct tar_block header;
 	int r = make_header(&header, path, '0', 0644, size, "", err);
 
 	assert(size % BLOCK == 0);

@@ -307,6 +307,16 @@ int docker_end(const struct profile *profile, const struct node *node, struct er
 	return 0;
 }
 
+int docker_read_client(const struct profile *profile, struct strbuf *ca, struct strbuf *cert,
+		       struct strbuf *key, struct error *err)
+{
+	int r = read_pem(profile, "ca.pem", ca, err);
+
+	if (r == 0)
+		r = read_pem(profile, "cert.pem", cert, err);
+	return r < 0 ? r : read_pem(profile, "key.pem", key, err);
+}
+
 int docker_ask(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(kube_freep) struct kube *client = NULL;
@@ -315,12 +325,8 @@ int docker_ask(const struct profile *profile, const struct node *node, struct er
 	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
 	cleanup_free char *server = xasprintf("https://%s:%d", node->address, DOCKER_PORT);
 	json_auto_t *answer = NULL;
-	int r = read_pem(profile, "ca.pem", &ca, err);
+	int r = docker_read_client(profile, &ca, &cert, &key, err);
 
-	if (r == 0)
-		r = read_pem(profile, "cert.pem", &cert, err);
-	if (r == 0)
-		r = read_pem(profile, "key.pem", &key, err);
 	if (r == 0)
 		r = kube_new(server, ca.text, cert.text, key.text, &client, err);
 	return r < 0 ? r : kube_request(client, KUBE_GET, "/version", NULL, ASK_MS, &answer, err);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "payload/payload.h"
 #include "record/profile.h"
 
@@ -26,6 +27,11 @@ char *docker_client_dir(const struct profile *profile) must_check;
 /* Make the authority and the client's certificates unless they exist and are valid for long
  * enough. */
 int docker_make_client(const struct profile *profile, struct error *err);
+
+/* Read the certificates of the authority and of the client, and the client's key; -EACCES if this
+ * user cannot read them. */
+int docker_read_client(const struct profile *profile, struct strbuf *ca, struct strbuf *cert,
+		       struct strbuf *key, struct error *err);
 
 /* Give the nodes of PROFILE the program at PATH on the host. */
 int docker_share_program(const struct profile *profile, const char *path, struct error *err);

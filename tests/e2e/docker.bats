@@ -122,6 +122,86 @@ dockerd_runs() {
 	[ "$(dockerd_state "$1")" = running ]
 }
 
+# Files for builds, in the directory of the running test.
+make_context() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir -p app/out
+	printf '%s\n' 'FROM busybox AS base' 'ARG V=none' 'COPY . /app' 'RUN echo "v=$V" >/hello' \
+		'FROM base AS test' 'RUN echo tested >/hello' 'FROM base' >app/Dockerfile
+	printf '%s\n' '*.o' 'out' '!out/keep' >app/.dockerignore
+	touch app/a.o app/a.c app/out/keep app/out/drop
+}
+
+# What the pod $1, which has ended, wrote.
+pod_said() {
+	kubectl logs "$1"
+}
+
+@test "image build leaves out what is ignored and takes arguments" {
+	make_context
+	manykube image build -t app:built --build-arg V=7 app 2>output
+	grep -qx '#[0-9]* DONE [0-9.]*s' output
+	docker_on node-1 run --rm app:built find /app -type f | sort >files
+	printf '/app/%s\n' .dockerignore Dockerfile a.c out/keep | diff - files
+	assert_pod_runs node-1 app:built
+	[ "$(pod_said pod-node-1-app-built)" = v=7 ]
+}
+
+@test "image build builds a stage, on the node that is named" {
+	local id
+
+	make_context
+	id=$(manykube image build -q -t app:stage --target=test --node=node-2 app)
+	[[ $id =~ ^sha256:[0-9a-f]{64}$ ]]
+	[ "$(docker_on node-2 run --rm app:stage cat /hello)" = tested ]
+}
+
+@test "image build reads a Dockerfile or an archive from standard input" {
+	make_context
+	printf 'FROM scratch\nLABEL from=scratch\n' | manykube image build -q -t app:scratch -
+	[ "$(docker_on node-1 inspect -f '{{.Config.Labels.from}}' app:scratch)" = scratch ]
+	tar -cz -C app . | manykube image build -q -t app:tar --build-arg=V=tar -
+	[ "$(docker_on node-1 run --rm app:tar cat /hello)" = v=tar ]
+	# A Dockerfile beside the context.
+	printf 'FROM busybox\nCOPY a.c /hello\n' >elsewhere
+	manykube image build -q -t app:elsewhere -f elsewhere app
+}
+
+@test "a build that fails shows why, and leaves nothing" {
+	printf 'FROM busybox\nRUN echo going; exit 7\n' >"$BATS_TEST_TMPDIR/Dockerfile"
+	run manykube image build -t app:bad "$BATS_TEST_TMPDIR"
+	[ "$status" -eq 1 ]
+	[[ $output == *' going'* ]]
+	[[ $output == *'exit code: 7'* ]]
+	run docker_on node-1 inspect app:bad
+	[ "$status" -ne 0 ]
+	[ -z "$(find "$(profile_dir)" -maxdepth 1 -newer "$BATS_TEST_TMPDIR/Dockerfile" -type f -name '*.tar*')" ]
+}
+
+# Whether the process that the build runs is there.
+build_runs() {
+	pgrep -fx 'sleep 98765' >/dev/null
+}
+
+build_has_ended() {
+	! build_runs
+}
+
+@test "an interrupted build ends" {
+	local pid status=0
+
+	printf 'FROM busybox\nRUN sleep 98765\n' >"$BATS_TEST_TMPDIR/Dockerfile"
+	"$MANYKUBE" image build -q -t app:slow "$BATS_TEST_TMPDIR" &
+	pid=$!
+	within 30 build_runs
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	[ "$status" -eq 11 ]
+	within 10 build_has_ended
+	run docker_on node-1 inspect app:slow
+	[ "$status" -ne 0 ]
+}
+
 @test "the daemon starts with its node" {
 	manykube node stop -q node-2
 	manykube node start -q node-2
