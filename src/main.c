@@ -30,6 +30,7 @@ const struct command *const commands[] = {
 	&cmd_image,
 	&cmd_docker_env,
 	&cmd_docker_all,
+	&cmd_registry,
 	&cmd_logs,
 	&cmd_pause,
 	&cmd_unpause,

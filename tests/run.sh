@@ -130,7 +130,7 @@ run_bats() {
 	clean_up "$E2E_TMP"
 }
 
-# All versions that clusters may have, and the Docker daemon.  What is not there yet is made once, in a way that needs only a
+# All versions that clusters may have, the Docker daemon and the registry.  What is not there yet is made once, in a way that needs only a
 # package registry.
 fill_cache() {
 	local version
@@ -139,7 +139,7 @@ fill_cache() {
 		MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} \
 			build/manykube start --download-only --yes --kubernetes-version="$version" || return
 	done
-	build/manykube docker-env --download-only
+	build/manykube docker-env --download-only && build/manykube registry enable --download-only
 }
 
 only=("$@")

@@ -4,8 +4,8 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-layers='base data cgroup host api image buildkit payload driver balancer record kubeconfig node node-images network kubeadm'
-layers="$layers look describe plan home cluster cli cmd"
+layers='base data cgroup host api image buildkit payload driver registry balancer record kubeconfig node'
+layers="$layers node-images network kubeadm look describe plan home cluster cli cmd"
 apart='agent pause' # programs of their own
 bad=0
 above=$layers

@@ -1,5 +1,6 @@
 /*
  * manykube-agent [CONFIG [STATE_FILE [STATE_FD [LOG]]]]: PID 1 of a node.
+ * manykube-agent relay PORT ADDRESS: one of its services, see relay.h.
  *
  * How it works:
  *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
@@ -33,6 +34,7 @@
 
 #include "agent/cgroup.h"
 #include "agent/config.h"
+#include "agent/relay.h"
 #include "agent/service.h"
 #include "agent/text.h"
 
@@ -189,6 +191,8 @@ int main(int argc, char **argv)
 	const char *state_path = argc > 2 ? argv[2] : default_state;
 	int state_fd = argc > 3 ? take_descriptor(argv[3]) : -1;
 
+	if (strcmp(config_path, "relay") == 0)
+		return relay_run(argv + 2);
 	if (argc > 4)
 		log_to(argv[4]);
 	say("manykube-agent ", MANYKUBE_VERSION, NULL);

@@ -7,14 +7,14 @@
  * forwards TCP connections to a healthy one.  On the bridge's address, it also answers DNS queries
  * of nodes: it relays them to the host's servers or, if the cluster is offline, answers "no such
  * name". It forwards ports of the host to nodes.  The keeper maintains the cluster's firewall
- * rules.
+ * rules, and runs its registry, if it has one (registry/keep.h).
  *
  * DIR is the profile's directory.  It contains:
  *  - front-door.json, written by balancer_configure() and read again by the keeper when it changes;
  *  - front-door.lock, held by the keeper, with its pid;
  *  - front-door.status.json, written by the keeper once the worker listens and whenever the health
- * of a control plane changes: {"pid": N, "worker": N, "revision": N, "backends": [{"name",
- * "address", "healthy", "since" (epoch), "detail"}]};
+ * of a control plane changes: {"pid": N, "worker": N, "registry": N, "revision": N, "backends":
+ * [{"name", "address", "healthy", "since" (epoch), "detail"}]};
  *  - front-door.log.
  */
 #pragma once
@@ -41,6 +41,13 @@ struct balancer_origin {
 	char *pods;    /* "10.244.1.0/24", or NULL */
 };
 
+/* The cluster's own registry, see registry/cell.h. */
+struct balancer_registry {
+	char *program;
+	char *data;
+	struct strlist listen; /* "127.0.0.1:5000", "10.89.0.1:5000" */
+};
+
 struct balancer_config {
 	struct strlist listen; /* "10.89.0.1:6443", "127.0.0.1:41234" */
 	struct balancer_backend *backends;
@@ -54,6 +61,9 @@ struct balancer_config {
 	struct balancer_origin *origins;
 	size_t origin_count;
 	struct strlist networks; /* "10.89.0.0/24", "10.244.0.0/16" */
+
+	/* The cluster's registry, which the keeper runs; its program is NULL if there is none. */
+	struct balancer_registry registry;
 
 	/* Firewall rules to maintain, see guard.h. */
 	char *bridge;              /* also the name of the nftables table; NULL: no rules */
@@ -72,7 +82,7 @@ void balancer_config_add_origin(struct balancer_config *config, const char *addr
 /* Add an empty forward and return it.  Invalidates earlier pointers to forwards. */
 struct balancer_forward *balancer_config_add_forward(struct balancer_config *config);
 
-/* CONFIG as JSON, without the firewall rules; the caller frees the text. */
+/* CONFIG as JSON, without the firewall rules and the registry; the caller frees the text. */
 char *balancer_config_print(const struct balancer_config *config) must_check;
 
 /* Parse the text of front-door.json; -EINVAL if it is invalid. */
@@ -95,6 +105,9 @@ pid_t balancer_pid(const char *dir);
 
 /* The pid of its worker; 0 if there is none at the moment. */
 pid_t balancer_worker_pid(const char *dir);
+
+/* The pid of the cluster's registry; 0 if it did not run when the status was written. */
+pid_t balancer_registry_pid(const char *dir);
 
 /* Whether it currently uses the backend NAME. */
 bool balancer_leads_to(const char *dir, const char *name);

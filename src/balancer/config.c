@@ -71,6 +71,9 @@ void balancer_config_release(struct balancer_config *config)
 	strlist_release(&config->dns_upstream);
 	free(config->dns_listen);
 	strlist_release(&config->host_ports);
+	free(config->registry.program);
+	free(config->registry.data);
+	strlist_release(&config->registry.listen);
 	free(config->bridge);
 	free(config->rules);
 	*config = BALANCER_CONFIG_INIT;
@@ -190,6 +193,21 @@ static int parse_kept(json_t *kept, struct balancer_config *config, struct error
 	return parse_words(json_object_get(kept, "ports"), "ports", &config->host_ports, err);
 }
 
+static int parse_registry(json_t *registry, struct balancer_config *config, struct error *err)
+{
+	const char *program;
+	const char *data;
+
+	if (!registry)
+		return 0;
+	if (json_unpack(registry, "{s:s, s:s}", "program", &program, "data", &data) < 0)
+		return error_set(err, -EINVAL, "'registry' needs a program and a directory");
+	config->registry.program = xstrdup(program);
+	config->registry.data = xstrdup(data);
+	return parse_addresses(json_object_get(registry, "listen"), "listen",
+			       &config->registry.listen, err);
+}
+
 static int parse_origin(json_t *item, struct balancer_config *config, struct error *err)
 {
 	const char *address = json_string_value(json_object_get(item, "address"));
@@ -261,6 +279,9 @@ static int parse_root(json_t *root, struct balancer_config *config, struct error
 	if (r < 0)
 		return r;
 	r = parse_kept(json_object_get(root, "firewall"), config, err);
+	if (r < 0)
+		return r;
+	r = parse_registry(json_object_get(root, "registry"), config, err);
 	if (r < 0)
 		return r;
 	return parse_backends(json_object_get(root, "backends"), config, err);
@@ -338,6 +359,12 @@ int balancer_configure(const char *dir, const struct balancer_config *config, st
 					  json_pack("{s:s, s:s, s:o}", "bridge", config->bridge,
 						    "rules", config->rules, "ports",
 						    words_to_json(&config->host_ports)));
+	if (config->registry.program)
+		(void)json_object_set_new(root, "registry",
+					  json_pack("{s:s, s:s, s:o}", "program",
+						    config->registry.program, "data",
+						    config->registry.data, "listen",
+						    words_to_json(&config->registry.listen)));
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text)
 		return error_set(err, -EINVAL,

@@ -47,13 +47,24 @@ pid_t balancer_pid(const char *dir)
 	return pid > 0 && is_ending(pid) ? 0 : pid;
 }
 
-pid_t balancer_worker_pid(const char *dir)
+/* The pid of a child of the keeper, which the status file calls KEY. */
+static pid_t child_pid(const char *dir, const char *key)
 {
 	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
 	json_auto_t *status = json_load_file(path, 0, NULL);
-	json_int_t pid = json_integer_value(json_object_get(status, "worker"));
+	json_int_t pid = json_integer_value(json_object_get(status, key));
 
 	return pid > 0 && pid <= INT_MAX && balancer_pid(dir) > 0 ? (pid_t)pid : 0;
+}
+
+pid_t balancer_worker_pid(const char *dir)
+{
+	return child_pid(dir, "worker");
+}
+
+pid_t balancer_registry_pid(const char *dir)
+{
+	return child_pid(dir, "registry");
 }
 
 bool balancer_leads_to(const char *dir, const char *name)

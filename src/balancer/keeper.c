@@ -5,7 +5,7 @@
  * configuration to a worker (worker.h), which does everything else without privileges.  It writes
  * the worker's reports to the status file.  A worker that ends is replaced; clients that connect
  * meanwhile wait in the sockets, which stay open here.  The keeper also maintains the cluster's
- * firewall rules (guard.h).
+ * firewall rules (guard.h), and runs its registry (registry/keep.h) on sockets that it opens.
  */
 
 #include <signal.h>
@@ -28,6 +28,7 @@
 #include "base/parse.h"
 #include "host/cage.h"
 #include "host/channel.h"
+#include "registry/keep.h"
 
 /* The least interval between reports, so that a worker cannot keep us busy. */
 static const unsigned report_rest_ms = 10;
@@ -44,6 +45,8 @@ struct front_door {
 	struct loop *loop;
 	struct guard *guard;
 	struct sockets *sockets;
+	struct registry_keep *registry;
+	struct sockets *registry_sockets;
 	struct balancer_config config;
 	int inotify;
 
@@ -78,9 +81,10 @@ static void write_status(struct front_door *door, json_t *backends)
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *path = xasprintf("%s/%s", door->dir, FRONT_DOOR_STATUS);
 	cleanup_free char *text = NULL;
-	json_auto_t *root = json_pack("{s:i, s:i, s:i, s:o}", "pid", (int)getpid(), "worker",
-				      (int)door->worker.pid, "revision", FRONT_DOOR_REVISION,
-				      "backends", backends);
+	json_auto_t *root = json_pack("{s:i, s:i, s:i, s:i, s:o}", "pid", (int)getpid(), "worker",
+				      (int)door->worker.pid, "registry",
+				      (int)registry_keep_pid(door->registry), "revision",
+				      FRONT_DOOR_REVISION, "backends", backends);
 
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text || file_put(path, text, strlen(text), 0644, &err) < 0)
@@ -226,6 +230,45 @@ static int start_worker(struct front_door *door, struct error *err)
 	return r;
 }
 
+/* Open the sockets of the registry, and run it. */
+static int apply_registry(struct front_door *door, struct error *err)
+{
+	const struct balancer_registry *wanted = &door->config.registry;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int sockets[CELL_SOCKETS_MAX] = { 0 };
+	struct cell cell = { wanted->program, wanted->data, sockets, 0 };
+	bool same = true;
+	const char *address;
+	int r;
+
+	strlist_for_each(address, &wanted->listen) {
+		int fd = -1;
+
+		strlist_addf(&names, "tcp %s", address);
+		same = same &&
+		       sockets_get(door->registry_sockets, SOCK_STREAM, address, &fd, NULL) == 0;
+		if (fd >= 0)
+			(void)close(fd);
+	}
+	if (!wanted->program || !same)
+		(void)registry_keep_set(door->registry, NULL, false, NULL);
+	sockets_end(door->registry_sockets, &names);
+	if (!wanted->program)
+		return 0;
+	r = sockets_open(door->registry_sockets, &names, err);
+	strlist_for_each(address, &wanted->listen)
+		if (r == 0 && cell.count < CELL_SOCKETS_MAX) {
+			r = sockets_get(door->registry_sockets, SOCK_STREAM, address,
+					&sockets[cell.count], err);
+			cell.count += r == 0;
+		}
+	if (r == 0)
+		r = registry_keep_set(door->registry, &cell, same, err);
+	for (size_t i = 0; i < cell.count; i++)
+		(void)close(sockets[i]);
+	return r;
+}
+
 /* Read and apply the configuration.  If a part fails, applies the others and returns the first
  * error. */
 static int apply_config_file(struct front_door *door, struct error *err)
@@ -244,6 +287,9 @@ static int apply_config_file(struct front_door *door, struct error *err)
 	result = sockets_open(door->sockets, &names, err);
 	/* The API works without it. */
 	if (guard_set(door->guard, &config, &problem) < 0)
+		log_warning("%s", problem.text);
+	error_clear(&problem);
+	if (apply_registry(door, &problem) < 0)
 		log_warning("%s", problem.text);
 	return result;
 }
@@ -322,6 +368,8 @@ static int start_doors(struct front_door *door, struct error *err)
 		return r;
 	door->sockets = sockets_new();
 	door->guard = guard_new(door->loop);
+	door->registry_sockets = sockets_new();
+	door->registry = registry_keep_new(door->loop);
 	/* Watch first, so that a configuration that changes while being read is read again. */
 	r = watch_outside(door, err);
 	if (r < 0)
@@ -350,6 +398,10 @@ static void front_door_release(struct front_door *door)
 {
 	(void)finish_worker(door);
 	forget_source(&door->restart);
+	if (door->registry)
+		registry_keep_free(door->registry);
+	if (door->registry_sockets)
+		sockets_free(door->registry_sockets);
 	if (door->guard)
 		guard_free(door->guard);
 	if (door->sockets)

@@ -179,6 +179,7 @@ extern const struct command cmd_pause;
 extern const struct command cmd_profile;
 extern const struct command cmd_profile_import;
 extern const struct command cmd_profile_list;
+extern const struct command cmd_registry;
 extern const struct command cmd_ssh;
 extern const struct command cmd_start;
 extern const struct command cmd_status;

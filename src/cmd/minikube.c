@@ -12,8 +12,8 @@
 /* clang-format off */
 const struct absent_command minikube_commands[] = {
 	{ "manykube addons",
-	  "DNS, networking and storage are part of every cluster; install anything else with "
-	  "'manykube kubectl apply -f MANIFEST'" },
+	  "DNS, networking and storage are part of every cluster; 'manykube registry enable' runs a registry; "
+	  "install anything else with 'manykube kubectl apply -f MANIFEST'" },
 	{ "manykube build", "'manykube image build' builds an image for all nodes" },
 	{ "manykube cache", "'manykube image load' loads images on all nodes" },
 	{ "manykube config defaults", "'manykube start --help' shows the defaults of all options" },
@@ -32,9 +32,7 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube node ssh", "'manykube ssh NODE' opens the shell" },
 	{ "manykube node status", "'manykube status -n NODE' shows it" },
 	{ "manykube podman-env", BUILD_ELSEWHERE },
-	{ "manykube registry",
-	  "there is no registry; --registry-mirror and --insecure-registry of 'manykube start' "
-	  "let nodes use your own" },
+	{ "manykube registry create", "'manykube registry enable' runs a registry for the cluster" },
 	{ "manykube service",
 	  "a node port answers at the address of every node: 'manykube ip' prints one, 'manykube kubectl get services' "
 	  "the port; --ports=8080:NODEPORT of 'manykube start' publishes it at localhost:8080" },

@@ -109,6 +109,14 @@ static bool become_user(uid_t uid)
 	       setresuid(uid, uid, uid) == 0;
 }
 
+int cage_drop_rights(uid_t uid)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && drop_bounding_set() &&
+			       become_user(uid) && drop_capabilities()
+		       ? 0
+		       : -1;
+}
+
 /* Erase the environment, which may hold secrets of the caller. */
 static void erase_environment(void)
 {

@@ -36,6 +36,10 @@ uid_t cage_uid(const char *name);
  */
 void cage_enter(uid_t uid, pid_t parent);
 
+/* Become user UID without groups, capabilities and ways to gain any.  Returns -1 and sets errno on
+ * failure. */
+int cage_drop_rights(uid_t uid);
+
 /* The last part of cage_enter(): allow only the system calls that the worker makes.  Others fail
  * with EPERM and are logged.  -ENOSYS on processors without a list. */
 int cage_calls(struct error *err);

@@ -169,7 +169,8 @@ int manifest_parse(const char *text, size_t len, struct image *image, struct err
 	if (r < 0)
 		return r;
 	layers = json_object_get(json, "layers");
-	if (!json_is_array(layers))
+	/* Docker writes null for an image that has none. */
+	if (layers && !json_is_null(layers) && !json_is_array(layers))
 		return error_set(err, -EBADMSG, "the manifest has no list of layers");
 	if (json_array_size(layers) > IMAGE_LAYERS_MAX)
 		return error_set(err, -EBADMSG, "the image has more than %d layers",

@@ -6,8 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "data/inet.h"
 #include "network/network.h"
+#include "network/own-registry.h"
+#include "payload/registry.h"
 #include "record/ports.h"
 #include "record/spec.h"
 
@@ -78,6 +81,23 @@ static int add_forwards(const struct profile *profile, struct balancer_config *c
 	return 0;
 }
 
+/* The registry, unless its program is missing in the cache: the API must not depend on it. */
+static void add_registry(const struct profile *profile, struct balancer_config *config)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct balancer_registry *registry = &config->registry;
+
+	if (!profile->registry_port)
+		return;
+	if (registry_program_open(&registry->program, &why) < 0) {
+		log_warning("the cluster's registry does not run: %s", why.text);
+		return;
+	}
+	registry->data = xasprintf("%s/" REGISTRY_DATA, profile->dir);
+	strlist_addf(&registry->listen, "127.0.0.1:%u", profile->registry_port);
+	strlist_addf(&registry->listen, "%s:%u", profile->gateway, profile->registry_port);
+}
+
 int front_door_config(const struct profile *profile, const struct strlist *without,
 		      const char *resolv, struct balancer_config *ret, struct error *err)
 {
@@ -92,6 +112,7 @@ int front_door_config(const struct profile *profile, const struct strlist *witho
 	config.bridge = xstrdup(profile->bridge);
 	config.rules = network_rules(profile);
 	network_host_ports(profile, &config.host_ports);
+	add_registry(profile, &config);
 	r = add_forwards(profile, &config, err);
 	if (r < 0)
 		return r;

@@ -9,16 +9,19 @@
 
 int cluster_run_front_door(const struct profile *profile, struct error *err)
 {
-	pid_t worker;
+	pid_t child;
 	int r = balancer_ensure(profile->dir, err);
 
 	if (r == 0)
 		r = scope_adopt(profile->bridge, profile->name, "front-door",
 				balancer_pid(profile->dir), err);
-	/* A worker that ended meanwhile is replaced in the control group of its keeper. */
-	worker = balancer_worker_pid(profile->dir);
-	if (r == 0 && worker > 0)
-		(void)scope_adopt(profile->bridge, profile->name, "front-door", worker, NULL);
+	/* A child that ended meanwhile is replaced in the control group of its keeper. */
+	child = balancer_worker_pid(profile->dir);
+	if (r == 0 && child > 0)
+		(void)scope_adopt(profile->bridge, profile->name, "front-door", child, NULL);
+	child = balancer_registry_pid(profile->dir);
+	if (r == 0 && child > 0)
+		(void)scope_adopt(profile->bridge, profile->name, "front-door", child, NULL);
 	return r;
 }
 

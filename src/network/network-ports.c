@@ -101,6 +101,21 @@ static int need_published_port(const struct port_spec *port, const struct profil
 	return need_port(port->address, port->host_port, "--ports", err);
 }
 
+/* Neither another program nor this cluster uses the port of its registry. */
+static int need_registry_port(const struct profile *profile, struct error *err)
+{
+	const struct in_addr loopback = { htonl(INADDR_LOOPBACK) };
+
+	if (profile->registry_port == profile->api_port ||
+	    listens_at(profile, &loopback, profile->registry_port))
+		return error_because(err, &reason_port_taken, -EADDRINUSE,
+				     "registry: port %u is in use by this cluster itself, for %s",
+				     profile->registry_port,
+				     profile->registry_port == profile->api_port ? "its API"
+										 : "--ports");
+	return need_port(loopback, profile->registry_port, "registry", err);
+}
+
 int network_ports_are_free(const struct profile *profile, const struct profile *before,
 			   struct error *err)
 {
@@ -110,6 +125,9 @@ int network_ports_are_free(const struct profile *profile, const struct profile *
 
 	if (!before || before->api_port != profile->api_port)
 		r = need_port(loopback, profile->api_port, "--apiserver-port", err);
+	if (r == 0 && profile->registry_port &&
+	    (!before || before->registry_port != profile->registry_port))
+		r = need_registry_port(profile, err);
 	strlist_for_each(word, &profile->ports) {
 		struct port_spec port;
 

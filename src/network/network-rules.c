@@ -85,6 +85,8 @@ void network_host_ports(const struct profile *profile, struct strlist *ret)
 	strlist_addf(ret, "tcp %d", FRONT_DOOR_PORT);
 	strlist_add(ret, "udp 53");
 	strlist_add(ret, "tcp 53");
+	if (profile->registry_port)
+		strlist_addf(ret, "tcp %u", profile->registry_port);
 	list_access_ports(profile, &ports);
 	strlist_for_each(port, &ports) {
 		cleanup_free char *tcp = xasprintf("tcp %s", port);
@@ -158,6 +160,8 @@ static void add_loopback(const struct profile *profile, struct strbuf *out)
 	const char *word;
 
 	strlist_addf(&ports, "%u", profile->api_port);
+	if (profile->registry_port)
+		strlist_addf(&ports, "%u", profile->registry_port);
 	strlist_for_each(word, &profile->ports) {
 		cleanup_free char *number = NULL;
 		struct port_spec port;
@@ -238,7 +242,8 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 	strbuf_add(out, "}\n");
 }
 
-/* If nodes may not reach all of this host, they still reach DNS, the API, and ping. */
+/* If nodes may not reach all of this host, they still reach DNS, the API, the registry, and
+ * ping. */
 static void add_limits(const struct profile *profile, struct strbuf *out)
 {
 	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
@@ -249,6 +254,9 @@ static void add_limits(const struct profile *profile, struct strbuf *out)
 		    "  ip daddr %s tcp dport { 53, %d } accept\n"
 		    "  ip daddr %s icmp type echo-request accept\n",
 		    profile->gateway, profile->gateway, FRONT_DOOR_PORT, profile->gateway);
+	if (profile->registry_port)
+		strbuf_addf(out, "  ip daddr %s tcp dport %u accept\n", profile->gateway,
+			    profile->registry_port);
 	list_access_ports(profile, &ports);
 	joined = strlist_join(&ports, ", ");
 	if (ports.count > 0)

@@ -171,7 +171,7 @@ static int plan_pod_subnet(struct profile *profile, const struct used_networks *
 			     "no subnet between 10.244.0.0/16 and 10.254.0.0/16 is free for pods");
 }
 
-static bool port_is_promised(unsigned port, const char *own_name)
+bool network_port_is_promised(unsigned port, const char *own_name)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
@@ -182,7 +182,7 @@ static bool port_is_promised(unsigned port, const char *own_name)
 		cleanup_with(profile_release) struct profile other = PROFILE_INIT;
 
 		if (strcmp(name, own_name) != 0 && profile_load(name, &other, NULL) == 0 &&
-		    other.api_port == port)
+		    (other.api_port == port || other.registry_port == port))
 			return true;
 	}
 	return false;
@@ -193,7 +193,8 @@ static int plan_port(struct profile *profile, struct error *err)
 	const struct in_addr loopback = { htonl(INADDR_LOOPBACK) };
 
 	for (unsigned port = FIRST_PORT; port <= LAST_PORT; port++) {
-		if (!network_port_is_free(loopback, port) || port_is_promised(port, profile->name))
+		if (!network_port_is_free(loopback, port) ||
+		    network_port_is_promised(port, profile->name))
 			continue;
 		profile->api_port = port;
 		return 0;

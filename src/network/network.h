@@ -16,7 +16,12 @@ int network_plan(struct profile *profile, const char *wanted, struct error *err)
 /* Whether nobody listens at PORT of ADDRESS. */
 bool network_port_is_free(struct in_addr address, unsigned port);
 
-/* Check that the ports of this host that PROFILE uses (the API's, and those of --ports) are free,
+/* Whether a cluster other than OWN_NAME, which may be stopped, uses PORT for its API or its
+ * registry. */
+bool network_port_is_promised(unsigned port, const char *own_name);
+
+/* Check that the ports of this host that PROFILE uses (the API's, the registry's, and those of
+ * --ports) are free,
  * except for those that BEFORE (may be NULL) already used: -EADDRINUSE with reason_port_taken. */
 int network_ports_are_free(const struct profile *profile, const struct profile *before,
 			   struct error *err);

@@ -1,7 +1,12 @@
-/* Where containerd on a node gets images from. */
+/*
+ * Where containerd on a node gets images from, and how programs on a node reach the cluster's
+ * registry: containerd asks the host for localhost:PORT, and the agent forwards that port to the
+ * host for all other programs (agent/relay.h).
+ */
 
 #include "node/registries.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -15,10 +20,16 @@
 #define MOST_NAMES 1000
 #define OURS       "# Written by manykube at every start.\n"
 
+/* The processes of the agent's service (agent/relay.h), and the file that it waits for. */
+#define RELAY      "registry-relay"
+#define RELAY_FILE "/etc/manykube/registry"
+
 void registries_list(const struct profile *profile, struct strlist *ret_names)
 {
 	const char *word;
 
+	if (profile->registry_port)
+		strlist_addf(ret_names, "localhost:%u", profile->registry_port);
 	strlist_for_each(word, &profile->insecure_registries)
 		if (!strlist_has(ret_names, word))
 			strlist_add(ret_names, word);
@@ -41,6 +52,14 @@ static bool is_insecure(const struct profile *profile, const char *url)
 	return strncmp(url, "https://", 8) == 0 && strlist_has(&profile->insecure_registries, name);
 }
 
+/* Whether NAME is the cluster's own registry. */
+static bool is_own(const struct profile *profile, const char *name)
+{
+	cleanup_free char *own = xasprintf("localhost:%u", profile->registry_port);
+
+	return profile->registry_port && strcmp(name, own) == 0;
+}
+
 char *registries_text(const struct profile *profile, const char *name)
 {
 	/* Docker's registry has another host name than its images. */
@@ -48,6 +67,9 @@ char *registries_text(const struct profile *profile, const char *name)
 	struct strbuf out = STRBUF_INIT;
 	const char *word;
 
+	if (is_own(profile, name))
+		return xasprintf(OURS "server = \"http://%s:%u\"\n", profile->gateway,
+				 profile->registry_port);
 	strbuf_addf(&out, OURS "server = \"https://%s\"\n",
 		    is_docker ? "registry-1.docker.io" : name);
 	strlist_for_each(word, &profile->registry_mirrors) {
@@ -92,6 +114,28 @@ static int remove_stale(const struct cluster_node *at, const struct strlist *nam
 	return r;
 }
 
+/* Have the agent forward the registry's port, or not any more. */
+static int write_relay(const struct profile *profile, const struct cluster_node *at,
+		       struct error *err)
+{
+	const struct node_files *files = at->driver->files;
+	cleanup_with(strbuf_release) struct strbuf had = STRBUF_INIT;
+	cleanup_free char *text = xasprintf("RELAY_ARGS=\"%u %s\"\n", profile->registry_port,
+					    profile->gateway);
+	bool is_there = files->read(&at->spec, RELAY_FILE, 0, 4096, &had, NULL) == 0;
+	int r;
+
+	if (profile->registry_port ? is_there && strcmp(had.text, text) == 0 : !is_there)
+		return 0;
+	r = profile->registry_port
+		    ? files->put(&at->spec, RELAY_FILE, text, strlen(text), 0644, err)
+		    : files->remove(&at->spec, RELAY_FILE, err);
+	/* The agent starts it again with the new arguments if the file exists. */
+	if (r == 0 && is_there && at->driver->query(&at->spec) == NODE_RUNNING)
+		(void)at->driver->signal(&at->spec, RELAY, SIGTERM);
+	return r;
+}
+
 int registries_write(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -109,5 +153,5 @@ int registries_write(const struct profile *profile, const struct node *node, str
 		if (r == 0)
 			r = at.driver->files->put(&at.spec, file, text, strlen(text), 0644, err);
 	}
-	return r;
+	return r < 0 ? r : write_relay(profile, &at, err);
 }

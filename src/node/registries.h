@@ -1,11 +1,13 @@
 /* Where containerd on a node gets images from: mirrors, and registries without valid certificates.
- * containerd reads these files at every pull, so they may change at any time. */
+ * containerd reads these files at every pull, so they may change at any time.  Also, how other
+ * programs on a node reach the cluster's registry. */
 #pragma once
 
 #include "record/profile.h"
 
 /* Write NODE's etc/containerd/certs.d for PROFILE; files there that manykube did not write are
- * kept. */
+ * kept.  The agent of a running NODE forwards localhost:PORT to the cluster's registry from then
+ * on, if the cluster has one. */
 int registries_write(const struct profile *profile, const struct node *node, struct error *err);
 
 /* The names of all registries that PROFILE configures. */

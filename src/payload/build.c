@@ -392,6 +392,23 @@ static int unpack_vendored(struct build *build, const char *source, struct error
 	return r < 0 ? r : check_go(build, build->dir, err);
 }
 
+/* Move SOURCE, a module, to build->dir, and add a program of ours to it. */
+static int unpack_with_ours(struct build *build, const char *source, struct error *err)
+{
+	cleanup_free char *dir = xasprintf("%s/cmd/" BUILD_OURS_NAME, build->dir);
+	cleanup_free char *path = xasprintf("%s/main.go", dir);
+	const char *text = build->component->main;
+	int r = file_remove_tree(build->dir, err);
+
+	if (r < 0)
+		return r;
+	/* Go unpacks it again for the next attempt. */
+	if (rename(source, build->dir) < 0)
+		return error_sys(err, "cannot move '%s'", source);
+	r = file_make_dirs(dir, 0755, err);
+	return r < 0 ? r : file_put(path, text, strlen(text), 0644, err);
+}
+
 static int run_build(struct build *build, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist argv = STRLIST_INIT;
@@ -451,6 +468,9 @@ static int build_component(struct build *build, struct error *err)
 		break;
 	case BUILD_VENDORED:
 		r = unpack_vendored(build, source, err);
+		break;
+	case BUILD_OURS:
+		r = unpack_with_ours(build, source, err);
 		break;
 	case BUILD_WRAPPED:
 		r = wrap_packages(build, err);

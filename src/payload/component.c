@@ -65,6 +65,15 @@ static const struct program docker_programs[] = {
 	{ NULL },
 };
 
+static const struct program registry_programs[] = {
+	{ "registry", USE_NODE, "./cmd/" BUILD_OURS_NAME, BUILD_OURS_NAME },
+	{ NULL },
+};
+
+static const char registry_main[] =
+#include "registry-main.go.inc"
+	;
+
 const struct component components[COMPONENT_END] = {
 	[COMPONENT_KUBERNETES] = {
 		.name = "kubernetes",
@@ -160,12 +169,29 @@ const struct component components[COMPONENT_END] = {
 		.tags = "netgo,osusergo,static_build,exclude_graphdriver_btrfs,exclude_disk_quota",
 		.ldflags = "-s -w -X github.com/docker/docker/dockerversion.Version=" DOCKER_NUMBER,
 	},
+	[COMPONENT_REGISTRY] = {
+		/* Releases contain another main program. */
+		.name = "distribution",
+		.programs = registry_programs,
+		.style = BUILD_OURS,
+		.module = "github.com/distribution/distribution/v3",
+		.packages = 700,
+		.ldflags = "-s -w",
+		.main = registry_main,
+	},
 };
 
 const struct release docker_release = {
 	.version = "v" DOCKER_NUMBER,
 	.versions = {
 		[COMPONENT_DOCKER] = "v" DOCKER_NUMBER "+incompatible",
+	},
+};
+
+const struct release registry_release = {
+	.version = "v3.1.2",
+	.versions = {
+		[COMPONENT_REGISTRY] = "v3.1.2",
 	},
 };
 

@@ -21,8 +21,9 @@ enum component_id {
 	COMPONENT_LOCAL_PATH,
 	COMPONENT_COUNT, /* the number of components of a Kubernetes version */
 
-	/* Not part of any Kubernetes version: see docker.h. */
+	/* Not part of any Kubernetes version: see apart.h. */
 	COMPONENT_DOCKER = COMPONENT_COUNT,
+	COMPONENT_REGISTRY,
 	COMPONENT_END,
 };
 
@@ -45,7 +46,11 @@ enum build_style {
 	BUILD_KUBERNETES, /* in our module, a copy of Kubernetes' go.mod without staging modules */
 	BUILD_WRAPPED,    /* in our module, which requires the modules of the programs */
 	BUILD_VENDORED,   /* in a copy of the module, whose go.mod is called vendor.mod */
+	BUILD_OURS, /* a program of ours in a copy of the module, with its go.mod and go.sum */
 };
+
+/* The name of the programs of BUILD_OURS, and of their directory in the module's cmd/. */
+#define BUILD_OURS_NAME "manykube-registry"
 
 struct component {
 	const char *name;
@@ -62,13 +67,15 @@ struct component {
 	const char *go_version; /* for BUILD_WRAPPED: the version in our go.mod */
 	const char *tags;
 	const char *ldflags;
+	const char *main;  /* for BUILD_OURS: the text of the program */
 	unsigned packages; /* about how many packages go compiles with an empty cache */
 	bool cgo;
 	const char *without; /* the effect on clusters if it is missing; NULL: it is required */
 	const char *needs;   /* what a build needs on the host besides Go */
 };
 
-/* A supported version of Kubernetes, or of Docker, and the versions of its components. */
+/* A supported version of Kubernetes, of Docker or of the registry, and the versions of its
+ * components. */
 struct release {
 	const char *version; /* v1.36.3 */
 	const char *pause;   /* 3.10.2 */
@@ -81,8 +88,9 @@ extern const struct component components[COMPONENT_END];
 /* The supported versions, newest first, ended by a NULL version. */
 extern const struct release releases[];
 
-/* The version of Docker. */
+/* The versions of Docker and of the registry. */
 extern const struct release docker_release;
+extern const struct release registry_release;
 
 /* The entry of VERSION; NULL if it is not supported. */
 const struct release *release_find(const char *version);

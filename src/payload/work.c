@@ -19,6 +19,7 @@
 static const struct {
 	unsigned worth[WAY_COUNT];
 	unsigned build_mib;
+	unsigned kept_mib; /* of a program apart from payloads: its size */
 } parts[COMPONENT_END] = {
 	[COMPONENT_KUBERNETES] = { { 535, 390 }, 4900 },
 	[COMPONENT_ETCD] = { { 23, 90 }, 400 },
@@ -28,22 +29,22 @@ static const struct {
 	[COMPONENT_COREDNS] = { { 20, 120 }, 2500 },
 	/* Never downloaded. */
 	[COMPONENT_LOCAL_PATH] = { { 60, 60 }, 900 },
-	[COMPONENT_DOCKER] = { { 60, 180 }, 1900 },
+	[COMPONENT_DOCKER] = { { 60, 180 }, 1900, 70 },
+	[COMPONENT_REGISTRY] = { { 30, 60 }, 900, 30 },
 };
 
 /* The weight of making images and the store, in the units of each way. */
 static const unsigned rest_worth[WAY_COUNT] = { 100, 12 };
 
 /* The disk space for making a payload without building, and the size of the finished payload. */
-#define MAKE_MIB   2600U
-#define FINAL_MIB  1900
-#define DOCKER_MIB 70
-#define MIB_IN_GB  (1024 * 1024 / 1e9)
+#define MAKE_MIB  2600U
+#define FINAL_MIB 1900
+#define MIB_IN_GB (1024 * 1024 / 1e9)
 
-/* Docker has no images and no store. */
-static bool is_docker(const struct work *work)
+/* Programs apart from payloads have no images and no store. */
+static bool is_apart(const struct work *work)
 {
-	return work->begin == COMPONENT_DOCKER;
+	return work->begin >= COMPONENT_COUNT;
 }
 
 /* Whether component ID will also be built if TRIGGER has to be built. */
@@ -73,7 +74,7 @@ uint64_t work_needs(const struct work *work, enum component_id id, enum work_way
 {
 	unsigned mib = way == WAY_BUILD ? build_mib(work, id) : 0;
 
-	return (uint64_t)MAX(is_docker(work) ? 0 : MAKE_MIB, mib) << 20;
+	return (uint64_t)MAX(is_apart(work) ? 0 : MAKE_MIB, mib) << 20;
 }
 
 /* The disk space already used by incomplete components, which need not be free any more. */
@@ -116,7 +117,7 @@ static enum work_way way_of(const struct work *work)
 {
 	if (work->announced[WAY_DOWNLOAD])
 		return WAY_DOWNLOAD;
-	return work->announced[WAY_BUILD] || work->source.no_download || is_docker(work)
+	return work->announced[WAY_BUILD] || work->source.no_download || is_apart(work)
 		       ? WAY_BUILD
 		       : WAY_DOWNLOAD;
 }
@@ -125,7 +126,7 @@ static enum work_way way_of(const struct work *work)
 static uint64_t count_done(const struct work *work, uint64_t *ret_total)
 {
 	enum work_way way = way_of(work);
-	uint64_t rest = is_docker(work) ? 0 : rest_worth[way] * UINT64_C(1000);
+	uint64_t rest = is_apart(work) ? 0 : rest_worth[way] * UINT64_C(1000);
 	uint64_t done = work->images_total ? rest * work->images_done / work->images_total : 0;
 
 	*ret_total = rest;
@@ -237,7 +238,7 @@ static char *announce_download(const struct work *work)
 static bool is_long(const struct work *work, enum component_id id, enum work_way way)
 {
 	return way == WAY_BUILD &&
-	       (components[id].url || work->source.no_download || is_docker(work));
+	       (components[id].url || work->source.no_download || is_apart(work));
 }
 
 static char *announce_build(const struct work *work, enum component_id trigger)
@@ -254,7 +255,7 @@ static char *announce_build(const struct work *work, enum component_id trigger)
 			 work->title, work->release->version, minutes,
 			 minutes == 1 ? "minute" : "minutes",
 			 (double)(work_needs(work, trigger, WAY_BUILD) >> 20) * MIB_IN_GB,
-			 (is_docker(work) ? DOCKER_MIB : FINAL_MIB) * MIB_IN_GB);
+			 (is_apart(work) ? parts[work->begin].kept_mib : FINAL_MIB) * MIB_IN_GB);
 }
 
 static int refuse_build(const struct work *work, struct error *err)

@@ -11,6 +11,7 @@
 #include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "node/cluster-node.h"
+#include "payload/registry.h"
 #include "record/options.h"
 #include "record/world.h"
 
@@ -98,8 +99,11 @@ int cluster_get_payloads(const struct profile *profile, const struct cluster_opt
 	const struct payload_source source = { .binary_mirror = options->binary_mirror,
 					       .offline = profile->offline };
 	const struct node *node;
+	cleanup_free char *registry = NULL;
 	int r = world->payload(profile->kubernetes_version, &source, observer, ret, err);
 
+	if (r == 0 && profile->registry_port)
+		r = registry_program_ensure(&source, observer, &registry, err);
 	profile_for_each_node(node, profile) {
 		cleanup_with(payload_release) struct payload other = PAYLOAD_INIT;
 

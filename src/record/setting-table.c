@@ -123,6 +123,10 @@ const struct setting setting_table[] = {
 	  .operand = "FILE", .start_help = "an image archive, as written by 'docker save', to load on every node",
 	  .config = SETTING_CONFIG_NONE, .any_time = true, CLUSTER("images", images) },
 
+	{ "registry", SETTING_MAP, OF_CLUSTER, NULL, NULL, NULL, "the cluster's own image registry, see 'manykube registry'" },
+	{ "registry.port", SETTING_NUMBER, OF_CLUSTER, NULL, "(no registry)", "5000",
+	  "run a registry that this host and the nodes reach at localhost, at this port",
+	  .least = 1, .most = 65535, .any_time = true, CLUSTER("registryPort", registry_port) },
 	{ "registries", SETTING_MAP, OF_CLUSTER, NULL, NULL, NULL, "image registries" },
 	{ "registries.insecure", SETTING_WORDS, OF_CLUSTER, "insecure-registry", NULL, "[\"registry.local:5000\"]",
 	  "registries without a valid certificate", .operand = "HOST[:PORT]", .splits = true,

@@ -63,6 +63,7 @@ struct cluster_settings {
 	const char *host_access;      /* "all", "none" or "8080,9090"; see network_host_access() */
 	const char *image_repository; /* of Kubernetes' own images; unset: the default repository */
 	unsigned api_port;            /* the front door's port on 127.0.0.1 */
+	unsigned registry_port;       /* the cluster's registry is at localhost:PORT; unset: none */
 	unsigned cert_seconds;        /* validity of certificates; unset: a year */
 	struct strlist api_names;     /* additional names and addresses in the API's certificate */
 	struct strlist api_ips;       /* likewise */

@@ -1,4 +1,5 @@
 /* The built agent as PID 1 of namespaces made here; MANYKUBE_AGENT names the program. */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -468,4 +469,124 @@ TEST(logs_are_rotated)
 	}
 	ASSERT(before.st_size <= 10 << 20);
 	ASSERT_INT(end_agent(), 0);
+}
+
+static int listen_at(const char *address, unsigned port, unsigned *ret_port)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	socklen_t len = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ASSERT_INT(inet_pton(AF_INET, address, &at.sin_addr), 1);
+	ASSERT_INT(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	ASSERT_INT(listen(fd, 8), 0);
+	ASSERT_INT(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	*ret_port = ntohs(at.sin_port);
+	return fd;
+}
+
+/* Start a relay from PORT of 127.0.0.1 to that of 127.0.0.2. */
+static pid_t start_relay(unsigned port)
+{
+	cleanup_free char *number = xasprintf("%u", port);
+	pid_t pid;
+
+	if (!getenv("MANYKUBE_AGENT"))
+		test_skip("MANYKUBE_AGENT is not set");
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)execl(getenv("MANYKUBE_AGENT"), "manykube-agent", "relay", number,
+			    "127.0.0.2", NULL);
+		_exit(1);
+	}
+	return pid;
+}
+
+static int dial_relay(unsigned port)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port),
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int64_t deadline = clock_now_ms() + 10000;
+
+	for (;;) {
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
+			return fd;
+		(void)close(fd);
+		ASSERT(clock_now_ms() < deadline);
+		clock_rest_ms(5);
+	}
+}
+
+/* Read COUNT bytes, and then the end. */
+static void read_all(int fd, size_t count)
+{
+	static char buf[65536];
+	ssize_t len;
+
+	while ((len = read(fd, buf, sizeof(buf))) > 0)
+		count -= (size_t)len;
+	ASSERT_INT(len, 0);
+	ASSERT_INT(count, 0);
+}
+
+static void write_all_and_end(int fd, size_t count)
+{
+	static const char zeros[65536];
+
+	for (; count > 0; count -= sizeof(zeros))
+		ASSERT_OK(file_write_all(fd, zeros, sizeof(zeros)));
+	ASSERT_INT(shutdown(fd, SHUT_WR), 0);
+}
+
+TEST(a_relay_copies_both_ways_to_the_end)
+{
+	const size_t size = 64 << 16;
+	unsigned port;
+	int listener = listen_at("127.0.0.2", 0, &port);
+	pid_t relay = start_relay(port);
+	int client = dial_relay(port);
+	int server = accept(listener, NULL, NULL);
+	pid_t writer = fork();
+
+	/* Both write more than anybody buffers, one after the other. */
+	if (writer == 0) {
+		write_all_and_end(client, size);
+		_exit(0);
+	}
+	read_all(server, size);
+	ASSERT_INT(waitpid(writer, NULL, 0), writer);
+	writer = fork();
+	if (writer == 0) {
+		write_all_and_end(server, size);
+		_exit(0);
+	}
+	(void)close(server);
+	read_all(client, size);
+	ASSERT_INT(waitpid(writer, NULL, 0), writer);
+	(void)close(client);
+	(void)close(listener);
+	(void)kill(relay, SIGTERM);
+	ASSERT_INT(waitpid(relay, NULL, 0), relay);
+}
+
+TEST(a_relay_resets_connections_that_lead_nowhere)
+{
+	unsigned port;
+	int listener = listen_at("127.0.0.2", 0, &port);
+	char byte;
+	pid_t relay;
+	int client;
+
+	(void)close(listener);
+	relay = start_relay(port);
+	client = dial_relay(port);
+	ASSERT_INT(read(client, &byte, 1), -1);
+	ASSERT_INT(errno, ECONNRESET);
+	(void)close(client);
+	(void)kill(relay, SIGTERM);
+	ASSERT_INT(waitpid(relay, NULL, 0), relay);
 }

@@ -1,3 +1,6 @@
+#include <stdlib.h>
+
+#include "base/file.h"
 #include "network/front-door-config.h"
 #include "test.h"
 
@@ -65,6 +68,43 @@ TEST(it_listens_for_nodes_and_for_the_host)
 	ASSERT_INT(config.origin_count, 3);
 	ASSERT_STR(config.origins[1].address, "10.89.0.2");
 	ASSERT_STR(config.origins[1].pods, "10.244.0.0/24");
+}
+
+/* Make a program in a cache of this test. */
+static void fill_cache(void)
+{
+	cleanup_free char *dir = xasprintf("%s/registry-v3.1.2/bin", test_dir());
+	cleanup_free char *path = xasprintf("%s/registry", dir);
+
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
+	ASSERT_OK(file_put(path, "", 0, 0755, &err));
+}
+
+TEST(a_registry_listens_for_the_host_and_for_nodes)
+{
+	cleanup_free char *program = xasprintf("%s/registry-v3.1.2/bin/registry", test_dir());
+
+	ASSERT_INT(setenv("MANYKUBE_CACHE", test_dir(), 1), 0);
+	fill_cache();
+	make(NULL);
+	ASSERT(!config.registry.program);
+	profile.registry_port = 5001;
+	profile.dir = (char *)"/profiles/p";
+	make(NULL);
+	ASSERT_STR(config.registry.program, program);
+	ASSERT_STR(config.registry.data, "/profiles/p/registry");
+	assert_list(&config.registry.listen, "127.0.0.1:5001 10.89.0.1:5001");
+	ASSERT(strlist_has(&config.host_ports, "tcp 5001"));
+	assert_list(&config.listen, "10.89.0.1:6443 127.0.0.1:41234");
+}
+
+TEST(without_its_program_there_is_no_registry_but_the_api_is_there)
+{
+	ASSERT_INT(setenv("MANYKUBE_CACHE", test_dir(), 1), 0);
+	profile.registry_port = 5001;
+	make(NULL);
+	ASSERT(!config.registry.program);
+	assert_list(&config.listen, "10.89.0.1:6443 127.0.0.1:41234");
 }
 
 TEST(it_leads_to_control_planes_that_have_joined)

@@ -167,3 +167,55 @@ TEST(a_published_port_can_be_narrowed_and_widened)
 	(void)test_listen("198.51.100.1", 18080);
 	ASSERT_INT(change_port("18080:80", "0.0.0.0:18080:80"), -EADDRINUSE);
 }
+
+TEST(nodes_reach_the_registry_whatever_else_they_reach)
+{
+	const struct profile profile = {
+		.bridge = "mk00000001",
+		.subnet = "192.168.39.0/24",
+		.gateway = "192.168.39.1",
+		.pod_subnet = "10.244.0.0/16",
+		.service_subnet = "10.96.0.0/12",
+		.host_access = "none",
+		.api_port = 16443,
+		.registry_port = 5001,
+	};
+	cleanup_free char *rules = network_rules(&profile);
+
+	ASSERT(strstr(rules, "ip daddr 192.168.39.1 tcp dport 5001 accept"));
+	/* But not its port of the loopback, which is the host's. */
+	ASSERT(strstr(rules, "ip daddr 127.0.0.0/8 tcp dport { 16443, 5001 } drop"));
+}
+
+TEST(a_registry_needs_a_port_that_is_free)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	char *ports[] = { "5002:80", "198.51.100.1:5003:80" };
+	struct profile before = { .api_port = 16443 };
+	struct profile after = { .api_port = 16443, .ports = { ports, 2 }, .registry_port = 5001 };
+
+	if (unshare(CLONE_NEWNET) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	ASSERT_INT(process_run(ARGV("ip", "link", "set", "lo", "up"), NULL, NULL), 0);
+	ASSERT_INT(
+		process_run(ARGV("ip", "addr", "add", "198.51.100.1/32", "dev", "lo"), NULL, NULL),
+		0);
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
+	(void)test_listen("127.0.0.1", 5001);
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), -EADDRINUSE);
+	ASSERT_STR(why.text, "registry: port 5001 of 127.0.0.1 is in use");
+	error_clear(&why);
+	/* Its own front door has it. */
+	before.registry_port = 5001;
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
+	after.registry_port = 5002;
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), -EADDRINUSE);
+	ASSERT(strstr(why.text, "--ports"));
+	error_clear(&why);
+	after.registry_port = 16443;
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), -EADDRINUSE);
+	ASSERT(strstr(why.text, "its API"));
+	error_clear(&why);
+	after.registry_port = 5003;
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
+}

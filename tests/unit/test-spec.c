@@ -158,6 +158,27 @@ TEST(containerd_is_told_of_mirrors_and_insecure_registries)
 	ASSERT(strstr(own, "[host.\"http://registry.local:5000\"]\n"));
 }
 
+TEST(containerd_finds_the_clusters_registry_at_the_host)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *own = NULL;
+	cleanup_free char *other = NULL;
+
+	profile.gateway = xstrdup("192.168.39.1");
+	profile.registry_port = 5001;
+	/* It is the cluster's own whatever the user says of that name. */
+	strlist_add(&profile.insecure_registries, "localhost:5001");
+	strlist_add(&profile.insecure_registries, "localhost:5000");
+	registries_list(&profile, &names);
+	ASSERT_INT(names.count, 2);
+	own = registries_text(&profile, "localhost:5001");
+	ASSERT(strstr(own, "\nserver = \"http://192.168.39.1:5001\"\n"));
+	ASSERT(!strstr(own, "https"));
+	other = registries_text(&profile, "localhost:5000");
+	ASSERT(strstr(other, "[host.\"http://localhost:5000\"]\n"));
+}
+
 static void assert_choice_refused(const struct cluster_options *options, const char *words)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
