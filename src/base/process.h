@@ -31,6 +31,9 @@ struct process_options {
 	int stdin_fd;             /* > 0: the child's standard input */
 	int stdout_fd;            /* > 0: the child's standard output */
 	int stderr_fd;            /* > 0: the child's standard error */
+	/* > 0: how many bytes of its output are taken, if it runs in a node; more is dropped. */
+	uint64_t stdout_most;
+	uint64_t stderr_most;
 	bool no_stdin;            /* /dev/null as standard input */
 	bool new_session;         /* run in a new session, so that it can outlive us */
 	bool dies_with_us;        /* killed when we end, however we end */

@@ -4,16 +4,23 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "cli/events.h"
 #include "cli/say.h"
 #include "image/name.h"
 #include "node/cluster-node.h"
+
+/* How much of what a program says is kept, and shown. */
+#define SAID_MOST (32 << 10)
+#define LINE_MOST 300
 
 int image_need_nodes(const struct command_context *ctx, const struct strlist *names,
 		     struct error *err)
@@ -123,35 +130,80 @@ int image_spread(struct command_context *ctx, const struct strlist *nodes,
 	return 0;
 }
 
+void image_program_release(struct image_program *program)
+{
+	process_release(&program->process);
+	cluster_node_release(&program->at);
+	cleanup_fd_(&program->said);
+	*program = IMAGE_PROGRAM_INIT;
+}
+
+int image_program_start(const struct command_context *ctx, const struct node *node,
+			char *const *argv, int output, struct image_program *ret, struct error *err)
+{
+	struct process_options options = { .no_stdin = true,
+					   .dies_with_us = true,
+					   .stderr_most = SAID_MOST };
+	int r = cluster_node_open(ctx->profile, node, &ret->at, err);
+
+	if (r < 0)
+		return r;
+	ret->said = memfd_create("said", MFD_CLOEXEC);
+	if (ret->said < 0)
+		return error_sys(err, "cannot create a file for the output of '%s'", argv[0]);
+	options.stderr_fd = ret->said;
+	options.stdout_fd = output >= 0 ? output : ret->said;
+	options.stdout_most = output >= 0 ? 0 : SAID_MOST;
+	return ret->at.driver->spawn(&ret->at.spec, argv, &options, &ret->process, err);
+}
+
+/* The last line that PROGRAM said, for the caller to free. */
+static char *last_line(const struct image_program *program)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const char *line;
+
+	if (lseek(program->said, 0, SEEK_SET) < 0 ||
+	    file_read_fd(program->said, 2 * SAID_MOST, &text, NULL) < 0)
+		return xstrdup("");
+	strbuf_trim_end(&text);
+	line = strrchr(text.text, '\n');
+	return xstrndup(line ? line + 1 : text.text, LINE_MOST);
+}
+
+int image_program_end(struct image_program *program, int r, const char *what, struct error *err)
+{
+	cleanup_free char *line = NULL;
+	/* It ends soon if nobody reads its output any more. */
+	int status = process_wait(&program->process, r < 0 ? clock_now_ms() + 1000 : 0,
+				  r < 0 ? NULL : err);
+
+	if (status <= 0)
+		return r < 0 ? r : status;
+	line = last_line(program);
+	error_clear(err);
+	return error_because(err, &reason_node_failed, -EIO, "node '%s' cannot %s: %s",
+			     program->at.spec.name, what, *line ? line : "it does not say why");
+}
+
 int image_add_from_node(struct command_context *ctx, const struct node *node, char *const *argv,
 			const char *shown, const struct strlist *nodes, struct observer *observer,
 			struct image_list *ret_added, struct error *err)
 {
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", ctx->profile->dir, node->name);
-	struct process_options options = { .no_stdin = true, .dies_with_us = true };
+	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
+	cleanup_free char *what = xasprintf("get '%s'", shown);
 	cleanup_fd int output = -1;
 	int ends[2];
-	int status;
-	int r = cluster_node_open(ctx->profile, node, &at, err);
+	int r;
 
-	if (r < 0)
-		return r;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, "cannot make a pipe");
 	output = ends[0];
-	options.stdout_fd = ends[1];
-	r = at.driver->spawn(&at.spec, argv, &options, &process, err);
+	r = image_program_start(ctx, node, argv, ends[1], &program, err);
 	(void)close(ends[1]);
 	if (r < 0)
 		return r;
 	r = own_images_add(ctx->profile, output, shown, nodes, observer, ret_added, err);
-	if (r < 0)
-		return r;
-	status = process_wait(&process, 0, err);
-	return status > 0 ? error_because(err, &reason_node_failed, -EIO,
-					  "node '%s' could not write '%s'; see '%s'", node->name,
-					  shown, log)
-			  : status;
+	cleanup_fd_(&output);
+	return image_program_end(&program, r, what, err);
 }

@@ -3,6 +3,7 @@
 
 #include "cmd/command.h"
 #include "node-images/own-images.h"
+#include "node/cluster-node.h"
 
 /* --node of these commands, in the struct strlist TO_. */
 #define OPT_IMAGE_NODES(to_, help_) \
@@ -30,8 +31,29 @@ int image_spread(struct command_context *ctx, const struct strlist *nodes,
 /* The names of the images in LIST, shortened for people, one each. */
 void image_list_names(const struct image_list *list, struct strlist *ret);
 
-/* Read the images that the program in NODE writes to its standard output as an archive into the
- * store, for the nodes NODES (NULL: all); SHOWN names them. */
+/* A program that works on images in a node.  What it says is kept for the error: its words come
+ * from the node, which may be hostile. */
+struct image_program {
+	struct cluster_node at;
+	struct process process;
+	int said;
+};
+
+#define IMAGE_PROGRAM_INIT \
+	((struct image_program){ .at = { NULL }, .process = PROCESS_INIT, .said = -1 })
+
+/* Start ARGV in NODE with OUTPUT as its standard output; -1: what it prints is kept, too. */
+int image_program_start(const struct command_context *ctx, const struct node *node,
+			char *const *argv, int output, struct image_program *ret,
+			struct error *err);
+
+/* Wait for PROGRAM to end.  R is the result of reading its output; if the program failed, its own
+ * words explain why WHAT could not be done. */
+int image_program_end(struct image_program *program, int r, const char *what, struct error *err);
+void image_program_release(struct image_program *program);
+
+/* Read the images that ARGV in NODE writes to its standard output as an archive into the store, for
+ * the nodes NODES (NULL: all); SHOWN names them. */
 int image_add_from_node(struct command_context *ctx, const struct node *node, char *const *argv,
 			const char *shown, const struct strlist *nodes, struct observer *observer,
 			struct image_list *ret_added, struct error *err);

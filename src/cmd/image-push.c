@@ -1,10 +1,10 @@
 /* `image push`: send an image to its registry. */
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/process.h"
 #include "cli/say.h"
 #include "cmd/image-nodes.h"
-#include "node/cluster-node.h"
 
 static struct {
 	const char *node;
@@ -19,35 +19,28 @@ static const struct opt options[] = {
 
 static int run(struct command_context *ctx, struct error *err)
 {
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	cleanup_with(process_release) struct process process = PROCESS_INIT;
+	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	struct process_options of_ctr = { .no_stdin = true, .dies_with_us = true };
+	cleanup_free char *what = NULL;
 	struct node *node;
-	int status;
 	int r = image_complete_names(ctx->argv, &names, err);
 
 	if (r == 0)
 		r = image_need_awake(ctx, arg.node, &node, err);
 	if (r == 0)
-		r = cluster_node_open(ctx->profile, node, &at, err);
-	if (r == 0)
-		r = at.driver->spawn(&at.spec,
-				     ARGV("ctr", "-n", "k8s.io", "images", "push", "--local",
-					  "--hosts-dir", "/etc/containerd/certs.d", names.items[0]),
-				     &of_ctr, &process, err);
+		r = image_program_start(ctx, node,
+					ARGV("ctr", "-n", "k8s.io", "images", "push", "--local",
+					     "--hosts-dir", "/etc/containerd/certs.d",
+					     names.items[0]),
+					-1, &program, err);
 	if (r < 0)
 		return r;
-	status = process_wait(&process, 0, err);
-	if (status < 0)
-		return status;
-	if (status > 0) {
-		(void)error_because(err, &reason_node_failed, -EIO, "node '%s' could not push '%s'",
-				    node->name, names.items[0]);
-		return error_hint(err, -EIO,
-				  "'manykube image tag' gives an image the name of a registry's; "
+	what = xasprintf("push '%s'", names.items[0]);
+	r = image_program_end(&program, 0, what, err);
+	if (r < 0)
+		return error_hint(err, r,
+				  "'manykube image tag' gives an image a name in a registry; "
 				  "'manykube registry enable' starts one");
-	}
 	if (!ctx->quiet)
 		say_done("Pushed %s.", names.items[0]);
 	return 0;

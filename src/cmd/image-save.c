@@ -11,7 +11,6 @@
 #include "cmd/image-nodes.h"
 #include "image/store.h"
 #include "node-images/own-images-store.h"
-#include "node/cluster-node.h"
 
 static struct {
 	const char *node;
@@ -33,32 +32,20 @@ static const struct opt absent[] = {
 	OPT_END,
 };
 
-/* Have NODE write its image NAME as an archive to FD. */
+/* Have a node write its image NAME as an archive to FD. */
 static int export_from_node(struct command_context *ctx, char *name, int fd, struct error *err)
 {
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	cleanup_with(process_release) struct process process = PROCESS_INIT;
-	struct process_options options_of_ctr = { .no_stdin = true,
-						  .dies_with_us = true,
-						  .stdout_fd = fd };
+	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
+	cleanup_free char *what = xasprintf("export the image '%s'", name);
 	struct node *node;
-	int status;
 	int r = image_need_awake(ctx, arg.node, &node, err);
 
 	if (r == 0)
-		r = cluster_node_open(ctx->profile, node, &at, err);
-	if (r == 0)
-		r = at.driver->spawn(
-			&at.spec,
-			ARGV("ctr", "-n", "k8s.io", "images", "export", "--local", "-", name),
-			&options_of_ctr, &process, err);
-	if (r < 0)
-		return r;
-	status = process_wait(&process, 0, err);
-	return status > 0
-		       ? error_because(err, &reason_node_failed, -EIO,
-				       "node '%s' cannot export the image '%s'", node->name, name)
-		       : status;
+		r = image_program_start(
+			ctx, node,
+			ARGV("ctr", "-n", "k8s.io", "images", "export", "--local", "-", name), fd,
+			&program, err);
+	return r < 0 ? r : image_program_end(&program, 0, what, err);
 }
 
 static int save_to(struct command_context *ctx, char *name, int fd, struct error *err)

@@ -94,8 +94,13 @@ int relay_open(const struct process_options *options, int report, struct relay *
 	/* Use the host's /dev/null: the node's may be something else. */
 	if (options->no_stdin)
 		relay.theirs[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	/* A log is the same file for both. */
 	if (options->output)
-		relay.left = LOG_MOST;
+		relay.left[STDOUT_FILENO] = relay.left[STDERR_FILENO] = LOG_MOST / 2;
+	if (options->stdout_most)
+		relay.left[STDOUT_FILENO] = options->stdout_most;
+	if (options->stderr_most)
+		relay.left[STDERR_FILENO] = options->stderr_most;
 	for (int i = 0; i < 3; i++) {
 		if (relay.theirs[i] >= 0)
 			continue;
@@ -129,8 +134,8 @@ static bool write_out(struct relay *relay, int number, const char *data, size_t 
 {
 	struct pollfd room = { .fd = relay->ours[number], .events = POLLOUT };
 
-	len = MIN(len, relay->left);
-	relay->left -= relay->left == UINT64_MAX ? 0 : len;
+	len = MIN(len, relay->left[number]);
+	relay->left[number] -= relay->left[number] == UINT64_MAX ? 0 : len;
 	while (len > 0) {
 		ssize_t written = write(relay->ours[number], data, len);
 

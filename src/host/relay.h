@@ -12,13 +12,17 @@
 #include "base/process.h"
 
 struct relay {
-	int ours[3];    /* our streams, by number; -1: nothing to copy */
-	int theirs[3];  /* the descriptors for the program */
-	int between[3]; /* our ends of the program's pipes, or -1 */
-	uint64_t left;  /* the bytes of its output that may still be written */
+	int ours[3];      /* our streams, by number; -1: nothing to copy */
+	int theirs[3];    /* the descriptors for the program */
+	int between[3];   /* our ends of the program's pipes, or -1 */
+	uint64_t left[3]; /* the bytes of each output that may still be written */
 };
 
-#define RELAY_INIT ((struct relay){ { -1, -1, -1 }, { -1, -1, -1 }, { -1, -1, -1 }, UINT64_MAX })
+#define RELAY_INIT                       \
+	((struct relay){ { -1, -1, -1 }, \
+			 { -1, -1, -1 }, \
+			 { -1, -1, -1 }, \
+			 { UINT64_MAX, UINT64_MAX, UINT64_MAX } })
 
 /* Prepare the streams described by OPTIONS, in a process made for one program: closes all other
  * descriptors except REPORT.  Returns -1 and sets errno on failure. */

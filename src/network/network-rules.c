@@ -140,7 +140,8 @@ static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
 			continue;
 		strbuf_addf(out,
 			    "  iifname != \"lo\" iifname != \"%s*\" icmp type { "
-			    "destination-unreachable, redirect, time-exceeded, parameter-problem "
+			    "destination-unreachable, source-quench, redirect, time-exceeded, "
+			    "parameter-problem "
 			    "} @th,192,32 & 0x%08x == 0x%08x drop\n",
 			    profile->bridge,
 			    (unsigned)(UINT64_C(0xffffffff) << (32 - subnet.prefix)),

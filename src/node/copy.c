@@ -126,7 +126,9 @@ static int run_at(const struct cluster_node *node, char *const *argv, char **ret
 	cleanup_fd int printed = memfd_create("output", MFD_CLOEXEC);
 	struct process_options options = { .no_stdin = true,
 					   .stdout_fd = printed,
-					   .stderr_fd = said };
+					   .stderr_fd = said,
+					   .stdout_most = OUTPUT_LIMIT,
+					   .stderr_most = OUTPUT_LIMIT };
 	bool was_interrupted = work.interrupted;
 	int r;
 
@@ -207,7 +209,12 @@ static int spawn_unpack(const struct unpacking *to, int archive, int said, struc
 			struct error *err)
 {
 	cleanup_free char *target = xasprintf("--directory=%s", to->node ? to->path : ".");
-	struct process_options options = { .stdin_fd = archive, .stderr_fd = said };
+	/* tar prints nothing to its standard output, but a node's tar may be anything. */
+	struct process_options options = { .stdin_fd = archive,
+					   .stdout_fd = said,
+					   .stderr_fd = said,
+					   .stdout_most = OUTPUT_LIMIT / 2,
+					   .stderr_most = OUTPUT_LIMIT / 2 };
 	bool add = to->add_to_dirs;
 
 	if (!to->node) {
@@ -236,7 +243,9 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	cleanup_with(user_release) struct user user = USER_INIT;
 	cleanup_fd int pack_said = memfd_create("errors", MFD_CLOEXEC);
 	cleanup_fd int unpack_said = memfd_create("errors", MFD_CLOEXEC);
-	struct process_options out = { .stderr_fd = pack_said, .no_stdin = true };
+	struct process_options out = { .stderr_fd = pack_said,
+				       .stderr_most = OUTPUT_LIMIT,
+				       .no_stdin = true };
 	int ends[2];
 	int packed_status;
 	int r;

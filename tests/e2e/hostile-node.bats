@@ -142,6 +142,14 @@ interrupted_copy() {
 	on node-2 sh -c 'cd /sys/fs/cgroup/memory && mv manykube gone && mv aside manykube'
 }
 
+@test "what a node's programs print during a copy does not reach the caller" {
+	pack_instead : 'yes EVIL | head -c 50000000'
+	manykube cp /etc/hostname node-2:/srv/name >"$BATS_TEST_TMPDIR/said" 2>&1
+	assert_equal "$(stat -c %s "$BATS_TEST_TMPDIR/said")" 0
+	assert_equal "$(on node-2 cat /srv/name)" "$(cat /etc/hostname)"
+	pack_instead :
+}
+
 @test "pipes in the place of files keep no command waiting" {
 	on node-2 mkfifo /var/log/pipe.log /run/pipe
 	promptly logs --file="$BATS_TEST_TMPDIR/all.tar"

@@ -93,6 +93,18 @@ is_running() {
 	manykube registry status -o json | assert_schema registry
 }
 
+@test "image push sends to it, and image pull brings an image to all nodes" {
+	manykube image tag busybox "localhost:$PORT/pushed:1"
+	manykube image push "localhost:$PORT/pushed:1"
+	manykube image rm "localhost:$PORT/pushed:1"
+	run -0 manykube image pull "localhost:$PORT/pushed:1"
+	assert_output_has "on all nodes"
+	run -0 manykube image ls
+	[[ $output =~ localhost:$PORT/pushed:1\ .*\ all ]]
+	run -80 manykube image pull "localhost:$PORT/missing:1"
+	assert_output_has "cannot get 'localhost:$PORT/missing:1'"
+}
+
 @test "programs in nodes reach it at localhost, too, also to push" {
 	local node code
 

@@ -160,13 +160,20 @@ static struct packet tcp(const char *from, unsigned from_port, const char *to, u
 }
 
 /* What a router tells FROM's sender of the packet ABOUT: that it is too big. */
-static struct packet too_big(const char *to, const struct packet *about)
+/* An ICMP error of the type and code KIND, sent to TO about the packet ABOUT. */
+static struct packet icmp_error(unsigned kind, const char *to, const struct packet *about)
 {
-	uint8_t message[128] = { 3, 4, [6] = 552 >> 8, [7] = 552 & 0xff };
+	uint8_t message[128] = { (uint8_t)(kind >> 8),
+				 (uint8_t)kind, [6] = 552 >> 8, [7] = 552 & 0xff };
 
 	memcpy(message + 8, about->bytes, about->len);
 	put16(message + 2, checksum(message, 8 + about->len, 0));
 	return ip_packet(IPPROTO_ICMP, OTHER, to, message, 8 + about->len);
+}
+
+static struct packet too_big(const char *to, const struct packet *about)
+{
+	return icmp_error(ICMP_TOO_BIG, to, about);
 }
 
 static void send_from_lan(struct packet packet)
@@ -219,6 +226,12 @@ TEST(another_machine_tells_nodes_nothing_of_the_way_to_the_host)
 	ASSERT(!arrives(node, IPPROTO_ICMP, ICMP_TOO_BIG, 0));
 	send_from_lan(too_big(NODE, &between));
 	ASSERT(!arrives(node, IPPROTO_ICMP, ICMP_TOO_BIG, 0));
+	for (unsigned type = 4; type <= 12; type++) {
+		if (type != 4 && type != 5 && type < 11)
+			continue;
+		send_from_lan(icmp_error(type << 8, NODE, &asked));
+		ASSERT(!arrives(node, IPPROTO_ICMP, type << 8, 0));
+	}
 	/* Of the way to others they are told, with their own address again. */
 	send_from_node(outside);
 	ASSERT(arrives(lan, IPPROTO_UDP, 40001, 0));
