@@ -159,7 +159,6 @@ static struct packet tcp(const char *from, unsigned from_port, const char *to, u
 	return ip_packet(IPPROTO_TCP, from, to, header, sizeof(header));
 }
 
-/* What a router tells FROM's sender of the packet ABOUT: that it is too big. */
 /* An ICMP error of the type and code KIND, sent to TO about the packet ABOUT. */
 static struct packet icmp_error(unsigned kind, const char *to, const struct packet *about)
 {
@@ -171,6 +170,7 @@ static struct packet icmp_error(unsigned kind, const char *to, const struct pack
 	return ip_packet(IPPROTO_ICMP, OTHER, to, message, 8 + about->len);
 }
 
+/* What a router tells TO about the packet ABOUT: that it is too big. */
 static struct packet too_big(const char *to, const struct packet *about)
 {
 	return icmp_error(ICMP_TOO_BIG, to, about);
