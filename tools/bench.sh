@@ -268,6 +268,8 @@ done
 
 print_table
 print_steps
+echo
+MANYKUBE=$manykube "$root/tools/bench-images.sh"
 if [ -n "$json" ]; then
 	summarize | jq --slurpfile runs "$results" --arg cores "$(nproc)" --arg kernel "$(uname -r)" \
 		'{machine: {cores: ($cores | tonumber), kernel: $kernel}, summary: ., runs: $runs}' >"$json"
