@@ -147,6 +147,39 @@ pod_said() {
 	[ "$(pod_said pod-node-1-app-built)" = v=7 ]
 }
 
+@test "what image build makes is on all nodes" {
+	run manykube image ls
+	assert_status 0
+	[[ $output =~ docker.io/library/app:built\ .*\ all ]]
+	assert_pod_runs node-2 app:built
+}
+
+@test "an image build that is killed at any moment is completed by the next one" {
+	local delay
+
+	make_context
+	for delay in 0.1 0.5 1 1.5 2; do
+		manykube image build -q -t app:killed --build-arg "V=$delay" app 2>/dev/null &
+		sleep "$delay"
+		kill -KILL $! 2>/dev/null || true
+		wait $! || true
+		manykube image build -q -t app:killed --build-arg "V=$delay" app
+	done
+	assert_pod_runs node-2 app:killed
+	[ "$(pod_said pod-node-2-app-killed)" = v=2 ]
+}
+
+@test "image load takes an image from the Docker engine that the client uses" {
+	docker_on node-2 tag app:worker engine:1
+	(
+		eval "$(manykube docker-env node-2)"
+		manykube image load engine:1
+		run manykube image load no-such-image:1
+		assert_status 35
+	)
+	assert_pod_runs node-1 engine:1
+}
+
 @test "image build builds a stage, on the node that is named" {
 	local id
 
