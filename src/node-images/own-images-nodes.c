@@ -26,6 +26,7 @@ struct delivery {
 	const struct node *node;
 	struct image_list wanted; /* the images point into the store's list */
 	struct strlist gone;      /* names to remove */
+	bool has_news;            /* the node did not get all of it before */
 	struct job job;
 };
 
@@ -91,6 +92,9 @@ static void plan_delivery(const struct profile *profile, const struct node *node
 	strlist_for_each(name, &had)
 		if (*name && !strlist_has(&names, name))
 			strlist_add(&ret->gone, name);
+	ret->has_news = ret->gone.count > 0;
+	strlist_for_each(name, &names)
+		ret->has_news |= !strlist_has(&had, name);
 }
 
 /* Record what the node has now, before (with what it gives back) and after it was changed. */
@@ -194,32 +198,35 @@ static void clean_store(const struct profile *profile, const char *dir,
 	(void)image_store_clean(dir, &used, NULL);
 }
 
-/* Start the deliveries to all nodes that can take them. */
-static int begin_deliveries(const struct profile *profile, const struct strlist *nodes,
-			    const struct image_list *store, struct delivery *all, size_t *ret_count,
-			    struct own_images_outcome *ret, struct error *err)
+/* Plan the deliveries to all nodes that can take them; returns their number. */
+static size_t plan_deliveries(const struct profile *profile, const struct strlist *nodes,
+			      const struct image_list *store, struct delivery *all,
+			      struct own_images_outcome *ret)
 {
 	const struct node *node;
+	size_t count = 0;
 
 	profile_for_each_node(node, profile) {
-		struct delivery *delivery = &all[*ret_count];
-		int r;
-
 		if (nodes && !strlist_has(nodes, node->name))
 			continue;
-		if (!cluster_node_is_awake(profile, node)) {
+		if (cluster_node_is_awake(profile, node))
+			plan_delivery(profile, node, store, &all[count++]);
+		else
 			strlist_add(&ret->waiting, node->name);
-			continue;
-		}
-		plan_delivery(profile, node, store, delivery);
-		++*ret_count;
-		r = record_delivery(delivery, false, err);
-		if (r == 0)
-			r = job_begin(deliver, delivery, &delivery->job, err);
-		if (r < 0)
-			return r;
 	}
-	return 0;
+	return count;
+}
+
+static int begin_deliveries(struct delivery *all, size_t count, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		r = record_delivery(&all[i], false, err);
+		if (r == 0)
+			r = job_begin(deliver, &all[i], &all[i].job, err);
+	}
+	return r;
 }
 
 int own_images_spread(const struct profile *profile, const struct strlist *nodes,
@@ -228,13 +235,18 @@ int own_images_spread(const struct profile *profile, const struct strlist *nodes
 	cleanup_with(image_list_release) struct image_list store = IMAGE_LIST_INIT;
 	cleanup_free struct delivery *all = xcalloc(profile->node_count + 1, sizeof(*all));
 	cleanup_free char *dir = own_images_dir(profile);
-	size_t count = 0;
+	struct observer *watcher = NULL;
+	size_t count;
 	int r = own_images_read(profile, &store, err);
 
 	if (r < 0 || !file_exists(dir))
 		return r;
-	observe_begin(observer, step, NULL);
-	r = begin_deliveries(profile, nodes, &store, all, &count, ret, err);
+	count = plan_deliveries(profile, nodes, &store, all, ret);
+	/* What a node got before is only checked. */
+	for (size_t i = 0; i < count; i++)
+		watcher = all[i].has_news ? observer : watcher;
+	observe_begin(watcher, step, NULL);
+	r = begin_deliveries(all, count, err);
 	for (size_t i = 0; i < count; i++) {
 		if (all[i].job.pid > 0)
 			end_delivery(&all[i], ret);
@@ -242,7 +254,7 @@ int own_images_spread(const struct profile *profile, const struct strlist *nodes
 	}
 	if (r == 0 && ret->failed.count)
 		r = fail_spread(ret, err);
-	observe_end(observer, step, NULL, r == 0);
+	observe_end(watcher, step, NULL, r == 0);
 	if (r < 0)
 		return r;
 	world->after(step);
