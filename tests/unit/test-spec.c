@@ -179,6 +179,29 @@ TEST(containerd_finds_the_clusters_registry_at_the_host)
 	ASSERT(strstr(other, "[host.\"http://localhost:5000\"]\n"));
 }
 
+static void assert_tables(const char *mirrors, const char *insecure, const char *name,
+			  unsigned expected)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *text = NULL;
+	unsigned tables = 0;
+
+	strlist_split(&profile.registry_mirrors, mirrors, ' ');
+	strlist_split(&profile.insecure_registries, insecure, ' ');
+	text = registries_text(&profile, name);
+	for (const char *at = text; (at = strstr(at, "[host.")); at++)
+		tables++;
+	ASSERT_INT(tables, expected);
+}
+
+TEST(containerd_is_told_of_no_host_twice)
+{
+	/* Records of earlier versions may have a mirror in several spellings. */
+	assert_tables("http://a docker.io=http://a http://a/ http://b", "", "docker.io", 2);
+	assert_tables("r:5000=http://r:5000", "r:5000", "r:5000", 2);
+	assert_tables("r:5000=https://r:5000 r:5000=http://r:5000/", "r:5000", "r:5000", 2);
+}
+
 static void assert_choice_refused(const struct cluster_options *options, const char *words)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -298,6 +321,56 @@ TEST(no_list_of_a_cluster_that_exists_is_replaced)
 		ASSERT_STR(kept->items[0], lists[i].first);
 		strlist_release(wanted);
 	}
+}
+
+TEST(a_word_in_another_spelling_is_not_added_again)
+{
+	static const struct {
+		const char *option;
+		const char *kept;
+		const char *given;
+	} same[] = {
+		{ "registry-mirror", "http://a", "docker.io=http://a" },
+		{ "registry-mirror", "docker.io=http://a/", "http://a" },
+		{ "ports", "8080", "127.0.0.1:8080:8080" },
+		{ "extra-config", "kube-apiserver.v=4", "apiserver.v=4" },
+		{ "label", "a", "a=" },
+		{ "taint", "a:NoSchedule", "a=:NoSchedule" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+		const struct setting *setting = setting_find(
+			SETTING_OF_CLUSTER | SETTING_OF_DEFAULTS, same[i].option);
+		struct cluster_options options = { 0 };
+		struct strlist *given = setting_in_cluster(setting, &options.settings);
+		struct strlist *kept = setting_in_cluster(setting, &profile.settings);
+
+		strlist_add(kept, same[i].kept);
+		strlist_add(given, same[i].given);
+		ASSERT(setting_equals(setting, kept, given));
+		ASSERT_OK(choices_take(&options, &profile, &err));
+		ASSERT_INT(kept->count, 1);
+		ASSERT_STR(kept->items[0], same[i].kept);
+		strlist_release(given);
+	}
+}
+
+TEST(a_mirror_given_twice_is_kept_once)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct cluster_options options = { 0 };
+
+	strlist_split(&options.registry_mirrors, "http://a docker.io=http://a/ http://b", ' ');
+	choices_take_new(&options, &profile);
+	ASSERT_INT(profile.registry_mirrors.count, 2);
+	ASSERT_OK(choices_take(&options, &profile, &err));
+	ASSERT_INT(profile.registry_mirrors.count, 2);
+	strlist_release(&options.registry_mirrors);
+	strlist_split(&options.registry_mirrors, "http://c docker.io=http://c/", ' ');
+	ASSERT_OK(choices_take(&options, &profile, &err));
+	ASSERT_INT(profile.registry_mirrors.count, 3);
+	strlist_release(&options.registry_mirrors);
 }
 
 TEST(what_becomes_of_a_cluster_that_exists_is_told)
