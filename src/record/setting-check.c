@@ -14,6 +14,7 @@
 #include "driver/driver.h"
 #include "driver/mount-owner.h"
 #include "payload/payload.h"
+#include "record/labels.h"
 #include "record/limits.h"
 #include "record/spec.h"
 
@@ -47,8 +48,9 @@ int setting_check_mount(const char *word, struct error *err)
 int setting_check_label(const char *word, struct error *err)
 {
 	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+	int r = spec_parse_label(word, &label, err);
 
-	return spec_parse_label(word, &label, err);
+	return r < 0 ? r : labels_check(word, err);
 }
 
 int setting_check_taint(const char *word, struct error *err)

@@ -419,6 +419,37 @@ TEST(labels_are_set_and_taken_away)
 	assert_changed(labels_change, "a=1", "c=x-y", "a=1 c=x-y");
 }
 
+TEST(labels_of_the_kubelet_are_not_for_users)
+{
+	static const char *const words[] = { "kubernetes.io/hostname=x", "kubernetes.io/hostname-",
+					     "kubernetes.io/os=plan9", "beta.kubernetes.io/arch-" };
+	struct node_options node = { 0 };
+	struct cluster_options added = { .add = &node, .add_count = 1 };
+	struct cluster_options all = { 0 };
+	json_auto_t *patch = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		cleanup_with(strlist_release) struct strlist kept = STRLIST_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		struct strlist change = { (char *[]){ (char *)(uintptr_t)words[i], NULL }, 1 };
+
+		ASSERT_INT(labels_change(&kept, &change, &why), -EINVAL);
+		ASSERT(why.reason == &reason_usage && why.hint);
+		ASSERT(strstr(why.text, "--label: the label '"));
+		all.labels = node.labels = change;
+		ASSERT_INT(choices_check(&all, NULL), -EINVAL);
+		ASSERT_INT(choices_check(&added, NULL), -EINVAL);
+	}
+	/* Others are, and a record that has one can get rid of it. */
+	assert_changed(labels_change, "", "topology.kubernetes.io/zone=a",
+		       "topology.kubernetes.io/zone=a");
+	assert_changed(labels_change, "kubernetes.io/hostname=x a=1", "kubernetes.io/hostname-",
+		       "a=1");
+	node.labels = (struct strlist){ ARGV("kubernetes.io/hostname-", "a=1"), 2 };
+	patch = labels_patch(&node.labels);
+	ASSERT_INT(json_object_size(patch), 1);
+}
+
 TEST(taints_are_set_and_taken_away_by_key_and_effect)
 {
 	assert_changed(labels_change_taints, "a=1:NoSchedule a=1:NoExecute", "a:NoExecute-",
