@@ -137,6 +137,23 @@ static int hint_refusal(const struct setting *setting, struct error *err)
 		return error_hint(err, -EINVAL,
 				  "omit the option to start the cluster as it is, or use 'manykube "
 				  "upgrade' for a newer version");
+	if (setting->places & SETTING_OF_DEFAULTS && setting->set_help)
+		return error_hint(
+			err, -EINVAL,
+			"omit the option to start the cluster as it is; 'manykube node "
+			"set NODE' takes it for a node, and 'manykube apply' changes nodes "
+			"as a file says");
+	if (setting->places & SETTING_OF_DEFAULTS)
+		return error_hint(
+			err, -EINVAL,
+			"omit the option to start the cluster as it is; 'manykube apply' "
+			"changes it as a file says, and 'manykube config view' prints the "
+			"file of the cluster");
+	if (setting_find(SETTING_OF_NODE, setting->option))
+		return error_hint(err, -EINVAL,
+				  "omit the option to start the cluster as it is; 'manykube node "
+				  "add' and 'manykube apply' take it for the kubelets of single "
+				  "nodes; for all components, create another cluster with -p");
 	return error_hint(err, -EINVAL,
 			  "omit the option to start the cluster as it is, or create another "
 			  "cluster with -p");

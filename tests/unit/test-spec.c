@@ -179,6 +179,38 @@ TEST(containerd_finds_the_clusters_registry_at_the_host)
 	ASSERT(strstr(other, "[host.\"http://localhost:5000\"]\n"));
 }
 
+TEST(what_a_start_can_not_change_comes_with_what_can)
+{
+	static const struct {
+		const char *option;
+		const char *word;
+		const char *advice;
+	} refused[] = {
+		{ "label", "a=b", "'manykube node set NODE' takes it" },
+		{ "taint", "a:NoSchedule", "'manykube apply'" },
+		{ "env", "A=1", "'manykube apply' changes it" },
+		{ "extra-config", "kubelet.v=4", "'manykube node add' and 'manykube apply'" },
+		{ "feature-gates", "A=true", "for the kubelets of single nodes" },
+		{ "apiserver-names", "x", "create another cluster with -p" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		const struct setting *setting = setting_find(
+			SETTING_OF_CLUSTER | SETTING_OF_DEFAULTS, refused[i].option);
+		struct cluster_options options = { 0 };
+		struct strlist *wanted = setting_in_cluster(setting, &options.settings);
+
+		profile.name = xstrdup("dev");
+		strlist_add(wanted, refused[i].word);
+		ASSERT_INT(choices_take(&options, &profile, &why), -EINVAL);
+		if (!strstr(why.hint, refused[i].advice))
+			test_fail(__FILE__, __LINE__, "no '%s': %s", refused[i].advice, why.hint);
+		strlist_release(wanted);
+	}
+}
+
 static void assert_tables(const char *mirrors, const char *insecure, const char *name,
 			  unsigned expected)
 {
