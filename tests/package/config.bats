@@ -106,6 +106,11 @@ dry_run() {
 		assert_has "$output" "$2"
 	}
 	refused 35 "cannot open the file"
+	mkdir "$file"
+	refused 35 "is a directory, not a cluster file"
+	rmdir "$file"
+	printf 'apiVersion: k3d.io/v1alpha5\nkind: Simple\n' >"$file"
+	refused 18 "f.yaml:1:13: unsupported apiVersion 'k3d.io/v1alpha5'"
 	: >"$file"
 	refused 18 "f.yaml:1:1: the file is empty"
 	printf '%snmae: x\n' "$head" >"$file"
