@@ -55,20 +55,6 @@ static struct strlist given;
 /* The file given to the command; option values point into it. */
 static struct values_file given_file;
 
-static int check_operands(const struct command *command, const char *path,
-			  const struct strlist *operands, struct error *err)
-{
-	if (operands->count < command->min_operands)
-		error_because(err, &reason_usage, -EINVAL, "'%s' needs %s", path,
-			      command->operands);
-	else if (command->flags & COMMAND_PASSES_REST || operands->count <= command->max_operands)
-		return 0;
-	else
-		error_because(err, &reason_usage, -EINVAL, "'%s': unexpected argument '%s'", path,
-			      operands->items[command->max_operands]);
-	return error_hint(err, -EINVAL, "see '%s --help'", path);
-}
-
 /* Hints name the cluster by themselves; add it to the advice of ERR's reason, too. */
 static void name_profile(struct error *err, int code)
 {
