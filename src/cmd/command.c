@@ -187,15 +187,17 @@ static int run_itself(const struct command *command, const char *path, char **ar
 	log_verbosity = global.verbosity;
 	r = command->flags & COMMAND_NO_SETTINGS ? 0 : defaults_check(err);
 	if (r == 0)
-		r = check_operands(command, path, &operands, err);
+		r = command_check_operands(command, path, &operands, err);
 	if (r < 0)
 		return r;
 	advice_use_profile(defaults_must_name(global.profile_name) ? global.profile_name : NULL);
 	record_begin(&record, command, path, argv, &operands, global.profile_name, global.user);
 	record.audited &= !global.skip_audit;
 	r = run_with(command, path, &operands, &record, err);
-	if (r < 0)
+	if (r < 0) {
+		defaults_explain(command_options(command), &given, r, err);
 		name_profile(err, r);
+	}
 	record_end(&record, r, err);
 	return r;
 }
