@@ -43,7 +43,8 @@ void suggest_offer(struct suggest *suggest, const char *candidate)
 	/* A prefix of a name counts as a name with one wrong letter. */
 	if (len >= 2 && strncmp(suggest->word, candidate, len) == 0)
 		distance = MIN(distance, 1u);
-	if (distance > (len < 4 ? 1 : len < 9 ? 2 : 3))
+	/* Half of a short word is another word. */
+	if (distance > (len < 5 ? 1 : len < 9 ? 2 : 3))
 		return;
 	if (!suggest->nearest || distance < suggest->distance) {
 		suggest->nearest = candidate;

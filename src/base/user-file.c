@@ -44,6 +44,8 @@ static int create_with_rights(const char *path, mode_t mode, struct user_file *f
 	if (file->fd >= 0)
 		return 0;
 	r = error_sys(err, "cannot create '%s'", path);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return error_reason(err, r, &reason_host_path);
 	if (r != -EACCES)
 		return r;
 	(void)error_reason(err, r, &reason_host_config);

@@ -11,6 +11,7 @@
 #include "describe/choices.h"
 #include "kubeadm/members.h"
 #include "node/cluster-node.h"
+#include "plan/check.h"
 #include "plan/plan.h"
 #include "record/labels.h"
 #include "record/limits.h"
@@ -144,6 +145,7 @@ static bool take_limits(const struct node_settings *changes, struct node *node)
 	uint64_t memory_bytes = plan_memory(changes->memory_bytes, node->memory_bytes);
 	bool differ = cpus != node->cpus || memory_bytes != node->memory_bytes;
 
+	check_overcommit(changes->cpus ? cpus : 0, changes->memory_bytes ? memory_bytes : 0);
 	node->cpus = cpus;
 	node->memory_bytes = memory_bytes;
 	return differ;

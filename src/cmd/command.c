@@ -55,20 +55,6 @@ static struct strlist given;
 /* The file given to the command; option values point into it. */
 static struct values_file given_file;
 
-static int check_operands(const struct command *command, const char *path,
-			  const struct strlist *operands, struct error *err)
-{
-	if (operands->count < command->min_operands)
-		error_because(err, &reason_usage, -EINVAL, "'%s' needs %s", path,
-			      command->operands);
-	else if (command->flags & COMMAND_PASSES_REST || operands->count <= command->max_operands)
-		return 0;
-	else
-		error_because(err, &reason_usage, -EINVAL, "'%s': unexpected argument '%s'", path,
-			      operands->items[command->max_operands]);
-	return error_hint(err, -EINVAL, "see '%s --help'", path);
-}
-
 /* Hints name the cluster by themselves; add it to the advice of ERR's reason, too. */
 static void name_profile(struct error *err, int code)
 {
@@ -201,15 +187,17 @@ static int run_itself(const struct command *command, const char *path, char **ar
 	log_verbosity = global.verbosity;
 	r = command->flags & COMMAND_NO_SETTINGS ? 0 : defaults_check(err);
 	if (r == 0)
-		r = check_operands(command, path, &operands, err);
+		r = command_check_operands(command, path, &operands, err);
 	if (r < 0)
 		return r;
 	advice_use_profile(defaults_must_name(global.profile_name) ? global.profile_name : NULL);
 	record_begin(&record, command, path, argv, &operands, global.profile_name, global.user);
 	record.audited &= !global.skip_audit;
 	r = run_with(command, path, &operands, &record, err);
-	if (r < 0)
+	if (r < 0) {
+		defaults_explain(command_options(command), &given, r, err);
 		name_profile(err, r);
+	}
 	record_end(&record, r, err);
 	return r;
 }

@@ -113,6 +113,11 @@ int command_main(const struct command *const *commands, char **argv, struct erro
 int command_find(const struct command *const *commands, const char *parent, const char *name,
 		 const struct command **ret_command, struct error *err);
 
+/* Check that COMMAND, whose full name is PATH, takes as many operands as OPERANDS; -EINVAL with
+ * reason_usage, and the substitute if the first is a command of another program. */
+int command_check_operands(const struct command *command, const char *path,
+			   const struct strlist *operands, struct error *err);
+
 #define COMMAND_PROGRAM_SUMMARY "Real Kubernetes clusters of many nodes on one Linux machine"
 
 /* The usage lines of COMMAND, whose full name is PATH; the caller frees them. */

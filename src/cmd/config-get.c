@@ -55,6 +55,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_config_get = {
 	.name = "get",
+	.elsewhere = "list|ls|show",
 	.operands = "[KEY]",
 	.summary = "print a setting, or all of them",
 	.options = options,

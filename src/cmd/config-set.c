@@ -1,8 +1,35 @@
 /* `config set`: store a setting. */
 
+#include <string.h>
+
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "cmd/config.h"
+#include "cmd/defaults.h"
+#include "cmd/start-options.h"
 #include "data/settings.h"
+#include "describe/choices.h"
+
+/* Check the options of `start`, of which only the one that was set differs from its default, as
+ * `start` does. */
+static int check_as_start(struct error *err)
+{
+	int r = start_arguments_check(&start_arguments, err);
+
+	if (r < 0 && err->hint)
+		return error_hint(err, r,
+				  "use a larger value; smaller ones are for --force of 'manykube "
+				  "start'");
+	if (r == 0)
+		r = start_arguments_finish(&start_arguments, err);
+	return r < 0 ? r : choices_check(&start_arguments.wanted, err);
+}
+
+static void mention_missing(const char *key, const char *value)
+{
+	if (strcmp(key, SETTING_PROFILE) == 0 && !defaults_cluster_exists(value))
+		log_warning("there is no cluster '%s' yet: 'manykube start' creates it", value);
+}
 
 static int run(struct command_context *ctx, struct error *err)
 {
@@ -19,12 +46,17 @@ static int run(struct command_context *ctx, struct error *err)
 	}
 	/* The option itself is not used; this only checks the value. */
 	r = opt_set(option, value, err);
+	if (r == 0)
+		r = check_as_start(err);
 	if (r < 0) {
-		error_prefix(err, r, "%s", key);
+		defaults_name_setting(err, r, key);
 		return error_reason(err, r, &reason_usage);
 	}
 	r = settings_change(key, value, err);
-	return r < 0 ? r : 0;
+	if (r < 0)
+		return r;
+	mention_missing(key, value);
+	return 0;
 }
 
 const struct command cmd_config_set = {

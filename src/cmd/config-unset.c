@@ -25,6 +25,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_config_unset = {
 	.name = "unset",
+	.elsewhere = "rm|remove|delete",
 	.operands = "KEY",
 	.summary = "remove a setting, if it is set",
 	.examples = "manykube config unset memory\n",

@@ -45,6 +45,7 @@ static int run(struct command_context *ctx, arg_unused struct error *err)
 
 const struct command cmd_config_view = {
 	.name = "view",
+	.elsewhere = "export|dump",
 	.summary = "print a cluster as a cluster file",
 	.description =
 		"'manykube start -f' creates the same cluster elsewhere or, under another name, "

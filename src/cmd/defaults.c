@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "data/settings.h"
 
+#define CHANGE_IT "change it with 'manykube config set' or 'manykube config unset'"
+
 /* Options point into them. */
 static struct settings settings;
 
@@ -70,8 +72,7 @@ void defaults_take(const struct opt *table, const char *profile_name, const stru
 	if (r == 0 || settings_path(&path, NULL) < 0)
 		return;
 	(void)error_prefix(&trouble, r, "'%s'", path);
-	(void)error_hint(&trouble, r,
-			 "change it with 'manykube config set' or 'manykube config unset'");
+	(void)error_hint(&trouble, r, CHANGE_IT);
 }
 
 int defaults_check(struct error *err)
@@ -82,6 +83,40 @@ int defaults_check(struct error *err)
 	*err = trouble;
 	trouble = ERROR_INIT;
 	return -EINVAL;
+}
+
+void defaults_name_setting(struct error *err, int code, const char *key)
+{
+	size_t len = strlen(key);
+	cleanup_free char *rest = NULL;
+
+	/* "--memory: a node needs" becomes "memory: a node needs". */
+	if (strncmp(err->text, "--", 2) == 0 && strncmp(err->text + 2, key, len) == 0 &&
+	    err->text[2 + len] == ':')
+		rest = xstrdup(err->text + 2 + len + 1 + strspn(err->text + 3 + len, " "));
+	if (rest)
+		(void)error_set(err, code, "%s", rest);
+	(void)error_prefix(err, code, "%s", key);
+}
+
+void defaults_explain(const struct opt *table, const struct strlist *given, int code,
+		      struct error *err)
+{
+	const struct opt *const tables[] = { table, NULL };
+	cleanup_free char *path = NULL;
+	const struct opt *opt;
+	size_t len;
+
+	if (!table || !err->text || strncmp(err->text, "--", 2) != 0)
+		return;
+	len = strcspn(err->text + 2, ": =");
+	opt = opt_find(tables, err->text + 2, len);
+	if (!opt || opt->once || strlist_has(given, opt->name) ||
+	    !settings_get(&settings, opt->name) || settings_path(&path, NULL) < 0)
+		return;
+	defaults_name_setting(err, code, opt->name);
+	(void)error_prefix(err, code, "'%s'", path);
+	(void)error_hint(err, code, CHANGE_IT);
 }
 
 void defaults_tables(const struct command *const *list, const struct opt *ret_tables[3])

@@ -28,6 +28,14 @@ void defaults_take(const struct opt *table, const char *profile_name, const stru
 /* -EINVAL with reason_host_config if an error was found. */
 int defaults_check(struct error *err);
 
+/* Make ERR, which is about the option KEY, about the setting KEY. */
+void defaults_name_setting(struct error *err, int code, const char *key);
+
+/* If ERR is about an option of TABLE that is not in GIVEN, but has its value from the settings,
+ * name the setting and how to change it. */
+void defaults_explain(const struct opt *table, const struct strlist *given, int code,
+		      struct error *err);
+
 /* The options whose defaults can be settings, unless they are `once`: those of every command, and
  * those of LIST's `start`. Ended by NULL. */
 void defaults_tables(const struct command *const *list, const struct opt *ret_tables[3]);

@@ -54,3 +54,24 @@ int command_find(const struct command *const *list, const char *parent, const ch
 				  same ? same : suggest.nearest);
 	return error_hint(err, -EINVAL, "'%s --help' lists the commands", parent);
 }
+
+int command_check_operands(const struct command *command, const char *path,
+			   const struct strlist *operands, struct error *err)
+{
+	const char *instead = NULL;
+
+	if (operands->count < command->min_operands) {
+		error_because(err, &reason_usage, -EINVAL, "'%s' needs %s", path,
+			      command->operands);
+	} else if (command->flags & COMMAND_PASSES_REST ||
+		   operands->count <= command->max_operands) {
+		return 0;
+	} else {
+		error_because(err, &reason_usage, -EINVAL, "'%s': unexpected argument '%s'", path,
+			      operands->items[command->max_operands]);
+		instead = find_substitute(path, operands->items[0]);
+	}
+	if (instead)
+		return error_hint(err, -EINVAL, "%s", instead);
+	return error_hint(err, -EINVAL, "see '%s --help'", path);
+}

@@ -10,20 +10,33 @@
 	"-t NAME .' in all of them"
 
 /* clang-format off */
+#define LISTS "'manykube node list' lists the nodes of a cluster, 'manykube profile list' the clusters"
+#define DELETES "the command delete, without a name, deletes the active cluster, or the one that -p names"
+
 const struct absent_command minikube_commands[] = {
 	{ "manykube addons",
 	  "DNS, networking and storage are part of every cluster; 'manykube registry enable' runs a registry; "
 	  "install anything else with 'manykube kubectl apply -f MANIFEST'" },
 	{ "manykube build", "'manykube image build' builds an image for all nodes" },
 	{ "manykube cache", "'manykube image load' loads images on all nodes" },
+	{ "manykube cluster", LISTS "; 'manykube start -p NAME' creates one" },
+	{ "manykube clusters", LISTS },
 	{ "manykube config defaults", "'manykube start --help' shows the defaults of all options" },
 	{ "manykube dashboard",
 	  "there is no dashboard; use 'manykube status' and 'manykube kubectl get all -A'" },
+	{ "manykube delete cluster", DELETES },
+	{ "manykube delete clusters", DELETES },
+	{ "manykube delete node", "the command node delete NAME deletes a node" },
 	{ "manykube export",
 	  "'manykube logs --file=BUNDLE.tar.gz' writes all logs, 'manykube update-context' the kubeconfig" },
 	{ "manykube generate-docs", "see 'man manykube', or use --help with any command" },
+	{ "manykube get", LISTS "; 'manykube update-context' writes the kubeconfig" },
+	{ "manykube kubeconfig", "'manykube update-context' writes the cluster's entries into your kubeconfig" },
 	{ "manykube license", "the license is in the file LICENSE of the sources" },
+	{ "manykube licenses", "the license is in the file LICENSE of the sources" },
+	{ "manykube list", LISTS },
 	{ "manykube load", "'manykube image load' loads images on all nodes" },
+	{ "manykube ls", LISTS },
 	{ "manykube mount",
 	  "use --mount=HOST:NODE of 'manykube start' when the cluster is created, or of "
 	  "'manykube node add'; 'manykube cp' copies files to existing nodes" },
@@ -32,6 +45,11 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube node ssh", "'manykube ssh NODE' opens the shell" },
 	{ "manykube node status", "'manykube status -n NODE' shows it" },
 	{ "manykube podman-env", BUILD_ELSEWHERE },
+	{ "manykube profile create", "'manykube start -p NAME' creates the cluster NAME" },
+	{ "manykube profile delete", DELETES },
+	{ "manykube profile remove", DELETES },
+	{ "manykube profile rm", DELETES },
+	{ "manykube profile set", "'manykube profile NAME' makes the cluster NAME the active one" },
 	{ "manykube registry create", "'manykube registry enable' runs a registry for the cluster" },
 	{ "manykube service",
 	  "a node port answers at the address of every node: 'manykube ip' prints one, 'manykube kubectl get services' "
@@ -157,7 +175,7 @@ const struct opt minikube_start_options[] = {
 						       "--mount is given"),
 
 	/* Behaviour. */
-	OPT_NEEDLESS(0, "interactive", NULL, "'start' needs no input"),
+	OPT_NEEDLESS(0, "interactive", NULL, "'start' asks only whether to build Kubernetes, which --yes answers"),
 	OPT_NEEDLESS(0, "native-ssh", NULL, "'manykube ssh' enters nodes without an SSH server"),
 	OPT_NEEDLESS(0, "auto-update-drivers", NULL, NO_DRIVER),
 	OPT_NEEDLESS(0, "trace", "WHERE", "-v shows the time of each step, -o json every event"),

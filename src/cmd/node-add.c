@@ -136,6 +136,7 @@ static int run_create(struct command_context *ctx, struct error *err)
 
 const struct command cmd_node_add = {
 	.name = "add",
+	.elsewhere = "create|new",
 	.operands = "[NAME]",
 	.summary = "add nodes to the cluster and start them",
 	.description =

@@ -86,6 +86,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_node_delete = {
 	.name = "delete",
+	.elsewhere = "rm|remove|destroy",
 	.operands = "NAME...",
 	.summary = "remove nodes from the cluster, with all their data",
 	.description =
@@ -109,6 +110,7 @@ const struct command cmd_node_delete = {
 
 const struct command cmd_worker_delete = {
 	.name = "delete",
+	.elsewhere = "rm|remove|destroy",
 	.operands = "NAME...",
 	.summary = "remove workers from the cluster, with all their data",
 	.description =

@@ -79,6 +79,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_node_list = {
 	.name = "list",
+	.elsewhere = "ls|get|show|ps",
 	.summary = "list the nodes of a cluster with their addresses",
 	.flags = COMMAND_NEEDS_CLUSTER,
 	.options = options,
@@ -89,6 +90,7 @@ const struct command cmd_node_list = {
 
 const struct command cmd_worker_list = {
 	.name = "list",
+	.elsewhere = "ls|get|show|ps",
 	.summary = "list the workers of a cluster with their addresses",
 	.flags = COMMAND_NEEDS_CLUSTER | COMMAND_WORKERS,
 	.options = options,

@@ -202,6 +202,7 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_profile_list = {
 	.name = "list",
+	.elsewhere = "ls|get|show|ps",
 	.summary = "list all clusters",
 	.options = options,
 	.examples = "manykube profile list\n"

@@ -54,7 +54,6 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_profile = {
 	.name = "profile",
-	.elsewhere = "list|ls|cluster|clusters|get",
 	.operands = "[NAME]",
 	.summary = "show or select the active cluster, list all, or import one",
 	.description =

@@ -8,10 +8,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "cmd/command.h"
 #include "cmd/node-change.h"
 #include "cmd/setting-options.h"
 #include "payload/payload.h"
+#include "record/limits.h"
 #include "record/options.h"
 #include "record/spec.h"
 
@@ -113,6 +115,35 @@ const struct opt start_options[] = {
 	OPT_EVENTS(&start_arguments.output),
 	OPT_END,
 };
+
+int start_arguments_check(struct start_arguments *arguments, struct error *err)
+{
+	struct cluster_options *wanted = &arguments->wanted;
+
+	if (arguments->ha && !wanted->control_planes)
+		wanted->control_planes = 3;
+	if (wanted->memory_bytes && wanted->memory_bytes < CONTROL_PLANE_LEAST_BYTES &&
+	    !wanted->force) {
+		(void)error_because(err, &reason_resources, -ERANGE,
+				    "--memory: a node needs at least 1 GiB");
+		return error_hint(err, -ERANGE, "use more memory, or --force to try");
+	}
+	if (wanted->nodes && wanted->nodes < wanted->control_planes) {
+		log_warning(
+			"--nodes=%u is less than --control-planes=%u: the cluster gets %u nodes",
+			wanted->nodes, wanted->control_planes, wanted->control_planes);
+		wanted->nodes = wanted->control_planes;
+	}
+	if (wanted->nodes > NODES_MOST)
+		return error_because(err, &reason_usage, -ERANGE,
+				     "--nodes: a cluster has at most %d nodes", NODES_MOST);
+	if (wanted->cert_seconds && wanted->cert_seconds < CERT_LEAST_SECONDS && !wanted->force) {
+		(void)error_because(err, &reason_usage, -ERANGE,
+				    "--cert-expiration is less than an hour");
+		return error_hint(err, -ERANGE, "use at least 1h, or --force to try");
+	}
+	return 0;
+}
 
 int start_arguments_finish(struct start_arguments *arguments, struct error *err)
 {

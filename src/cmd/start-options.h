@@ -22,6 +22,9 @@ struct start_arguments {
 extern struct start_arguments start_arguments;
 extern const struct opt start_options[];
 
+/* Check the numbers and sizes in ARGUMENTS, and complete those that follow from others. */
+int start_arguments_check(struct start_arguments *arguments, struct error *err);
+
 /* Convert values for cluster/: versions, what to wait for, paths. */
 int start_arguments_finish(struct start_arguments *arguments, struct error *err);
 

@@ -95,35 +95,6 @@ static void record_events(const char *name)
 		events_record(dir);
 }
 
-static int check_counts(struct start_arguments *arguments, struct error *err)
-{
-	struct cluster_options *wanted = &arguments->wanted;
-
-	if (arguments->ha && !wanted->control_planes)
-		wanted->control_planes = 3;
-	if (wanted->memory_bytes && wanted->memory_bytes < CONTROL_PLANE_LEAST_BYTES &&
-	    !wanted->force) {
-		(void)error_because(err, &reason_resources, -ERANGE,
-				    "--memory: a node needs at least 1 GiB");
-		return error_hint(err, -ERANGE, "use more memory, or --force to try");
-	}
-	if (wanted->nodes && wanted->nodes < wanted->control_planes) {
-		log_warning(
-			"--nodes=%u is less than --control-planes=%u: the cluster gets %u nodes",
-			wanted->nodes, wanted->control_planes, wanted->control_planes);
-		wanted->nodes = wanted->control_planes;
-	}
-	if (wanted->nodes > NODES_MOST)
-		return error_because(err, &reason_usage, -ERANGE,
-				     "--nodes: a cluster has at most %d nodes", NODES_MOST);
-	if (wanted->cert_seconds && wanted->cert_seconds < CERT_LEAST_SECONDS && !wanted->force) {
-		(void)error_because(err, &reason_usage, -ERANGE,
-				    "--cert-expiration is less than an hour");
-		return error_hint(err, -ERANGE, "use at least 1h, or --force to try");
-	}
-	return 0;
-}
-
 /* 'manykube profile list' could not select a cluster named 'list'. */
 static int check_name(const char *name, struct error *err)
 {
@@ -180,7 +151,7 @@ int start_settle(struct command_context *ctx, struct start_arguments *arguments,
 	if (r == 0)
 		r = start_settle_file(ctx, arguments, err);
 	if (r == 0)
-		r = check_counts(arguments, err);
+		r = start_arguments_check(arguments, err);
 	return r < 0 ? r : start_arguments_finish(arguments, err);
 }
 

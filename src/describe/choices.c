@@ -137,6 +137,23 @@ static int hint_refusal(const struct setting *setting, struct error *err)
 		return error_hint(err, -EINVAL,
 				  "omit the option to start the cluster as it is, or use 'manykube "
 				  "upgrade' for a newer version");
+	if (setting->places & SETTING_OF_DEFAULTS && setting->set_help)
+		return error_hint(
+			err, -EINVAL,
+			"omit the option to start the cluster as it is; 'manykube node "
+			"set NODE' takes it for a node, and 'manykube apply' changes nodes "
+			"as a file says");
+	if (setting->places & SETTING_OF_DEFAULTS)
+		return error_hint(
+			err, -EINVAL,
+			"omit the option to start the cluster as it is; 'manykube apply' "
+			"changes it as a file says, and 'manykube config view' prints the "
+			"file of the cluster");
+	if (setting_find(SETTING_OF_NODE, setting->option))
+		return error_hint(err, -EINVAL,
+				  "omit the option to start the cluster as it is; 'manykube node "
+				  "add' and 'manykube apply' take it for the kubelets of single "
+				  "nodes; for all components, create another cluster with -p");
 	return error_hint(err, -EINVAL,
 			  "omit the option to start the cluster as it is, or create another "
 			  "cluster with -p");
@@ -164,17 +181,6 @@ static int refuse(const struct setting *setting, const struct profile *profile, 
 	return hint_refusal(setting, err);
 }
 
-/* The words of WANTED that are not in HAS. */
-static void subtract_words(const struct strlist *wanted, const struct strlist *has,
-			   struct strlist *ret)
-{
-	const char *word;
-
-	strlist_for_each(word, wanted)
-		if (!strlist_has(has, word))
-			strlist_add(ret, word);
-}
-
 /* Whether one of WORDS excludes WORD. */
 static bool is_excluded(const struct setting *setting, const char *word,
 			const struct strlist *words)
@@ -199,7 +205,8 @@ static void add_words(const struct setting *setting, const struct strlist *words
 		if (!is_excluded(setting, word, words))
 			strlist_add(&all, word);
 	strlist_for_each(word, words)
-		strlist_add(&all, word);
+		if (!setting_has_word(setting, &all, word))
+			strlist_add(&all, word);
 	strlist_release(kept);
 	*kept = all;
 }
@@ -216,7 +223,7 @@ static int take_change(const struct setting *setting, const void *value, struct 
 	if (!wanted || setting_equals(setting, kept, value))
 		return 0;
 	if (setting_is_list(setting)) {
-		subtract_words(value, kept, &further);
+		setting_subtract(setting, value, kept, &further);
 		if (further.count == 0)
 			return 0;
 		free(wanted);
@@ -276,20 +283,21 @@ int choices_take(const struct cluster_options *options, struct profile *profile,
 }
 
 /* The change of a list as a sentence, for the caller to free. */
-static char *describe_list(const char *title, const struct strlist *before,
+static char *describe_list(const struct setting *setting, const struct strlist *before,
 			   const struct strlist *after)
 {
 	cleanup_with(strlist_release) struct strlist gained = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist lost = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist stays = STRLIST_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *title = setting_title(setting);
 	cleanup_free char *added = NULL;
 	cleanup_free char *removed = NULL;
 	cleanup_free char *kept = NULL;
 
-	subtract_words(after, before, &gained);
-	subtract_words(before, after, &lost);
-	subtract_words(before, &lost, &stays);
+	setting_subtract(setting, after, before, &gained);
+	setting_subtract(setting, before, after, &lost);
+	setting_subtract(setting, before, &lost, &stays);
 	added = strlist_join(&gained, ", ");
 	removed = strlist_join(&lost, ", ");
 	kept = strlist_join(&stays, ", ");
@@ -319,7 +327,7 @@ void choices_describe(const struct profile *before, const struct profile *after,
 		    !setting_is_set(setting, new))
 			continue;
 		if (setting_is_list(setting)) {
-			sentence = describe_list(title, old, new);
+			sentence = describe_list(setting, old, new);
 			strlist_add(ret_sentences, sentence);
 			continue;
 		}

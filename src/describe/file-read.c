@@ -197,7 +197,7 @@ static int add_value(struct file_reader *reader, const struct setting *field,
 	cleanup_free char *owned = word;
 	int r = check_word(reader, field, place, value, owned);
 
-	if (r == 0 && strlist_has(list, owned))
+	if (r == 0 && setting_has_word(field, list, owned))
 		return file_wrong(reader, value->place, "'%s' has '%s' twice",
 				  file_field_key(field), owned);
 	if (r == 0)

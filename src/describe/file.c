@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -61,6 +62,7 @@ static int read_root(struct file_reader *reader)
 	const struct yaml_value *root = &reader->file->root;
 	const struct yaml_value *version;
 	const struct yaml_value *kind;
+	size_t format = 0;
 	int r;
 
 	if (root->type == YAML_NOTHING)
@@ -72,17 +74,21 @@ static int read_root(struct file_reader *reader)
 			"'; this is %s",
 			yaml_type_words(root));
 	r = read_header(reader, root, "apiVersion", FILE_API_VERSION, &version);
-	if (r == 0)
-		r = read_header(reader, root, "kind", FILE_KIND, &kind);
+	if (r < 0)
+		return r;
+	/* The kinds of another program's files are its own. */
+	while (format < ARRAY_SIZE(formats) &&
+	       strcmp(formats[format].api_version, version->text) != 0)
+		format++;
+	if (format == ARRAY_SIZE(formats))
+		return unknown_version(reader, version);
+	r = read_header(reader, root, "kind", FILE_KIND, &kind);
 	if (r < 0)
 		return r;
 	if (strcmp(kind->text, FILE_KIND) != 0)
 		return file_wrong(reader, kind->place, "the kind must be '" FILE_KIND "', not '%s'",
 				  kind->text);
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (strcmp(formats[i].api_version, version->text) == 0)
-			return formats[i].read(reader, root);
-	return unknown_version(reader, version);
+	return formats[format].read(reader, root);
 }
 
 /* Move the first control plane to the front; all others keep their order. */
@@ -186,7 +192,11 @@ int cluster_file_read(const char *path, const struct cluster_file_before *before
 
 	if (r < 0)
 		return error_reason(err, r,
-				    r == -ENOENT ? &reason_host_path : &reason_cluster_file);
+				    r == -ENOENT || r == -ENOTDIR ? &reason_host_path
+								  : &reason_cluster_file);
+	if (!is_input && fstat(opened, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_because(err, &reason_host_path, -EISDIR,
+				     "'%s' is a directory, not a cluster file", path);
 	/* A file that is too large need not be read. */
 	if (!is_input && fstat(opened, &st) == 0 && st.st_size > YAML_TEXT_LIMIT)
 		r = -EFBIG;

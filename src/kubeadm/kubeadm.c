@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "kubeadm/kubeadm-patch.h"
+#include "record/labels.h"
 #include "record/ports.h"
 #include "record/spec.h"
 
@@ -167,7 +168,8 @@ json_t *kubeadm_reserved_labels(const struct node *node)
 	strlist_for_each(word, &node->labels) {
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
 
-		if (spec_parse_label(word, &label, NULL) == 0 && is_reserved(label.key))
+		if (spec_parse_label(word, &label, NULL) == 0 && is_reserved(label.key) &&
+		    !labels_is_kubelets(label.key))
 			(void)json_object_set_new(labels, label.key, json_string(label.value));
 	}
 	return labels;

@@ -60,10 +60,21 @@ static bool is_own(const struct profile *profile, const char *name)
 	return profile->registry_port && strcmp(name, own) == 0;
 }
 
+/* A table of the host URL, unless one of the URLs TOLD is it: containerd drops a file that has a
+ * table twice, and with it all mirrors. */
+static void tell_host(const char *url, const char *lines, struct strlist *told, struct strbuf *out)
+{
+	if (strlist_has(told, url))
+		return;
+	strlist_add(told, url);
+	strbuf_addf(out, "[host.\"%s\"]\n%s", url, lines);
+}
+
 char *registries_text(const struct profile *profile, const char *name)
 {
 	/* Docker's registry has another host name than its images. */
 	bool is_docker = strcmp(name, "docker.io") == 0;
+	cleanup_with(strlist_release) struct strlist told = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
 	const char *word;
 
@@ -77,16 +88,21 @@ char *registries_text(const struct profile *profile, const char *name)
 
 		if (spec_parse_mirror(word, &mirror, NULL) < 0 || strcmp(mirror.key, name) != 0)
 			continue;
-		strbuf_addf(&out, "[host.\"%s\"]\n  capabilities = [\"pull\", \"resolve\"]\n",
-			    mirror.value);
-		if (is_insecure(profile, mirror.value))
-			strbuf_add(&out, "  skip_verify = true\n");
+		tell_host(
+			mirror.value,
+			is_insecure(profile, mirror.value)
+				? "  capabilities = [\"pull\", \"resolve\"]\n  skip_verify = true\n"
+				: "  capabilities = [\"pull\", \"resolve\"]\n",
+			&told, &out);
 	}
 	/* Like Docker: TLS with any certificate, or else plain HTTP. */
-	if (strlist_has(&profile->insecure_registries, name))
-		strbuf_addf(&out,
-			    "[host.\"https://%s\"]\n  skip_verify = true\n[host.\"http://%s\"]\n",
-			    name, name);
+	if (strlist_has(&profile->insecure_registries, name)) {
+		cleanup_free char *https = xasprintf("https://%s", name);
+		cleanup_free char *http = xasprintf("http://%s", name);
+
+		tell_host(https, "  skip_verify = true\n", &told, &out);
+		tell_host(http, "", &told, &out);
+	}
 	return strbuf_take(&out);
 }
 

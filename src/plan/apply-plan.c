@@ -49,16 +49,6 @@ static void release_step(struct apply_step *step)
 	free(step->changes);
 }
 
-/* The words of WANTED that are not in HAS; the order does not matter. */
-static void subtract(const struct strlist *wanted, const struct strlist *has, struct strlist *ret)
-{
-	const char *word;
-
-	strlist_for_each(word, wanted)
-		if (!strlist_has(has, word))
-			strlist_add(ret, word);
-}
-
 /* Whether two members have the same effect: an unset member equals the default. */
 static bool is_same(const struct setting *field, const void *one, const void *other)
 {
@@ -86,8 +76,8 @@ static bool compare_members(const struct setting *field, const void *has, const 
 		return false;
 	change = add_change(step, prefix, field);
 	if (setting_is_list(field)) {
-		subtract(wanted, has, &change->gained);
-		subtract(has, wanted, &change->lost);
+		setting_subtract(field, wanted, has, &change->gained);
+		setting_subtract(field, has, wanted, &change->lost);
 	} else {
 		change->before = setting_print(field, has) ?: xstrdup(usual);
 		change->after = setting_print(field, wanted) ?: xstrdup(usual);

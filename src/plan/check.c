@@ -22,8 +22,7 @@ bool cluster_takes_part(const struct cluster_options *options, const struct node
 	return !options->only || strlist_has(options->only, node->name);
 }
 
-/* Nodes may have more CPUs and memory than the host, because users study how pods are scheduled. */
-static void warn_of_overcommit(unsigned cpus, uint64_t memory_bytes)
+void check_overcommit(unsigned cpus, uint64_t memory_bytes)
 {
 	long host_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	long long host_bytes = (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
@@ -65,7 +64,7 @@ static int check_room(const struct profile *profile, const struct cluster_option
 			promised = MAX(promised, node->memory_bytes);
 		}
 	}
-	warn_of_overcommit(cpus, promised);
+	check_overcommit(cpus, promised);
 	return world->room(memory, disk, err);
 }
 

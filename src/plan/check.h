@@ -11,6 +11,10 @@
 /* Whether OPTIONS apply to NODE. */
 bool cluster_takes_part(const struct cluster_options *options, const struct node *node);
 
+/* Warn if a node gets more CPUs or memory than this host has; 0: it has no limit.  That is allowed,
+ * because users study how pods are scheduled. */
+void check_overcommit(unsigned cpus, uint64_t memory_bytes);
+
 /* Plan what cluster_start() would do to the cluster NAME, and check that this host can run it.
  * Changes nothing. */
 int cluster_plan(const char *name, const struct cluster_options *options, struct plan *ret,

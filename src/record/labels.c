@@ -45,6 +45,46 @@ static void remove_key(struct strlist *list, const char *key, const char *effect
 	*list = left;
 }
 
+bool labels_is_kubelets(const char *key)
+{
+	static const char *const keys[] = { "kubernetes.io/hostname", "kubernetes.io/os",
+					    "kubernetes.io/arch", "beta.kubernetes.io/os",
+					    "beta.kubernetes.io/arch" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i], key) == 0)
+			return true;
+	return false;
+}
+
+static int refuse_kubelets(const char *key, struct error *err)
+{
+	(void)error_because(
+		err, &reason_usage, -EINVAL,
+		"the label '%s' is set by the kubelet, and volumes and pods depend on it", key);
+	return error_hint(err, -EINVAL, "use a label of your own, such as example.com/name");
+}
+
+int labels_check(const char *word, struct error *err)
+{
+	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+	cleanup_free char *removed = parse_removal(word);
+	int r = spec_parse_label(removed ? removed : word, &label, err);
+
+	return r == 0 && labels_is_kubelets(label.key) ? refuse_kubelets(label.key, err) : r;
+}
+
+/* Whether LIST has a label with KEY. */
+static bool has_label(const struct strlist *list, const char *key)
+{
+	const char *word;
+
+	strlist_for_each(word, list)
+		if (word_has_key(word, key, "="))
+			return true;
+	return false;
+}
+
 int labels_change(struct strlist *kept, const struct strlist *changes, struct error *err)
 {
 	const char *word;
@@ -54,6 +94,9 @@ int labels_change(struct strlist *kept, const struct strlist *changes, struct er
 		cleanup_free char *removed = parse_removal(word);
 		int r = spec_parse_label(removed ? removed : word, &label, err);
 
+		if (r == 0 && labels_is_kubelets(label.key) &&
+		    !(removed && has_label(kept, label.key)))
+			r = refuse_kubelets(label.key, err);
 		if (r < 0)
 			return error_prefix(err, r, "--label");
 		remove_key(kept, label.key, NULL);
@@ -99,7 +142,8 @@ json_t *labels_patch(const struct strlist *changes)
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
 		cleanup_free char *removed = parse_removal(word);
 
-		if (spec_parse_label(removed ? removed : word, &label, NULL) == 0)
+		if (spec_parse_label(removed ? removed : word, &label, NULL) == 0 &&
+		    !labels_is_kubelets(label.key))
 			(void)json_object_set_new(labels, label.key,
 						  removed ? json_null() : json_string(label.value));
 	}

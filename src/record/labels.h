@@ -12,7 +12,15 @@
 #include "base/macro.h"
 #include "base/strlist.h"
 
-/* Apply CHANGES, in order, to the list KEPT; -EINVAL for a word that cannot be parsed. */
+/* Whether the kubelet keeps the label KEY: volumes and pods find nodes and images by it. */
+bool labels_is_kubelets(const char *key);
+
+/* -EINVAL with reason_usage if WORD, KEY=VALUE or KEY-, cannot be parsed or has a key of the
+ * kubelet's. */
+int labels_check(const char *word, struct error *err);
+
+/* Apply CHANGES, in order, to the list KEPT; -EINVAL for a word that cannot be parsed, or has a key
+ * of the kubelet's, unless it removes one that an earlier version has let into the list. */
 int labels_change(struct strlist *kept, const struct strlist *changes, struct error *err);
 int labels_change_taints(struct strlist *kept, const struct strlist *changes, struct error *err);
 
@@ -20,7 +28,8 @@ int labels_change_taints(struct strlist *kept, const struct strlist *changes, st
 void labels_read(const json_t *object, struct strlist *ret);
 void labels_read_taints(const json_t *object, struct strlist *ret);
 
-/* CHANGES of labels as a JSON merge patch, in which null removes a label; WORDS, taints, as the
+/* CHANGES of labels as a JSON merge patch, in which null removes a label, without those of the
+ * kubelet; WORDS, taints, as the
  * API's list of objects.  The caller releases both. */
 json_t *labels_patch(const struct strlist *changes) must_check;
 json_t *labels_taint_objects(const struct strlist *words) must_check;

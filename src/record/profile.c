@@ -144,6 +144,17 @@ static size_t count_node_dirs(const char *dir)
 	return count;
 }
 
+/* Whether the file COPY is a record of the cluster NAME. */
+static bool is_sound_copy(const char *name, const char *copy)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	return file_read(copy, PROFILE_LIMIT, &text, NULL) == 0 &&
+	       profile_parse(text.text, text.len, &profile, NULL) == 0 &&
+	       strcmp(profile.name, name) == 0;
+}
+
 /* A damaged profile is left as it is: nothing else describes the cluster, and a user may repair it.
  */
 static int explain_damage(const char *name, const char *path, int code, struct error *err)
@@ -156,11 +167,10 @@ static int explain_damage(const char *name, const char *path, int code, struct e
 		return error_hint(err, code,
 				  "use the version of manykube that created the cluster '%s'",
 				  name);
-	if (file_exists(copy))
-		return error_hint(err, code,
-				  "correct the file, which was not changed; '%s' is its previous "
-				  "version",
-				  copy);
+	/* Both are written at every change. */
+	if (is_sound_copy(name, copy))
+		return error_hint(err, code, "its copy is whole; restore it as root: 'cp %s %s'",
+				  copy, path);
 	return error_hint(
 		err, code,
 		"correct the file; the file and the nodes of cluster '%s' were not changed", name);

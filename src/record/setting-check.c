@@ -2,6 +2,7 @@
 
 #include "record/setting-check.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "driver/driver.h"
 #include "driver/mount-owner.h"
 #include "payload/payload.h"
+#include "record/labels.h"
 #include "record/limits.h"
 #include "record/spec.h"
 
@@ -46,8 +48,9 @@ int setting_check_mount(const char *word, struct error *err)
 int setting_check_label(const char *word, struct error *err)
 {
 	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+	int r = spec_parse_label(word, &label, err);
 
-	return spec_parse_label(word, &label, err);
+	return r < 0 ? r : labels_check(word, err);
 }
 
 int setting_check_taint(const char *word, struct error *err)
@@ -69,6 +72,54 @@ int setting_check_mirror(const char *word, struct error *err)
 	cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
 
 	return spec_parse_mirror(word, &mirror, err);
+}
+
+char *setting_normal_mirror(const char *word)
+{
+	cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
+
+	return spec_parse_mirror(word, &mirror, NULL) == 0
+		       ? xasprintf("%s=%s", mirror.key, mirror.value)
+		       : NULL;
+}
+
+char *setting_normal_label(const char *word)
+{
+	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
+
+	return spec_parse_label(word, &label, NULL) == 0
+		       ? xasprintf("%s=%s", label.key, label.value)
+		       : NULL;
+}
+
+char *setting_normal_taint(const char *word)
+{
+	cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
+
+	return spec_parse_taint(word, &taint, NULL) == 0
+		       ? xasprintf("%s=%s:%s", taint.label.key, taint.label.value, taint.effect)
+		       : NULL;
+}
+
+char *setting_normal_extra(const char *word)
+{
+	cleanup_with(spec_release_extra) struct extra_spec extra = EXTRA_SPEC_INIT;
+
+	return spec_parse_extra(word, &extra, NULL) == 0
+		       ? xasprintf("%s.%s=%s", extra.component, extra.key, extra.value)
+		       : NULL;
+}
+
+char *setting_normal_port(const char *word)
+{
+	char address[INET_ADDRSTRLEN];
+	struct port_spec port;
+
+	if (spec_parse_port(word, &port, NULL) < 0)
+		return NULL;
+	(void)inet_ntop(AF_INET, &port.address, address, sizeof(address));
+	return xasprintf("%s:%u:%u%s%s", address, port.host_port, port.node_port,
+			 port.node ? "@" : "", port.node ? port.node : "");
 }
 
 /* Fields of kubeadm that manykube fills in either have options of their own or cannot be set. */

@@ -20,6 +20,13 @@ int setting_check_taint(const char *word, struct error *err);
 int setting_check_gate(const char *word, struct error *err);
 int setting_check_mirror(const char *word, struct error *err);
 
+/* The spellings that others are compared as, see `normal` in record/setting.h. */
+char *setting_normal_port(const char *word) must_check;
+char *setting_normal_label(const char *word) must_check;
+char *setting_normal_taint(const char *word) must_check;
+char *setting_normal_mirror(const char *word) must_check;
+char *setting_normal_extra(const char *word) must_check;
+
 /* Extra arguments of any Kubernetes component, or only of a node's kubelet. */
 int setting_check_extra(const char *word, struct error *err);
 int setting_check_kubelet_extra(const char *word, struct error *err);

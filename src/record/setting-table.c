@@ -85,7 +85,7 @@ const struct setting setting_table[] = {
 	  .operand = "[ADDRESS:]HOST[:NODE][@NAME]",
 	  .start_help = "forward port HOST of this host to port NODE of the first node that answers there, or "
 	                "of the node NAME",
-	  .check = setting_check_port, .excludes = setting_is_same_port, .any_time = true, CLUSTER("ports", ports) },
+	  .check = setting_check_port, .normal = setting_normal_port, .excludes = setting_is_same_port, .any_time = true, CLUSTER("ports", ports) },
 
 	{ "network.hostAccess", SETTING_WORD, OF_CLUSTER, "host-access", "(all, or none if offline)", "8080",
 	  "what nodes can reach on this host besides DNS and the API: all, none, or TCP and UDP ports, for "
@@ -105,7 +105,7 @@ const struct setting setting_table[] = {
 	  .operand = "COMPONENT.KEY=VALUE",
 	  .start_help = "an argument or configuration field of apiserver, controller-manager, scheduler, etcd, "
 	                "kubelet, proxy or kubeadm",
-	  .check = setting_check_extra, CLUSTER("extraConfig", extra_config) },
+	  .check = setting_check_extra, .normal = setting_normal_extra, CLUSTER("extraConfig", extra_config) },
 	{ "kubeadmPatches", SETTING_PATCHES, OF_CLUSTER, NULL, NULL,
 	  "[{kind: ClusterConfiguration, merge: {apiServer: {extraArgs: {v: 5}}}}]",
 	  "patches to kubeadm's configuration: 'merge' (RFC 7386) or 'operations' (RFC 6902)",
@@ -135,7 +135,7 @@ const struct setting setting_table[] = {
 	{ "registries.mirrors", SETTING_MIRRORS, OF_CLUSTER, "registry-mirror", NULL, "{docker.io: \"https://mirror.example\"}",
 	  "mirrors of registries", .operand = "[REGISTRY=]URL",
 	  .start_help = "a mirror of a registry (default: of docker.io)", .config = SETTING_CONFIG_ANY,
-	  .check = setting_check_mirror, .any_time = true, CLUSTER("registryMirrors", registry_mirrors) },
+	  .check = setting_check_mirror, .normal = setting_normal_mirror, .any_time = true, CLUSTER("registryMirrors", registry_mirrors) },
 
 	{ "kubeconfig", SETTING_MAP, OF_CLUSTER, NULL, NULL, NULL, "the cluster's entries in your kubeconfig" },
 	{ "kubeconfig.keepContext", SETTING_FLAG, OF_CLUSTER, "keep-context", "false", "true",
@@ -186,12 +186,12 @@ const struct setting setting_table[] = {
 	  "labels of the node; null removes a default", .operand = "KEY=VALUE",
 	  .start_help = "a label of every node", .node_help = "a label of the node, in addition to the cluster's",
 	  .set_help = "set or remove a label",
-	  .check = setting_check_label, .change = labels_change, .effect = SETTING_AT_ONCE, EACH("labels", labels) },
+	  .check = setting_check_label, .normal = setting_normal_label, .change = labels_change, .effect = SETTING_AT_ONCE, EACH("labels", labels) },
 	{ "taints", SETTING_WORDS, OF_EACH, "taint", NULL, "[\"dedicated=db:NoSchedule\"]",
 	  "taints of the node, KEY[=VALUE]:EFFECT; KEY- removes a default", .operand = "KEY=VALUE:EFFECT",
 	  .start_help = "a taint of every node", .node_help = "a taint of the node, in addition to the cluster's",
 	  .set_help = "set or remove a taint",
-	  .check = setting_check_taint, .change = labels_change_taints, .effect = SETTING_AT_ONCE, EACH("taints", taints) },
+	  .check = setting_check_taint, .normal = setting_normal_taint, .change = labels_change_taints, .effect = SETTING_AT_ONCE, EACH("taints", taints) },
 	{ "mounts", SETTING_PATHS, OF_CLUSTER | OF_EACH, "mount", NULL, "[\"/usr/share/doc:/doc:ro\"]",
 	  "host directories or files to mount, HOST:NODE[:ro]; unless read-only, the node's root has their "
 	  "owner's rights there; relative paths start at this file's directory",
@@ -241,7 +241,7 @@ const struct setting setting_table[] = {
 	{ "extraConfig", SETTING_EXTRA, OF_NODE, "extra-config", NULL, "{kubelet: {v: 4}}",
 	  "arguments of the node's kubelet", .operand = "kubelet.KEY=VALUE", .node_help = "an argument of the "
 	  "node's kubelet",
-	  .check = setting_check_kubelet_extra, NODE("extraConfig", extra_config) },
+	  .check = setting_check_kubelet_extra, .normal = setting_normal_extra, NODE("extraConfig", extra_config) },
 	{ "featureGates", SETTING_GATES, OF_NODE, "feature-gates", NULL, "{InPlacePodVerticalScaling: true}",
 	  "feature gates of the node's kubelet", .operand = "NAME=true|false", .splits = true,
 	  .node_help = "a feature gate of the node's kubelet",

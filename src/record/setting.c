@@ -73,14 +73,39 @@ bool setting_is_set(const struct setting *setting, const void *member)
 	}
 }
 
-static bool has_all(const struct strlist *list, const struct strlist *words)
+bool setting_has_word(const struct setting *setting, const struct strlist *list, const char *word)
+{
+	cleanup_free char *normal = setting->normal ? setting->normal(word) : NULL;
+	const char *other;
+
+	if (!normal)
+		return strlist_has(list, word);
+	strlist_for_each(other, list) {
+		cleanup_free char *spelling = setting->normal(other);
+
+		if (spelling && strcmp(spelling, normal) == 0)
+			return true;
+	}
+	return false;
+}
+
+void setting_subtract(const struct setting *setting, const struct strlist *wanted,
+		      const struct strlist *has, struct strlist *ret)
 {
 	const char *word;
 
-	strlist_for_each(word, words)
-		if (!strlist_has(list, word))
-			return false;
-	return true;
+	strlist_for_each(word, wanted)
+		if (!setting_has_word(setting, has, word))
+			strlist_add(ret, word);
+}
+
+static bool has_all(const struct setting *setting, const struct strlist *list,
+		    const struct strlist *words)
+{
+	cleanup_with(strlist_release) struct strlist further = STRLIST_INIT;
+
+	setting_subtract(setting, words, list, &further);
+	return further.count == 0;
 }
 
 static bool is_same_word(const char *one, const char *other)
@@ -104,7 +129,7 @@ static const char *word_or_usual(const struct setting *setting, const void *memb
 bool setting_equals(const struct setting *setting, const void *one, const void *other)
 {
 	if (setting_is_list(setting))
-		return has_all(one, other) && has_all(other, one);
+		return has_all(setting, one, other) && has_all(setting, other, one);
 	switch (setting->type) {
 	case SETTING_FLAG:
 		return *(const bool *)one == *(const bool *)other;
@@ -164,14 +189,21 @@ static bool is_word(const struct setting *setting)
 	return setting->type >= SETTING_WORD && setting->type <= SETTING_CHOICE;
 }
 
+/* Containerd is told of a mirror once; in other lists, a later word may replace an earlier one. */
+static void copy_list(const struct setting *setting, const struct strlist *from, struct strlist *to)
+{
+	const char *word;
+
+	strlist_release(to);
+	strlist_for_each(word, from)
+		if (setting->type != SETTING_MIRRORS || !setting_has_word(setting, to, word))
+			strlist_add(to, word);
+}
+
 void setting_borrow(const struct setting *setting, const void *from, void *to)
 {
-	const struct strlist *list = from;
-
 	if (setting_is_list(setting)) {
-		strlist_release(to);
-		if (list->count)
-			strlist_add_all(to, list->items);
+		copy_list(setting, from, to);
 	} else if (setting->type == SETTING_FLAG) {
 		*(bool *)to = *(const bool *)from;
 	} else if (setting->type == SETTING_SIZE) {

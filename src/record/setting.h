@@ -155,6 +155,10 @@ struct setting {
 	bool (*excludes)(const char *word, const char *other); /* whether a list may not contain
 								  both words; may be NULL */
 
+	/* The one spelling of a word of a list that all its spellings have in common, for the
+	 * caller to free; NULL if WORD is not valid.  Records keep words as they were given. */
+	char *(*normal)(const char *word);
+
 	bool has_member; /* it is stored as said below; else its reader handles it */
 	const char *key; /* its key in the record */
 	size_t cluster;  /* offset in struct cluster_settings, */
@@ -215,8 +219,16 @@ bool setting_is_set(const struct setting *setting, const void *member);
 /* The default of SETTING if it is a fixed value; else NULL. */
 const char *setting_usual_word(const struct setting *setting);
 
-/* Whether two members have the same effect: an unset member equals the default, and the order of
- * words does not matter. */
+/* Whether LIST, a member of SETTING, has WORD in this or another spelling. */
+bool setting_has_word(const struct setting *setting, const struct strlist *list, const char *word);
+
+/* Append the words of WANTED that HAS does not have in any spelling to RET; both are members of
+ * SETTING. */
+void setting_subtract(const struct setting *setting, const struct strlist *wanted,
+		      const struct strlist *has, struct strlist *ret);
+
+/* Whether two members have the same effect: an unset member equals the default, and the order and
+ * the spelling of words do not matter. */
 bool setting_equals(const struct setting *setting, const void *one, const void *other);
 
 /* MEMBER, which is not a list, as it is written in a file, for the caller to free; NULL if it is

@@ -38,6 +38,18 @@ dry_run() {
 	run -14 manykube config set cpus 0
 	assert_has "$output" "at least 1"
 	run -14 manykube config set wait nonsense
+	run -23 manykube config set memory 1
+	assert_has "$output" ": memory: a node needs at least 1 GiB"
+	assert_has "$output" "--force of 'manykube start'"
+	run -14 manykube config set ports abc
+	assert_has "$output" ": ports: "
+	run -14 manykube config set subnet 10.0.0.0/30
+	assert_has "$output" ": subnet: '10.0.0.0/30' is too small"
+	run -14 manykube config set max-pods 0
+	run -14 manykube config set label kubernetes.io/hostname=x
+	run -14 manykube config set extra-config nonsense
+	run -14 manykube config set nodes 100000
+	run -14 manykube config set cert-expiration 1s
 	run -14 manykube config set memory ''
 	assert_equal "$(manykube config get)" ""
 }
@@ -55,12 +67,26 @@ dry_run() {
 	run -38 manykube start --dry-run
 	assert_has "$output" "$MANYKUBE_HOME/config.json': memory: 'banana'"
 	run -0 manykube start --help
+	# What only `start` can refuse is named, too, as nobody has typed --memory or --ports.
+	if [ "$(id -u)" = 0 ]; then
+		echo '{"memory": "1"}' >"$MANYKUBE_HOME/config.json"
+		run -23 unshare --net "$MANYKUBE" start --dry-run
+		assert_has "$output" "$MANYKUBE_HOME/config.json': memory: a node needs at least 1 GiB"
+		assert_has "$output" "'manykube config unset'"
+		run -23 unshare --net "$MANYKUBE" start --dry-run --memory=2
+		assert_has "$output" ": --memory: a node needs at least 1 GiB"
+		echo '{"ports": "abc"}' >"$MANYKUBE_HOME/config.json"
+		run -14 dry_run
+		assert_has "$output" "$MANYKUBE_HOME/config.json': ports: 'abc'"
+	fi
+	manykube config unset ports
 	manykube config unset memory
 	assert_equal "$(manykube config get)" ""
 }
 
 @test "settings choose the cluster" {
-	manykube config set profile dev
+	run -0 manykube config set profile dev
+	assert_has "$output" "there is no cluster 'dev' yet"
 	assert_equal "$(manykube profile)" dev
 	assert_equal "$(MANYKUBE_PROFILE=env manykube profile)" env
 	assert_equal "$(MANYKUBE_PROFILE=env manykube profile -p line)" line
@@ -106,6 +132,11 @@ dry_run() {
 		assert_has "$output" "$2"
 	}
 	refused 35 "cannot open the file"
+	mkdir "$file"
+	refused 35 "is a directory, not a cluster file"
+	rmdir "$file"
+	printf 'apiVersion: k3d.io/v1alpha5\nkind: Simple\n' >"$file"
+	refused 18 "f.yaml:1:13: unsupported apiVersion 'k3d.io/v1alpha5'"
 	: >"$file"
 	refused 18 "f.yaml:1:1: the file is empty"
 	printf '%snmae: x\n' "$head" >"$file"

@@ -41,6 +41,44 @@ answer_to() {
 	assert_equal "$wrong" 0
 }
 
+@test "words of kind, k3d and kubectl come with what to use instead" {
+	local line
+
+	while IFS=: read -r line advice; do
+		# shellcheck disable=SC2086 # these are words
+		run -14 "$MANYKUBE" $line
+		assert_has "$output" "$advice"
+		assert_has "$output" "* Suggestion: "
+	done <<-'END'
+		get nodes:'manykube node list'
+		get kubeconfig:'manykube update-context'
+		get clusters:'manykube profile list'
+		ls:'manykube profile list'
+		list:'manykube profile list'
+		cluster create dev:'manykube start -p NAME'
+		create cluster:did you mean 'manykube start'?
+		kubeconfig get:'manykube update-context'
+		licenses:LICENSE
+		node ls:did you mean 'manykube node list'?
+		node get:did you mean 'manykube node list'?
+		node rm x:did you mean 'manykube node delete'?
+		node create:did you mean 'manykube node add'?
+		worker ls:did you mean 'manykube worker list'?
+		config ls:did you mean 'manykube config get'?
+		delete cluster:the command delete, without a name
+		delete node x:the command node delete NAME
+		profile delete x:the command delete, without a name
+		profile create x:'manykube start -p NAME'
+	END
+	run -14 "$MANYKUBE" config get nope
+	[[ $output != *"did you mean"* ]] || fail "$output"
+}
+
+@test "who wants to be asked nothing learns of --yes" {
+	run -0 "$MANYKUBE" start --interactive=false --help
+	assert_has "$output" "asks only whether to build Kubernetes, which --yes answers"
+}
+
 @test "a setting of minikube's that does not exist comes with what to use instead" {
 	local key
 

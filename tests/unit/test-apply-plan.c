@@ -271,3 +271,36 @@ TEST(a_node_may_have_all_there_is_whatever_others_have)
 	ASSERT_STR(plan, "the cluster changes: defaults.cpus 1 -> max\n"
 			 "node 'a' changes: memory 2g -> max");
 }
+
+TEST(another_spelling_is_no_change)
+{
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+	cleanup_with(cluster_file_release) struct cluster_file other = CLUSTER_FILE_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(apply_plan_release) struct apply_plan same = APPLY_PLAN_INIT;
+	cleanup_with(apply_plan_release) struct apply_plan plan = APPLY_PLAN_INIT;
+	cleanup_free char *words = NULL;
+
+	make_cluster(HEAD, &profile);
+	strlist_split(&profile.registry_mirrors, "http://a docker.io=http://a/", ' ');
+	strlist_add(&profile.extra_config, "kube-apiserver.v=4");
+	strlist_add(&profile.labels, "tier");
+	strlist_add(&profile.ports, "8080:30080");
+	read_text(HEAD "network: {ports: [\"127.0.0.1:8080:30080\"]}\n"
+		       "extraConfig: {apiserver: {v: 4}}\n"
+		       "registries: {mirrors: {docker.io: \"http://a\"}}\n"
+		       "defaults: {labels: {tier: \"\"}}\n",
+		  &file);
+	apply_plan_make(&profile, &file, false, &same);
+	ASSERT_INT(same.count, 0);
+	/* What stays in another spelling is not said to go. */
+	read_text(HEAD "network: {ports: [\"127.0.0.1:8080:30080\"]}\n"
+		       "extraConfig: {apiserver: {v: 4}}\n"
+		       "registries: {mirrors: {docker.io: [\"http://a\", \"http://b\"]}}\n"
+		       "defaults: {labels: {tier: \"\"}}\n",
+		  &other);
+	apply_plan_make(&profile, &other, false, &plan);
+	ASSERT_INT(plan.count, 1);
+	words = apply_step_words(&plan.steps[0]);
+	ASSERT_STR(words, "the cluster changes: registries.mirrors +docker.io=http://b");
+}

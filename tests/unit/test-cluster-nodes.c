@@ -2,6 +2,7 @@
  * single step. */
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
 #include "cluster/drain.h"
@@ -498,6 +499,31 @@ TEST(a_paused_control_plane_keeps_a_node_from_being_changed_at_once)
 	ASSERT(why.reason == &reason_api_not_running);
 	ASSERT(strstr(why.hint, "'manykube unpause'"));
 	strlist_release(&changes.labels);
+}
+
+static unsigned warnings_of_size;
+
+static void count_warning(const char *text)
+{
+	warnings_of_size += strstr(text, "Kubernetes will see ") != NULL;
+}
+
+TEST(a_node_that_gets_more_than_this_host_has_is_warned_of)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	const struct node_settings vast = { .cpus = 1000000, .memory_bytes = UINT64_C(1) << 60 };
+	const struct node_settings all = { .cpus = ALL_CPUS, .memory_bytes = ALL_MEMORY };
+	bool needs_restart;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	log_show_warnings_with(count_warning);
+	ASSERT_OK(cluster_change_node(&profile, "node-2", &vast, &needs_restart, &err));
+	ASSERT_INT(warnings_of_size, 2);
+	ASSERT_OK(cluster_change_node(&profile, "node-2", &all, &needs_restart, &err));
+	ASSERT_INT(warnings_of_size, 2);
+	log_show_warnings_with(NULL);
 }
 
 TEST(a_node_is_outdated_until_it_is_started_again)

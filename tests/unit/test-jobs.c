@@ -112,6 +112,20 @@ TEST(a_file_that_could_not_be_written_leaves_the_old_one)
 	ASSERT_INT(count_files(), before);
 }
 
+TEST(a_missing_directory_is_a_missing_path)
+{
+	struct error missing = ERROR_INIT;
+	struct error other = ERROR_INIT;
+	struct user_file file = USER_FILE_INIT;
+
+	ASSERT_INT(user_file_create("/nonexistent/x.tar.gz", 0644, &file, &missing), -ENOENT);
+	ASSERT(missing.reason == &reason_host_path);
+	ASSERT_INT(user_file_create("/dev/null/x.tar.gz", 0644, &file, &other), -ENOTDIR);
+	ASSERT(other.reason == &reason_host_path);
+	error_clear(&missing);
+	error_clear(&other);
+}
+
 TEST(a_link_of_another_user_is_not_followed)
 {
 	struct error problem = ERROR_INIT;

@@ -196,9 +196,10 @@ TEST(a_kubelet_asks_only_for_labels_that_it_may_have)
 	json_auto_t *join = NULL;
 	cleanup_free char *text = NULL;
 
-	labelled.labels = (struct strlist){
-		ARGV("tier=db", "node-role.kubernetes.io/worker=", "notkubernetes.io/x=1"), 3
-	};
+	labelled.labels = (struct strlist){ ARGV("tier=db", "node-role.kubernetes.io/worker=",
+						 "notkubernetes.io/x=1",
+						 "kubernetes.io/hostname=x"),
+					    4 };
 	labelled.taints = (struct strlist){ ARGV("dedicated=db:NoSchedule"), 1 };
 	text = kubeadm_join_config(&profile, &labelled, "t", "/d");
 	join = document(text, "JoinConfiguration");

@@ -393,6 +393,7 @@ TEST(suggests_only_what_is_near)
 	struct suggest near = SUGGEST_INIT("statsu");
 	struct suggest begun = SUGGEST_INIT("prof");
 	struct suggest far = SUGGEST_INIT("xyz");
+	struct suggest short_word = SUGGEST_INIT("nope");
 
 	suggest_offer(&near, "start");
 	suggest_offer(&near, "status");
@@ -401,6 +402,8 @@ TEST(suggests_only_what_is_near)
 	ASSERT_STR(begun.nearest, "profile");
 	suggest_offer(&far, "stop");
 	ASSERT(!far.nearest);
+	suggest_offer(&short_word, "nodes");
+	ASSERT(!short_word.nearest);
 }
 
 TEST(text_is_measured_wrapped_and_clipped)

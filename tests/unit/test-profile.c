@@ -275,6 +275,8 @@ TEST(a_damaged_file_is_named_and_kept)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *path = NULL;
+	cleanup_free char *copy = NULL;
+	cleanup_free char *command = NULL;
 
 	use_fresh_home();
 	make_profile("dev", &profile);
@@ -284,10 +286,16 @@ TEST(a_damaged_file_is_named_and_kept)
 	ASSERT_INT(profile_load("dev", &loaded, &why), -EBADMSG);
 	ASSERT(strstr(why.text, path));
 	ASSERT(strstr(why.text, "line 1"));
-	ASSERT(why.hint);
+	command = xasprintf("its copy is whole; restore it as root: 'cp %s.copy %s'", path, path);
+	ASSERT_STR(why.hint, command);
 	ASSERT(why.reason == &reason_host_config);
 	ASSERT_OK(file_read(path, 100, &text, &err));
 	ASSERT_STR(text.text, "{ torn");
+	/* A copy that is no better is not suggested. */
+	copy = xasprintf("%s.copy", path);
+	ASSERT_OK(file_replace(copy, "", 0, 0644, &err));
+	ASSERT_INT(profile_load("dev", &loaded, &why), -EBADMSG);
+	ASSERT(strstr(why.hint, "correct the file"));
 }
 
 TEST(nodes_without_their_record_are_no_new_cluster)

@@ -179,6 +179,61 @@ TEST(containerd_finds_the_clusters_registry_at_the_host)
 	ASSERT(strstr(other, "[host.\"http://localhost:5000\"]\n"));
 }
 
+TEST(what_a_start_can_not_change_comes_with_what_can)
+{
+	static const struct {
+		const char *option;
+		const char *word;
+		const char *advice;
+	} refused[] = {
+		{ "label", "a=b", "'manykube node set NODE' takes it" },
+		{ "taint", "a:NoSchedule", "'manykube apply'" },
+		{ "env", "A=1", "'manykube apply' changes it" },
+		{ "extra-config", "kubelet.v=4", "'manykube node add' and 'manykube apply'" },
+		{ "feature-gates", "A=true", "for the kubelets of single nodes" },
+		{ "apiserver-names", "x", "create another cluster with -p" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		const struct setting *setting = setting_find(
+			SETTING_OF_CLUSTER | SETTING_OF_DEFAULTS, refused[i].option);
+		struct cluster_options options = { 0 };
+		struct strlist *wanted = setting_in_cluster(setting, &options.settings);
+
+		profile.name = xstrdup("dev");
+		strlist_add(wanted, refused[i].word);
+		ASSERT_INT(choices_take(&options, &profile, &why), -EINVAL);
+		if (!strstr(why.hint, refused[i].advice))
+			test_fail(__FILE__, __LINE__, "no '%s': %s", refused[i].advice, why.hint);
+		strlist_release(wanted);
+	}
+}
+
+static void assert_tables(const char *mirrors, const char *insecure, const char *name,
+			  unsigned expected)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *text = NULL;
+	unsigned tables = 0;
+
+	strlist_split(&profile.registry_mirrors, mirrors, ' ');
+	strlist_split(&profile.insecure_registries, insecure, ' ');
+	text = registries_text(&profile, name);
+	for (const char *at = text; (at = strstr(at, "[host.")); at++)
+		tables++;
+	ASSERT_INT(tables, expected);
+}
+
+TEST(containerd_is_told_of_no_host_twice)
+{
+	/* Records of earlier versions may have a mirror in several spellings. */
+	assert_tables("http://a docker.io=http://a http://a/ http://b", "", "docker.io", 2);
+	assert_tables("r:5000=http://r:5000", "r:5000", "r:5000", 2);
+	assert_tables("r:5000=https://r:5000 r:5000=http://r:5000/", "r:5000", "r:5000", 2);
+}
+
 static void assert_choice_refused(const struct cluster_options *options, const char *words)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -300,6 +355,56 @@ TEST(no_list_of_a_cluster_that_exists_is_replaced)
 	}
 }
 
+TEST(a_word_in_another_spelling_is_not_added_again)
+{
+	static const struct {
+		const char *option;
+		const char *kept;
+		const char *given;
+	} same[] = {
+		{ "registry-mirror", "http://a", "docker.io=http://a" },
+		{ "registry-mirror", "docker.io=http://a/", "http://a" },
+		{ "ports", "8080", "127.0.0.1:8080:8080" },
+		{ "extra-config", "kube-apiserver.v=4", "apiserver.v=4" },
+		{ "label", "a", "a=" },
+		{ "taint", "a:NoSchedule", "a=:NoSchedule" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
+		cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+		const struct setting *setting = setting_find(
+			SETTING_OF_CLUSTER | SETTING_OF_DEFAULTS, same[i].option);
+		struct cluster_options options = { 0 };
+		struct strlist *given = setting_in_cluster(setting, &options.settings);
+		struct strlist *kept = setting_in_cluster(setting, &profile.settings);
+
+		strlist_add(kept, same[i].kept);
+		strlist_add(given, same[i].given);
+		ASSERT(setting_equals(setting, kept, given));
+		ASSERT_OK(choices_take(&options, &profile, &err));
+		ASSERT_INT(kept->count, 1);
+		ASSERT_STR(kept->items[0], same[i].kept);
+		strlist_release(given);
+	}
+}
+
+TEST(a_mirror_given_twice_is_kept_once)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	struct cluster_options options = { 0 };
+
+	strlist_split(&options.registry_mirrors, "http://a docker.io=http://a/ http://b", ' ');
+	choices_take_new(&options, &profile);
+	ASSERT_INT(profile.registry_mirrors.count, 2);
+	ASSERT_OK(choices_take(&options, &profile, &err));
+	ASSERT_INT(profile.registry_mirrors.count, 2);
+	strlist_release(&options.registry_mirrors);
+	strlist_split(&options.registry_mirrors, "http://c docker.io=http://c/", ' ');
+	ASSERT_OK(choices_take(&options, &profile, &err));
+	ASSERT_INT(profile.registry_mirrors.count, 3);
+	strlist_release(&options.registry_mirrors);
+}
+
 TEST(what_becomes_of_a_cluster_that_exists_is_told)
 {
 	cleanup_with(profile_release) struct profile before = PROFILE_INIT;
@@ -344,6 +449,37 @@ TEST(labels_are_set_and_taken_away)
 	assert_changed(labels_change, "a=1 ab=2", "a-", "ab=2");
 	assert_changed(labels_change, "", "gone-", "");
 	assert_changed(labels_change, "a=1", "c=x-y", "a=1 c=x-y");
+}
+
+TEST(labels_of_the_kubelet_are_not_for_users)
+{
+	static const char *const words[] = { "kubernetes.io/hostname=x", "kubernetes.io/hostname-",
+					     "kubernetes.io/os=plan9", "beta.kubernetes.io/arch-" };
+	struct node_options node = { 0 };
+	struct cluster_options added = { .add = &node, .add_count = 1 };
+	struct cluster_options all = { 0 };
+	json_auto_t *patch = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		cleanup_with(strlist_release) struct strlist kept = STRLIST_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+		struct strlist change = { (char *[]){ (char *)(uintptr_t)words[i], NULL }, 1 };
+
+		ASSERT_INT(labels_change(&kept, &change, &why), -EINVAL);
+		ASSERT(why.reason == &reason_usage && why.hint);
+		ASSERT(strstr(why.text, "--label: the label '"));
+		all.labels = node.labels = change;
+		ASSERT_INT(choices_check(&all, NULL), -EINVAL);
+		ASSERT_INT(choices_check(&added, NULL), -EINVAL);
+	}
+	/* Others are, and a record that has one can get rid of it. */
+	assert_changed(labels_change, "", "topology.kubernetes.io/zone=a",
+		       "topology.kubernetes.io/zone=a");
+	assert_changed(labels_change, "kubernetes.io/hostname=x a=1", "kubernetes.io/hostname-",
+		       "a=1");
+	node.labels = (struct strlist){ ARGV("kubernetes.io/hostname-", "a=1"), 2 };
+	patch = labels_patch(&node.labels);
+	ASSERT_INT(json_object_size(patch), 1);
 }
 
 TEST(taints_are_set_and_taken_away_by_key_and_effect)
