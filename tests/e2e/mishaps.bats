@@ -102,6 +102,9 @@ node_2_is_lost() {
 	interrupt "Starting node: late" node start late
 	run -0 manykube node start late
 	assert_all_ready
+	interrupt "Draining node: late" node stop late --drain
+	[[ $ADVICE == *"evicted stay evicted, and have lost the contents of emptyDir volumes" ]] ||
+		fail "it suggests '$ADVICE'"
 	# Whoever thinks better of it has a node that gets pods as before.
 	interrupt "Draining node: late" node delete late
 	[[ $ADVICE == *"'manykube start -p e2e-mishaps' to keep"* ]] || fail "it suggests '$ADVICE'"
