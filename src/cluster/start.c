@@ -64,6 +64,7 @@ static void release_start(struct start *start)
 	free(start->joins);
 	free(start->restarted);
 	free(start->thawed);
+	free(start->since_ms);
 	free(start->ran);
 	free(start->part);
 	free(start->awaited);
@@ -449,17 +450,19 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		return 0;
 	}
 	start.token = kubeadm_new_token();
-	start.began_ms = clock_wall_ms();
+	start.since_ms = xcalloc(start.profile.node_count, sizeof(*start.since_ms));
 	start.restarted = xcalloc(start.profile.node_count, sizeof(*start.restarted));
 	start.thawed = xcalloc(start.profile.node_count, sizeof(*start.thawed));
 	start.joins = xcalloc(start.profile.node_count, sizeof(*start.joins));
-	for (size_t i = 0; i < start.profile.node_count; i++)
+	for (size_t i = 0; i < start.profile.node_count; i++) {
 		start.joins[i] = BOOTSTRAP_INIT;
+		start.since_ms[i] = clock_wall_ms();
+	}
 	r = converge(&start, err);
 	if (r < 0)
 		return r;
 	restart = (struct cluster_restart){ start.restarted, start.thawed, start.awaited,
-					    start.began_ms };
+					    start.since_ms };
 	r = cluster_wait(&start.profile, options->wait, &restart,
 			 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 	return r < 0 ? r : load_images(&start, err);
