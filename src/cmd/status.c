@@ -190,7 +190,8 @@ const struct command cmd_status = {
 	.summary = "show the state of a cluster and its nodes",
 	.description =
 		"The exit status is 0 if the cluster is healthy, otherwise the sum of 1 (a node "
-		"is down), 2 (a kubelet, an API server or the front door is down), 4 (the "
+		"is down), 2 (a kubelet, an API server, another service or the front door is down "
+		"or hangs), 4 (the "
 		"kubeconfig does not point to this cluster) and 8 (a node whose services run is "
 		"not Ready, or it reports MemoryPressure, DiskPressure or PIDPressure). A running "
 		"cluster with 1, 2 or 8 is Degraded, even if nodes were stopped or paused on "

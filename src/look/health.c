@@ -70,7 +70,7 @@ enum health health_of_parts(const struct node_status *status)
 
 	if (host != HEALTH_OK)
 		return host;
-	if (kubelet == HEALTH_OK && apiserver == HEALTH_OK)
+	if (kubelet == HEALTH_OK && !status->broken && apiserver == HEALTH_OK)
 		return HEALTH_OK;
 	if (kubelet == HEALTH_PAUSED)
 		return HEALTH_PAUSED;

@@ -35,7 +35,7 @@ const char *health_word(enum health health);
 /* The health of a part, from a word of struct node_status. */
 enum health health_of_word(const char *word);
 
-/* The health of a node's host, kubelet and API server, whatever the API reports. */
+/* The health of a node's host, kubelet, API server and other services, whatever the API reports. */
 enum health health_of_parts(const struct node_status *status);
 
 /* The same including the API's report: HEALTH_ERROR for a node that is not Ready, HEALTH_DEGRADED

@@ -71,6 +71,9 @@ node_2_is_lost() {
 	assert_output_has "Restarting hung kubelet: node-2"
 	assert_all_ready
 	stop_service containerd
+	run manykube status
+	assert_status 2
+	assert_output_has "reason: its containerd does not answer"
 	run -0 manykube start
 	assert_output_has "Restarting hung containerd: node-2"
 	assert_all_ready

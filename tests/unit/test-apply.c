@@ -290,9 +290,9 @@ TEST(a_node_that_runs_is_not_said_to_be_down)
 	plan = plan_of(before_text);
 	ASSERT_STR(plan, "node 'w1' is made schedulable again: a command that drained it did not "
 			 "finish");
-	ASSERT(strstr(node_need_prospect(node_need_find(&profile,
-							profile_find_node(&profile, "w1"))),
-		      "runs, would be made schedulable again"));
+	ASSERT(strstr(
+		node_need_prospect(node_need_find(&profile, profile_find_node(&profile, "w1"))),
+		"runs, would be made schedulable again"));
 	ASSERT_INT(node_need_find(&profile, profile_find_node(&profile, "w2")), NODE_NEEDS_NOTHING);
 	ASSERT_OK(apply_text(before_text, &usual, &err));
 	after = plan_of(before_text);

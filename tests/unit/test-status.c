@@ -547,6 +547,31 @@ TEST(without_the_api_there_is_what_the_host_knows)
 	assert_readiness(&nodes[3], "Nonexistent", NULL);
 }
 
+TEST(a_service_that_hangs_is_told_whatever_the_api_says)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct cluster_status status = { nodes, 2, .kubeconfig = "Configured" };
+
+	nodes[0].apiserver = "Unresponsive";
+	ASSERT_INT(cluster_status_code(&status), 2);
+	ASSERT_INT(health_of_node(&nodes[0]), HEALTH_ERROR);
+	readiness_read(&status, NULL, NULL);
+	assert_readiness(&nodes[0], "NotReady", "its API server does not answer");
+	free(take_ptr(nodes[1].why));
+	nodes[0] = (struct node_status)WELL(primary);
+	nodes[1].broken = "containerd";
+	nodes[1].broken_word = "Unresponsive";
+	ASSERT_INT(cluster_status_code(&status), 2);
+	ASSERT_INT(health_of_node(&nodes[1]), HEALTH_ERROR);
+	ASSERT_INT(health_of_cluster(&status, NULL), HEALTH_DEGRADED);
+	readiness_read(&status, NULL, NULL);
+	assert_readiness(&nodes[1], "NotReady", "its containerd does not answer");
+	nodes[1].broken_word = "Stopped";
+	readiness_read(&status, NULL, NULL);
+	assert_readiness(&nodes[1], "NotReady", "its containerd is not running");
+	free(take_ptr(nodes[0].why));
+}
+
 TEST(what_may_not_be_asked_is_not_called_wrong)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
