@@ -43,12 +43,14 @@
 /* How often the installation of addons is repeated if kubeadm got no answer. */
 #define ADDON_REPEATS 5
 
-static bool anybody_ran(const struct start *start)
+/* Whether a node ran before, or was paused. */
+static bool anybody_is_up(const struct start *start)
 {
 	const struct node *node;
 
 	profile_for_each_node(node, &start->profile)
-		if (start_ran_before(start, node))
+		if (start_ran_before(start, node) ||
+		    cluster_node_state(&start->profile, node) == NODE_RUNNING)
 			return true;
 	return false;
 }
@@ -390,7 +392,7 @@ static int prepare_start(struct start *start, const char *name,
 	if (!has_control_plane(start))
 		return 0;
 	/* While nodes run, these are only checked. */
-	watcher = anybody_ran(start) ? NULL : start->observer;
+	watcher = anybody_is_up(start) ? NULL : start->observer;
 	r = open_log(&start->profile, err);
 	if (r == 0)
 		r = close_to_others(&start->profile, err);
