@@ -7,7 +7,7 @@
 #pragma once
 
 /* For commands that drain nodes: what pods lose by an eviction cannot be brought back. */
-#define INTERRUPT_DRAINED                                                                    \
+#define INTERRUPT_DRAINED                                                                      \
 	"pods that were already evicted stay evicted, and have lost the contents of emptyDir " \
 	"volumes"
 
