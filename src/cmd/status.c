@@ -123,7 +123,7 @@ static int show_cluster(const struct command_context *ctx, struct profile *profi
 	if (r < 0)
 		return r;
 	activity_settle(&activity, &all);
-	report.health = health_of_cluster(&all, activity.busy_with);
+	report.health = health_if_finished(profile, health_of_cluster(&all, activity.busy_with));
 	report.front_door = all.front_door;
 	if (shown == all.count)
 		report.quorum = health_quorum(&all, activity.busy_with);

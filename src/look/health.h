@@ -47,6 +47,10 @@ enum health health_of_node(const struct node_status *status);
  */
 enum health health_of_cluster(const struct cluster_status *status, const char *busy_with);
 
+/* HEALTH, which is that of the cluster PROFILE: one that is well is Degraded while its upgrade or
+ * its deletion has not ended, whatever works on it. */
+enum health health_if_finished(const struct profile *profile, enum health health);
+
 /* The control planes: those with a member of etcd, and how many of these work; and the others, each
  * counted once. */
 struct quorum {

@@ -126,7 +126,10 @@ static void read_absent_node(struct node_status *status, bool starting)
 
 	status->readiness = starting ? "Starting" : status->host;
 	if (!starting)
-		status->why = xstrdup(stopped ? "it is not running" : "it does not exist");
+		status->why = xstrdup(stopped ? "it is not running"
+				      : node_status_is_registered(status)
+					      ? "it is registered, but was never started"
+					      : "it does not exist");
 }
 
 void readiness_read(struct cluster_status *status, const json_t *list, const char *busy_with)

@@ -328,6 +328,12 @@ static bool parts_run(const struct node_status *node)
 	       (text_is(node->apiserver, "Running") || text_is(node->apiserver, "Irrelevant"));
 }
 
+bool node_status_is_registered(const struct node_status *node)
+{
+	return text_is(node->host, "Nonexistent") && node->node->phase == NODE_PLANNED &&
+	       !node->node->primary;
+}
+
 int cluster_status_code(const struct cluster_status *status)
 {
 	int code = status->front_door && text_is(status->front_door, "Stopped") ? 2 : 0;
@@ -337,6 +343,9 @@ int cluster_status_code(const struct cluster_status *status)
 	for (size_t i = 0; i < status->count; i++) {
 		const struct node_status *node = &status->nodes[i];
 
+		/* Among others, it is no defect. */
+		if (status->count > 1 && node_status_is_registered(node))
+			continue;
 		if (!text_is(node->host, "Running"))
 			code |= 1;
 		if (!parts_run(node))

@@ -63,6 +63,9 @@ void cluster_status_release(struct cluster_status *status);
 const char *cluster_status_api(const struct profile *profile, const struct node *node,
 			       unsigned timeout_ms);
 
+/* Whether the node was only registered, and has never been made: nothing of it is broken. */
+bool node_status_is_registered(const struct node_status *node);
+
 /*
  * The exit status of `status`, a sum: 1 a node does not run; 2 a kubelet, an API server,
  * another service of a node or the front door does not run, even if only because its node is

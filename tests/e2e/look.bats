@@ -283,6 +283,7 @@ is_shut() {
 	assert_equal "$found" 0
 	assert_status 2
 	assert_output_has "status: 204 Degraded"
+	assert_output_has "advice: 'manykube start -p e2e-look' restarts the front door"
 	within 30 manykube status
 }
 

@@ -55,8 +55,11 @@ node_2_is_lost() {
 	# The API still calls its node Ready.
 	run manykube status -o json
 	assert_status 2
+	assert_schema status <<<"$output"
 	assert_equal "$(jq -r '.[] | select(.Name == "node-2") | .Kubelet + " " + .Node' <<<"$output")" \
 		"Unresponsive NotReady"
+	assert_equal "$(jq -r '.[] | select(.Name == "node-2") | .Reason + "; " + .Advice[0]' <<<"$output")" \
+		"its kubelet does not answer; 'manykube start -p e2e-mishaps' repairs it"
 	run manykube status -o table
 	assert_output_has "node-2 is NotReady: its kubelet does not answer"
 	within 120 node_2_is_lost

@@ -572,6 +572,34 @@ TEST(a_service_that_hangs_is_told_whatever_the_api_says)
 	free(take_ptr(nodes[0].why));
 }
 
+TEST(a_node_that_was_only_registered_is_no_defect)
+{
+	struct node spare = { .name = (char *)"spare", .phase = NODE_PLANNED };
+	struct node_status nodes[] = { WELL(primary), WELL(spare) };
+	struct cluster_status status = { nodes, 2, .kubeconfig = "Configured" };
+
+	end_node(&nodes[1], "Nonexistent");
+	ASSERT_INT(cluster_status_code(&status), 0);
+	ASSERT_INT(health_of_cluster(&status, NULL), HEALTH_OK);
+	spare.phase = NODE_JOINED;
+	ASSERT_INT(cluster_status_code(&status), 3);
+	ASSERT_INT(health_of_cluster(&status, NULL), HEALTH_DEGRADED);
+}
+
+TEST(a_cluster_that_is_half_upgraded_or_half_deleted_is_degraded)
+{
+	struct profile profile = { .name = (char *)"dev" };
+
+	ASSERT_INT(health_if_finished(&profile, HEALTH_HAPPY), HEALTH_HAPPY);
+	profile.upgrading_from = (char *)"v1.35.4";
+	ASSERT_INT(health_if_finished(&profile, HEALTH_OK), HEALTH_DEGRADED);
+	ASSERT_INT(health_if_finished(&profile, HEALTH_ERROR), HEALTH_ERROR);
+	profile.upgrading_from = NULL;
+	profile.deleting = true;
+	ASSERT_INT(health_if_finished(&profile, HEALTH_OK), HEALTH_DEGRADED);
+	ASSERT_INT(health_if_finished(&profile, HEALTH_STOPPED), HEALTH_STOPPED);
+}
+
 TEST(what_may_not_be_asked_is_not_called_wrong)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };
