@@ -294,11 +294,17 @@ int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const
 	return 0;
 }
 
-bool kube_is_ok(struct kube *kube, const char *path, unsigned timeout_ms)
+int kube_check(struct kube *kube, const char *path, unsigned timeout_ms)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int status = perform(kube, KUBE_GET, path, NULL, timeout_ms, &text, NULL);
 
-	return perform(kube, KUBE_GET, path, NULL, timeout_ms, &text, NULL) == 200;
+	return status < 0 ? status : status == 200 ? 0 : -EIO;
+}
+
+bool kube_is_ok(struct kube *kube, const char *path, unsigned timeout_ms)
+{
+	return kube_check(kube, path, timeout_ms) == 0;
 }
 
 const json_t *kube_find_object(const json_t *list, const char *name)

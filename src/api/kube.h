@@ -56,7 +56,9 @@ enum kube_verb {
 int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const json_t *body,
 		 unsigned timeout_ms, json_t **ret_answer, struct error *err);
 
-/* Whether PATH ("/readyz") answers with 200 within TIMEOUT_MS. */
+/* Check whether PATH ("/readyz") answers with 200 within TIMEOUT_MS: -ECONNREFUSED if nothing
+ * answers there, -ETIMEDOUT if nothing does in time, -EIO for another answer. */
+int kube_check(struct kube *kube, const char *path, unsigned timeout_ms);
 bool kube_is_ok(struct kube *kube, const char *path, unsigned timeout_ms);
 
 /* The object NAME in LIST, a list from the API (may be NULL); NULL if there is none. */

@@ -262,7 +262,7 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 		    const struct cluster_detail *detail, const struct activity *activity)
 {
 	const struct node *not_ready = NULL;
-	bool paused = false, misled = false;
+	bool paused = false, misled = false, registered = false;
 
 	if (nodes->kubeconfig_damage && !activity->busy_with)
 		return xstrdup(
@@ -275,7 +275,11 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 	for (size_t i = 0; i < nodes->count; i++) {
 		const struct node_status *node = &nodes->nodes[i];
 
-		if (text_is(detail->nodes[i].state, "Paused"))
+		if (node->node->phase == NODE_LEAVING)
+			continue;
+		if (node_status_is_registered(node))
+			registered = true;
+		else if (text_is(detail->nodes[i].state, "Paused"))
 			paused = true;
 		else if (text_is(node->apiserver, "Unknown") && geteuid() != 0)
 			return xstrdup("use 'sudo manykube status'");
@@ -297,10 +301,11 @@ static char *remedy(const struct profile *profile, const struct cluster_status *
 			"is installed");
 	if (nodes->front_door && health_of_word(nodes->front_door) != HEALTH_OK)
 		return xstrdup("'manykube start' restarts the front door");
-	return not_ready ? xasprintf("'manykube start' restarts what hangs; see also 'manykube "
-				     "logs %s'",
-				     not_ready->name)
-			 : NULL;
+	if (not_ready)
+		return xasprintf(
+			"'manykube start' restarts what hangs; see also 'manykube logs %s'",
+			not_ready->name);
+	return registered ? xstrdup("'manykube start' also starts what is only registered") : NULL;
 }
 
 /* The problem of one node, or NULL. */
@@ -342,6 +347,11 @@ static char *advice_for(const struct profile *profile, const struct node_status 
 	const char *name = status->node->name;
 	cleanup_free char *relief = NULL;
 
+	/* A start leaves it alone. */
+	if (status->node->phase == NODE_LEAVING)
+		return xasprintf("the deletion of node '%s' was interrupted: delete it again to "
+				 "finish",
+				 name);
 	/* One that the user has cordoned is not in the list. */
 	if (detail->cordoned && text_is(status->host, "Running") &&
 	    strlist_has(&profile->drained, name))
@@ -354,9 +364,9 @@ static char *advice_for(const struct profile *profile, const struct node_status 
 	return xasprintf("%s: %s", name, relief);
 }
 
-static void list_advice(const struct profile *profile, const struct cluster_status *nodes,
-			const struct cluster_detail *detail, const struct activity *activity,
-			struct strlist *ret)
+void node_table_list_advice(const struct profile *profile, const struct cluster_status *nodes,
+			    const struct cluster_detail *detail, const struct activity *activity,
+			    struct strlist *ret)
 {
 	cleanup_free char *for_all = remedy(profile, nodes, detail, activity);
 
@@ -403,7 +413,7 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 	cleanup_with(strlist_release) struct strlist advice = STRLIST_INIT;
 	const char *line;
 
-	list_advice(profile, nodes, detail, activity, &advice);
+	node_table_list_advice(profile, nodes, detail, activity, &advice);
 	if (advice.count == 0)
 		return;
 	list_problems(nodes, detail, &problems);
@@ -419,7 +429,7 @@ void node_table_print_advice(const struct profile *profile, const struct cluster
 {
 	cleanup_with(strlist_release) struct strlist advice = STRLIST_INIT;
 
-	list_advice(profile, nodes, detail, activity, &advice);
+	node_table_list_advice(profile, nodes, detail, activity, &advice);
 	if (advice.count > 0)
 		print_advice(&advice, activity, look, out);
 }

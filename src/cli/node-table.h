@@ -32,6 +32,11 @@ void node_table_print_problems(const struct profile *profile, const struct clust
 			       const struct cluster_detail *detail, const struct activity *activity,
 			       const struct node_table_look *look, FILE *out);
 
+/* Append the advice to RET, one line each. */
+void node_table_list_advice(const struct profile *profile, const struct cluster_status *nodes,
+			    const struct cluster_detail *detail, const struct activity *activity,
+			    struct strlist *ret);
+
 /* The same without the problems and the empty line. */
 void node_table_print_advice(const struct profile *profile, const struct cluster_status *nodes,
 			     const struct cluster_detail *detail, const struct activity *activity,

@@ -118,7 +118,7 @@ struct cluster_restart {
 	const bool *nodes;
 	const bool *thawed; /* those that were only paused: their kubelets were not restarted */
 	const bool *part;   /* which nodes to wait for */
-	int64_t since_ms;   /* since 1970 */
+	const int64_t *since_ms; /* since 1970 */
 };
 
 /* Wait for WHAT (enum cluster_wait) for up to SECONDS: -ETIMEDOUT, naming what is missing.  RESTART

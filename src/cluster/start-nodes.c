@@ -267,14 +267,23 @@ static int stop_without_programs(struct start *start, const struct node *node, s
 	return 0;
 }
 
+static bool is_paused(const struct start *start, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	return cluster_node_open(&start->profile, node, &at, NULL) == 0 &&
+	       cluster_node_is_paused(&at);
+}
+
 int start_node(struct start *start, struct node *node, struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	const char *words = is_paused(start, node) ? "unpausing node" : "starting node";
 	int r = UNTIMED(start, stop_without_programs(start, node, &why));
 
 	if (r == 0)
-		r = UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), "starting node",
-						node->name, bring_node_up(start, node, &why)));
+		r = UNTIMED(start, STEP_SEEN_BY(watcher_of(start, node), words, node->name,
+						bring_node_up(start, node, &why)));
 	if (r < 0 && !start_awaits(start, node)) {
 		log_warning("continuing without node '%s': %s", node->name, why.text);
 		return 0;

@@ -1,9 +1,10 @@
 /*
  * Start: services of running nodes that hang or do not run.
  *
- * The agent restarts a service that has exited.  A service that is stopped or deadlocked has not
- * exited, so its node would never become Ready.  Such a service is killed, and the agent restarts
- * it.  Pods keep running meanwhile.
+ * The agent restarts a service that has exited, and the kubelet a static pod.  One that is stopped
+ * or deadlocked has not exited, so its node would never become Ready, or the API not answer until
+ * the kubelet's own checks have failed for minutes.  Such a service is killed.  Pods keep running
+ * meanwhile.
  *
  * In the API, a node stays Ready for 40 s after its kubelet has exited.  So a node without a
  * kubelet counts as Ready only after its kubelet has reported again.
@@ -17,6 +18,7 @@
 #include "cluster/start.h"
 #include "driver/agent-state.h"
 #include "node/cluster-node.h"
+#include "node/services.h"
 
 /* On a busy host, a kubelet may need seconds to answer. */
 #define ANSWER_MS  8000
@@ -25,32 +27,6 @@
 /* The agent delays a restart by 10 s at most. */
 #define NEXT_TRY_MS      12000
 #define NEXT_TRY_POLL_MS 50
-
-static const struct service {
-	const char *name;
-	const char *step;
-	const char *place;
-	const char *words;
-} services[] = {
-	/* containerd comes first, because the kubelet needs it.  Every gRPC client sends this
-	 * preface. */
-	{ "containerd", "restarting hung containerd", "/run/containerd/containerd.sock",
-	  "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" },
-	{ "kubelet", "restarting hung kubelet", "10248",
-	  "GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n" },
-};
-
-/* -ETIMEDOUT if SERVICE hangs; another negative code if it does not run, or does not listen yet. */
-static int probe_service(const struct cluster_node *at, const struct service *service)
-{
-	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	int r = at->driver->ask(&at->spec, service->place, service->words, ANSWER_MS, &why);
-
-	if (r < 0)
-		log_debug("%s of node '%s' does not answer: %s", service->name, at->spec.name,
-			  why.text);
-	return r;
-}
 
 /* The number of failures of a node's kubelet that does not run now; 0 if it runs. */
 static unsigned kubelet_failures(const struct cluster_node *at)
@@ -76,40 +52,66 @@ static void await_next_try(const struct cluster_node *at)
 		;
 }
 
-/* Record that the status of NODE in the API is older than its kubelet. */
+/* Record that the status of NODE in the API is older than its kubelet: also what the previous
+ * kubelet has reported since the start began. */
 static void expect_new_status(struct start *start, const struct node *node)
 {
-	start->restarted[node - start->profile.nodes] = node->phase == NODE_JOINED;
-	start->thawed[node - start->profile.nodes] = false;
+	size_t i = (size_t)(node - start->profile.nodes);
+
+	start->restarted[i] = node->phase == NODE_JOINED;
+	start->thawed[i] = false;
+	start->since_ms[i] = clock_wall_ms();
+}
+
+/* Restart SERVICE of NODE, which hangs. */
+static int restart_service(struct start *start, const struct node *node,
+			   const struct node_service *service, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r;
+
+	/* A kubelet reports the status of its node when it starts, but otherwise only every five
+	 * minutes. */
+	strlist_add(&names, service->name);
+	if (service->dependent)
+		strlist_add(&names, service->dependent);
+	r = STEP(start, service->step, node->name,
+		 cluster_node_restart(&start->profile, node, &names, clock_now_ms() + RESTART_MS,
+				      err));
+	if (r < 0)
+		return r;
+	if (!service->of_kubernetes)
+		expect_new_status(start, node);
+	start->outcome->repaired++;
+	return 0;
 }
 
 int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
 		 struct error *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
-		cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	const struct node_service *service;
+	const char *absent = NULL;
+
+	for (size_t i = 0; (service = node_service_at(i)); i++) {
 		int r;
 
-		r = probe_service(at, &services[i]);
+		if (!node_service_is_due(service, node) ||
+		    (service->after && text_is(absent, service->after)))
+			continue;
+		r = node_service_ask(at, service, ANSWER_MS);
 		/* The agent is about to start it.  A kubelet reports the status of its node when it
 		 * starts. */
-		if (r < 0 && r != -ETIMEDOUT && strcmp(services[i].name, "kubelet") == 0) {
+		if (r < 0 && r != -ETIMEDOUT && strcmp(service->name, "kubelet") == 0) {
 			await_next_try(at);
 			expect_new_status(start, node);
 		}
+		if (r < 0 && r != -ETIMEDOUT)
+			absent = service->name;
 		if (r != -ETIMEDOUT)
 			continue;
-		/* Also restart the services that depend on it.  A kubelet reports the status of its
-		 * node when it starts, but otherwise only every five minutes. */
-		for (size_t j = i; j < ARRAY_SIZE(services); j++)
-			strlist_add(&names, services[j].name);
-		r = STEP(start, services[i].step, node->name,
-			 cluster_node_restart(&start->profile, node, &names,
-					      clock_now_ms() + RESTART_MS, err));
+		r = restart_service(start, node, service, err);
 		if (r < 0)
 			return r;
-		expect_new_status(start, node);
-		start->outcome->repaired++;
 	}
 	return 0;
 }

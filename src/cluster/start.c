@@ -43,12 +43,14 @@
 /* How often the installation of addons is repeated if kubeadm got no answer. */
 #define ADDON_REPEATS 5
 
-static bool anybody_ran(const struct start *start)
+/* Whether a node ran before, or was paused. */
+static bool anybody_is_up(const struct start *start)
 {
 	const struct node *node;
 
 	profile_for_each_node(node, &start->profile)
-		if (start_ran_before(start, node))
+		if (start_ran_before(start, node) ||
+		    cluster_node_state(&start->profile, node) == NODE_RUNNING)
 			return true;
 	return false;
 }
@@ -64,6 +66,7 @@ static void release_start(struct start *start)
 	free(start->joins);
 	free(start->restarted);
 	free(start->thawed);
+	free(start->since_ms);
 	free(start->ran);
 	free(start->part);
 	free(start->awaited);
@@ -389,7 +392,7 @@ static int prepare_start(struct start *start, const char *name,
 	if (!has_control_plane(start))
 		return 0;
 	/* While nodes run, these are only checked. */
-	watcher = anybody_ran(start) ? NULL : start->observer;
+	watcher = anybody_is_up(start) ? NULL : start->observer;
 	r = open_log(&start->profile, err);
 	if (r == 0)
 		r = close_to_others(&start->profile, err);
@@ -449,17 +452,19 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		return 0;
 	}
 	start.token = kubeadm_new_token();
-	start.began_ms = clock_wall_ms();
+	start.since_ms = xcalloc(start.profile.node_count, sizeof(*start.since_ms));
 	start.restarted = xcalloc(start.profile.node_count, sizeof(*start.restarted));
 	start.thawed = xcalloc(start.profile.node_count, sizeof(*start.thawed));
 	start.joins = xcalloc(start.profile.node_count, sizeof(*start.joins));
-	for (size_t i = 0; i < start.profile.node_count; i++)
+	for (size_t i = 0; i < start.profile.node_count; i++) {
 		start.joins[i] = BOOTSTRAP_INIT;
+		start.since_ms[i] = clock_wall_ms();
+	}
 	r = converge(&start, err);
 	if (r < 0)
 		return r;
 	restart = (struct cluster_restart){ start.restarted, start.thawed, start.awaited,
-					    start.began_ms };
+					    start.since_ms };
 	r = cluster_wait(&start.profile, options->wait, &restart,
 			 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 	return r < 0 ? r : load_images(&start, err);

@@ -25,7 +25,7 @@ struct start {
 	bool *part;              /* likewise: it runs, or is to be started */
 	bool *awaited;           /* likewise: the command is about it, and waits for it */
 	struct cluster_outcome *outcome;
-	int64_t began_ms; /* since 1970 */
+	int64_t *since_ms; /* one per node: when it was restarted, since 1970 */
 };
 
 /* Do WORK as the step WORDS, which WATCHER (may be NULL) and tests observe. */

@@ -62,6 +62,7 @@ static bool has_reported(const struct profile *profile, const struct node *node,
 	const json_t *conditions = json_object_get(json_object_get(object, "status"), "conditions");
 	cleanup_free char *whole = NULL;
 	cleanup_free char *precise = NULL;
+	int64_t since_ms;
 	bool is_renewed;
 	int latest = -1;
 	json_t *condition;
@@ -69,9 +70,10 @@ static bool has_reported(const struct profile *profile, const struct node *node,
 
 	if (!restart || !restart->nodes[node - profile->nodes])
 		return true;
-	whole = clock_rfc3339(restart->since_ms / 1000);
+	since_ms = restart->since_ms[node - profile->nodes];
+	whole = clock_rfc3339(since_ms / 1000);
 	whole[strlen("2026-01-01T00:00:00")] = '\0';
-	precise = xasprintf("%s.%03d", whole, (int)(restart->since_ms % 1000));
+	precise = xasprintf("%s.%03d", whole, (int)(since_ms % 1000));
 	is_renewed = compare_times(json_object_get(json_object_get(lease, "spec"), "renewTime"),
 				   precise) > 0;
 	if (restart->thawed[node - profile->nodes])

@@ -49,8 +49,8 @@ static char *words_of(const struct apply_step *step)
 	cleanup_free char *changes = apply_step_changes(step);
 	const char *colon = *changes ? ": " : "";
 
-	if (action == APPLY_START && step->change_count == 0)
-		return xstrdup("is started: it is down");
+	if (action == APPLY_START && step->change_count == 0 && step->need)
+		return xstrdup(step->need);
 	if (action == APPLY_RESTART && step->change_count == 0)
 		return xstrdup("is restarted: its settings changed since its last start");
 	if (action == APPLY_DELETE)

@@ -6,6 +6,11 @@
  */
 #pragma once
 
+/* For commands that drain nodes: what pods lose by an eviction cannot be brought back. */
+#define INTERRUPT_DRAINED                                                                      \
+	"pods that were already evicted stay evicted, and have lost the contents of emptyDir " \
+	"volumes"
+
 /*
  * From now on, exit with reason_interrupted on a signal and suggest ADVICE (NULL: that of the
  * reason). A later call replaces an earlier one.

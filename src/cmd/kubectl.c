@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "base/user.h"
 #include "cmd/command.h"
@@ -16,6 +17,7 @@
 #include "kubeconfig/context.h"
 #include "network/front-door.h"
 #include "payload/payload.h"
+#include "record/world.h"
 
 static int find_kubectl(const struct profile *profile, char **ret_path, struct error *err)
 {
@@ -96,6 +98,11 @@ static int run(struct command_context *ctx, struct error *err)
 		r = cluster_need_awake(ctx->profile, err);
 	if (r < 0)
 		return r;
+	/* kubectl would only say that something timed out. */
+	if (geteuid() == 0 && world->front_door_hangs(ctx->profile))
+		log_warning("the front door of cluster '%s' does not answer; 'manykube start' "
+			    "repairs it",
+			    ctx->profile_name);
 	if (setenv("KUBECONFIG", kubeconfig, 1) < 0)
 		return error_sys(err, "cannot set KUBECONFIG");
 	r = settle_rights(kubeconfig, err);

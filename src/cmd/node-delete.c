@@ -7,6 +7,7 @@
 #include "cli/say.h"
 #include "cluster/cluster.h"
 #include "cluster/drain.h"
+#include "cmd/interrupt.h"
 #include "cmd/lost-pods.h"
 #include "cmd/node-change.h"
 
@@ -30,7 +31,7 @@ static struct {
 
 #define INTERRUPTED                                                                         \
 	"run the same command again to finish the deletion, or 'manykube start' to keep a " \
-	"node that was still being drained; pods that were already evicted stay evicted"
+	"node that was still being drained; " INTERRUPT_DRAINED
 
 static const struct opt options[] = {
 	OPT_FLAG(0, "force", &arg.force,

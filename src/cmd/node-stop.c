@@ -7,6 +7,7 @@
 #include "cli/say.h"
 #include "cluster/cluster.h"
 #include "cluster/drain.h"
+#include "cmd/interrupt.h"
 #include "cmd/node-change.h"
 
 static struct {
@@ -47,6 +48,10 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
+	if (arg.drain)
+		interrupt_explain(
+			"run the same command again to stop the rest, or 'manykube start' to let "
+			"all nodes run and get pods again; " INTERRUPT_DRAINED);
 	progress = progress_new(ctx->quiet, log_verbosity);
 	if (arg.drain)
 		r = drain_nodes(ctx->profile, &names, DRAIN_CONTROLLED, arg.drain_seconds,

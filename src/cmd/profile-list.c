@@ -63,7 +63,7 @@ static const char *status_of(const struct profile *profile)
 		log_warning("cluster '%s': %s", profile->name, err.text);
 		return "Unknown";
 	}
-	return health_name(health_of_cluster(&status, busy_with));
+	return health_name(health_if_finished(profile, health_of_cluster(&status, busy_with)));
 }
 
 static const char *mark(bool marked)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/opt.h"
+#include "cluster/cluster.h"
 #include "cmd/command.h"
 #include "describe/file.h"
 #include "record/options.h"
@@ -42,3 +43,8 @@ int start_go(struct command_context *ctx, const struct start_arguments *argument
 
 /* Print what `start` would do with the cluster NAME. */
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err);
+
+/* Remove what a start that failed with the code FAILURE and ERR has created, and nothing older; ERR
+ * then suggests how to keep it. */
+void start_undo(const char *name, const struct cluster_outcome *outcome, struct observer *observer,
+		int failure, struct error *err);

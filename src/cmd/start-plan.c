@@ -9,15 +9,8 @@
 #include "node/cluster-node.h"
 #include "payload/payload.h"
 #include "plan/check.h"
+#include "plan/node-need.h"
 #include "record/options.h"
-
-static const char *what_happens(const struct profile *profile, const struct node *node)
-{
-	if (node->phase == NODE_JOINED)
-		return cluster_node_state(profile, node) == NODE_RUNNING ? "runs"
-									 : "would be started";
-	return "would be created";
-}
 
 static const char *where_it_is(const struct profile *profile, const char *version)
 {
@@ -46,7 +39,7 @@ static void print_node(const struct profile *profile, const struct node *node)
 {
 	printf("Node %s: %s, %s, %s; ", node->name,
 	       node->control_plane ? "control plane" : "worker", node->address,
-	       what_happens(profile, node));
+	       node_need_prospect(node_need_find(profile, node)));
 	print_size(node);
 	if (cluster_node_differs(profile, node))
 		printf(", with the kubelet of %s (%s)", node->kubernetes_version,

@@ -112,19 +112,6 @@ static int check_name(const char *name, struct error *err)
 	return error_hint(err, -EINVAL, "choose another name with -p");
 }
 
-/* Remove what this start has created, and nothing older. */
-static void undo(const char *name, const struct cluster_outcome *outcome, struct observer *observer)
-{
-	cleanup_with(error_clear) struct error why = ERROR_INIT;
-
-	if (!outcome->is_new)
-		return;
-	if (cluster_delete(name, observer, &why) < 0)
-		log_warning("cannot remove the new cluster: %s", why.text);
-	else
-		log_warning("cluster '%s' was removed because of --delete-on-failure", name);
-}
-
 static int run_start(const char *name, const struct start_arguments *arguments,
 		     struct observer *observer, struct cluster_outcome *ret_outcome,
 		     struct error *err)
@@ -140,7 +127,7 @@ static int run_start(const char *name, const struct start_arguments *arguments,
 	record_events(name);
 	r = cluster_start(name, &arguments->wanted, observer, ret_outcome, err);
 	if (r < 0 && arguments->delete_on_failure)
-		undo(name, ret_outcome, observer);
+		start_undo(name, ret_outcome, observer, r, err);
 	return r;
 }
 

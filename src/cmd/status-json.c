@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "cluster/upgrade.h"
 #include "cmd/status-print.h"
+#include "data/words.h"
 #include "kubeadm/members.h"
 
 static json_t *pressure_json(const struct node_status *status)
@@ -33,6 +34,25 @@ static void add_upgrade(json_t *object, const struct status_report *report)
 				  report->profile->kubernetes_version, "Detail", words));
 }
 
+/* Add the interrupted deletion of the cluster, if any, to OBJECT. */
+static void add_deletion(json_t *object, const struct status_report *report)
+{
+	cleanup_free char *words = status_deletion_words(report);
+
+	if (words)
+		json_object_set_new(object, "Deletion", json_pack("{s:s}", "Detail", words));
+}
+
+/* Add what to do about the cluster, if anything, to OBJECT. */
+static void add_advice(json_t *object, const struct status_report *report)
+{
+	cleanup_with(strlist_release) struct strlist advice = STRLIST_INIT;
+
+	status_list_advice(report, &advice);
+	if (advice.count > 0)
+		json_object_set_new(object, "Advice", words_to_json(&advice));
+}
+
 static json_t *as_json(const struct status_report *report, const struct node_status *status)
 {
 	const struct node *node = status->node;
@@ -43,7 +63,11 @@ static json_t *as_json(const struct status_report *report, const struct node_sta
 			   status->apiserver, "Kubeconfig", status->kubeconfig, "Node",
 			   status->readiness, "Pressure", pressure_json(status), "Worker",
 			   !node->control_plane, "IP", node->address, "Primary", node->primary);
+	if (status->why && health_of_node(status) != HEALTH_OK)
+		json_object_set_new(object, "Reason", json_string(status->why));
 	add_upgrade(object, report);
+	add_deletion(object, report);
+	add_advice(object, report);
 	return object;
 }
 
@@ -113,6 +137,8 @@ void status_print_layout_json(const struct status_report *report)
 	}
 	set_text(cluster, "BinaryVersion", "v" MANYKUBE_VERSION);
 	add_upgrade(cluster, report);
+	add_deletion(cluster, report);
+	add_advice(cluster, report);
 	json_object_set_new(components, "kubeconfig",
 			    part("kubeconfig", health_of_word(status_kubeconfig_word(report))));
 	if (report->front_door)

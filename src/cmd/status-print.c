@@ -50,18 +50,25 @@ static void print_front_door(const struct status_report *report)
 		       report->front_door, report->profile->api_port);
 }
 
+char *status_deletion_words(const struct status_report *report)
+{
+	if (!report->profile->deleting || report->activity->busy_with)
+		return NULL;
+	return advice_complete("interrupted: 'manykube delete' finishes it");
+}
+
 /* A half-upgraded cluster works, and a half-deleted one is merely stopped, so nothing else shows
  * it.
  */
 static void print_unfinished(const struct status_report *report)
 {
 	cleanup_free char *words = upgrade_words(report->profile, report->activity->busy_with);
-	cleanup_free char *advice = advice_complete("'manykube delete' finishes it");
+	cleanup_free char *deletion = status_deletion_words(report);
 
 	if (words)
 		printf("upgrade: %s\n", words);
-	if (report->profile->deleting && !report->activity->busy_with)
-		printf("deletion: interrupted: %s\n", advice);
+	if (deletion)
+		printf("deletion: %s\n", deletion);
 }
 
 void status_print_text(const struct status_report *report, const struct cluster_detail *detail)
@@ -90,10 +97,20 @@ bool status_is_well(const struct status_report *report)
 	return report->health == HEALTH_OK || report->health == HEALTH_HAPPY;
 }
 
+void status_list_advice(const struct status_report *report, struct strlist *ret)
+{
+	cleanup_with(cluster_detail_release) struct cluster_detail detail = CLUSTER_DETAIL_INIT;
+
+	cluster_detail_read(&report->nodes, NULL, &detail);
+	node_table_list_advice(report->profile, &report->nodes, &detail, report->activity, ret);
+}
+
 void status_print_layout_text(const struct status_report *report)
 {
 	struct node_table_look look = { .columns = text_columns(STDOUT_FILENO, 0) };
 	cleanup_free char *words = quorum_words(&report->quorum);
+	cleanup_with(strlist_release) struct strlist advice = STRLIST_INIT;
+	const char *line;
 	size_t well = 0;
 
 	for (size_t i = 0; i < report->nodes.count; i++)
@@ -109,6 +126,9 @@ void status_print_layout_text(const struct status_report *report)
 		printf("step: %s\n", report->activity->step);
 	if (!status_is_well(report) && report->activity->failure)
 		printf("failed: %s\n", report->activity->failure);
+	status_list_advice(report, &advice);
+	strlist_for_each(line, &advice)
+		printf("advice: %s\n", line);
 }
 
 int status_print_template(const struct status_report *report, const char *template,

@@ -21,6 +21,13 @@ bool status_is_well(const struct status_report *report);
 /* The word for the kubeconfig; "Irrelevant" if no control plane is among the nodes. */
 const char *status_kubeconfig_word(const struct status_report *report);
 
+/* "interrupted: 'manykube delete' finishes it" if the deletion of the cluster was, or NULL; for the
+ * caller to free. */
+char *status_deletion_words(const struct status_report *report) must_check;
+
+/* Append the advice of the table to RET, one line each. */
+void status_list_advice(const struct status_report *report, struct strlist *ret);
+
 /* minikube's blocks, with the reason for each node that is not well and the advice of the table.
  * DETAIL corresponds to the report's nodes. */
 void status_print_text(const struct status_report *report, const struct cluster_detail *detail);

@@ -123,7 +123,7 @@ static int show_cluster(const struct command_context *ctx, struct profile *profi
 	if (r < 0)
 		return r;
 	activity_settle(&activity, &all);
-	report.health = health_of_cluster(&all, activity.busy_with);
+	report.health = health_if_finished(profile, health_of_cluster(&all, activity.busy_with));
 	report.front_door = all.front_door;
 	if (shown == all.count)
 		report.quorum = health_quorum(&all, activity.busy_with);
@@ -190,7 +190,8 @@ const struct command cmd_status = {
 	.summary = "show the state of a cluster and its nodes",
 	.description =
 		"The exit status is 0 if the cluster is healthy, otherwise the sum of 1 (a node "
-		"is down), 2 (a kubelet, an API server or the front door is down), 4 (the "
+		"is down), 2 (a kubelet, an API server, another service or the front door is down "
+		"or hangs), 4 (the "
 		"kubeconfig does not point to this cluster) and 8 (a node whose services run is "
 		"not Ready, or it reports MemoryPressure, DiskPressure or PIDPressure). A running "
 		"cluster with 1, 2 or 8 is Degraded, even if nodes were stopped or paused on "

@@ -9,6 +9,7 @@
 #include "cli/events.h"
 #include "cli/progress.h"
 #include "cli/say.h"
+#include "cmd/interrupt.h"
 #include "cmd/node-change.h"
 
 static struct {
@@ -60,6 +61,8 @@ static int upgrade(struct command_context *ctx, struct error *err)
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
 
+	if (arg.wanted.drain)
+		interrupt_explain("run the same command again to continue; " INTERRUPT_DRAINED);
 	return cluster_upgrade(ctx->profile, &arg.wanted, progress_observer(progress), err);
 }
 

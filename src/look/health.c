@@ -70,7 +70,7 @@ enum health health_of_parts(const struct node_status *status)
 
 	if (host != HEALTH_OK)
 		return host;
-	if (kubelet == HEALTH_OK && apiserver == HEALTH_OK)
+	if (kubelet == HEALTH_OK && !status->broken && apiserver == HEALTH_OK)
 		return HEALTH_OK;
 	if (kubelet == HEALTH_PAUSED)
 		return HEALTH_PAUSED;
@@ -115,7 +115,8 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 	for (size_t i = 0; i < status->count; i++) {
 		enum health health = health_of_parts(&status->nodes[i]);
 
-		well += health_of_node(&status->nodes[i]) == HEALTH_OK;
+		well += health_of_node(&status->nodes[i]) == HEALTH_OK ||
+			node_status_is_registered(&status->nodes[i]);
 		paused += health == HEALTH_PAUSED;
 		stopped += health == HEALTH_STOPPED;
 		absent += health == HEALTH_NOT_FOUND;
@@ -134,6 +135,13 @@ enum health health_of_cluster(const struct cluster_status *status, const char *b
 	if (well < status->count || is_shut(status))
 		return HEALTH_DEGRADED;
 	return quorum.members >= 3 ? HEALTH_HAPPY : HEALTH_OK;
+}
+
+enum health health_if_finished(const struct profile *profile, enum health health)
+{
+	bool is_well = health == HEALTH_OK || health == HEALTH_HAPPY;
+
+	return is_well && (profile->deleting || profile->upgrading_from) ? HEALTH_DEGRADED : health;
 }
 
 /* The primary is the first member, even while it is being created. */

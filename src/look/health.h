@@ -35,7 +35,7 @@ const char *health_word(enum health health);
 /* The health of a part, from a word of struct node_status. */
 enum health health_of_word(const char *word);
 
-/* The health of a node's host, kubelet and API server, whatever the API reports. */
+/* The health of a node's host, kubelet, API server and other services, whatever the API reports. */
 enum health health_of_parts(const struct node_status *status);
 
 /* The same including the API's report: HEALTH_ERROR for a node that is not Ready, HEALTH_DEGRADED
@@ -46,6 +46,10 @@ enum health health_of_node(const struct node_status *status);
  * The health of the cluster; BUSY_WITH is the command that works on it ("manykube start") or NULL.
  */
 enum health health_of_cluster(const struct cluster_status *status, const char *busy_with);
+
+/* HEALTH, which is that of the cluster PROFILE: one that is well is Degraded while its upgrade or
+ * its deletion has not ended, whatever works on it. */
+enum health health_if_finished(const struct profile *profile, enum health health);
 
 /* The control planes: those with a member of etcd, and how many of these work; and the others, each
  * counted once. */

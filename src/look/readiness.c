@@ -96,7 +96,14 @@ static void read_running_node(struct node_status *status, const json_t *list, bo
 		status->why = xstrdup(text_is(status->kubelet, "Unresponsive")
 					      ? "its kubelet does not answer"
 					      : "its kubelet is not running");
-	} else if (text_is(status->apiserver, "Stopped")) {
+	} else if (status->broken) {
+		status->readiness = starting ? "Starting" : "NotReady";
+		status->why = xasprintf("its %s %s", status->broken,
+					text_is(status->broken_word, "Unresponsive")
+						? "does not answer"
+						: "is not running");
+	} else if (text_is(status->apiserver, "Stopped") ||
+		   text_is(status->apiserver, "Unresponsive")) {
 		status->why = xstrdup("its API server does not answer");
 	} else if (!list && cannot_ask) {
 		status->readiness = "Unknown";
@@ -119,7 +126,10 @@ static void read_absent_node(struct node_status *status, bool starting)
 
 	status->readiness = starting ? "Starting" : status->host;
 	if (!starting)
-		status->why = xstrdup(stopped ? "it is not running" : "it does not exist");
+		status->why = xstrdup(stopped ? "it is not running"
+				      : node_status_is_registered(status)
+					      ? "it is registered, but was never started"
+					      : "it does not exist");
 }
 
 void readiness_read(struct cluster_status *status, const json_t *list, const char *busy_with)

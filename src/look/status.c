@@ -17,6 +17,7 @@
 #include "kubeconfig/kubeconfig.h"
 #include "look/readiness.h"
 #include "node/cluster-node.h"
+#include "node/services.h"
 #include "record/ports.h"
 
 /* The timeout for all requests to the API: a user is waiting. */
@@ -32,17 +33,26 @@
 #define KUBELET_MS   3000
 #define KUBELET_PORT 10250
 
+/* Other services are as quick; they are asked one after another. */
+#define SERVICE_MS  3000
+#define SERVICES_MS 6000
+
 /* resourceVersion=0: answer from the API server's cache. */
 #define NODES_PATH "/api/v1/nodes?resourceVersion=0"
 
-static const char *kubelet_word(const struct cluster_node *at)
+/* What the agent of a node says of its services. */
+static void look_at_services(const struct cluster_node *at, struct node_status *ret)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 
 	if (at->driver->files->read_state(&at->spec, &text, NULL) == 0)
 		agent_state_parse(text.text, &state);
-	return agent_state_runs(&state, "kubelet") ? "Running" : "Stopped";
+	ret->kubelet = agent_state_runs(&state, "kubelet") ? "Running" : "Stopped";
+	if (agent_state_find(&state, "containerd") && !agent_state_runs(&state, "containerd")) {
+		ret->broken = "containerd";
+		ret->broken_word = "Stopped";
+	}
 }
 
 const char *cluster_status_api(const struct profile *profile, const struct node *node,
@@ -56,7 +66,8 @@ const char *cluster_status_api(const struct profile *profile, const struct node 
 	if (r < 0)
 		return why.reason == &reason_api_not_running ? "Stopped" : "Unknown";
 	kube_set_server(kube, server);
-	return kube_is_ok(kube, "/readyz", timeout_ms) ? "Running" : "Stopped";
+	r = kube_check(kube, "/readyz", timeout_ms);
+	return r == 0 ? "Running" : r == -ECONNREFUSED ? "Stopped" : "Unresponsive";
 }
 
 /* Get the list of nodes from the API at SERVER. */
@@ -151,6 +162,24 @@ static void find_silent_kubelets(struct cluster_status *status)
 			status->nodes[i].kubelet = "Unresponsive";
 }
 
+/* Others than the kubelet and the API server hang, too.  Kubernetes notices that after minutes, or
+ * never: a kubelet without a containerd calls its node Ready for another three minutes. */
+static void find_hung_services(const struct profile *profile, struct cluster_status *status)
+{
+	int64_t deadline_ms = clock_now_ms() + SERVICES_MS;
+
+	for (size_t i = 0; i < status->count && clock_left_ms(deadline_ms) > 0; i++) {
+		struct node_status *node = &status->nodes[i];
+		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+		if (!text_is(node->host, "Running") || text_is(node->kubelet, "Paused") ||
+		    node->broken || cluster_node_open(profile, node->node, &at, NULL) < 0)
+			continue;
+		node->broken = node_services_find_hung(&at, node->node, SERVICE_MS);
+		node->broken_word = node->broken ? "Unresponsive" : NULL;
+	}
+}
+
 static const char *kubeconfig_word(const struct profile *profile)
 {
 	cleanup_free char *server = xasprintf("https://127.0.0.1:%u", profile->api_port);
@@ -172,7 +201,9 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 	ret->disk_bytes = usage.disk_bytes;
 	ret->disk_size_bytes = usage.disk_size_bytes;
 	ret->host = "Running";
-	ret->kubelet = usage.paused ? "Paused" : kubelet_word(at);
+	ret->kubelet = "Paused";
+	if (!usage.paused)
+		look_at_services(at, ret);
 	ret->apiserver = !node->control_plane ? "Irrelevant"
 			 : usage.paused       ? "Paused"
 					      : cluster_status_api(profile, node, timeout_ms);
@@ -270,6 +301,7 @@ int cluster_status_collect(const struct profile *profile, const char *busy_with,
 	status.kubeconfig_damage = why_not_mend(&status);
 	ask_for_nodes(profile, &status);
 	find_silent_kubelets(&status);
+	find_hung_services(profile, &status);
 	readiness_read(&status, status.api_nodes, busy_with);
 	*ret = status;
 	status = CLUSTER_STATUS_INIT;
@@ -292,8 +324,14 @@ void cluster_status_release(struct cluster_status *status)
 /* Whether the parts of NODE that Kubernetes needs run. */
 static bool parts_run(const struct node_status *node)
 {
-	return text_is(node->kubelet, "Running") &&
+	return text_is(node->kubelet, "Running") && !node->broken &&
 	       (text_is(node->apiserver, "Running") || text_is(node->apiserver, "Irrelevant"));
+}
+
+bool node_status_is_registered(const struct node_status *node)
+{
+	return text_is(node->host, "Nonexistent") && node->node->phase == NODE_PLANNED &&
+	       !node->node->primary;
 }
 
 int cluster_status_code(const struct cluster_status *status)
@@ -305,6 +343,9 @@ int cluster_status_code(const struct cluster_status *status)
 	for (size_t i = 0; i < status->count; i++) {
 		const struct node_status *node = &status->nodes[i];
 
+		/* Among others, it is no defect. */
+		if (status->count > 1 && node_status_is_registered(node))
+			continue;
 		if (!text_is(node->host, "Running"))
 			code |= 1;
 		if (!parts_run(node))

@@ -10,7 +10,7 @@ struct node_status {
 	const struct node *node; /* points into the profile */
 	const char *host;
 	const char *kubelet;      /* also "Unresponsive": it runs, but does not answer */
-	const char *apiserver;    /* "Irrelevant" for a worker */
+	const char *apiserver;    /* "Irrelevant" for a worker; also "Unresponsive" */
 	const char *kubeconfig;   /* "Irrelevant" for a worker; like in minikube, the word of
 				     `host` for a control plane that does not run */
 	uint64_t memory_bytes;    /* memory in use; 0 if unknown, like the next */
@@ -19,6 +19,9 @@ struct node_status {
 	const char *readiness;    /* from the API: a word of readiness.h */
 	char *pressure;           /* "MemoryPressure,DiskPressure", or NULL */
 	char *why;                /* what is wrong with it, or NULL */
+	const char *broken;       /* a service beside the kubelet and the API server that does not
+				     work ("containerd"), or NULL */
+	const char *broken_word;  /* its word: "Stopped" or "Unresponsive" */
 };
 
 struct cluster_status {
@@ -45,8 +48,8 @@ struct cluster_status {
 
 /*
  * Examine all nodes, and ask the API about them.  The timeout is 2 s for all API servers together,
- * and 3 s for kubelets.  BUSY_WITH is the command that works on the cluster ("manykube start") or
- * NULL.
+ * 3 s for kubelets, and 3 s for each other service that hangs, but not for all if many do.
+ * BUSY_WITH is the command that works on the cluster ("manykube start") or NULL.
  */
 int cluster_status_collect(const struct profile *profile, const char *busy_with,
 			   struct cluster_status *ret, struct error *err);
@@ -60,10 +63,14 @@ void cluster_status_release(struct cluster_status *status);
 const char *cluster_status_api(const struct profile *profile, const struct node *node,
 			       unsigned timeout_ms);
 
+/* Whether the node was only registered, and has never been made: nothing of it is broken. */
+bool node_status_is_registered(const struct node_status *node);
+
 /*
- * The exit status of `status`, a sum: 1 a node does not run; 2 a kubelet, an API server or the
- * front door does not run, even if only because its node is stopped or paused; 4 the kubeconfig
- * does not point at the cluster, if a control plane is among the nodes; 8 a node whose kubelet and
- * API server run is not Ready in the API, or is short of memory, disk space or process numbers.
+ * The exit status of `status`, a sum: 1 a node does not run; 2 a kubelet, an API server,
+ * another service of a node or the front door does not run, even if only because its node is
+ * stopped or paused; 4 the kubeconfig does not point at the cluster, if a control plane is among
+ * the nodes; 8 a node whose kubelet and API server run is not Ready in the API, or is short of
+ * memory, disk space or process numbers.
  */
 int cluster_status_code(const struct cluster_status *status);

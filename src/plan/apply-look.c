@@ -10,6 +10,7 @@
 #include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "node/cluster-node.h"
+#include "plan/node-need.h"
 #include "plan/plan.h"
 #include "record/labels.h"
 #include "record/options.h"
@@ -120,6 +121,7 @@ void apply_look(struct profile *profile, const struct cluster_file *file, struct
 	apply_plan_make(profile, file, file->foreign, ret);
 	profile_for_each_node(node, profile) {
 		struct apply_step *step = apply_plan_find(ret, node->name);
+		enum node_need need;
 		bool is_down;
 
 		if (node->phase == NODE_LEAVING ||
@@ -128,14 +130,15 @@ void apply_look(struct profile *profile, const struct cluster_file *file, struct
 		/* A node that runs but has not joined was interrupted; so was one that was about to
 		 * be deleted and is cordoned.  A start continues with both. */
 		is_down = !node_is_up(profile, node);
-		if (!step && (is_down || node->outdated || node->phase != NODE_JOINED ||
-			      strlist_has(&profile->drained, node->name)))
+		need = node_need_find(profile, node);
+		if (!step && (is_down || node->outdated || need != NODE_NEEDS_NOTHING))
 			step = apply_plan_add(
 				ret, is_down || !node->outdated ? APPLY_START : APPLY_RESTART,
 				node->name);
 		if (!step)
 			continue;
 		step->is_down = is_down;
+		step->need = node_need_words(need);
 		if (!is_down && node->outdated)
 			step->action = MAX(step->action, (enum apply_action)APPLY_RESTART);
 	}

@@ -346,10 +346,12 @@ char *apply_step_changes(const struct apply_step *step)
 char *apply_step_words(const struct apply_step *step)
 {
 	cleanup_free char *changes = apply_step_changes(step);
+	bool by_need = step->action == APPLY_START && step->need && !*changes;
 
 	return xasprintf("%s%s%s %s%s%s", step->node ? "node '" : "the cluster",
 			 step->node ? step->node : "", step->node ? "'" : "",
-			 apply_action_words(step->action), *changes ? ": " : "", changes);
+			 by_need ? step->need : apply_action_words(step->action),
+			 *changes ? ": " : "", changes);
 }
 
 void apply_plan_release(struct apply_plan *plan)

@@ -35,6 +35,7 @@ struct apply_step {
 	enum apply_action action;
 	const char *node; /* of the file or the profile; NULL: the cluster */
 	bool is_down;     /* the node does not run, so the step disturbs nothing */
+	const char *need; /* of APPLY_START: what the node needs in words; NULL: see `changes` */
 	struct apply_change *changes;
 	size_t change_count;
 };

@@ -160,7 +160,7 @@ apply() {
 	grep -v 'name: new' "$SHARED/edited.yaml" >"$SHARED/fewer.yaml"
 	interrupt "Draining node: new" apply -f "$SHARED/fewer.yaml" --prune --yes
 	run -2 apply -f "$SHARED/edited.yaml" --dry-run
-	assert_output_has "+ new  is started"
+	assert_output_has "+ new  is made schedulable again: a command that drained it did not finish"
 	apply -q -f "$SHARED/edited.yaml"
 	assert_equal "$(node new '.spec.unschedulable')" null
 	run -0 apply -f "$SHARED/edited.yaml" --dry-run

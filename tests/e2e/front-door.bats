@@ -165,6 +165,8 @@ worker_is_healthy() {
 
 	both="$(keeper) $(worker)"
 	kill -STOP "${both% *}" "${both#* }"
+	run timeout 20 "$MANYKUBE" kubectl -- get nodes --request-timeout=1s
+	assert_output_has "does not answer; 'manykube start -p"
 	run manykube status
 	assert_output_has "front door: Stopped"
 	run -0 manykube start --wait=apiserver

@@ -189,9 +189,13 @@ assert_cluster_is() {
 	pid=$(apiserver_pid)
 	kill -STOP "$pid"
 	run timeout 20 "$MANYKUBE" status -o table
-	kill -CONT "$pid"
 	assert_status 2
 	assert_output_has "node-1 is NotReady: its API server does not answer"
+	run -2 manykube status --format='{{.APIServer}}' -n node-1
+	assert_equal "$output" Unresponsive
+	# The kubelet would need two minutes.
+	run -0 timeout 60 "$MANYKUBE" start
+	assert_output_has "Restarting hung API server: node-1"
 	within 30 manykube status
 }
 
@@ -279,6 +283,7 @@ is_shut() {
 	assert_equal "$found" 0
 	assert_status 2
 	assert_output_has "status: 204 Degraded"
+	assert_output_has "advice: 'manykube start -p e2e-look' restarts the front door"
 	within 30 manykube status
 }
 

@@ -55,8 +55,11 @@ node_2_is_lost() {
 	# The API still calls its node Ready.
 	run manykube status -o json
 	assert_status 2
+	assert_schema status <<<"$output"
 	assert_equal "$(jq -r '.[] | select(.Name == "node-2") | .Kubelet + " " + .Node' <<<"$output")" \
 		"Unresponsive NotReady"
+	assert_equal "$(jq -r '.[] | select(.Name == "node-2") | .Reason + "; " + .Advice[0]' <<<"$output")" \
+		"its kubelet does not answer; 'manykube start -p e2e-mishaps' repairs it"
 	run manykube status -o table
 	assert_output_has "node-2 is NotReady: its kubelet does not answer"
 	within 120 node_2_is_lost
@@ -71,6 +74,9 @@ node_2_is_lost() {
 	assert_output_has "Restarting hung kubelet: node-2"
 	assert_all_ready
 	stop_service containerd
+	run manykube status
+	assert_status 2
+	assert_output_has "reason: its containerd does not answer"
 	run -0 manykube start
 	assert_output_has "Restarting hung containerd: node-2"
 	assert_all_ready
@@ -102,6 +108,9 @@ node_2_is_lost() {
 	interrupt "Starting node: late" node start late
 	run -0 manykube node start late
 	assert_all_ready
+	interrupt "Draining node: late" node stop late --drain
+	[[ $ADVICE == *"evicted stay evicted, and have lost the contents of emptyDir volumes" ]] ||
+		fail "it suggests '$ADVICE'"
 	# Whoever thinks better of it has a node that gets pods as before.
 	interrupt "Draining node: late" node delete late
 	[[ $ADVICE == *"'manykube start -p e2e-mishaps' to keep"* ]] || fail "it suggests '$ADVICE'"

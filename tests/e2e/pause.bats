@@ -167,6 +167,8 @@ Unpaused cluster \"e2e-pause\": 2 nodes."
 	before=$(count)
 	run -0 manykube start
 	assert_output_has 'Done: cluster "e2e-pause" with 2 nodes is up'
+	assert_output_has "Unpausing node: node-1"
+	[[ $output != *"Making the network"* && $output != *"Starting node"* ]] || fail "$output"
 	assert_all_ready
 	assert_went_on "$before"
 }

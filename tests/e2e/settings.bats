@@ -269,6 +269,8 @@ stop_registry() {
 @test "a failed start is removed again if it was asked for, an older cluster never" {
 	run manykube start -p e2e-undo --offline --wait-timeout=2s --delete-on-failure
 	assert_status 102
+	assert_output_has "without --delete-on-failure to keep the cluster and its logs"
+	[[ $output != *"nothing was undone"* ]] || fail "$output"
 	run manykube status -p e2e-undo
 	assert_status 85
 	run manykube start --wait=all --wait-timeout=1s --nodes=3 --delete-on-failure

@@ -390,13 +390,20 @@ static void fake_measure(const struct node_spec *spec, struct node_usage *ret_us
 					  .stopping = has("stopping", spec->name) };
 }
 
-/* A port means the kubelet, a path containerd. */
+/* A path means containerd. */
 static int fake_ask(const struct node_spec *spec, const char *place, arg_unused const char *words,
 		    arg_unused int timeout_ms, struct error *err)
 {
-	bool hangs = has(*place == '/' ? "hung-containerd" : "hung-kubelet", spec->name);
+	bool is_kubelet = strcmp(place, "10248") == 0;
+	bool hangs = has(*place == '/'                 ? "hung-containerd"
+			 : is_kubelet                  ? "hung-kubelet"
+			 : strcmp(place, "2381") == 0  ? "hung-etcd"
+			 : strcmp(place, "6443") == 0  ? "hung-kube-apiserver"
+			 : strcmp(place, "10257") == 0 ? "hung-kube-controller"
+						       : "hung-kube-scheduler",
+			 spec->name);
 
-	if (*place != '/' && has("dead-kubelet", spec->name))
+	if (is_kubelet && has("dead-kubelet", spec->name))
 		return error_set(err, -ECONNREFUSED, "nobody listens");
 	return hangs ? error_set(err, -ETIMEDOUT, "no answer") : 0;
 }
@@ -1104,7 +1111,8 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 	if (fake_world_inits() == 0 || !has_quorum() ||
 	    (strcmp(path, "/readyz") == 0 && is_still_coming_up()))
 		return error_set(err, -ECONNREFUSED, "the API is down");
-	if (has("hung", "front-door"))
+	if (has("hung", "front-door") || has("hung-etcd", "node-1") ||
+	    has("hung-kube-apiserver", "node-1"))
 		return error_set(err, -ETIMEDOUT, "the API did not answer in time");
 	if (secret && verb == KUBE_CREATE)
 		add_about("token", json_string_value(json_object_get(

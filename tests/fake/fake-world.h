@@ -24,6 +24,9 @@ void fake_world_list(struct strlist *ret);
  * Add the object WHAT:
  *  - "sick:node-1": the node never becomes Ready;
  *  - "hung-kubelet:node-1", "hung-containerd:node-1": not Ready until that program is restarted;
+ *  - "hung-etcd:node-1", "hung-kube-apiserver:node-1", "hung-kube-controller:node-1",
+ *    "hung-kube-scheduler:node-1": until that program is restarted, which the API needs if it is
+ *    one of the first two;
  *  - "dead-kubelet:node-1": the kubelet does not run, which the API does not know yet;
  *  - "no-cni:node-1": not Ready, because it has no network;
  *  - "silent:node-1": it has not reported its status for a minute;

@@ -10,8 +10,10 @@
 #include "base/file.h"
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
+#include "cluster/drain.h"
 #include "fake-world.h"
 #include "plan/apply-look.h"
+#include "plan/node-need.h"
 #include "record/options.h"
 #include "rounds.h"
 #include "test.h"
@@ -264,9 +266,38 @@ TEST(nodes_that_do_not_run_are_started_and_outdated_ones_restarted)
 			    "- {role: worker, name: w1, memory: 1g, labels: {tier: web}}\n"
 			    "- {role: worker, name: w2, cpus: 1}\n"
 			    "- {role: worker, name: w3}\n");
-	ASSERT_STR(plan, "node 'w1' is started\nnode 'w2' is restarted\nnode 'w3' is started");
+	ASSERT_STR(plan, "node 'w1' is started: it is down\nnode 'w2' is restarted\n"
+			 "node 'w3' is unpaused: it is paused");
 	ASSERT_OK(apply_text(before_text, &usual, &err));
 	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig limited:w2 "
+		     "member:a member:b member:w1 member:w2 member:w3 "
+		     "running:a running:b running:w1 running:w2 running:w3");
+}
+
+TEST(a_node_that_runs_is_not_said_to_be_down)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *plan = NULL;
+	cleanup_free char *after = NULL;
+
+	free(begin_round(0));
+	ASSERT_INT(make_cluster(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_add(&names, "w1");
+	/* As if the command that drains it had been killed then. */
+	ASSERT_OK(drain_nodes(&profile, &names, DRAIN_CONTROLLED, 10, NULL, &err));
+	plan = plan_of(before_text);
+	ASSERT_STR(plan, "node 'w1' is made schedulable again: a command that drained it did not "
+			 "finish");
+	ASSERT(strstr(
+		node_need_prospect(node_need_find(&profile, profile_find_node(&profile, "w1"))),
+		"runs, would be made schedulable again"));
+	ASSERT_INT(node_need_find(&profile, profile_find_node(&profile, "w2")), NODE_NEEDS_NOTHING);
+	ASSERT_OK(apply_text(before_text, &usual, &err));
+	after = plan_of(before_text);
+	ASSERT_STR(after, "");
+	assert_world("bridge:mktest etcd:a etcd:b front-door kubeconfig "
 		     "member:a member:b member:w1 member:w2 member:w3 "
 		     "running:a running:b running:w1 running:w2 running:w3");
 }

@@ -547,6 +547,59 @@ TEST(without_the_api_there_is_what_the_host_knows)
 	assert_readiness(&nodes[3], "Nonexistent", NULL);
 }
 
+TEST(a_service_that_hangs_is_told_whatever_the_api_says)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(worker) };
+	struct cluster_status status = { nodes, 2, .kubeconfig = "Configured" };
+
+	nodes[0].apiserver = "Unresponsive";
+	ASSERT_INT(cluster_status_code(&status), 2);
+	ASSERT_INT(health_of_node(&nodes[0]), HEALTH_ERROR);
+	readiness_read(&status, NULL, NULL);
+	assert_readiness(&nodes[0], "NotReady", "its API server does not answer");
+	free(take_ptr(nodes[1].why));
+	nodes[0] = (struct node_status)WELL(primary);
+	nodes[1].broken = "containerd";
+	nodes[1].broken_word = "Unresponsive";
+	ASSERT_INT(cluster_status_code(&status), 2);
+	ASSERT_INT(health_of_node(&nodes[1]), HEALTH_ERROR);
+	ASSERT_INT(health_of_cluster(&status, NULL), HEALTH_DEGRADED);
+	readiness_read(&status, NULL, NULL);
+	assert_readiness(&nodes[1], "NotReady", "its containerd does not answer");
+	nodes[1].broken_word = "Stopped";
+	readiness_read(&status, NULL, NULL);
+	assert_readiness(&nodes[1], "NotReady", "its containerd is not running");
+	free(take_ptr(nodes[0].why));
+}
+
+TEST(a_node_that_was_only_registered_is_no_defect)
+{
+	struct node spare = { .name = (char *)"spare", .phase = NODE_PLANNED };
+	struct node_status nodes[] = { WELL(primary), WELL(spare) };
+	struct cluster_status status = { nodes, 2, .kubeconfig = "Configured" };
+
+	end_node(&nodes[1], "Nonexistent");
+	ASSERT_INT(cluster_status_code(&status), 0);
+	ASSERT_INT(health_of_cluster(&status, NULL), HEALTH_OK);
+	spare.phase = NODE_JOINED;
+	ASSERT_INT(cluster_status_code(&status), 3);
+	ASSERT_INT(health_of_cluster(&status, NULL), HEALTH_DEGRADED);
+}
+
+TEST(a_cluster_that_is_half_upgraded_or_half_deleted_is_degraded)
+{
+	struct profile profile = { .name = (char *)"dev" };
+
+	ASSERT_INT(health_if_finished(&profile, HEALTH_HAPPY), HEALTH_HAPPY);
+	profile.upgrading_from = (char *)"v1.35.4";
+	ASSERT_INT(health_if_finished(&profile, HEALTH_OK), HEALTH_DEGRADED);
+	ASSERT_INT(health_if_finished(&profile, HEALTH_ERROR), HEALTH_ERROR);
+	profile.upgrading_from = NULL;
+	profile.deleting = true;
+	ASSERT_INT(health_if_finished(&profile, HEALTH_OK), HEALTH_DEGRADED);
+	ASSERT_INT(health_if_finished(&profile, HEALTH_STOPPED), HEALTH_STOPPED);
+}
+
 TEST(what_may_not_be_asked_is_not_called_wrong)
 {
 	struct node_status nodes[] = { WELL(primary), WELL(worker) };

@@ -301,6 +301,24 @@ TEST(a_start_is_not_said_to_repair_what_it_cannot)
 	ASSERT_INT(umount(test_dir()), 0);
 }
 
+TEST(what_was_to_go_or_never_came_is_not_said_to_be_repaired)
+{
+	struct node leaving = { .name = (char *)"old", .phase = NODE_LEAVING };
+	struct node registered = { .name = (char *)"new", .phase = NODE_PLANNED };
+	struct node_status nodes[] = { statuses[0], statuses[0] };
+	cleanup_free char *gone = NULL;
+	cleanup_free char *never = NULL;
+
+	nodes[1].node = &leaving;
+	nodes[1].host = nodes[1].kubelet = "Stopped";
+	gone = advice_of(nodes, 2, NULL);
+	ASSERT_STR(gone, "the deletion of node 'old' was interrupted: delete it again to finish\n");
+	nodes[1].node = &registered;
+	nodes[1].host = nodes[1].kubelet = "Nonexistent";
+	never = advice_of(nodes, 2, NULL);
+	ASSERT_STR(never, "'manykube start -p dev' also starts what is only registered\n");
+}
+
 TEST(a_kubeconfig_for_another_cluster_is_named_with_what_corrects_it)
 {
 	struct profile profile = { .name = (char *)"dev", .node_count = 1, .api_port = 16443 };

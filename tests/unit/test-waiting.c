@@ -4,6 +4,7 @@
 #include "cluster/apply.h"
 #include "cluster/cluster.h"
 #include "describe/file.h"
+#include "look/status.h"
 #include "node/trouble.h"
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -137,6 +138,59 @@ TEST(a_start_repairs_what_hangs)
 			    "v1.36.3");
 	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
 	ASSERT_INT(outcome.repaired, 0);
+}
+
+TEST(a_start_repairs_static_pods_that_hang_instead_of_waiting_for_the_kubelet)
+{
+	static const char *const hung[] = { "hung-etcd:node-1", "hung-kube-apiserver:node-1",
+					    "hung-kube-controller:node-1",
+					    "hung-kube-scheduler:node-1" };
+
+	make_three();
+	for (size_t i = 0; i < ARRAY_SIZE(hung); i++) {
+		fake_world_add(hung[i]);
+		ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+		ASSERT_INT(outcome.repaired, 1);
+		assert_history_ends("; restart programs of node-1 v1.36.3");
+	}
+	/* Workers have none. */
+	fake_world_add("hung-etcd:node-2");
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 0 }), 0);
+	ASSERT_INT(outcome.repaired, 0);
+}
+
+TEST(the_status_knows_what_a_start_would_repair)
+{
+	cleanup_with(cluster_status_release) struct cluster_status status = CLUSTER_STATUS_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	make_three();
+	fake_world_add("hung-kube-scheduler:node-1");
+	fake_world_add("hung-containerd:node-3");
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_status_collect(&profile, NULL, &status, &err));
+	ASSERT_STR(status.nodes[0].broken, "kube-scheduler");
+	ASSERT(!status.nodes[1].broken);
+	ASSERT_STR(status.nodes[2].broken, "containerd");
+	ASSERT_STR(status.nodes[2].broken_word, "Unresponsive");
+}
+
+TEST(a_report_from_before_the_restart_of_a_kubelet_does_not_count)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	const bool all[] = { true, true, true };
+	const bool none[] = { false, false, false };
+	int64_t since_ms[] = { clock_wall_ms(), clock_wall_ms(), clock_wall_ms() };
+	const struct cluster_restart restart = { all, none, all, since_ms };
+
+	make_three();
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_OK(cluster_wait(&profile, WAIT_NODES, &restart, 1, NULL, &err));
+	/* As if its kubelet had been restarted later than it has reported. */
+	since_ms[1] += 600 * 1000;
+	ASSERT_INT(cluster_wait(&profile, WAIT_NODES, &restart, 1, NULL, &why), -ETIMEDOUT);
+	ASSERT(strstr(why.text, "timed out waiting for nodes: node-2"));
 }
 
 TEST(a_start_restarts_nodes_that_have_lost_their_programs)
