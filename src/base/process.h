@@ -27,10 +27,10 @@ struct process {
  * working directory and the environment. */
 struct process_options {
 	const char *dir;
-	const char *output;       /* append stdout and stderr to this file */
-	int stdin_fd;             /* > 0: the child's standard input */
-	int stdout_fd;            /* > 0: the child's standard output */
-	int stderr_fd;            /* > 0: the child's standard error */
+	const char *output; /* append stdout and stderr to this file */
+	int stdin_fd;       /* > 0: the child's standard input */
+	int stdout_fd;      /* > 0: the child's standard output */
+	int stderr_fd;      /* > 0: the child's standard error */
 	/* > 0: how many bytes of its output are taken, if it runs in a node; more is dropped. */
 	uint64_t stdout_most;
 	uint64_t stderr_most;
