@@ -127,7 +127,7 @@ static int distribute(struct command_context *ctx, const struct node *node,
 	if (r < 0)
 		return r;
 	progress = progress_new(ctx->quiet, log_verbosity);
-	r = own_images_add(ctx->profile, archive, "the image that was built", NULL,
+	r = own_images_add(ctx->profile, archive, "the image that was built", names, NULL,
 			   progress_observer(progress), &added, err);
 	return r < 0 ? r
 		     : image_spread(ctx, NULL, names, "Built", progress_observer(progress), err);

@@ -39,7 +39,7 @@ static int load_one(struct command_context *ctx, const char *word, struct observ
 				 &source, err);
 
 	if (r == 0)
-		r = own_images_add(ctx->profile, source.fd, word, image_chosen(&arg.nodes),
+		r = own_images_add(ctx->profile, source.fd, word, NULL, image_chosen(&arg.nodes),
 				   observer, &added, err);
 	r = image_input_close(&source, r, err);
 	if (r == 0)

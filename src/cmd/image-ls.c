@@ -133,6 +133,8 @@ static int collect(struct command_context *ctx, struct listing *listing, struct 
 	if (payload_open(ctx->profile->kubernetes_version, &payload, NULL) == 0)
 		(void)payload_images(&payload, &listing->own, &archives, NULL);
 	profile_for_each_node(node, ctx->profile) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+
 		if (arg.nodes.count && !strlist_has(&arg.nodes, node->name))
 			continue;
 		if (!cluster_node_is_awake(ctx->profile, node)) {
@@ -140,10 +142,13 @@ static int collect(struct command_context *ctx, struct listing *listing, struct 
 				    node->name);
 			continue;
 		}
-		r = ask_node(ctx->profile, node, listing, err);
+		r = ask_node(ctx->profile, node, listing, &why);
 		if (r < 0)
-			return r;
+			log_warning("node '%s' is left out: %s", node->name, why.text);
 	}
+	if (listing->asked.count == 0)
+		return error_because(err, &reason_node_not_running, -ESRCH,
+				     "no node tells which images it has");
 	if (listing->count)
 		qsort(listing->rows, listing->count, sizeof(*listing->rows), compare_rows);
 	return 0;

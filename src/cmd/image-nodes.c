@@ -80,6 +80,24 @@ int image_complete_names(char *const *operands, struct strlist *ret, struct erro
 	return 0;
 }
 
+int image_refuse_kubernetes(const struct command_context *ctx, const struct strlist *names,
+			    struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist own = STRLIST_INIT;
+	const char *name;
+	int r = own_images_list_kubernetes(ctx->profile, &own, err);
+
+	if (r < 0)
+		return r;
+	strlist_for_each(name, names)
+		if (strlist_has(&own, name))
+			return error_because(err, &reason_usage, -EINVAL,
+					     "'%s' is one of Kubernetes' own images, which the "
+					     "cluster needs as it is",
+					     name);
+	return 0;
+}
+
 /* NAME as people write it: app:latest for docker.io/library/app:latest. */
 static const char *shorten_name(const char *name)
 {
@@ -139,7 +157,8 @@ void image_program_release(struct image_program *program)
 }
 
 int image_program_start(const struct command_context *ctx, const struct node *node,
-			char *const *argv, int output, struct image_program *ret, struct error *err)
+			char *const *argv, int output, uint64_t most, struct image_program *ret,
+			struct error *err)
 {
 	struct process_options options = { .no_stdin = true,
 					   .dies_with_us = true,
@@ -153,7 +172,7 @@ int image_program_start(const struct command_context *ctx, const struct node *no
 		return error_sys(err, "cannot create a file for the output of '%s'", argv[0]);
 	options.stderr_fd = ret->said;
 	options.stdout_fd = output >= 0 ? output : ret->said;
-	options.stdout_most = output >= 0 ? 0 : SAID_MOST;
+	options.stdout_most = output >= 0 ? most : SAID_MOST;
 	return ret->at.driver->spawn(&ret->at.spec, argv, &options, &ret->process, err);
 }
 
@@ -187,11 +206,12 @@ int image_program_end(struct image_program *program, int r, const char *what, st
 }
 
 int image_add_from_node(struct command_context *ctx, const struct node *node, char *const *argv,
-			const char *shown, const struct strlist *nodes, struct observer *observer,
+			const char *name, const struct strlist *nodes, struct observer *observer,
 			struct image_list *ret_added, struct error *err)
 {
 	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
-	cleanup_free char *what = xasprintf("get '%s'", shown);
+	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
+	cleanup_free char *what = xasprintf("get '%s'", name);
 	cleanup_fd int output = -1;
 	int ends[2];
 	int r;
@@ -199,11 +219,12 @@ int image_add_from_node(struct command_context *ctx, const struct node *node, ch
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, "cannot make a pipe");
 	output = ends[0];
-	r = image_program_start(ctx, node, argv, ends[1], &program, err);
+	r = image_program_start(ctx, node, argv, ends[1], 0, &program, err);
 	(void)close(ends[1]);
 	if (r < 0)
 		return r;
-	r = own_images_add(ctx->profile, output, shown, nodes, observer, ret_added, err);
+	strlist_add(&only, name);
+	r = own_images_add(ctx->profile, output, name, &only, nodes, observer, ret_added, err);
 	cleanup_fd_(&output);
 	return image_program_end(&program, r, what, err);
 }

@@ -23,6 +23,10 @@ int image_need_awake(const struct command_context *ctx, const char *name, struct
 /* Complete the names in OPERANDS: docker.io/library/app:latest for app. */
 int image_complete_names(char *const *operands, struct strlist *ret, struct error *err);
 
+/* -EINVAL with reason_usage if NAMES has one of Kubernetes' own images, which stay as they are. */
+int image_refuse_kubernetes(const struct command_context *ctx, const struct strlist *names,
+			    struct error *err);
+
 /* Give the nodes what is in the store, and say what became of IMAGES: DONE is "Loaded". */
 int image_spread(struct command_context *ctx, const struct strlist *nodes,
 		 const struct strlist *images, const char *done, struct observer *observer,
@@ -42,9 +46,10 @@ struct image_program {
 #define IMAGE_PROGRAM_INIT \
 	((struct image_program){ .at = { NULL }, .process = PROCESS_INIT, .said = -1 })
 
-/* Start ARGV in NODE with OUTPUT as its standard output; -1: what it prints is kept, too. */
+/* Start ARGV in NODE with OUTPUT as its standard output, of which at most MOST bytes (0: any
+ * number) are taken; with -1, what it prints is kept, too. */
 int image_program_start(const struct command_context *ctx, const struct node *node,
-			char *const *argv, int output, struct image_program *ret,
+			char *const *argv, int output, uint64_t most, struct image_program *ret,
 			struct error *err);
 
 /* Wait for PROGRAM to end.  R is the result of reading its output; if the program failed, its own
@@ -52,8 +57,8 @@ int image_program_start(const struct command_context *ctx, const struct node *no
 int image_program_end(struct image_program *program, int r, const char *what, struct error *err);
 void image_program_release(struct image_program *program);
 
-/* Read the images that ARGV in NODE writes to its standard output as an archive into the store, for
- * the nodes NODES (NULL: all); SHOWN names them. */
+/* Read the image NAME, which ARGV in NODE writes to its standard output as an archive, into the
+ * store, for the nodes NODES (NULL: all). */
 int image_add_from_node(struct command_context *ctx, const struct node *node, char *const *argv,
-			const char *shown, const struct strlist *nodes, struct observer *observer,
+			const char *name, const struct strlist *nodes, struct observer *observer,
 			struct image_list *ret_added, struct error *err);

@@ -32,7 +32,7 @@ static int run(struct command_context *ctx, struct error *err)
 					ARGV("ctr", "-n", "k8s.io", "images", "push", "--local",
 					     "--hosts-dir", "/etc/containerd/certs.d",
 					     names.items[0]),
-					-1, &program, err);
+					-1, 0, &program, err);
 	if (r < 0)
 		return r;
 	what = xasprintf("push '%s'", names.items[0]);

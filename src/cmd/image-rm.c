@@ -8,7 +8,6 @@
 #include "cmd/image-nodes.h"
 #include "node-images/node-images.h"
 #include "node/cluster-node.h"
-#include "payload/payload.h"
 
 static struct {
 	struct strlist nodes;
@@ -71,29 +70,6 @@ static int remove_from_nodes(struct command_context *ctx, const struct strlist *
 	return 0;
 }
 
-/* Kubernetes' own images cannot be removed: the cluster would not survive that. */
-static int check_wanted(const struct command_context *ctx, const struct strlist *names,
-			struct error *err)
-{
-	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	cleanup_with(strlist_release) struct strlist own = STRLIST_INIT;
-	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
-	const char *name;
-	int r = payload_open(ctx->profile->kubernetes_version, &payload, err);
-
-	if (r == 0)
-		r = payload_images(&payload, &own, &archives, err);
-	if (r < 0)
-		return r;
-	strlist_for_each(name, names)
-		if (strlist_has(&own, name))
-			return error_because(err, &reason_usage, -EINVAL,
-					     "'%s' is one of Kubernetes' own images, which the "
-					     "cluster needs",
-					     name);
-	return 0;
-}
-
 static int check_found(const struct strlist *names, const struct strlist *found, struct error *err)
 {
 	const char *name;
@@ -122,7 +98,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r == 0)
 		r = image_complete_names(ctx->argv, &names, err);
 	if (r == 0)
-		r = check_wanted(ctx, &names, err);
+		r = image_refuse_kubernetes(ctx, &names, err);
 	if (r < 0)
 		return r;
 	progress = progress_new(ctx->quiet, log_verbosity);

@@ -1,6 +1,8 @@
 /* `image save`: write images to an archive on this host. */
 
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -32,11 +34,34 @@ static const struct opt absent[] = {
 	OPT_END,
 };
 
+/* How many bytes a node may write to FD: a part of the disk stays free.  0: any number. */
+static uint64_t room_in(int fd)
+{
+	struct statvfs fs;
+	struct stat st;
+	uint64_t kept;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || fstatvfs(fd, &fs) < 0)
+		return 0;
+	kept = MIN((uint64_t)fs.f_blocks / 20, (UINT64_C(1) << 30) / fs.f_frsize);
+	return fs.f_bavail > kept ? (fs.f_bavail - kept) * fs.f_frsize : 1;
+}
+
+static int check_room(int fd, uint64_t room, struct error *err)
+{
+	struct stat st;
+
+	if (room == 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < room)
+		return 0;
+	return error_because(err, &reason_storage, -ENOSPC, "there is too little space left");
+}
+
 /* Have a node write its image NAME as an archive to FD. */
 static int export_from_node(struct command_context *ctx, char *name, int fd, struct error *err)
 {
 	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
 	cleanup_free char *what = xasprintf("export the image '%s'", name);
+	uint64_t room = room_in(fd);
 	struct node *node;
 	int r = image_need_awake(ctx, arg.node, &node, err);
 
@@ -44,8 +69,11 @@ static int export_from_node(struct command_context *ctx, char *name, int fd, str
 		r = image_program_start(
 			ctx, node,
 			ARGV("ctr", "-n", "k8s.io", "images", "export", "--local", "-", name), fd,
-			&program, err);
-	return r < 0 ? r : image_program_end(&program, 0, what, err);
+			room, &program, err);
+	if (r < 0)
+		return r;
+	r = image_program_end(&program, 0, what, err);
+	return r < 0 ? r : check_room(fd, room, err);
 }
 
 static int save_to(struct command_context *ctx, char *name, int fd, struct error *err)

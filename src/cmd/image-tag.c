@@ -43,6 +43,7 @@ static int tag_on_nodes(struct command_context *ctx, const char *from, const cha
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist target = STRLIST_INIT;
 	bool in_store = false;
 	int r = image_need_nodes(ctx, &arg.nodes, err);
 
@@ -53,6 +54,10 @@ static int run(struct command_context *ctx, struct error *err)
 	if (strncmp(names.items[1], "sha256:", 7) == 0)
 		return error_because(err, &reason_usage, -EINVAL, "'%s' is not a name for an image",
 				     names.items[1]);
+	strlist_add(&target, names.items[1]);
+	r = image_refuse_kubernetes(ctx, &target, err);
+	if (r < 0)
+		return r;
 	/* So that nodes that start later have the name, too. */
 	if (arg.nodes.count == 0) {
 		r = own_images_tag(ctx->profile, names.items[0], names.items[1], err);

@@ -143,6 +143,8 @@ static int add_through(const char *store, const struct store_files *files, const
 		r = image_store_read(store, &list, err);
 	if (r == 0)
 		r = read_source(source, files, &incoming, ret, err);
+	for (size_t i = 0; r == 0 && source->accept && i < ret->count; i++)
+		r = source->accept(source->arg, &list, &ret->items[i], err);
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		r = move_image(&incoming, files, &ret->items[i], err);
 	return r < 0 ? r : update_list(store, &list, ret, err);

@@ -14,6 +14,7 @@
 #include "base/user.h"
 #include "image/store.h"
 #include "node-images/own-images-store.h"
+#include "payload/payload.h"
 #include "record/world.h"
 
 #define LIST_MAX_BYTES (1 << 20)
@@ -102,9 +103,13 @@ static int assign_nodes(const char *dir, const struct image_list *before,
 	return image_store_write(dir, &list, err);
 }
 
+/* What is known of images while they are read. */
 struct reading {
 	struct observer *observer;
 	const char *shown;
+	const struct strlist *nodes; /* that they are for; NULL: all */
+	const struct strlist *only;  /* the names that they may have; NULL: any */
+	struct strlist kubernetes;   /* names that they may not have */
 };
 
 static void show_progress(void *arg, uint64_t done, uint64_t total)
@@ -114,25 +119,104 @@ static void show_progress(void *arg, uint64_t done, uint64_t total)
 	observe_progress(reading->observer, step, NULL, reading->shown, done, total);
 }
 
+/* Whether IMAGE is for nodes other than NODES (NULL: all). */
+static bool is_for_others(const struct image *image, const struct strlist *nodes)
+{
+	const char *name;
+
+	if (!nodes)
+		return false;
+	strlist_for_each(name, &image->nodes)
+		if (!strlist_has(nodes, name))
+			return true;
+	return image->nodes.count == 0;
+}
+
+static int refuse_other_name(const struct reading *reading, const char *name, struct error *err)
+{
+	cleanup_free char *only = strlist_join(reading->only, ", ");
+
+	return error_because(err, &reason_image, -EBADMSG,
+			     "%s: an image called '%s' came, but only '%s' was asked for",
+			     reading->shown, name, only);
+}
+
+static int accept_name(const struct reading *reading, const struct image_list *held,
+		       const struct image *image, const char *name, struct error *err)
+{
+	const struct image *holder = image_list_find(held, name);
+
+	if (reading->only && !strlist_has(reading->only, name))
+		return refuse_other_name(reading, name, err);
+	if (strlist_has(&reading->kubernetes, name)) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "%s: '%s' is one of Kubernetes' own images, which the cluster "
+				    "needs as it is",
+				    reading->shown, name);
+		return error_hint(err, -EINVAL,
+				  "give yours another name, and make the archive anew");
+	}
+	if (!holder || strcmp(holder->manifest.digest, image->manifest.digest) == 0 ||
+	    !is_for_others(holder, reading->nodes))
+		return 0;
+	(void)error_because(err, &reason_usage, -EEXIST, "%s: '%s' is another image on other nodes",
+			    reading->shown, name);
+	return error_hint(err, -EEXIST, "give it another name, or omit --node to replace that one");
+}
+
+/* No image takes a name that it must not have, or that an image of other nodes has. */
+static int accept_image(void *arg, const struct image_list *held, const struct image *image,
+			struct error *err)
+{
+	const struct reading *reading = arg;
+	const char *name;
+
+	strlist_for_each(name, &image->names) {
+		int r = accept_name(reading, held, image, name, err);
+
+		if (r < 0)
+			return r;
+	}
+	if (image->names.count == 0 && reading->only)
+		return refuse_other_name(reading, "<none>", err);
+	return 0;
+}
+
+int own_images_list_kubernetes(const struct profile *profile, struct strlist *ret,
+			       struct error *err)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	int r = payload_open(profile->kubernetes_version, &payload, err);
+
+	return r < 0 ? r : payload_images(&payload, ret, &archives, err);
+}
+
 int own_images_add(const struct profile *profile, int fd, const char *shown,
-		   const struct strlist *nodes, struct observer *observer,
-		   struct image_list *ret_added, struct error *err)
+		   const struct strlist *only, const struct strlist *nodes,
+		   struct observer *observer, struct image_list *ret_added, struct error *err)
 {
 	cleanup_with(image_list_release) struct image_list before = IMAGE_LIST_INIT;
+	cleanup_with(strlist_release) struct strlist kubernetes = STRLIST_INIT;
 	cleanup_free char *shared = xasprintf("%s/shared", profile->dir);
 	cleanup_free char *dir = own_images_dir(profile);
-	struct reading reading = { observer, shown };
-	const struct image_source source = {
-		.fd = fd, .shown = shown, .progress = show_progress, .arg = &reading
-	};
+	struct reading reading = { observer, shown, nodes, only, STRLIST_INIT };
+	const struct image_source source = { .fd = fd,
+					     .shown = shown,
+					     .progress = show_progress,
+					     .accept = accept_image,
+					     .arg = &reading };
 	int r = file_make_dirs(shared, 0700, err);
 
 	if (r == 0)
 		r = file_make_dirs(dir, 0755, err);
 	if (r == 0)
 		r = image_store_read(dir, &before, err);
+	if (r == 0)
+		r = own_images_list_kubernetes(profile, &kubernetes, err);
 	if (r < 0)
 		return r;
+	reading.kubernetes = kubernetes;
 	observe_begin(observer, step, NULL);
 	r = image_store_add(dir, &source, ret_added, err);
 	observe_end(observer, step, NULL, r == 0);
@@ -176,7 +260,7 @@ static int add_archive(const struct profile *profile, const char *path, struct o
 	cleanup_fd int fd = -1;
 	int r = user_open(path, O_NONBLOCK, &fd, err);
 
-	return r < 0 ? r : own_images_add(profile, fd, path, NULL, observer, &added, err);
+	return r < 0 ? r : own_images_add(profile, fd, path, NULL, NULL, observer, &added, err);
 }
 
 int own_images_add_archives(const struct profile *profile, struct observer *observer,

@@ -29,11 +29,17 @@ int own_images_read(const struct profile *profile, struct image_list *ret, struc
 /*
  * Read images from FD, an archive or a directory that errors call SHOWN, into the store, for the
  * nodes called NODES (NULL: all, also those that will be added).  RET_ADDED are these images,
- * whether they were new or not.
+ * whether they were new or not.  Names other than those in ONLY (NULL: any) are refused, so that a
+ * node that an image is from replaces no other one; and so are names of Kubernetes' own images, and
+ * those of images that nodes other than NODES have.
  */
 int own_images_add(const struct profile *profile, int fd, const char *shown,
-		   const struct strlist *nodes, struct observer *observer,
-		   struct image_list *ret_added, struct error *err);
+		   const struct strlist *only, const struct strlist *nodes,
+		   struct observer *observer, struct image_list *ret_added, struct error *err);
+
+/* The names of Kubernetes' own images, which the cluster needs as they are. */
+int own_images_list_kubernetes(const struct profile *profile, struct strlist *ret,
+			       struct error *err);
 
 /* Read the archives that the settings of PROFILE name into the store, unless their current version
  * is in it.  One that no longer exists is ignored if it was loaded before; else a warning is

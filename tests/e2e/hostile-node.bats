@@ -150,6 +150,24 @@ interrupted_copy() {
 	pack_instead :
 }
 
+@test "a node that sends other images than it was asked for changes none" {
+	python3 "$E2E_ROOT/tests/e2e/make-image.py" mine:1 "$BATS_TEST_TMPDIR/mine.tar" mine
+	python3 "$E2E_ROOT/tests/e2e/make-image.py" mine:1 "$BATS_TEST_TMPDIR/evil.tar" evil
+	pack_instead :
+	manykube image load -q "$BATS_TEST_TMPDIR/mine.tar"
+	manykube image ls -o json >"$BATS_TEST_TMPDIR/before"
+	manykube cp "$BATS_TEST_TMPDIR/evil.tar" node-2:/root/evil.tar
+	on node-2 sh -c 'printf "#!/bin/sh\nprintf \"\\033[31mEVIL\\n\" >&2\n[ \$4 = pull ] || cat /root/evil.tar\n" >/root/ctr
+		chmod 755 /root/ctr; mount --bind /root/ctr /opt/manykube/bin/ctr'
+	run manykube image pull wanted --node=node-2
+	[ "$status" -ne 0 ]
+	assert_output_has "an image called 'docker.io/library/mine:1' came, but only 'docker.io/library/wanted:latest' was asked for"
+	[[ $output != *$'\033'* ]]
+	on node-2 umount /opt/manykube/bin/ctr
+	manykube image ls -o json | diff "$BATS_TEST_TMPDIR/before" -
+	manykube image rm -q mine:1
+}
+
 @test "pipes in the place of files keep no command waiting" {
 	on node-2 mkfifo /var/log/pipe.log /run/pipe
 	promptly logs --file="$BATS_TEST_TMPDIR/all.tar"

@@ -148,6 +148,26 @@ run_on() {
 	assert_equal "$(manykube image ls -o json)" "$before"
 }
 
+@test "neither Kubernetes' own images nor those of other nodes are replaced" {
+	local before pause
+
+	before=$(manykube image ls -o json)
+	pause=$(manykube image ls --format=short | grep /pause:)
+	make_archive "$pause" "$MANYKUBE_HOME/pause.tar" evil
+	run manykube image load "$MANYKUBE_HOME/pause.tar"
+	assert_status 14
+	assert_output_has "'$pause' is one of Kubernetes' own images"
+	run manykube image tag late:1 "$pause"
+	assert_status 14
+	run manykube image rm "$pause"
+	assert_status 14
+	make_archive late:1 "$MANYKUBE_HOME/other.tar" other
+	run manykube image load "$MANYKUBE_HOME/other.tar" --node=node-2
+	assert_status 14
+	assert_output_has "'docker.io/library/late:1' is another image on other nodes"
+	assert_equal "$(manykube image ls -o json)" "$before"
+}
+
 @test "a load that is killed at any moment is completed by the next one" {
 	local delay
 
