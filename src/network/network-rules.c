@@ -123,30 +123,48 @@ static void add_bystanders(struct strbuf *out)
 			add_bystander(out, link);
 }
 
+/* ICMP that is about another packet, which begins 8 bytes after the start of ICMP, with its
+ * destination address another 16 bytes later. */
+#define ICMP_ERRORS                                                                     \
+	"icmp type { destination-unreachable, source-quench, redirect, time-exceeded, " \
+	"parameter-problem }"
+
+/* Add the condition that an ICMP error is about a packet to SUBNET, or that it is not. */
+static void add_subject(struct strbuf *out, const char *text, const char *comparison)
+{
+	struct subnet subnet;
+
+	if (inet_parse_subnet(text, &subnet, NULL) == 0)
+		strbuf_addf(out, " @th,192,32 & 0x%08x %s 0x%08x",
+			    (unsigned)(UINT64_C(0xffffffff) << (32 - subnet.prefix)), comparison,
+			    ntohl(subnet.address.s_addr));
+}
+
 /*
  * ICMP errors about packets to the cluster's addresses are accepted from its bridge only.  From
  * elsewhere they are forged, and would change what this host and nodes know of the way to each
- * other.  Errors about packets from nodes to other machines pass.  The packet that an error is
- * about begins 8 bytes after the start of ICMP, its destination address another 16 bytes later.
+ * other.  Errors about packets from nodes to other machines pass.
  */
 static void add_icmp_errors(const struct profile *profile, struct strbuf *out)
 {
-	const char *const words[] = { profile->subnet, profile->pod_subnet };
+	const char *const subnets[] = { profile->subnet, profile->pod_subnet };
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		struct subnet subnet;
-
-		if (inet_parse_subnet(words[i], &subnet, NULL) < 0)
-			continue;
-		strbuf_addf(out,
-			    "  iifname != \"lo\" iifname != \"%s*\" icmp type { "
-			    "destination-unreachable, source-quench, redirect, time-exceeded, "
-			    "parameter-problem "
-			    "} @th,192,32 & 0x%08x == 0x%08x drop\n",
-			    profile->bridge,
-			    (unsigned)(UINT64_C(0xffffffff) << (32 - subnet.prefix)),
-			    ntohl(subnet.address.s_addr));
+	for (size_t i = 0; i < ARRAY_SIZE(subnets); i++) {
+		strbuf_addf(out, "  iifname != \"lo\" iifname != \"%s*\" " ICMP_ERRORS,
+			    profile->bridge);
+		add_subject(out, subnets[i], "==");
+		strbuf_add(out, " drop\n");
 	}
+}
+
+/* The other way round, nodes tell this host only about its packets to them: nothing of its
+ * connections with other machines. */
+static void add_icmp_errors_of_nodes(const struct profile *profile, struct strbuf *out)
+{
+	strbuf_add(out, "  " ICMP_ERRORS);
+	add_subject(out, profile->subnet, "!=");
+	add_subject(out, profile->pod_subnet, "!=");
+	strbuf_add(out, " drop\n");
 }
 
 /*
@@ -274,9 +292,10 @@ static void add_input(const struct profile *profile, struct strbuf *out)
 		    "chain from_nodes_to_host {\n"
 		    "  meta nfproto ipv6 drop\n"
 		    "  ip daddr 127.0.0.0/8 drop\n"
-		    "  ip saddr != { %s, %s } drop\n"
-		    "  ct state established,related accept\n",
+		    "  ip saddr != { %s, %s } drop\n",
 		    profile->subnet, profile->pod_subnet);
+	add_icmp_errors_of_nodes(profile, out);
+	strbuf_add(out, "  ct state established,related accept\n");
 	if (strcmp(network_host_access(profile), "all") != 0)
 		add_limits(profile, out);
 	strbuf_addf(out,

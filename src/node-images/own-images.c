@@ -187,9 +187,13 @@ int own_images_list_kubernetes(const struct profile *profile, struct strlist *re
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
-	int r = payload_open(profile->kubernetes_version, &payload, err);
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = payload_open(profile->kubernetes_version, &payload, &why);
 
-	return r < 0 ? r : payload_images(&payload, ret, &archives, err);
+	/* It may have been removed from the cache while the cluster runs. */
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 ? error_move(err, r, &why) : payload_images(&payload, ret, &archives, err);
 }
 
 int own_images_add(const struct profile *profile, int fd, const char *shown,

@@ -37,7 +37,8 @@ int own_images_add(const struct profile *profile, int fd, const char *shown,
 		   const struct strlist *only, const struct strlist *nodes,
 		   struct observer *observer, struct image_list *ret_added, struct error *err);
 
-/* The names of Kubernetes' own images, which the cluster needs as they are. */
+/* The names of Kubernetes' own images, which the cluster needs as they are; none if the payload is
+ * gone. */
 int own_images_list_kubernetes(const struct profile *profile, struct strlist *ret,
 			       struct error *err);
 

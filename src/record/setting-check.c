@@ -294,6 +294,8 @@ int setting_check_docker_option(const char *word, struct error *err)
 		"storage-driver",
 		"config-file",
 		"data-root",
+		"metrics-addr",
+		"network-diagnostic-port",
 	};
 	size_t len = strcspn(word, "=");
 

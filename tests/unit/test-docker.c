@@ -96,6 +96,7 @@ TEST(options_that_open_the_daemon_are_refused)
 					   "tlsverify=false",
 					   "log-opt=tag=a b",
 					   "containerd-namespace=moby",
+					   "metrics-addr=0.0.0.0:9323",
 					   "label=a\nb" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)

@@ -159,21 +159,22 @@ static struct packet tcp(const char *from, unsigned from_port, const char *to, u
 	return ip_packet(IPPROTO_TCP, from, to, header, sizeof(header));
 }
 
-/* An ICMP error of the type and code KIND, sent to TO about the packet ABOUT. */
-static struct packet icmp_error(unsigned kind, const char *to, const struct packet *about)
+/* An ICMP error of the type and code KIND, sent by FROM to TO about the packet ABOUT. */
+static struct packet icmp_error(unsigned kind, const char *from, const char *to,
+				const struct packet *about)
 {
 	uint8_t message[128] = { (uint8_t)(kind >> 8),
 				 (uint8_t)kind, [6] = 552 >> 8, [7] = 552 & 0xff };
 
 	memcpy(message + 8, about->bytes, about->len);
 	put16(message + 2, checksum(message, 8 + about->len, 0));
-	return ip_packet(IPPROTO_ICMP, OTHER, to, message, 8 + about->len);
+	return ip_packet(IPPROTO_ICMP, from, to, message, 8 + about->len);
 }
 
 /* What a router tells TO about the packet ABOUT: that it is too big. */
 static struct packet too_big(const char *to, const struct packet *about)
 {
-	return icmp_error(ICMP_TOO_BIG, to, about);
+	return icmp_error(ICMP_TOO_BIG, OTHER, to, about);
 }
 
 static void send_from_lan(struct packet packet)
@@ -229,7 +230,7 @@ TEST(another_machine_tells_nodes_nothing_of_the_way_to_the_host)
 	for (unsigned type = 4; type <= 12; type++) {
 		if (type != 4 && type != 5 && type < 11)
 			continue;
-		send_from_lan(icmp_error(type << 8, NODE, &asked));
+		send_from_lan(icmp_error(type << 8, OTHER, NODE, &asked));
 		ASSERT(!arrives(node, IPPROTO_ICMP, type << 8, 0));
 	}
 	/* Of the way to others they are told, with their own address again. */
@@ -237,6 +238,38 @@ TEST(another_machine_tells_nodes_nothing_of_the_way_to_the_host)
 	ASSERT(arrives(lan, IPPROTO_UDP, 40001, 0));
 	send_from_lan(too_big(HOST, &seen_outside));
 	ASSERT(arrives(node, IPPROTO_ICMP, ICMP_TOO_BIG, 0));
+	ASSERT_OK(network_down(&profile, &err));
+}
+
+static int mtu_of(int fd)
+{
+	int mtu = 0;
+	socklen_t size = sizeof(mtu);
+
+	ASSERT_INT(getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &size), 0);
+	return mtu;
+}
+
+TEST(a_node_tells_this_host_nothing_of_the_way_to_others)
+{
+	struct sockaddr_in other = { .sin_family = AF_INET, .sin_port = htons(9) };
+	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(40009) };
+	cleanup_fd int fd = -1;
+	struct packet sent = udp(HOST, 40009, OTHER, 9);
+	struct packet error = icmp_error(ICMP_TOO_BIG, NODE, HOST, &sent);
+	int before;
+
+	begin_network();
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ASSERT_INT(inet_pton(AF_INET, OTHER, &other.sin_addr), 1);
+	ASSERT_INT(bind(fd, (struct sockaddr *)&here, sizeof(here)), 0);
+	ASSERT_INT(connect(fd, (struct sockaddr *)&other, sizeof(other)), 0);
+	ASSERT_INT(send(fd, "x", 1, 0), 1);
+	ASSERT(arrives(lan, IPPROTO_UDP, 40009, 0));
+	before = mtu_of(fd);
+	send_from_node(error);
+	(void)arrives(node, IPPROTO_ICMP, 0x0303, 0);
+	ASSERT_INT(mtu_of(fd), before);
 	ASSERT_OK(network_down(&profile, &err));
 }
 
