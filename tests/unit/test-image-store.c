@@ -250,6 +250,27 @@ TEST(archives_and_layers_may_be_compressed)
 	ASSERT_INT(count_entries("layers"), 1);
 }
 
+TEST(a_layer_may_be_empty)
+{
+	static const char *const programs[] = { NULL, "gzip", "zstd" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+		cleanup_with(strbuf_release) struct strbuf plain = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf packed = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+		struct image_maker image = { .name = "app" };
+
+		tar_maker_end(&plain);
+		if (programs[i])
+			image_maker_compress(programs[i], &plain, &packed);
+		image_maker_layer(&image, programs[i] ? &packed : &plain, &plain);
+		image_maker_docker(&image, &tar);
+		add_well(&tar, &list);
+		ASSERT_INT(count_entries("layers"), 1);
+	}
+}
+
 TEST(a_layer_of_docker_may_be_compressed)
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
@@ -389,6 +410,9 @@ TEST(what_is_no_image_archive_is_refused)
 	assert_refused(&text, &reason_usage, "it is empty");
 	strbuf_add(&text, "hello");
 	assert_refused(&text, &reason_usage, "not a tar archive");
+	strbuf_reset(&text);
+	tar_maker_end(&text);
+	assert_refused(&text, &reason_usage, "neither index.json nor manifest.json");
 	strbuf_reset(&text);
 	make_layer(&text, "some/file", "text");
 	assert_refused(&text, &reason_usage, "neither index.json nor manifest.json");
