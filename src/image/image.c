@@ -225,3 +225,9 @@ void image_set_chain(struct image *image)
 		sha256_of(pair, strlen(pair), layer->chain_id);
 	}
 }
+
+char *image_layer_place(const struct image_layer *layer)
+{
+	return xasprintf("%s:%llu:%s", layer->blob.digest, (unsigned long long)layer->blob.size,
+			 layer->chain_id);
+}

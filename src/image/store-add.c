@@ -102,13 +102,24 @@ static int update_list(const char *store, struct image_list *list, const struct 
 	return r < 0 ? r : image_store_write(store, list, err);
 }
 
+static void list_places(const struct image_list *list, struct strlist *ret)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t k = 0; k < list->items[i].layer_count; k++) {
+			cleanup_free char *place = image_layer_place(&list->items[i].layers[k]);
+
+			strlist_add(ret, place);
+		}
+}
+
 static int read_source(const struct image_source *source, const struct store_files *files,
-		       const struct store_files *incoming, struct image_list *ret,
-		       struct error *err)
+		       const struct image_list *list, const struct store_files *incoming,
+		       struct image_list *ret, struct error *err)
 {
 	json_auto_t *parents = NULL;
 	cleanup_with(strlist_release) struct strlist blobs = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist layers = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist places = STRLIST_INIT;
 	struct reader_job job = {
 		.archive = source->fd,
 		.shown = source->shown,
@@ -116,11 +127,13 @@ static int read_source(const struct image_source *source, const struct store_fil
 		.reserve = source->reserve,
 		.known_blobs = &blobs,
 		.known_layers = &layers,
+		.known_places = &places,
 		.progress = source->progress,
 		.arg = source->arg,
 	};
 	int r = store_files_list(files->blobs, &blobs, err);
 
+	list_places(list, &places);
 	if (r == 0)
 		r = store_files_list(files->layers, &layers, err);
 	if (r == 0)
@@ -142,7 +155,7 @@ static int add_through(const char *store, const struct store_files *files, const
 	if (r == 0)
 		r = image_store_read(store, &list, err);
 	if (r == 0)
-		r = read_source(source, files, &incoming, ret, err);
+		r = read_source(source, files, &list, &incoming, ret, err);
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		r = move_image(&incoming, files, &ret->items[i], err);
 	return r < 0 ? r : update_list(store, &list, ret, err);

@@ -25,7 +25,7 @@ struct image_source {
 /*
  * Add the images of SOURCE: archives of `docker save` and OCI layouts in tar, plain or compressed
  * with gzip or zstd, or an OCI layout in a directory.  A name that another image has moves to the
- * new one.  What the store has is not read again.  RET_ADDED are the images of the archive with the
+ * new one.  Layers of images in the store are not read again.  RET_ADDED are the images of the archive with the
  * names they have there; it is set on success.  An image for another architecture is added with a
  * warning.
  *

@@ -93,7 +93,8 @@ static int unpack_into(struct layer_work *work, struct stream *plain, const char
 	return r < 0 ? r : stream_drain(plain, err);
 }
 
-/* Read the layer RAW once, for all that is wanted of it. */
+/* Read the layer RAW once, for all that is wanted of it.  RET_DIFF is empty if it is not compressed:
+ * its diff ID is the digest of its blob then. */
 static int read_layer(struct layer_work *work, struct stream *raw, enum decompress_kind kind,
 		      const char *dir, char ret_diff[SHA256_HEX_SIZE], struct error *err)
 {
@@ -102,14 +103,12 @@ static int read_layer(struct layer_work *work, struct stream *raw, enum decompre
 	int r;
 
 	*ret_diff = '\0';
-	if (!dir)
-		return stream_drain(raw, err);
 	if (kind == DECOMPRESS_PLAIN)
-		return unpack_into(work, raw, dir, err);
+		return dir ? unpack_into(work, raw, dir, err) : stream_drain(raw, err);
 	decompress_open(&plain, raw);
 	stream_tap_open(&tap, &plain.stream, take_plain, work);
 	sha256_begin(&work->diff_digest);
-	r = unpack_into(work, &tap.stream, dir, err);
+	r = dir ? unpack_into(work, &tap.stream, dir, err) : stream_drain(&tap.stream, err);
 	if (r == 0)
 		sha256_end(&work->diff_digest, ret_diff);
 	return r;
@@ -209,7 +208,7 @@ static int read_part(struct layer_work *work, const struct unpack_task *task,
 	if (r < 0)
 		return r;
 	sha256_end(&work->blob_digest, blob);
-	return check_digests(layer, blob, !dir ? layer->diff_id : *diff ? diff : blob, err);
+	return check_digests(layer, blob, *diff ? diff : blob, err);
 }
 
 static int do_task(struct worker *worker, size_t i, struct error *err)

@@ -456,6 +456,45 @@ TEST(a_wrong_diff_id_is_refused)
 	assert_refused(&sample.oci, &reason_image, name);
 }
 
+/* Adding TAR must fail as PART says, after other images were added. */
+static void assert_refused_later(const struct strbuf *tar, const char *part)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list stored = IMAGE_LIST_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *store = store_path();
+
+	ASSERT(add(tar, &list, &err) < 0);
+	ASSERT(err.reason == &reason_image);
+	if (!strstr(err.text, part))
+		test_fail(__FILE__, __LINE__, "'%s' does not say '%s'", err.text, part);
+	ASSERT_INT(image_store_read(store, &stored, NULL), 0);
+	ASSERT_INT(stored.count, 1);
+}
+
+TEST(what_is_known_in_parts_is_verified_as_a_whole)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf packed = STRBUF_INIT;
+	cleanup_with(release_sample) struct sample sample;
+	cleanup_with(release_sample) struct sample other;
+
+	make_sample(&sample, "app");
+	add_well(&sample.oci, &list);
+	/* Blob and contents are known, but not of each other. */
+	make_sample(&other, "other");
+	memcpy(other.image.diffs[0], sample.image.diffs[1], SHA256_HEX_SIZE);
+	make_again(&other);
+	assert_refused_later(&other.oci, "unpacked, its digest");
+	/* The contents are known, but those of the blob are damaged. */
+	image_maker_compress("gzip", &sample.layers[0], &packed);
+	packed.text[packed.len - 6] ^= 1;
+	sample.image.count = 0;
+	image_maker_layer(&sample.image, &packed, &sample.layers[0]);
+	make_again(&sample);
+	assert_refused_later(&sample.oci, sample.image.blobs[0]);
+}
+
 TEST(a_missing_layer_is_named)
 {
 	cleanup_with(release_sample) struct sample sample;
