@@ -137,6 +137,8 @@ static struct unpack_task *plan_tasks(const struct reader_inside *job, const str
 			struct unpack_task task = {
 				.layer = layer,
 				.member = found->items[i].layers.items[k],
+				.is_unnamed = found->items[i].is_docker &&
+					      strcmp(layer->blob.digest, layer->diff_id) == 0,
 				.wants_blob = !strlist_has(job->known_blobs, layer->blob.digest) &&
 					      !is_planned(tasks, count, layer, true),
 				.wants_contents = !is_planned(tasks, count, layer, false),

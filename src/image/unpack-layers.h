@@ -16,6 +16,7 @@ struct unpack_progress {
 struct unpack_task {
 	const struct image_layer *layer;
 	const char *member;  /* of the archive */
+	bool is_unnamed;     /* nothing but its configuration gives the digest of the layer */
 	bool wants_blob;     /* make blobs/DIGEST; otherwise it is only verified */
 	bool wants_contents; /* make layers/DIFF-ID */
 };

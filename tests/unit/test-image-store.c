@@ -436,11 +436,17 @@ TEST(damaged_archives_leave_nothing)
 	name = xasprintf("the layer sha256:%s: its contents have the digest",
 			 sample.image.blobs[1]);
 	assert_refused(&sample.oci, &reason_image, name);
+	free(name);
+	name = xasprintf("the layer 'layer-1/layer.tar': its digest is sha256:");
 	assert_refused(&sample.docker, &reason_image, name);
 
 	/* The contents are not even an archive. */
 	sample.layers[1].text[0] ^= 3;
 	make_again(&sample);
+	assert_refused(&sample.docker, &reason_image, name);
+	free(name);
+	name = xasprintf("the layer sha256:%s: its contents have the digest",
+			 sample.image.blobs[1]);
 	assert_refused(&sample.oci, &reason_image, name);
 }
 
@@ -454,6 +460,34 @@ TEST(a_wrong_diff_id_is_refused)
 	make_again(&sample);
 	name = xasprintf("the layer sha256:%s: unpacked, its digest", sample.image.blobs[0]);
 	assert_refused(&sample.oci, &reason_image, name);
+	free(name);
+	name = xasprintf("the layer 'layer-0/layer.tar': its digest is sha256:%s, but the "
+			 "configuration says sha256:%s",
+			 sample.image.blobs[0], sample.image.diffs[0]);
+	assert_refused(&sample.docker, &reason_image, name);
+}
+
+TEST(sizes_and_types_are_checked)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(release_sample) struct sample sample;
+	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf entries = STRBUF_INIT;
+	char *size;
+
+	make_sample(&sample, "app");
+	image_maker_oci(&sample.image, &tar, &entries);
+	size = strstr(entries.text, "\"size\":");
+	size[strlen("\"size\":")] ^= 1;
+	image_maker_index(&tar, &entries);
+	assert_refused(&tar, &reason_image, "is said to be");
+
+	sample.image.layer_type = "application/vnd.oci.image.layer.v1.tar+gzip+encrypted";
+	make_again(&sample);
+	assert_refused(&sample.oci, &reason_image, "is not that of a layer");
+	sample.image.layer_type = "application/vnd.docker.image.rootfs.diff.tar.gzip";
+	make_again(&sample);
+	add_well(&sample.oci, &list);
 }
 
 /* Adding TAR must fail as PART says, after other images were added. */
