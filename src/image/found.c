@@ -419,6 +419,16 @@ static int read_docker(const struct archive *archive, bool names_only, struct fo
 	return r;
 }
 
+/* Names of several entries may be those of one image. */
+static int check_names(const struct found *found, struct error *err)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (found->items[i].image.names.count > IMAGE_NAMES_MAX)
+			return error_set(err, -EBADMSG, "an image has more than %d names",
+					 IMAGE_NAMES_MAX);
+	return 0;
+}
+
 static bool has_member(const struct archive *archive, const char *path)
 {
 	cleanup_with(archive_part_release) struct archive_part part = ARCHIVE_PART_INIT;
@@ -442,5 +452,5 @@ int found_read(const struct archive *archive, const char *arch, struct found *re
 		return r;
 	if (ret->count == 0)
 		return error_set(err, -EBADMSG, "the archive holds no image");
-	return 0;
+	return check_names(ret, err);
 }

@@ -56,6 +56,9 @@ struct image_list {
 /* The most layers of an image: more than overlayfs can mount. */
 #define IMAGE_LAYERS_MAX 500
 
+/* The most names of an image. */
+#define IMAGE_NAMES_MAX 256
+
 void image_release(struct image *image);
 void image_list_release(struct image_list *list);
 

@@ -308,6 +308,8 @@ static int read_docker_image(const json_t *json, struct manifest_docker *ret, st
 
 	if (!config)
 		return error_set(err, -EBADMSG, "manifest.json names no configuration");
+	if (json_array_size(tags) > IMAGE_NAMES_MAX)
+		return error_set(err, -EBADMSG, "an image has more than %d names", IMAGE_NAMES_MAX);
 	ret->config = xstrdup(config);
 	json_array_foreach(tags, i, tag) {
 		const char *text = json_string_value(tag);

@@ -92,14 +92,13 @@ static int merge_image(struct image_list *list, const struct image *image, struc
 	return 0;
 }
 
-static int update_list(const char *store, struct image_list *list, const struct image_list *added,
-		       struct error *err)
+static int merge_images(struct image_list *list, const struct image_list *added, struct error *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < added->count; i++)
 		r = merge_image(list, &added->items[i], err);
-	return r < 0 ? r : image_store_write(store, list, err);
+	return r < 0 ? r : image_store_check(list, err);
 }
 
 static void list_places(const struct image_list *list, struct strlist *ret)
@@ -156,9 +155,11 @@ static int add_through(const char *store, const struct store_files *files, const
 		r = image_store_read(store, &list, err);
 	if (r == 0)
 		r = read_source(source, files, &list, &incoming, ret, err);
+	if (r == 0)
+		r = merge_images(&list, ret, err);
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		r = move_image(&incoming, files, &ret->items[i], err);
-	return r < 0 ? r : update_list(store, &list, ret, err);
+	return r < 0 ? r : image_store_write(store, &list, err);
 }
 
 int image_store_add(const char *store, const struct image_source *source,

@@ -39,7 +39,11 @@ int image_store_add(const char *store, const struct image_source *source,
 /* Read the list of images; empty if there is no store. */
 int image_store_read(const char *store, struct image_list *ret, struct error *err);
 
-/* Replace the list of images.  The store has all blobs and layers of those in LIST. */
+/* Whether LIST can be that of a store: -EINVAL with reason_usage if an image has too many names. */
+int image_store_check(const struct image_list *list, struct error *err);
+
+/* Replace the list of images.  The store has all blobs and layers of those in LIST.  -EINVAL as of
+ * image_store_check(), or -E2BIG, if it could not be read again; it is unchanged then. */
 int image_store_write(const char *store, const struct image_list *list, struct error *err);
 
 /* Remove blobs and layers that no image needs and that are not in KEPT (may be NULL), digests of

@@ -72,6 +72,23 @@ static void assert_refused(const struct strbuf *tar, const struct reason *reason
 	ASSERT_INT(rmdir(store), 0);
 }
 
+/* Adding TAR must fail as PART says, after other images were added. */
+static void assert_refused_later(const struct strbuf *tar, const struct reason *reason,
+				 const char *part)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list stored = IMAGE_LIST_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *store = store_path();
+
+	ASSERT(add(tar, &list, &err) < 0);
+	ASSERT(err.reason == reason);
+	if (!strstr(err.text, part))
+		test_fail(__FILE__, __LINE__, "'%s' does not say '%s'", err.text, part);
+	ASSERT_INT(image_store_read(store, &stored, NULL), 0);
+	ASSERT_INT(stored.count, 1);
+}
+
 static size_t count_entries(const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/images/%s", test_dir(), name);
@@ -348,6 +365,36 @@ TEST(a_name_moves_to_the_newer_image)
 	ASSERT_INT(count_entries("blobs"), 3);
 }
 
+TEST(an_image_has_a_bounded_number_of_names)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list stored = IMAGE_LIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf names = STRBUF_INIT;
+	cleanup_with(release_sample) struct sample sample;
+	cleanup_free char *store = store_path();
+	size_t end;
+
+	strbuf_add(&names, "app:0");
+	for (unsigned i = 1; i < IMAGE_NAMES_MAX; i++)
+		strbuf_addf(&names, "\",\"app:%u", i);
+	end = names.len;
+	strbuf_add(&names, "\",\"app:last");
+	make_sample(&sample, names.text);
+	assert_refused(&sample.docker, &reason_image, "more than 256 names");
+	names.text[end] = '\0';
+	make_again(&sample);
+	add_well(&sample.docker, &list);
+	ASSERT_INT(list.items[0].names.count, IMAGE_NAMES_MAX);
+	/* One more by another archive, and by tagging it. */
+	sample.image.name = "other";
+	make_again(&sample);
+	assert_refused_later(&sample.docker, &reason_usage, "more than 256 names");
+	ASSERT_INT(image_list_name(&list, 0, "docker.io/library/other:latest"), 0);
+	ASSERT_INT(image_store_write(store, &list, NULL), -EINVAL);
+	ASSERT_OK(image_store_read(store, &stored, &err));
+	ASSERT_INT(stored.items[0].names.count, IMAGE_NAMES_MAX);
+}
+
 TEST(what_is_in_use_is_not_cleaned)
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
@@ -490,22 +537,6 @@ TEST(sizes_and_types_are_checked)
 	add_well(&sample.oci, &list);
 }
 
-/* Adding TAR must fail as PART says, after other images were added. */
-static void assert_refused_later(const struct strbuf *tar, const char *part)
-{
-	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
-	cleanup_with(image_list_release) struct image_list stored = IMAGE_LIST_INIT;
-	cleanup_with(error_clear) struct error err = ERROR_INIT;
-	cleanup_free char *store = store_path();
-
-	ASSERT(add(tar, &list, &err) < 0);
-	ASSERT(err.reason == &reason_image);
-	if (!strstr(err.text, part))
-		test_fail(__FILE__, __LINE__, "'%s' does not say '%s'", err.text, part);
-	ASSERT_INT(image_store_read(store, &stored, NULL), 0);
-	ASSERT_INT(stored.count, 1);
-}
-
 TEST(what_is_known_in_parts_is_verified_as_a_whole)
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
@@ -519,14 +550,14 @@ TEST(what_is_known_in_parts_is_verified_as_a_whole)
 	make_sample(&other, "other");
 	memcpy(other.image.diffs[0], sample.image.diffs[1], SHA256_HEX_SIZE);
 	make_again(&other);
-	assert_refused_later(&other.oci, "unpacked, its digest");
+	assert_refused_later(&other.oci, &reason_image, "unpacked, its digest");
 	/* The contents are known, but those of the blob are damaged. */
 	image_maker_compress("gzip", &sample.layers[0], &packed);
 	packed.text[packed.len - 6] ^= 1;
 	sample.image.count = 0;
 	image_maker_layer(&sample.image, &packed, &sample.layers[0]);
 	make_again(&sample);
-	assert_refused_later(&sample.oci, sample.image.blobs[0]);
+	assert_refused_later(&sample.oci, &reason_image, sample.image.blobs[0]);
 }
 
 TEST(a_missing_layer_is_named)
