@@ -137,8 +137,11 @@ static int read_source(const struct image_source *source, const struct store_fil
 		r = store_files_list(files->layers, &layers, err);
 	if (r == 0)
 		r = reader_run(&job, ret, &parents, err);
-	for (size_t i = 0; r == 0 && i < ret->count; i++)
-		parents_adopt(&ret->items[i], parents, incoming, files);
+	for (size_t i = 0; r == 0 && i < ret->count; i++) {
+		r = parents_adopt(&ret->items[i], parents, incoming, files, err);
+		if (r < 0)
+			return error_prefix(err, r, "image archive '%s'", source->shown);
+	}
 	return r;
 }
 

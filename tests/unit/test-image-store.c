@@ -787,3 +787,53 @@ TEST(directories_without_an_entry_are_those_of_the_layer_below)
 		strbuf_release(&layers[i]);
 	strbuf_release(&tar);
 }
+
+/* An image of two layers: the member LOWER, and the members UPPER, which ends with one without a
+ * path. */
+static void make_pair(const struct tar_member *lower, const struct tar_member *upper,
+		      struct strbuf *ret)
+{
+	struct strbuf layers[] = { STRBUF_INIT, STRBUF_INIT };
+	struct image_maker image = { .name = "app" };
+
+	tar_maker_add(&layers[0], lower);
+	tar_maker_end(&layers[0]);
+	for (; upper->path; upper++)
+		tar_maker_add(&layers[1], upper);
+	tar_maker_end(&layers[1]);
+	for (size_t i = 0; i < 2; i++)
+		image_maker_layer(&image, &layers[i], &layers[i]);
+	strbuf_reset(ret);
+	image_maker_docker(&image, ret);
+	strbuf_release(&layers[0]);
+	strbuf_release(&layers[1]);
+}
+
+TEST(files_behind_a_link_of_a_layer_below_are_refused)
+{
+	static const struct tar_member link = { .path = "bin", .type = '2', .target = "usr/bin" };
+	static const struct tar_member dir = { .path = "bin/", .type = '5' };
+	static const struct tar_member behind[] = { { .path = "bin/new/extra" }, { NULL } };
+	static const struct tar_member replaced[] = { { .path = "bin/", .type = '5' },
+						      { .path = "bin/extra" },
+						      { NULL } };
+	static const struct tar_member hidden[] = { { .path = ".wh..wh..opq" },
+						    { .path = "bin/extra" },
+						    { NULL } };
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list other = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list third = IMAGE_LIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+
+	make_pair(&link, behind, &tar);
+	assert_refused(&tar, &reason_image, "has files in 'bin', but that is a symbolic link");
+	make_pair(&dir, behind, &tar);
+	add_well(&tar, &list);
+	/* The layer is known now, but not above this one. */
+	make_pair(&link, behind, &tar);
+	assert_refused_later(&tar, &reason_image, "has files in 'bin'");
+	make_pair(&link, replaced, &tar);
+	add_well(&tar, &other);
+	make_pair(&link, hidden, &tar);
+	add_well(&tar, &third);
+}
