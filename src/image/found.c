@@ -74,8 +74,9 @@ static int check_size(const struct image_blob *blob, size_t len, struct error *e
 {
 	if (blob->size == len)
 		return 0;
-	return error_set(err, -EBADMSG, "the size of sha256:%s is said to be %llu bytes, but is %zu",
-			 blob->digest, (unsigned long long)blob->size, len);
+	return error_set(err, -EBADMSG,
+			 "the size of sha256:%s is said to be %llu bytes, but is %zu", blob->digest,
+			 (unsigned long long)blob->size, len);
 }
 
 /* Read the configuration of an image whose manifest was read. */

@@ -186,8 +186,9 @@ static int read_layer(const json_t *json, struct image_blob *ret, struct error *
 	int r = manifest_read_descriptor(json, ret, err);
 
 	if (r == 0 && !is_layer_type(ret->type))
-		return error_set(err, -EBADMSG, "sha256:%s has the type '%s', which is not that of "
-				 "a layer", ret->digest, ret->type);
+		return error_set(err, -EBADMSG,
+				 "sha256:%s has the type '%s', which is not that of a layer",
+				 ret->digest, ret->type);
 	return r;
 }
 

@@ -21,8 +21,8 @@
 /*
  * In the new layers of IMAGE, which are in INCOMING, give such directories owner, mode and time.
  * PARENTS is an object with an array of their paths for each diff ID; it comes from the reader, so
- * what does not fit is left out.  Layers below are in INCOMING or STORE.  -EBADMSG with reason_image
- * if one of them has a symbolic link there.
+ * what does not fit is left out.  Layers below are in INCOMING or STORE.  -EBADMSG with
+ * reason_image if one of them has a symbolic link there.
  */
 int parents_adopt(const struct image *image, const json_t *parents,
 		  const struct store_files *incoming, const struct store_files *store,

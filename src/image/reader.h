@@ -27,8 +27,9 @@ struct reader_job {
 
 /*
  * Read the images of the archive.  Blobs and layers that are not known are made in `incoming`.
- * Only layers whose place is known, too, are not verified again.  The result is checked, except RET_PARENTS (see parents.h), which the caller releases; and names of
- * files in `incoming` are as hostile as the archive is.
+ * Only layers whose place is known, too, are not verified again.  The result is checked, except
+ * RET_PARENTS (see parents.h), which the caller releases; and names of files in `incoming` are as
+ * hostile as the archive is.
  */
 int reader_run(const struct reader_job *job, struct image_list *ret, json_t **ret_parents,
 	       struct error *err);

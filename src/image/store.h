@@ -25,9 +25,9 @@ struct image_source {
 /*
  * Add the images of SOURCE: archives of `docker save` and OCI layouts in tar, plain or compressed
  * with gzip or zstd, or an OCI layout in a directory.  A name that another image has moves to the
- * new one.  Layers of images in the store are not read again.  RET_ADDED are the images of the archive with the
- * names they have there; it is set on success.  An image for another architecture is added with a
- * warning.
+ * new one.  Layers of images in the store are not read again.  RET_ADDED are the images of the
+ * archive with the names they have there; it is set on success.  An image for another architecture
+ * is added with a warning.
  *
  * -EINVAL with reason_usage if SOURCE is not an image archive, -ENOSPC with reason_storage if the
  * disk would be full, another code with reason_image if the archive is damaged or hostile.  The

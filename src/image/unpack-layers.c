@@ -93,8 +93,8 @@ static int unpack_into(struct layer_work *work, struct stream *plain, const char
 	return r < 0 ? r : stream_drain(plain, err);
 }
 
-/* Read the layer RAW once, for all that is wanted of it.  RET_DIFF is empty if it is not compressed:
- * its diff ID is the digest of its blob then. */
+/* Read the layer RAW once, for all that is wanted of it.  RET_DIFF is empty if it is not
+ * compressed: its diff ID is the digest of its blob then. */
 static int read_layer(struct layer_work *work, struct stream *raw, enum decompress_kind kind,
 		      const char *dir, char ret_diff[SHA256_HEX_SIZE], struct error *err)
 {
