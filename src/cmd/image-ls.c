@@ -15,7 +15,6 @@
 #include "data/yaml.h"
 #include "node-images/node-images.h"
 #include "node/cluster-node.h"
-#include "payload/payload.h"
 
 static struct {
 	struct strlist nodes;
@@ -125,13 +124,10 @@ static int compare_rows(const void *a, const void *b)
 
 static int collect(struct command_context *ctx, struct listing *listing, struct error *err)
 {
-	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
 	const struct node *node;
 	int r;
 
-	if (payload_open(ctx->profile->kubernetes_version, &payload, NULL) == 0)
-		(void)payload_images(&payload, &listing->own, &archives, NULL);
+	(void)own_images_list_kubernetes(ctx->profile, &listing->own, NULL);
 	profile_for_each_node(node, ctx->profile) {
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
 

@@ -272,9 +272,8 @@ static int read_header(struct tar_reader *reader, struct tar_header *header, str
 		return 0;
 	if ((size_t)got < sizeof(*header) && !is_first)
 		return refuse_truncated(err);
+	/* An archive without entries, as of an empty layer, begins with its end. */
 	r = (size_t)got < sizeof(*header) ? -EBADMSG : tar_header_check(header);
-	if (r == 0 && is_first)
-		r = -EBADMSG;
 	if (r < 0 && is_first)
 		return error_set(err, -EINVAL, "it is not a tar archive");
 	if (r < 0)

@@ -58,7 +58,7 @@ void tar_reader_open(struct tar_reader *reader, struct stream *stream);
 /*
  * Go to the next entry, past what is left of the current one.  Returns 1 and sets RET_ENTRY, which
  * is valid until the next call, or 0 at the end.  -EINVAL if the stream does not begin as an
- * archive does (it may be empty), -EBADMSG if it is damaged or truncated.
+ * archive does (or has no byte at all), -EBADMSG if it is damaged or truncated.
  */
 int tar_reader_next(struct tar_reader *reader, const struct tar_entry **ret_entry,
 		    struct error *err);

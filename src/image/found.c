@@ -69,6 +69,16 @@ static int read_blob(const struct archive *archive, const char *digest, struct s
 	return 0;
 }
 
+/* Check what the descriptor BLOB says of a document that has LEN bytes. */
+static int check_size(const struct image_blob *blob, size_t len, struct error *err)
+{
+	if (blob->size == len)
+		return 0;
+	return error_set(err, -EBADMSG,
+			 "the size of sha256:%s is said to be %llu bytes, but is %zu", blob->digest,
+			 (unsigned long long)blob->size, len);
+}
+
 /* Read the configuration of an image whose manifest was read. */
 static int read_oci_config(const struct archive *archive, struct found_image *item,
 			   struct error *err)
@@ -79,10 +89,11 @@ static int read_oci_config(const struct archive *archive, struct found_image *it
 	if (r == -ENOENT)
 		r = -EBADMSG;
 	if (r == 0)
+		r = check_size(&image->config, item->config.len, err);
+	if (r == 0)
 		r = manifest_parse_config(item->config.text, item->config.len, image, err);
 	if (r < 0)
 		return error_prefix(err, r, "the image sha256:%s", image->config.digest);
-	image->config.size = item->config.len;
 	for (size_t i = 0; i < image->layer_count; i++)
 		strlist_addf(&item->layers, BLOB_PATH, image->layers[i].blob.digest);
 	return 0;
@@ -133,6 +144,8 @@ static int read_entry(const struct archive *archive, const struct manifest_entry
 				 MANIFEST_INDEX_MAX);
 	item = add_image(ret);
 	r = manifest_parse(text.text, text.len, &item->image, err);
+	if (r == 0)
+		r = check_size(&entry->blob, text.len, err);
 	if (r < 0)
 		return r;
 	memcpy(item->image.manifest.digest, entry->blob.digest, SHA256_HEX_SIZE);
@@ -347,6 +360,7 @@ static int read_docker_image(const struct archive *archive, const struct manifes
 	if (r < 0)
 		return r;
 	make_manifest(item);
+	item->is_docker = true;
 	return 0;
 }
 
@@ -406,6 +420,16 @@ static int read_docker(const struct archive *archive, bool names_only, struct fo
 	return r;
 }
 
+/* Names of several entries may be those of one image. */
+static int check_names(const struct found *found, struct error *err)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (found->items[i].image.names.count > IMAGE_NAMES_MAX)
+			return error_set(err, -EBADMSG, "an image has more than %d names",
+					 IMAGE_NAMES_MAX);
+	return 0;
+}
+
 static bool has_member(const struct archive *archive, const char *path)
 {
 	cleanup_with(archive_part_release) struct archive_part part = ARCHIVE_PART_INIT;
@@ -429,5 +453,5 @@ int found_read(const struct archive *archive, const char *arch, struct found *re
 		return r;
 	if (ret->count == 0)
 		return error_set(err, -EBADMSG, "the archive holds no image");
-	return 0;
+	return check_names(ret, err);
 }

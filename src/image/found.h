@@ -13,6 +13,7 @@ struct found_image {
 	struct strbuf manifest; /* the documents as they are stored */
 	struct strbuf config;
 	struct strlist layers; /* the member of each layer */
+	bool is_docker;        /* the archive has no manifest of it: this one was made */
 };
 
 struct found {

@@ -134,6 +134,8 @@ static int read_names(const json_t *json, struct image *image, struct error *err
 
 	if (!json_is_array(json))
 		return error_set(err, -EBADMSG, "an image has no list of names");
+	if (json_array_size(json) > IMAGE_NAMES_MAX)
+		return error_set(err, -EBADMSG, "an image has more than %d names", IMAGE_NAMES_MAX);
 	json_array_foreach(json, i, item) {
 		const char *name = json_string_value(item);
 
@@ -224,4 +226,10 @@ void image_set_chain(struct image *image)
 				 layer->diff_id);
 		sha256_of(pair, strlen(pair), layer->chain_id);
 	}
+}
+
+char *image_layer_place(const struct image_layer *layer)
+{
+	return xasprintf("%s:%llu:%s", layer->blob.digest, (unsigned long long)layer->blob.size,
+			 layer->chain_id);
 }

@@ -56,6 +56,9 @@ struct image_list {
 /* The most layers of an image: more than overlayfs can mount. */
 #define IMAGE_LAYERS_MAX 500
 
+/* The most names of an image. */
+#define IMAGE_NAMES_MAX 256
+
 void image_release(struct image *image);
 void image_list_release(struct image_list *list);
 
@@ -79,6 +82,10 @@ void image_list_remove(struct image_list *list, size_t i);
 
 /* Compute the chain IDs of IMAGE's layers from their diff IDs. */
 void image_set_chain(struct image *image);
+
+/* What has been verified of LAYER once it is in a store, as a word: its blob with its size, its
+ * contents, and the layers below it.  The caller frees it. */
+char *image_layer_place(const struct image_layer *layer) must_check;
 
 /* IMAGE as JSON, a new reference, and back; -EBADMSG if JSON is not an image. */
 json_t *image_to_json(const struct image *image);

@@ -158,6 +158,40 @@ void manifest_index_release(struct manifest_index *index)
 	*index = MANIFEST_INDEX_INIT;
 }
 
+/* Whether TYPE is that of a layer as containerd knows them, and can be read without a key. */
+static bool is_layer_type(const char *type)
+{
+	static const char *const bases[] = {
+		MANIFEST_TYPE_LAYER,
+		"application/vnd.oci.image.layer.nondistributable.v1.tar",
+		"application/vnd.docker.image.rootfs.diff.tar",
+		"application/vnd.docker.image.rootfs.foreign.diff.tar",
+	};
+	static const char *const suffixes[] = { "", "+gzip", "+zstd", ".gzip", ".zstd" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bases); i++) {
+		size_t len = strlen(bases[i]);
+
+		if (strncmp(type, bases[i], len) != 0)
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(suffixes); k++)
+			if (strcmp(type + len, suffixes[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
+static int read_layer(const json_t *json, struct image_blob *ret, struct error *err)
+{
+	int r = manifest_read_descriptor(json, ret, err);
+
+	if (r == 0 && !is_layer_type(ret->type))
+		return error_set(err, -EBADMSG,
+				 "sha256:%s has the type '%s', which is not that of a layer",
+				 ret->digest, ret->type);
+	return r;
+}
+
 int manifest_parse(const char *text, size_t len, struct image *image, struct error *err)
 {
 	json_auto_t *json = NULL;
@@ -179,8 +213,7 @@ int manifest_parse(const char *text, size_t len, struct image *image, struct err
 	image->layers = xcalloc(json_array_size(layers) + 1, sizeof(*image->layers));
 	json_array_foreach(layers, i, layer)
 		if (r == 0)
-			r = manifest_read_descriptor(
-				layer, &image->layers[image->layer_count++].blob, err);
+			r = read_layer(layer, &image->layers[image->layer_count++].blob, err);
 	return r < 0 ? error_prefix(err, r, "the manifest") : 0;
 }
 
@@ -276,6 +309,8 @@ static int read_docker_image(const json_t *json, struct manifest_docker *ret, st
 
 	if (!config)
 		return error_set(err, -EBADMSG, "manifest.json names no configuration");
+	if (json_array_size(tags) > IMAGE_NAMES_MAX)
+		return error_set(err, -EBADMSG, "an image has more than %d names", IMAGE_NAMES_MAX);
 	ret->config = xstrdup(config);
 	json_array_foreach(tags, i, tag) {
 		const char *text = json_string_value(tag);

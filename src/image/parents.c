@@ -4,9 +4,12 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 
 /* Open the directory PATH of a layer.  Layers belong to anybody: no link is followed. */
@@ -26,10 +29,34 @@ static int open_layer(const struct store_files *files, const char *diff_id)
 	return openat(files->layers, diff_id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Find the status of the directory PATH in the layers of IMAGE below BELOW. */
-static bool find_status(const struct image *image, size_t below, const char *path,
-			const struct store_files *incoming, const struct store_files *store,
-			struct stat *ret)
+static bool has_mark(int fd)
+{
+	char value;
+
+	return fd >= 0 && fgetxattr(fd, "user.overlay.opaque", &value, 1) == 1 && value == 'y';
+}
+
+/* Whether the directory PATH, or one above it, hides what the layers below have there. */
+static bool is_opaque(int layer, const char *path)
+{
+	cleanup_free char *part = xstrdup(path);
+
+	for (char *slash = part + strlen(part); slash; slash = strrchr(part, '/')) {
+		cleanup_fd int fd = -1;
+
+		*slash = '\0';
+		fd = open_below(layer, part);
+		if (has_mark(fd))
+			return true;
+	}
+	return has_mark(layer);
+}
+
+/* Find the status of the directory PATH in the layers of IMAGE below BELOW: 1, 0 if they have no
+ * such directory, or -ELOOP if there is a symbolic link instead of it or above it. */
+static int find_status(const struct image *image, size_t below, const char *path,
+		       const struct store_files *incoming, const struct store_files *store,
+		       struct stat *ret)
 {
 	for (size_t i = below; i-- > 0;) {
 		cleanup_fd int layer = open_layer(incoming, image->layers[i].diff_id);
@@ -37,14 +64,18 @@ static bool find_status(const struct image *image, size_t below, const char *pat
 
 		if (layer < 0)
 			layer = open_layer(store, image->layers[i].diff_id);
-		fd = layer < 0 ? -1 : open_below(layer, path);
+		if (layer < 0)
+			return 0;
+		fd = open_below(layer, path);
 		if (fd >= 0)
 			return fstat(fd, ret) == 0;
+		if (errno == ELOOP)
+			return -ELOOP;
 		/* A whiteout or a file hides what is below. */
-		if (errno != ENOENT)
-			return false;
+		if (errno != ENOENT || is_opaque(layer, path))
+			return 0;
 	}
-	return false;
+	return 0;
 }
 
 static void adopt_status(int layer, const char *path, const struct stat *status)
@@ -58,26 +89,46 @@ static void adopt_status(int layer, const char *path, const struct stat *status)
 	(void)futimens(fd, (struct timespec[]){ mtime, mtime });
 }
 
-void parents_adopt(const struct image *image, const json_t *parents,
-		   const struct store_files *incoming, const struct store_files *store)
+static int adopt_paths(const struct image *image, size_t i, const json_t *paths,
+		       const struct store_files *incoming, const struct store_files *store,
+		       struct error *err)
 {
-	/* Upwards, so that a directory may get what the layer below it has got. */
-	for (size_t i = 1; i < image->layer_count; i++) {
-		const json_t *paths = json_object_get(parents, image->layers[i].diff_id);
-		cleanup_fd int layer = -1;
-		const json_t *path;
-		size_t k;
+	cleanup_fd int layer = open_layer(incoming, image->layers[i].diff_id);
+	const json_t *path;
+	size_t k;
 
-		if (json_array_size(paths) == 0 || json_array_size(paths) > PARENTS_MAX)
+	json_array_foreach(paths, k, path) {
+		const char *text = json_string_value(path);
+		struct stat status;
+		int r;
+
+		if (layer < 0 || !text || is_opaque(layer, text))
 			continue;
-		layer = open_layer(incoming, image->layers[i].diff_id);
-		json_array_foreach(paths, k, path) {
-			const char *text = json_string_value(path);
-			struct stat status;
-
-			if (layer >= 0 && text &&
-			    find_status(image, i, text, incoming, store, &status))
-				adopt_status(layer, text, &status);
-		}
+		r = find_status(image, i, text, incoming, store, &status);
+		if (r == -ELOOP)
+			return error_because(
+				err, &reason_image, -EBADMSG,
+				"the layer sha256:%s has files in '%.1000s', but that is a "
+				"symbolic link in a layer below it, which is not supported",
+				image->layers[i].blob.digest, text);
+		if (r > 0)
+			adopt_status(layer, text, &status);
 	}
+	return 0;
+}
+
+int parents_adopt(const struct image *image, const json_t *parents,
+		  const struct store_files *incoming, const struct store_files *store,
+		  struct error *err)
+{
+	int r = 0;
+
+	/* Upwards, so that a directory may get what the layer below it has got. */
+	for (size_t i = 1; r == 0 && i < image->layer_count; i++) {
+		const json_t *paths = json_object_get(parents, image->layers[i].diff_id);
+
+		if (json_array_size(paths) > 0 && json_array_size(paths) <= PARENTS_MAX)
+			r = adopt_paths(image, i, paths, incoming, store, err);
+	}
+	return r;
 }

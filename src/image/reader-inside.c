@@ -85,6 +85,29 @@ static int make_seekable(const struct reader_inside *job, struct room *room, int
 	return spool_stream(&plain.stream, job, room, ret_fd, err);
 }
 
+/* Whether LAYER is in an image of the store: at the same place, so that nothing is to be learnt
+ * about it. */
+static bool is_known(const struct reader_inside *job, const struct image_layer *layer)
+{
+	cleanup_free char *place = image_layer_place(layer);
+
+	return strlist_has(job->known_places, place) &&
+	       strlist_has(job->known_blobs, layer->blob.digest) &&
+	       strlist_has(job->known_layers, layer->diff_id);
+}
+
+/* Whether there is a task for the blob of LAYER that verifies its diff ID. */
+static bool is_verified(const struct unpack_task *tasks, size_t count,
+			const struct image_layer *layer)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(tasks[i].layer->blob.digest, layer->blob.digest) == 0 &&
+		    tasks[i].layer->blob.size == layer->blob.size &&
+		    strcmp(tasks[i].layer->diff_id, layer->diff_id) == 0)
+			return true;
+	return false;
+}
+
 static bool is_planned(const struct unpack_task *tasks, size_t count,
 		       const struct image_layer *layer, bool as_blob)
 {
@@ -97,7 +120,8 @@ static bool is_planned(const struct unpack_task *tasks, size_t count,
 	return false;
 }
 
-/* The tasks for all layers that are not known, each once; the caller frees them. */
+/* The tasks for all layers that are not known, each once; the caller frees them.  Contents that the
+ * store has are unpacked again if what is below them is new: see parents.h. */
 static struct unpack_task *plan_tasks(const struct reader_inside *job, const struct found *found,
 				      size_t *ret_count)
 {
@@ -113,13 +137,14 @@ static struct unpack_task *plan_tasks(const struct reader_inside *job, const str
 			struct unpack_task task = {
 				.layer = layer,
 				.member = found->items[i].layers.items[k],
+				.is_unnamed = found->items[i].is_docker &&
+					      strcmp(layer->blob.digest, layer->diff_id) == 0,
 				.wants_blob = !strlist_has(job->known_blobs, layer->blob.digest) &&
 					      !is_planned(tasks, count, layer, true),
-				.wants_contents = !strlist_has(job->known_layers, layer->diff_id) &&
-						  !is_planned(tasks, count, layer, false),
+				.wants_contents = !is_planned(tasks, count, layer, false),
 			};
 
-			if (task.wants_blob || task.wants_contents)
+			if (!is_known(job, layer) && !is_verified(tasks, count, layer))
 				tasks[count++] = task;
 		}
 	}

@@ -11,6 +11,7 @@ struct reader_inside {
 	uint64_t reserve;
 	const struct strlist *known_blobs;
 	const struct strlist *known_layers;
+	const struct strlist *known_places;
 	struct unpack_progress *progress;
 	json_t *parents; /* an object that gets what parents.h describes */
 };

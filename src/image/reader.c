@@ -103,6 +103,7 @@ static int read_confined(const struct reader *reader, int incoming, struct image
 		.reserve = reader->job->reserve,
 		.known_blobs = reader->job->known_blobs,
 		.known_layers = reader->job->known_layers,
+		.known_places = reader->job->known_places,
 		.progress = reader->progress,
 		.parents = parents,
 	};

@@ -20,14 +20,16 @@ struct reader_job {
 	uint64_t reserve;  /* see room.h */
 	const struct strlist *known_blobs; /* what the store has */
 	const struct strlist *known_layers;
+	const struct strlist *known_places; /* image_layer_place() of all layers of its images */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *arg;
 };
 
 /*
- * Read the images of the archive.  Blobs and layers that are not known are made in `incoming`.  The
- * result is checked, except RET_PARENTS (see parents.h), which the caller releases; and names of
- * files in `incoming` are as hostile as the archive is.
+ * Read the images of the archive.  Blobs and layers that are not known are made in `incoming`.
+ * Only layers whose place is known, too, are not verified again.  The result is checked, except
+ * RET_PARENTS (see parents.h), which the caller releases; and names of files in `incoming` are as
+ * hostile as the archive is.
  */
 int reader_run(const struct reader_job *job, struct image_list *ret, json_t **ret_parents,
 	       struct error *err);

@@ -92,23 +92,33 @@ static int merge_image(struct image_list *list, const struct image *image, struc
 	return 0;
 }
 
-static int update_list(const char *store, struct image_list *list, const struct image_list *added,
-		       struct error *err)
+static int merge_images(struct image_list *list, const struct image_list *added, struct error *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < added->count; i++)
 		r = merge_image(list, &added->items[i], err);
-	return r < 0 ? r : image_store_write(store, list, err);
+	return r < 0 ? r : image_store_check(list, err);
+}
+
+static void list_places(const struct image_list *list, struct strlist *ret)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t k = 0; k < list->items[i].layer_count; k++) {
+			cleanup_free char *place = image_layer_place(&list->items[i].layers[k]);
+
+			strlist_add(ret, place);
+		}
 }
 
 static int read_source(const struct image_source *source, const struct store_files *files,
-		       const struct store_files *incoming, struct image_list *ret,
-		       struct error *err)
+		       const struct image_list *list, const struct store_files *incoming,
+		       struct image_list *ret, struct error *err)
 {
 	json_auto_t *parents = NULL;
 	cleanup_with(strlist_release) struct strlist blobs = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist layers = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist places = STRLIST_INIT;
 	struct reader_job job = {
 		.archive = source->fd,
 		.shown = source->shown,
@@ -116,17 +126,22 @@ static int read_source(const struct image_source *source, const struct store_fil
 		.reserve = source->reserve,
 		.known_blobs = &blobs,
 		.known_layers = &layers,
+		.known_places = &places,
 		.progress = source->progress,
 		.arg = source->arg,
 	};
 	int r = store_files_list(files->blobs, &blobs, err);
 
+	list_places(list, &places);
 	if (r == 0)
 		r = store_files_list(files->layers, &layers, err);
 	if (r == 0)
 		r = reader_run(&job, ret, &parents, err);
-	for (size_t i = 0; r == 0 && i < ret->count; i++)
-		parents_adopt(&ret->items[i], parents, incoming, files);
+	for (size_t i = 0; r == 0 && i < ret->count; i++) {
+		r = parents_adopt(&ret->items[i], parents, incoming, files, err);
+		if (r < 0)
+			return error_prefix(err, r, "image archive '%s'", source->shown);
+	}
 	return r;
 }
 
@@ -142,12 +157,14 @@ static int add_through(const char *store, const struct store_files *files, const
 	if (r == 0)
 		r = image_store_read(store, &list, err);
 	if (r == 0)
-		r = read_source(source, files, &incoming, ret, err);
+		r = read_source(source, files, &list, &incoming, ret, err);
 	for (size_t i = 0; r == 0 && source->accept && i < ret->count; i++)
 		r = source->accept(source->arg, &list, &ret->items[i], err);
+	if (r == 0)
+		r = merge_images(&list, ret, err);
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
 		r = move_image(&incoming, files, &ret->items[i], err);
-	return r < 0 ? r : update_list(store, &list, ret, err);
+	return r < 0 ? r : image_store_write(store, &list, err);
 }
 
 int image_store_add(const char *store, const struct image_source *source,

@@ -64,19 +64,39 @@ int image_store_read(const char *store, struct image_list *ret, struct error *er
 	return 0;
 }
 
+int image_store_check(const struct image_list *list, struct error *err)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].names.count > IMAGE_NAMES_MAX)
+			return error_because(
+				err, &reason_usage, -EINVAL,
+				"the image sha256:%s would have more than %d names; remove some "
+				"of them first",
+				list->items[i].config.digest, IMAGE_NAMES_MAX);
+	return 0;
+}
+
 int image_store_write(const char *store, const struct image_list *list, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/images.json", store);
 	cleanup_free char *text = NULL;
 	json_auto_t *json = NULL;
-	json_t *images = json_array();
+	json_t *images;
+	int r = image_store_check(list, err);
 
+	if (r < 0)
+		return r;
+	images = json_array();
 	for (size_t i = 0; i < list->count; i++)
 		(void)json_array_append_new(images, image_to_json(&list->items[i]));
 	json = json_pack("{s:o}", "images", images);
 	text = json_dumps(json, JSON_INDENT(1));
 	if (!text)
 		return error_set(err, -EINVAL, "cannot write the list of images as JSON");
+	/* What cannot be read again would take all images with it. */
+	if (strlen(text) > LIST_MAX_BYTES)
+		return error_because(err, &reason_usage, -E2BIG,
+				     "there are too many images; remove some of them first");
 	return file_replace(path, text, strlen(text), 0644, err);
 }
 

@@ -30,9 +30,9 @@ struct image_source {
 /*
  * Add the images of SOURCE: archives of `docker save` and OCI layouts in tar, plain or compressed
  * with gzip or zstd, or an OCI layout in a directory.  A name that another image has moves to the
- * new one.  What the store has is not read again.  RET_ADDED are the images of the archive with the
- * names they have there; it is set on success.  An image for another architecture is added with a
- * warning.
+ * new one.  Layers of images in the store are not read again.  RET_ADDED are the images of the
+ * archive with the names they have there; it is set on success.  An image for another architecture
+ * is added with a warning.
  *
  * -EINVAL with reason_usage if SOURCE is not an image archive, -ENOSPC with reason_storage if the
  * disk would be full, another code with reason_image if the archive is damaged or hostile.  The
@@ -44,7 +44,11 @@ int image_store_add(const char *store, const struct image_source *source,
 /* Read the list of images; empty if there is no store. */
 int image_store_read(const char *store, struct image_list *ret, struct error *err);
 
-/* Replace the list of images.  The store has all blobs and layers of those in LIST. */
+/* Whether LIST can be that of a store: -EINVAL with reason_usage if an image has too many names. */
+int image_store_check(const struct image_list *list, struct error *err);
+
+/* Replace the list of images.  The store has all blobs and layers of those in LIST.  -EINVAL as of
+ * image_store_check(), or -E2BIG, if it could not be read again; it is unchanged then. */
 int image_store_write(const char *store, const struct image_list *list, struct error *err);
 
 /* Remove blobs and layers that no image needs and that are not in KEPT (may be NULL), digests of

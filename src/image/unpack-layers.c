@@ -93,7 +93,8 @@ static int unpack_into(struct layer_work *work, struct stream *plain, const char
 	return r < 0 ? r : stream_drain(plain, err);
 }
 
-/* Read the layer RAW once, for all that is wanted of it. */
+/* Read the layer RAW once, for all that is wanted of it.  RET_DIFF is empty if it is not
+ * compressed: its diff ID is the digest of its blob then. */
 static int read_layer(struct layer_work *work, struct stream *raw, enum decompress_kind kind,
 		      const char *dir, char ret_diff[SHA256_HEX_SIZE], struct error *err)
 {
@@ -102,22 +103,26 @@ static int read_layer(struct layer_work *work, struct stream *raw, enum decompre
 	int r;
 
 	*ret_diff = '\0';
-	if (!dir)
-		return stream_drain(raw, err);
 	if (kind == DECOMPRESS_PLAIN)
-		return unpack_into(work, raw, dir, err);
+		return dir ? unpack_into(work, raw, dir, err) : stream_drain(raw, err);
 	decompress_open(&plain, raw);
 	stream_tap_open(&tap, &plain.stream, take_plain, work);
 	sha256_begin(&work->diff_digest);
-	r = unpack_into(work, &tap.stream, dir, err);
+	r = dir ? unpack_into(work, &tap.stream, dir, err) : stream_drain(&tap.stream, err);
 	if (r == 0)
 		sha256_end(&work->diff_digest, ret_diff);
 	return r;
 }
 
-static int check_digests(const struct image_layer *layer, const char *blob, const char *diff,
+static int check_digests(const struct unpack_task *task, const char *blob, const char *diff,
 			 struct error *err)
 {
+	const struct image_layer *layer = task->layer;
+
+	if (task->is_unnamed && strcmp(blob, layer->blob.digest) != 0)
+		return error_set(err, -EBADMSG,
+				 "its digest is sha256:%s, but the configuration says sha256:%s",
+				 blob, layer->diff_id);
 	if (strcmp(blob, layer->blob.digest) != 0)
 		return error_set(err, -EBADMSG, "its contents have the digest sha256:%s", blob);
 	if (strcmp(diff, layer->diff_id) != 0)
@@ -130,8 +135,9 @@ static int check_digests(const struct image_layer *layer, const char *blob, cons
 
 /* A layer with a wrong digest may be invalid in other ways as well, but that says most. */
 static int explain_damage(struct layer_work *work, struct stream *raw,
-			  const struct image_layer *layer, int code, struct error *err)
+			  const struct unpack_task *task, int code, struct error *err)
 {
+	const struct image_layer *layer = task->layer;
 	char blob[SHA256_HEX_SIZE];
 
 	if (work->blob >= 0)
@@ -142,7 +148,7 @@ static int explain_damage(struct layer_work *work, struct stream *raw,
 	sha256_end(&work->blob_digest, blob);
 	if (strcmp(blob, layer->blob.digest) == 0)
 		return code;
-	return check_digests(layer, blob, layer->diff_id, err);
+	return check_digests(task, blob, layer->diff_id, err);
 }
 
 static int name_results(struct worker *worker, const struct unpack_task *task, const char *blob,
@@ -205,11 +211,11 @@ static int read_part(struct layer_work *work, const struct unpack_task *task,
 	if (r == 0)
 		r = stream_drain(&raw.stream, err);
 	if (r < 0 && r != -ENOSPC && r != -EDQUOT)
-		return explain_damage(work, &raw.stream, layer, r, err);
+		return explain_damage(work, &raw.stream, task, r, err);
 	if (r < 0)
 		return r;
 	sha256_end(&work->blob_digest, blob);
-	return check_digests(layer, blob, !dir ? layer->diff_id : *diff ? diff : blob, err);
+	return check_digests(task, blob, *diff ? diff : blob, err);
 }
 
 static int do_task(struct worker *worker, size_t i, struct error *err)
@@ -237,6 +243,14 @@ static int do_task(struct worker *worker, size_t i, struct error *err)
 	return r < 0 ? r : name_results(worker, task, blob, dir, err);
 }
 
+/* Say in ERR which layer it is about. */
+static int name_layer(const struct unpack_task *task, int code, struct error *err)
+{
+	if (task->is_unnamed)
+		return error_prefix(err, code, "the layer '%s'", task->member);
+	return error_prefix(err, code, "the layer sha256:%s", task->layer->blob.digest);
+}
+
 /* Take one task after the other until there is none, or one has failed. */
 static int do_tasks(struct worker *worker, struct error *err)
 {
@@ -249,8 +263,7 @@ static int do_tasks(struct worker *worker, struct error *err)
 		r = do_task(worker, i, err);
 		if (r < 0) {
 			atomic_store(&worker->shared->failed, true);
-			return error_prefix(err, r, "the layer sha256:%s",
-					    worker->tasks[i].layer->blob.digest);
+			return name_layer(&worker->tasks[i], r, err);
 		}
 	}
 }

@@ -16,13 +16,14 @@ struct unpack_progress {
 struct unpack_task {
 	const struct image_layer *layer;
 	const char *member;  /* of the archive */
-	bool wants_blob;     /* make blobs/DIGEST */
+	bool is_unnamed;     /* nothing but its configuration gives the digest of the layer */
+	bool wants_blob;     /* make blobs/DIGEST; otherwise it is only verified */
 	bool wants_contents; /* make layers/DIFF-ID */
 };
 
 /*
  * Carry out TASKS, which are COUNT, in the directory INCOMING, which has `blobs` and `layers`.
- * Verifies the digest of each layer, and its diff ID where it is unpacked.  Errors name the layer.
+ * Verifies the size, the digest and the diff ID of each layer.  Errors name the layer.
  * After an error, more may have been made.  ERR must not be NULL.
  */
 int unpack_layers(const struct archive *archive, const struct unpack_task *tasks, size_t count,

@@ -62,7 +62,15 @@ static int make_dirs(struct unpack_path *place, const char *path, struct error *
 			*slash = '\0';
 		fd = unpack_path_enter(top, part, O_RDONLY | O_DIRECTORY);
 		if (fd < 0 && errno == ENOENT) {
-			if (mkdirat(above, name, 0755) < 0)
+			int made = mkdirat(above, name, 0755);
+
+			if (made < 0 && errno == EEXIST)
+				return error_set(err, -EBADMSG,
+						 "'%s' is a symbolic link to a directory that is "
+						 "not in the same layer: files in it are not "
+						 "supported",
+						 part);
+			if (made < 0)
 				break;
 			if (place->made.count < PARENTS_MAX)
 				strlist_add(&place->made, part);

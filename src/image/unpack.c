@@ -229,6 +229,16 @@ static int make_fifo(const struct target *target, struct error *err)
 	return r;
 }
 
+/* The file may be in a layer below, where it cannot be linked to. */
+static int refuse_link(const struct target *target, struct error *err)
+{
+	error_clear(err);
+	return error_set(err, -EBADMSG,
+			 "'%s' is a hard link to '%s', which is not in the same layer: that is not "
+			 "supported",
+			 target->path, target->entry->target);
+}
+
 static int make_hard_link(struct unpack *job, const struct target *target, struct error *err)
 {
 	cleanup_with(unpack_path_release) struct unpack_path from = UNPACK_PATH_INIT;
@@ -242,12 +252,16 @@ static int make_hard_link(struct unpack *job, const struct target *target, struc
 				 target->path, target->entry->target);
 	from.top = job->place.top;
 	r = unpack_path_open(&from, path, false, &dir, &name, err);
+	if (r == -ENOENT)
+		return refuse_link(target, err);
 	if (r < 0)
 		return error_prefix(err, -EBADMSG, "the hard link '%s'", target->path);
 	if (linkat(dir, name, target->dir, target->name, 0) == 0)
 		return 0;
 	if (errno == EEXIST)
 		return -EEXIST;
+	if (errno == ENOENT)
+		return refuse_link(target, err);
 	error_sys(err, "cannot link '%s' to '%s'", target->path, target->entry->target);
 	return -EBADMSG;
 }

@@ -198,6 +198,8 @@ static int fake_create(const struct node_spec *spec, struct error *err)
 	if (!file_exists(etc))
 		add_images(spec->name, payload_of(spec));
 	r = file_make_dirs(etc, 0755, err);
+	if (r == 0)
+		r = file_make_dirs(spec->dir, 0755, err);
 	return r < 0 ? r : file_make_dirs(var, 0755, err);
 }
 
@@ -658,7 +660,9 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		return error_set(err, -EBUSY, "node '%s' is paused", spec->name);
 	if (!has("running", spec->name))
 		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
-	if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "reset") == 0)
+	if (strcmp(argv[0], "sh") == 0 && strstr(argv[2], "ctr -n k8s.io images import"))
+		add_about("images", spec->name);
+	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "reset") == 0)
 		r = kubeadm_reset(spec, err);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "upgrade") == 0)
 		r = kubeadm_prepare_upgrade(spec, argv[4], argv[5], err);

@@ -59,9 +59,12 @@ void image_maker_oci(const struct image_maker *image, struct strbuf *tar, struct
 		cleanup_free char *path = xasprintf("blobs/sha256/%s", image->blobs[i]);
 
 		strbuf_addf(&manifest,
-			    "%s{\"mediaType\":\"application/vnd.oci.image.layer.v1.tar\","
+			    "%s{\"mediaType\":\"%s\","
 			    "\"digest\":\"sha256:%s\",\"size\":%zu}",
-			    i ? "," : "", image->blobs[i], image->layers[i]->len);
+			    i ? "," : "",
+			    image->layer_type ? image->layer_type
+					      : "application/vnd.oci.image.layer.v1.tar",
+			    image->blobs[i], image->layers[i]->len);
 		tar_maker_add(tar, &(struct tar_member){ .path = path,
 							 .text = image->layers[i]->text,
 							 .len = image->layers[i]->len });

@@ -11,6 +11,7 @@
  * written, so that they are wrong. */
 struct image_maker {
 	const char *arch;                              /* NULL: that of this host */
+	const char *layer_type;                        /* the media type; NULL: OCI's */
 	const char *name;                              /* in annotations or RepoTags; NULL: none */
 	const struct strbuf *layers[MAKER_LAYERS_MAX]; /* as they are in the archive */
 	char blobs[MAKER_LAYERS_MAX][SHA256_HEX_SIZE];

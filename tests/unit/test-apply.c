@@ -12,6 +12,7 @@
 #include "cluster/cluster.h"
 #include "cluster/drain.h"
 #include "fake-world.h"
+#include "image/oci.h"
 #include "plan/apply-look.h"
 #include "plan/node-need.h"
 #include "record/options.h"
@@ -388,44 +389,58 @@ TEST(control_planes_can_be_others_than_before)
 		     "member:a member:new member:w1 running:a running:new running:w1");
 }
 
-/* How many archives the node called NAME has loaded, each as often as it has. */
-static size_t loads_of(const char *name)
+/* Make an archive with one image, which has a file with TEXT, and return its ID for the caller to
+ * free. */
+static char *make_archive(const char *path, const char *text)
 {
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	cleanup_free char *path = xasprintf("%s/profiles/test/nodes/%s/images",
-					    getenv("MANYKUBE_HOME"), name);
+	cleanup_with(oci_image_release) struct oci_image image = OCI_IMAGE_INIT;
+	char id[SHA256_HEX_SIZE];
 
-	(void)file_read(path, 4096, &text, NULL);
-	strlist_split(&lines, text.text, '\n');
-	return lines.count;
+	image.name = "docker.io/library/app:1";
+	image.arch = oci_host_arch();
+	oci_image_add_text(&image, "file", text, 0644);
+	ASSERT_OK(oci_image_write(&image, path, id, &err));
+	return xasprintf("sha256:%s", id);
 }
 
-TEST(nodes_load_images_once_and_again_when_these_change)
+/* Whether the node called NAME is said to have the image ID, and no other. */
+static bool has_image(const char *name, const char *id)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/profiles/test/nodes/%s/own-images",
+					    getenv("MANYKUBE_HOME"), name);
+	cleanup_free char *expected = xasprintf("docker.io/library/app:1\n%s\n", id);
+
+	return file_read(path, 4096, &text, NULL) == 0 && strcmp(text.text, expected) == 0;
+}
+
+TEST(nodes_have_images_and_others_when_these_change)
 {
 	cleanup_free char *archive = xasprintf("%s/app.tar", test_dir());
 	cleanup_free char *with = xasprintf("%simages: [%s]\n", before_text, archive);
+	cleanup_free char *first = make_archive(archive, "first");
+	cleanup_free char *second = NULL;
 	const struct cluster_options again = { .wait = WAIT_NODES, .wait_seconds = 20 };
 	struct cluster_outcome outcome;
-	char head[512] = "";
 
-	memcpy(head + 257, "ustar", 5);
-	ASSERT_OK(file_put(archive, head, sizeof(head), 0644, &err));
 	free(begin_round(0));
 	ASSERT_INT(make_cluster(), 0);
-	ASSERT_INT(loads_of("w1"), 0);
+	ASSERT(!has_image("w1", first));
 	for (int i = 0; i < 2; i++) {
 		ASSERT_OK(apply_text(with, &usual, &err));
-		ASSERT_INT(loads_of("a"), 1);
-		ASSERT_INT(loads_of("w1"), 1);
+		ASSERT(has_image("a", first));
+		ASSERT(has_image("w1", first));
 	}
-	ASSERT_OK(file_put(archive, head, sizeof(head) - 1, 0644, &err));
+	assert_world("bridge:mktest etcd:a etcd:b front-door images:a images:b images:w1 images:w2 "
+		     "images:w3 kubeconfig member:a member:b member:w1 member:w2 "
+		     "member:w3 running:a running:b running:w1 running:w2 running:w3");
+	second = make_archive(archive, "second");
 	ASSERT_OK(apply_text(with, &usual, &err));
-	ASSERT_INT(loads_of("w1"), 2);
+	ASSERT(has_image("w1", second));
 	/* Those that have it can do without. */
 	ASSERT(unlink(archive) == 0);
 	ASSERT_OK(cluster_start("test", &again, NULL, &outcome, &err));
-	ASSERT_INT(loads_of("w1"), 2);
+	ASSERT(has_image("w1", second));
 }
 
 TEST(nobody_is_told_to_upgrade_to_an_older_version)

@@ -72,6 +72,23 @@ static void assert_refused(const struct strbuf *tar, const struct reason *reason
 	ASSERT_INT(rmdir(store), 0);
 }
 
+/* Adding TAR must fail as PART says, after other images were added. */
+static void assert_refused_later(const struct strbuf *tar, const struct reason *reason,
+				 const char *part)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list stored = IMAGE_LIST_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_free char *store = store_path();
+
+	ASSERT(add(tar, &list, &err) < 0);
+	ASSERT(err.reason == reason);
+	if (!strstr(err.text, part))
+		test_fail(__FILE__, __LINE__, "'%s' does not say '%s'", err.text, part);
+	ASSERT_INT(image_store_read(store, &stored, NULL), 0);
+	ASSERT_INT(stored.count, 1);
+}
+
 static size_t count_entries(const char *name)
 {
 	cleanup_free char *path = xasprintf("%s/images/%s", test_dir(), name);
@@ -250,6 +267,27 @@ TEST(archives_and_layers_may_be_compressed)
 	ASSERT_INT(count_entries("layers"), 1);
 }
 
+TEST(a_layer_may_be_empty)
+{
+	static const char *const programs[] = { NULL, "gzip", "zstd" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+		cleanup_with(strbuf_release) struct strbuf plain = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf packed = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+		struct image_maker image = { .name = "app" };
+
+		tar_maker_end(&plain);
+		if (programs[i])
+			image_maker_compress(programs[i], &plain, &packed);
+		image_maker_layer(&image, programs[i] ? &packed : &plain, &plain);
+		image_maker_docker(&image, &tar);
+		add_well(&tar, &list);
+		ASSERT_INT(count_entries("layers"), 1);
+	}
+}
+
 TEST(a_layer_of_docker_may_be_compressed)
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
@@ -327,6 +365,36 @@ TEST(a_name_moves_to_the_newer_image)
 	ASSERT_INT(count_entries("blobs"), 3);
 }
 
+TEST(an_image_has_a_bounded_number_of_names)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list stored = IMAGE_LIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf names = STRBUF_INIT;
+	cleanup_with(release_sample) struct sample sample;
+	cleanup_free char *store = store_path();
+	size_t end;
+
+	strbuf_add(&names, "app:0");
+	for (unsigned i = 1; i < IMAGE_NAMES_MAX; i++)
+		strbuf_addf(&names, "\",\"app:%u", i);
+	end = names.len;
+	strbuf_add(&names, "\",\"app:last");
+	make_sample(&sample, names.text);
+	assert_refused(&sample.docker, &reason_image, "more than 256 names");
+	names.text[end] = '\0';
+	make_again(&sample);
+	add_well(&sample.docker, &list);
+	ASSERT_INT(list.items[0].names.count, IMAGE_NAMES_MAX);
+	/* One more by another archive, and by tagging it. */
+	sample.image.name = "other";
+	make_again(&sample);
+	assert_refused_later(&sample.docker, &reason_usage, "more than 256 names");
+	ASSERT_INT(image_list_name(&list, 0, "docker.io/library/other:latest"), 0);
+	ASSERT_INT(image_store_write(store, &list, NULL), -EINVAL);
+	ASSERT_OK(image_store_read(store, &stored, &err));
+	ASSERT_INT(stored.items[0].names.count, IMAGE_NAMES_MAX);
+}
+
 TEST(what_is_in_use_is_not_cleaned)
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
@@ -390,6 +458,9 @@ TEST(what_is_no_image_archive_is_refused)
 	strbuf_add(&text, "hello");
 	assert_refused(&text, &reason_usage, "not a tar archive");
 	strbuf_reset(&text);
+	tar_maker_end(&text);
+	assert_refused(&text, &reason_usage, "neither index.json nor manifest.json");
+	strbuf_reset(&text);
 	make_layer(&text, "some/file", "text");
 	assert_refused(&text, &reason_usage, "neither index.json nor manifest.json");
 }
@@ -412,11 +483,17 @@ TEST(damaged_archives_leave_nothing)
 	name = xasprintf("the layer sha256:%s: its contents have the digest",
 			 sample.image.blobs[1]);
 	assert_refused(&sample.oci, &reason_image, name);
+	free(name);
+	name = xasprintf("the layer 'layer-1/layer.tar': its digest is sha256:");
 	assert_refused(&sample.docker, &reason_image, name);
 
 	/* The contents are not even an archive. */
 	sample.layers[1].text[0] ^= 3;
 	make_again(&sample);
+	assert_refused(&sample.docker, &reason_image, name);
+	free(name);
+	name = xasprintf("the layer sha256:%s: its contents have the digest",
+			 sample.image.blobs[1]);
 	assert_refused(&sample.oci, &reason_image, name);
 }
 
@@ -430,6 +507,57 @@ TEST(a_wrong_diff_id_is_refused)
 	make_again(&sample);
 	name = xasprintf("the layer sha256:%s: unpacked, its digest", sample.image.blobs[0]);
 	assert_refused(&sample.oci, &reason_image, name);
+	free(name);
+	name = xasprintf("the layer 'layer-0/layer.tar': its digest is sha256:%s, but the "
+			 "configuration says sha256:%s",
+			 sample.image.blobs[0], sample.image.diffs[0]);
+	assert_refused(&sample.docker, &reason_image, name);
+}
+
+TEST(sizes_and_types_are_checked)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(release_sample) struct sample sample;
+	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf entries = STRBUF_INIT;
+	char *size;
+
+	make_sample(&sample, "app");
+	image_maker_oci(&sample.image, &tar, &entries);
+	size = strstr(entries.text, "\"size\":");
+	size[strlen("\"size\":")] ^= 1;
+	image_maker_index(&tar, &entries);
+	assert_refused(&tar, &reason_image, "is said to be");
+
+	sample.image.layer_type = "application/vnd.oci.image.layer.v1.tar+gzip+encrypted";
+	make_again(&sample);
+	assert_refused(&sample.oci, &reason_image, "is not that of a layer");
+	sample.image.layer_type = "application/vnd.docker.image.rootfs.diff.tar.gzip";
+	make_again(&sample);
+	add_well(&sample.oci, &list);
+}
+
+TEST(what_is_known_in_parts_is_verified_as_a_whole)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf packed = STRBUF_INIT;
+	cleanup_with(release_sample) struct sample sample;
+	cleanup_with(release_sample) struct sample other;
+
+	make_sample(&sample, "app");
+	add_well(&sample.oci, &list);
+	/* Blob and contents are known, but not of each other. */
+	make_sample(&other, "other");
+	memcpy(other.image.diffs[0], sample.image.diffs[1], SHA256_HEX_SIZE);
+	make_again(&other);
+	assert_refused_later(&other.oci, &reason_image, "unpacked, its digest");
+	/* The contents are known, but those of the blob are damaged. */
+	image_maker_compress("gzip", &sample.layers[0], &packed);
+	packed.text[packed.len - 6] ^= 1;
+	sample.image.count = 0;
+	image_maker_layer(&sample.image, &packed, &sample.layers[0]);
+	make_again(&sample);
+	assert_refused_later(&sample.oci, &reason_image, sample.image.blobs[0]);
 }
 
 TEST(a_missing_layer_is_named)
@@ -658,4 +786,54 @@ TEST(directories_without_an_entry_are_those_of_the_layer_below)
 	for (size_t i = 0; i < 3; i++)
 		strbuf_release(&layers[i]);
 	strbuf_release(&tar);
+}
+
+/* An image of two layers: the member LOWER, and the members UPPER, which ends with one without a
+ * path. */
+static void make_pair(const struct tar_member *lower, const struct tar_member *upper,
+		      struct strbuf *ret)
+{
+	struct strbuf layers[] = { STRBUF_INIT, STRBUF_INIT };
+	struct image_maker image = { .name = "app" };
+
+	tar_maker_add(&layers[0], lower);
+	tar_maker_end(&layers[0]);
+	for (; upper->path; upper++)
+		tar_maker_add(&layers[1], upper);
+	tar_maker_end(&layers[1]);
+	for (size_t i = 0; i < 2; i++)
+		image_maker_layer(&image, &layers[i], &layers[i]);
+	strbuf_reset(ret);
+	image_maker_docker(&image, ret);
+	strbuf_release(&layers[0]);
+	strbuf_release(&layers[1]);
+}
+
+TEST(files_behind_a_link_of_a_layer_below_are_refused)
+{
+	static const struct tar_member link = { .path = "bin", .type = '2', .target = "usr/bin" };
+	static const struct tar_member dir = { .path = "bin/", .type = '5' };
+	static const struct tar_member behind[] = { { .path = "bin/new/extra" }, { NULL } };
+	static const struct tar_member replaced[] = { { .path = "bin/", .type = '5' },
+						      { .path = "bin/extra" },
+						      { NULL } };
+	static const struct tar_member hidden[] = { { .path = ".wh..wh..opq" },
+						    { .path = "bin/extra" },
+						    { NULL } };
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list other = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list third = IMAGE_LIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+
+	make_pair(&link, behind, &tar);
+	assert_refused(&tar, &reason_image, "has files in 'bin', but that is a symbolic link");
+	make_pair(&dir, behind, &tar);
+	add_well(&tar, &list);
+	/* The layer is known now, but not above this one. */
+	make_pair(&link, behind, &tar);
+	assert_refused_later(&tar, &reason_image, "has files in 'bin'");
+	make_pair(&link, replaced, &tar);
+	add_well(&tar, &other);
+	make_pair(&link, hidden, &tar);
+	add_well(&tar, &third);
 }

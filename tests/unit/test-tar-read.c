@@ -259,3 +259,16 @@ TEST(extensions_without_end_are_refused)
 		tar_maker_add(&sample.tar, &(struct tar_member){ .path = "a", .type = 'g' });
 	assert_refused(&sample, -EBADMSG);
 }
+
+TEST(an_archive_may_begin_with_its_end)
+{
+	struct sample sample;
+
+	begin(&sample);
+	tar_maker_end(&sample.tar);
+	ASSERT_INT(sample.tar.len, 1024);
+	open_sample(&sample);
+	ASSERT_INT(next(&sample), 0);
+	ASSERT_INT(next(&sample), 0);
+	end(&sample);
+}

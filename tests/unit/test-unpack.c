@@ -303,6 +303,21 @@ TEST(hard_links_do_not_leave_through_symbolic_ones)
 	assert_refused(&tar, "'link'");
 }
 
+TEST(what_needs_the_layers_below_is_refused)
+{
+	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+
+	ADD(.path = "bin", .type = '2', .target = "usr/bin");
+	ADD(.path = "bin/extra", .text = "x");
+	assert_refused(&tar, "'bin' is a symbolic link to a directory that is not in the same");
+	strbuf_reset(&tar);
+	ADD(.path = "link", .type = '1', .target = "file");
+	assert_refused(&tar, "'link' is a hard link to 'file', which is not in the same layer");
+	strbuf_reset(&tar);
+	ADD(.path = "link", .type = '1', .target = "a/b/file");
+	assert_refused(&tar, "'link' is a hard link to 'a/b/file', which is not in the same");
+}
+
 TEST(owners_that_no_node_has_are_refused)
 {
 	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
