@@ -1,23 +1,21 @@
-/* gRPC with libcurl, which speaks HTTP/2 without TLS ("prior knowledge"). */
-
 #include "api/grpc.h"
 
+#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
-#include "api/curl.h"
+#include "api/hpack.h"
+#include "api/http2.h"
 #include "base/alloc.h"
-#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/parse.h"
 
 #define FRAME_HEAD   5
 #define ANSWER_LIMIT (16 << 20)
 #define WORDS_LIMIT  ((size_t)1024)
-#define CALL_SECONDS 60L
+#define CALL_MS      60000
 
 struct grpc {
-	const struct curl *curl;
-	CURL *handle;
+	struct http2 *http2; /* NULL before the first call */
 	char *socket;
 };
 
@@ -34,29 +32,17 @@ static void release_answer(struct answer *answer)
 	free(answer->words);
 }
 
-int grpc_open(const char *socket, struct grpc **ret_grpc, struct error *err)
+struct grpc *grpc_new(const char *socket)
 {
-	cleanup_with(grpc_freep) struct grpc *grpc = xcalloc(1, sizeof(*grpc));
-	int r = curl_load(&grpc->curl, err);
+	struct grpc *grpc = xcalloc(1, sizeof(*grpc));
 
-	if (r < 0)
-		return r;
 	grpc->socket = xstrdup(socket);
-	grpc->handle = grpc->curl->easy_init();
-	if (!grpc->handle)
-		return error_set(err, -ENOMEM, "cannot initialize libcurl");
-	if (grpc->curl->easy_setopt(grpc->handle, CURLOPT_HTTP_VERSION,
-				    (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE) != CURLE_OK)
-		return error_because(err, &reason_host_missing_tool, -EPROTONOSUPPORT,
-				     "libcurl was built without HTTP/2");
-	*ret_grpc = take_ptr(grpc);
-	return 0;
+	return grpc;
 }
 
 void grpc_free(struct grpc *grpc)
 {
-	if (grpc->handle)
-		grpc->curl->easy_cleanup(grpc->handle);
+	http2_freep(&grpc->http2);
 	free(grpc->socket);
 	free(grpc);
 }
@@ -108,82 +94,71 @@ int grpc_errno(unsigned status)
 	return status < ARRAY_SIZE(codes) && codes[status] ? codes[status] : -EIO;
 }
 
-static size_t keep_body(char *data, size_t size, size_t count, void *to)
-{
-	struct answer *answer = to;
-
-	if (answer->body.len + size * count > ANSWER_LIMIT)
-		return 0;
-	strbuf_add_mem(&answer->body, data, size * count);
-	return size * count;
-}
-
-/* The value of the header LINE of LEN bytes if it is NAME, for the caller to free. */
-static char *header_value(const char *line, size_t len, const char *name)
-{
-	size_t skip = strlen(name);
-
-	if (len <= skip || strncasecmp(line, name, skip) != 0 || line[skip] != ':')
-		return NULL;
-	for (skip++; skip < len && line[skip] == ' ';)
-		skip++;
-	while (len > skip && (line[len - 1] == '\r' || line[len - 1] == '\n'))
-		len--;
-	return xstrndup(line + skip, MIN(len - skip, WORDS_LIMIT));
-}
-
 /* Called for headers and trailers. */
-static size_t keep_header(char *data, size_t size, size_t count, void *to)
+static void keep_header(const struct strbuf *name, const struct strbuf *value, void *to)
 {
 	struct answer *answer = to;
-	cleanup_free char *status = header_value(data, size * count, "grpc-status");
-	char *words = header_value(data, size * count, "grpc-message");
 
-	if (status)
-		(void)snprintf(answer->status, sizeof(answer->status), "%s", status);
-	if (words) {
+	if (strcmp(name->text, "grpc-status") == 0) {
+		(void)snprintf(answer->status, sizeof(answer->status), "%s", value->text);
+	} else if (strcmp(name->text, "grpc-message") == 0) {
 		free(answer->words);
-		answer->words = words;
+		answer->words = xstrndup(value->text, MIN(value->len, WORDS_LIMIT));
 	}
-	return size * count;
 }
 
-static CURLcode perform_call(struct grpc *grpc, const char *method, const struct strlist *metadata,
-			     const struct strbuf *body, struct answer *answer)
+/* Append METADATA, "NAME: VALUE"; names are in lower case in HTTP/2. */
+static void add_metadata(struct strbuf *block, const struct strlist *metadata)
 {
-	cleanup_free char *url = xasprintf("http://localhost/%s", method);
-	const struct curl *curl = grpc->curl;
-	struct curl_slist *headers = NULL;
-	CURL *handle = grpc->handle;
 	const char *header;
-	CURLcode code;
 
-	headers = curl->slist_append(headers, "Content-Type: application/grpc");
-	headers = curl->slist_append(headers, "TE: trailers");
-	headers = curl->slist_append(headers, "Expect:");
-	strlist_for_each(header, metadata)
-		headers = curl->slist_append(headers, header);
-	curl->easy_reset(handle);
-	/* libcurl 7.88 (Debian 12) fails on a connection without TLS that is used again:
-	 * curl/curl#10634.  A new one to a Unix socket takes some 0.1 ms. */
-	(void)curl->easy_setopt(handle, CURLOPT_FORBID_REUSE, 1L);
-	(void)curl->easy_setopt(handle, CURLOPT_URL, url);
-	(void)curl->easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, grpc->socket);
-	(void)curl->easy_setopt(handle, CURLOPT_HTTP_VERSION,
-				(long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
-	(void)curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-	(void)curl->easy_setopt(handle, CURLOPT_PROXY, "");
-	(void)curl->easy_setopt(handle, CURLOPT_TIMEOUT, CALL_SECONDS);
-	(void)curl->easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
-	(void)curl->easy_setopt(handle, CURLOPT_POSTFIELDS, body->text);
-	(void)curl->easy_setopt(handle, CURLOPT_POSTFIELDSIZE, (long)body->len);
-	(void)curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, keep_body);
-	(void)curl->easy_setopt(handle, CURLOPT_WRITEDATA, answer);
-	(void)curl->easy_setopt(handle, CURLOPT_HEADERFUNCTION, keep_header);
-	(void)curl->easy_setopt(handle, CURLOPT_HEADERDATA, answer);
-	code = curl->easy_perform(handle);
-	curl->slist_free_all(headers);
-	return code;
+	strlist_for_each(header, metadata) {
+		const char *colon = strchr(header, ':');
+		cleanup_free char *name = colon ? xstrndup(header, (size_t)(colon - header)) : NULL;
+
+		if (!name)
+			continue;
+		for (char *c = name; *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+		hpack_add(block, name, colon + 1 + strspn(colon + 1, " "));
+	}
+}
+
+/* Connect unless the last call has left a connection that is still good. */
+static int have_connection(struct grpc *grpc, struct error *err)
+{
+	if (grpc->http2 && !http2_is_over(grpc->http2))
+		return 0;
+	http2_freep(&grpc->http2);
+	grpc->http2 = NULL;
+	return http2_connect(grpc->socket, &grpc->http2, err);
+}
+
+static int perform_call(struct grpc *grpc, const char *method, const struct strlist *metadata,
+			const struct strbuf *body, struct answer *answer, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf headers = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/%s", method);
+	const struct http2_request request = {
+		.headers = &headers,
+		.body = body,
+		.deadline_ms = clock_now_ms() + CALL_MS,
+		.answer = &answer->body,
+		.limit = ANSWER_LIMIT,
+		.take_header = keep_header,
+		.arg = answer,
+	};
+	int r;
+
+	hpack_add(&headers, ":method", "POST");
+	hpack_add(&headers, ":scheme", "http");
+	hpack_add(&headers, ":path", path);
+	hpack_add(&headers, ":authority", "localhost");
+	hpack_add(&headers, "content-type", "application/grpc");
+	hpack_add(&headers, "te", "trailers");
+	add_metadata(&headers, metadata);
+	r = have_connection(grpc, err);
+	return r < 0 ? r : http2_send(grpc->http2, &request, err);
 }
 
 /* Judge the status in ANSWER to a call of METHOD. */
@@ -208,19 +183,17 @@ int grpc_call(struct grpc *grpc, const char *method, const struct strlist *metad
 {
 	cleanup_with(release_answer) struct answer answer = { .body = STRBUF_INIT };
 	cleanup_with(strbuf_release) struct strbuf body = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	const char *data;
-	CURLcode code;
 	size_t len;
 	int r;
 
 	grpc_add_frame(&body, request);
-	code = perform_call(grpc, method, metadata, &body, &answer);
-	if (code == CURLE_OPERATION_TIMEDOUT)
-		return error_set(err, -ETIMEDOUT, "'%s' did not answer in time", grpc->socket);
-	if (code != CURLE_OK)
-		return error_set(err, code == CURLE_COULDNT_CONNECT ? -ECONNREFUSED : -EIO,
-				 "cannot call '%s': %s", grpc->socket,
-				 grpc->curl->easy_strerror(code));
+	r = perform_call(grpc, method, metadata, &body, &answer, &why);
+	if (r < 0)
+		return error_set(err,
+				 r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN ? r : -EIO,
+				 "cannot call '%s': %s", grpc->socket, why.text);
 	r = check_status(&answer, method, err);
 	if (r < 0)
 		return r;

@@ -13,17 +13,15 @@
 
 struct grpc;
 
-/*
- * A client for the server at SOCKET, to which each call connects; so it may be opened by a
- * process that enters the place where SOCKET is later.  -ELIBACC or -EPROTONOSUPPORT with
- * reason_host_missing_tool if there is no libcurl or it lacks HTTP/2.
- */
-int grpc_open(const char *socket, struct grpc **ret_grpc, struct error *err);
+/* A client for the server at SOCKET, to which the first call connects; so it may be made by a
+ * process that enters the place where SOCKET is later.  Later calls use the same connection. */
+struct grpc *grpc_new(const char *socket) must_check;
 
 /*
  * Call METHOD ("package.Service/Method") with the message REQUEST and METADATA ("name: value"), and
- * append the answer to RET_ANSWER, which may be NULL.  -ECONNREFUSED if nobody listens; -ENOENT,
- * -EEXIST, -ERANGE and the like for the status of the same meaning, otherwise -EIO.
+ * append the answer to RET_ANSWER, which may be NULL.  -ECONNREFUSED if nobody listens; -ETIMEDOUT
+ * after a minute; -ENOENT, -EEXIST, -ERANGE and the like for the status of the same meaning,
+ * otherwise -EIO.
  */
 int grpc_call(struct grpc *grpc, const char *method, const struct strlist *metadata,
 	      const struct strbuf *request, struct strbuf *ret_answer, struct error *err);

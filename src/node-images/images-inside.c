@@ -8,7 +8,9 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -107,12 +109,9 @@ static int put_snapshot(struct containerd *containerd, const struct image_layer 
 			const struct image_layer *parent, struct error *err)
 {
 	cleanup_free char *dir = NULL;
-	int r = containerd_has_snapshot(containerd, layer->chain_id, err);
+	int r = containerd_prepare_snapshot(containerd, layer->chain_id,
+					    parent ? parent->chain_id : NULL, &dir, err);
 
-	if (r != 0)
-		return MIN(r, 0);
-	r = containerd_prepare_snapshot(containerd, layer->chain_id,
-					parent ? parent->chain_id : NULL, &dir, err);
 	if (r == -EEXIST) {
 		error_clear(err);
 		return 0;
@@ -120,6 +119,29 @@ static int put_snapshot(struct containerd *containerd, const struct image_layer 
 	if (r == 0)
 		r = link_layer(dir, layer->diff_id, err);
 	return r < 0 ? r : containerd_commit_snapshot(containerd, layer->chain_id, err);
+}
+
+/* Find the first layer of IMAGE without a snapshot.  One that is there has all below it as parents,
+ * so a few questions do. */
+static int find_missing(struct containerd *containerd, const struct image *image, size_t *ret,
+			struct error *err)
+{
+	size_t low = 0;
+	size_t high = image->layer_count;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+		int r = containerd_has_snapshot(containerd, image->layers[middle].chain_id, err);
+
+		if (r < 0)
+			return r;
+		if (r > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret = low;
+	return 0;
 }
 
 static int name_image(struct containerd *containerd, const struct image *image, const char *name,
@@ -141,11 +163,14 @@ static int install_image(struct containerd *containerd, const struct image *imag
 {
 	cleanup_free char *id = xasprintf("sha256:%s", image->config.digest);
 	const char *name;
+	size_t from = 0;
 	int r = containerd_take_lease(containerd, err);
 
 	if (r == 0)
 		r = put_blobs(containerd, image, err);
-	for (size_t i = 0; r == 0 && i < image->layer_count; i++)
+	if (r == 0)
+		r = find_missing(containerd, image, &from, err);
+	for (size_t i = from; r == 0 && i < image->layer_count; i++)
 		r = put_snapshot(containerd, &image->layers[i], i ? &image->layers[i - 1] : NULL,
 				 err);
 	if (r == 0)
@@ -328,6 +353,27 @@ static int carry_out(const struct images_order *order, struct strbuf *answer, st
 	return -EINVAL;
 }
 
+int images_make_answer(struct error *err)
+{
+	cleanup_fd int fd = memfd_create("images", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	/* With its full size at first, as it cannot grow later. */
+	if (fd < 0 || ftruncate(fd, IMAGES_ANSWER_BYTES) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return error_sys(err, "cannot create a file in memory");
+	return take_fd(fd);
+}
+
+int images_write_answer(int fd, const struct strbuf *text)
+{
+	int r;
+
+	if (text->len > IMAGES_ANSWER_BYTES)
+		return -EMSGSIZE;
+	r = file_write_all(fd, text->text, text->len);
+	return r == 0 && ftruncate(fd, (off_t)text->len) < 0 ? -errno : r;
+}
+
 int images_inside(const void *arg)
 {
 	const struct images_order *order = arg;
@@ -342,6 +388,6 @@ int images_inside(const void *arg)
 		strbuf_add_printable_line(&answer, err.text ?: "", strlen(err.text ?: ""));
 		strbuf_add_char(&answer, '\n');
 	}
-	written = file_write_all(order->answer, answer.text, answer.len);
+	written = images_write_answer(order->answer, &answer);
 	return r < 0 ? r : written;
 }

@@ -3,7 +3,6 @@
 #include "node-images/node-images.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -13,7 +12,9 @@
 #include "node-images/images-inside.h"
 #include "node/import-images.h"
 
+/* The time for a request, and more for each layer to install. */
 #define REQUEST_MS 60000
+#define LAYER_MS   200
 
 /* Limits of an answer. */
 #define NAME_BYTES  1024
@@ -144,15 +145,26 @@ static int start_task(const struct profile *profile, const struct node_images_re
 	if (!running->at.driver->call)
 		return error_set(err, -ENOTSUP, "nodes of the driver '%s' have no shared images",
 				 running->at.driver->name);
-	running->answer = memfd_create("images", MFD_CLOEXEC);
+	running->answer = images_make_answer(err);
 	if (running->answer < 0)
-		return error_sys(err, "cannot create a file in memory");
+		return running->answer;
 	order.answer = running->answer;
 	return running->at.driver->call(&running->at.spec, images_inside, &order, &order.answer, 1,
 					&running->process, err);
 }
 
-static int finish_task(struct running *running, int64_t deadline_ms, struct error *err)
+int node_images_limit_ms(const struct node_images_request *request)
+{
+	size_t layers = 0;
+
+	if (request->verb == NODE_IMAGES_INSTALL)
+		for (size_t i = 0; i < request->wanted->count; i++)
+			layers += request->wanted->items[i].layer_count;
+	return (int)MIN(REQUEST_MS + layers * LAYER_MS, (size_t)INT_MAX);
+}
+
+static int finish_task(struct running *running, int64_t deadline_ms, int limit_ms,
+		       struct error *err)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -161,7 +173,7 @@ static int finish_task(struct running *running, int64_t deadline_ms, struct erro
 
 	if (status == -ETIMEDOUT)
 		return error_set(err, status, "containerd did not answer within %d s",
-				 REQUEST_MS / 1000);
+				 limit_ms / 1000);
 	if (status < 0)
 		return status;
 	if (lseek(running->answer, 0, SEEK_SET) < 0)
@@ -189,8 +201,9 @@ static void end_task(struct node_images_task *task, int r)
 void node_images_run(const struct profile *profile, const struct node_images_request *request,
 		     struct node_images_task *tasks, size_t count)
 {
-	cleanup_with(grpc_freep) struct grpc *grpc = NULL;
+	cleanup_with(grpc_freep) struct grpc *grpc = grpc_new(IMAGES_SOCKET);
 	struct running *running = xcalloc(count ? count : 1, sizeof(*running));
+	const int limit_ms = node_images_limit_ms(request);
 	int64_t deadline_ms;
 
 	for (size_t i = 0; i < count; i++) {
@@ -198,18 +211,15 @@ void node_images_run(const struct profile *profile, const struct node_images_req
 					       .at = CLUSTER_NODE_INIT,
 					       .process = PROCESS_INIT,
 					       .answer = -1 };
-		/* Opened here, because the libraries are to be this host's, not the node's. */
-		tasks[i].result = grpc ? 0 : grpc_open(IMAGES_SOCKET, &grpc, &tasks[i].err);
-		if (tasks[i].result == 0)
-			tasks[i].result = start_task(profile, request, grpc, &running[i],
-						     &tasks[i].err);
+		tasks[i].result = start_task(profile, request, grpc, &running[i], &tasks[i].err);
 		if (tasks[i].result < 0)
 			end_task(&tasks[i], tasks[i].result);
 	}
-	deadline_ms = clock_now_ms() + REQUEST_MS;
+	deadline_ms = clock_now_ms() + limit_ms;
 	for (size_t i = 0; i < count; i++) {
 		if (tasks[i].result == 0)
-			end_task(&tasks[i], finish_task(&running[i], deadline_ms, &tasks[i].err));
+			end_task(&tasks[i],
+				 finish_task(&running[i], deadline_ms, limit_ms, &tasks[i].err));
 		release_running(&running[i]);
 	}
 	free(running);

@@ -67,12 +67,16 @@ struct node_images_task {
 
 /*
  * Do REQUEST on the nodes of all COUNT TASKS at once, and fill in what became of it.  Waits for a
- * containerd that has just been started; a node that does not do its part within a minute gets
- * -ETIMEDOUT.  -ENOTSUP if the node's driver cannot, or the node does not see the store because it
- * was started by an earlier version: then node_images_import() has to do.
+ * containerd that has just been started; a node that does not do its part within
+ * node_images_limit_ms() gets -ETIMEDOUT.  -ENOTSUP if the node's driver cannot, or the node does
+ * not see the store because it was started by an earlier version: then node_images_import() has to
+ * do.
  */
 void node_images_run(const struct profile *profile, const struct node_images_request *request,
 		     struct node_images_task *tasks, size_t count);
+
+/* How long a node may take for REQUEST: a minute, and more for each layer to install. */
+int node_images_limit_ms(const struct node_images_request *request);
 
 void node_images_task_release(struct node_images_task *task);
 void node_image_list_release(struct node_image_list *list);

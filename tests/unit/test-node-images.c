@@ -1,3 +1,7 @@
+#include <fcntl.h>
+
+#include "base/file.h"
+#include "node-images/images-inside.h"
 #include "node-images/node-images.h"
 #include "test.h"
 
@@ -78,4 +82,38 @@ TEST(a_node_that_cannot_be_opened_is_an_error_of_its_task)
 	node->driver = xstrdup("unknown");
 	ASSERT_INT(node_images_install(&profile, node, &wanted, &err), -EINVAL);
 	ASSERT(strstr(err.text, "node-1"));
+}
+
+TEST(the_time_for_an_installation_grows_with_its_layers)
+{
+	struct image images[2] = { { .layer_count = 400 }, { .layer_count = 100 } };
+	const struct image_list wanted = { .items = images, .count = 2 };
+	struct node_images_request request = { .wanted = &wanted };
+
+	ASSERT_INT(node_images_limit_ms(&request), 160000);
+	request.verb = NODE_IMAGES_LIST;
+	ASSERT_INT(node_images_limit_ms(&request), 60000);
+}
+
+TEST(a_node_cannot_make_its_answer_larger)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strbuf_release) struct strbuf got = STRBUF_INIT;
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_fd int fd = images_make_answer(&err);
+
+	ASSERT(fd >= 0);
+	ASSERT(pwrite(fd, "x", 1, IMAGES_ANSWER_BYTES) < 0);
+	ASSERT(ftruncate(fd, IMAGES_ANSWER_BYTES + 1) < 0);
+	ASSERT(fallocate(fd, 0, 0, IMAGES_ANSWER_BYTES + 1) < 0);
+	memset(strbuf_grow(&text, IMAGES_ANSWER_BYTES + 1), 'x', IMAGES_ANSWER_BYTES + 1);
+	strbuf_grown(&text, IMAGES_ANSWER_BYTES + 1);
+	ASSERT_INT(images_write_answer(fd, &text), -EMSGSIZE);
+	strbuf_reset(&text);
+	strbuf_add(&text, "layer " A "\n");
+	ASSERT_INT(images_write_answer(fd, &text), 0);
+	ASSERT(lseek(fd, 0, SEEK_SET) == 0);
+	ASSERT_INT(file_read_fd(fd, IMAGES_ANSWER_BYTES, &got, &err), 0);
+	ASSERT_STR(got.text, "layer " A "\n");
+	ASSERT(ftruncate(fd, IMAGES_ANSWER_BYTES) < 0);
 }
