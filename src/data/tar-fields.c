@@ -17,7 +17,7 @@
 /* More than any size or time that makes sense, so that sums do not overflow. */
 #define NUMBER_MAX (UINT64_C(1) << 62)
 
-static_assert(sizeof(struct tar_header) == TAR_BLOCK, "a tar header is one block");
+static_assert(sizeof(struct tar_block) == TAR_BLOCK, "a tar header is one block");
 
 static int refuse_number(struct error *err)
 {
@@ -76,10 +76,10 @@ static int decode_count(const char *field, size_t size, uint64_t *ret, struct er
 }
 
 /* The checksum counts its own field as spaces.  Some old programs added signed bytes. */
-int tar_header_check(const struct tar_header *header)
+int tar_header_check(const struct tar_block *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
-	size_t begin = offsetof(struct tar_header, checksum);
+	size_t begin = offsetof(struct tar_block, checksum);
 	size_t end = begin + sizeof(header->checksum);
 	bool is_zero = true;
 	int64_t expected;
@@ -100,7 +100,7 @@ int tar_header_check(const struct tar_header *header)
 	return expected == plain || expected == with_signs ? 1 : -EBADMSG;
 }
 
-int tar_header_size(const struct tar_header *header, uint64_t *ret, struct error *err)
+int tar_header_size(const struct tar_block *header, uint64_t *ret, struct error *err)
 {
 	return decode_count(header->size, sizeof(header->size), ret, err);
 }
@@ -126,7 +126,7 @@ static int decode_type(char type, enum tar_type *ret, struct error *err)
 	return error_set(err, -EBADMSG, "the archive has an entry of an unknown type");
 }
 
-static char *decode_path(const struct tar_header *header)
+static char *decode_path(const struct tar_block *header)
 {
 	bool is_posix = memcmp(header->magic, "ustar\0", 6) == 0;
 	/* Of star: two times follow the prefix, and the block ends in "tar". */
@@ -140,7 +140,7 @@ static char *decode_path(const struct tar_header *header)
 	return xasprintf("%.*s/%.*s", (int)prefix, header->prefix, name, header->name);
 }
 
-int tar_header_decode(const struct tar_header *header, struct tar_entry *ret, struct error *err)
+int tar_header_decode(const struct tar_block *header, struct tar_entry *ret, struct error *err)
 {
 	int64_t mode = 0;
 	int r = decode_type(header->type, &ret->type, err);

@@ -1,36 +1,16 @@
 /* The fields of tar headers and PAX records; pure functions for data/tar-read.c. */
 #pragma once
 
+#include "data/tar-block.h"
 #include "data/tar-read.h"
 
-#define TAR_BLOCK 512
-
-struct tar_header {
-	char name[100];
-	char mode[8];
-	char uid[8];
-	char gid[8];
-	char size[12];
-	char mtime[12];
-	char checksum[8];
-	char type;
-	char target[100];
-	char magic[8]; /* with the version */
-	char user[32];
-	char group[32];
-	char device_major[8];
-	char device_minor[8];
-	char prefix[155];
-	char padding[12];
-};
-
 /* 1 if HEADER's checksum is right, 0 if it is a block of zeros, else -EBADMSG. */
-int tar_header_check(const struct tar_header *header);
+int tar_header_check(const struct tar_block *header);
 
-int tar_header_size(const struct tar_header *header, uint64_t *ret, struct error *err);
+int tar_header_size(const struct tar_block *header, uint64_t *ret, struct error *err);
 
 /* Set RET, which is empty, to what HEADER says; -EBADMSG, -EOPNOTSUPP for sparse files. */
-int tar_header_decode(const struct tar_header *header, struct tar_entry *ret, struct error *err);
+int tar_header_decode(const struct tar_block *header, struct tar_entry *ret, struct error *err);
 
 struct tar_pax {
 	char *path;

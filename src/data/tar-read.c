@@ -174,7 +174,7 @@ static int read_extension(struct tar_reader *reader, uint64_t size, char **ret, 
 }
 
 /* If the header is an extension, read it and return 1; 0 if it begins an entry. */
-static int take_extension(struct tar_reader *reader, const struct tar_header *header, uint64_t size,
+static int take_extension(struct tar_reader *reader, const struct tar_block *header, uint64_t size,
 			  struct extensions *extensions, struct error *err)
 {
 	cleanup_free char *text = NULL;
@@ -224,7 +224,7 @@ static int check_entry(const struct tar_entry *entry, struct error *err)
 	return 0;
 }
 
-static int make_entry(struct tar_reader *reader, const struct tar_header *header,
+static int make_entry(struct tar_reader *reader, const struct tar_block *header,
 		      struct extensions *extensions, struct error *err)
 {
 	struct tar_entry *entry = &reader->entry;
@@ -257,7 +257,7 @@ static int make_entry(struct tar_reader *reader, const struct tar_header *header
 }
 
 /* Read a header block: 1, or 0 at the end of the archive. */
-static int read_header(struct tar_reader *reader, struct tar_header *header, struct error *err)
+static int read_header(struct tar_reader *reader, struct tar_block *header, struct error *err)
 {
 	bool is_first = reader->offset == 0;
 	ssize_t got = copy_bytes(reader, header, sizeof(*header), err);
@@ -285,7 +285,7 @@ int tar_reader_next(struct tar_reader *reader, const struct tar_entry **ret_entr
 		    struct error *err)
 {
 	cleanup_with(release_extensions) struct extensions extensions = { .path = NULL };
-	struct tar_header header;
+	struct tar_block header;
 	uint64_t size;
 	int r;
 
