@@ -23,6 +23,7 @@ static struct {
 	struct strlist variables;
 	struct strlist opts;
 	struct build_options build;
+	bool is_repeated;
 } arg;
 
 static const struct opt options[] = {
@@ -113,10 +114,13 @@ static int distribute(struct command_context *ctx, const struct node *node,
 {
 	cleanup_with(image_list_release) struct image_list added = IMAGE_LIST_INIT;
 	cleanup_with(progress_freep) struct progress *progress = NULL;
+	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
 	cleanup_fd int archive = -1;
 	cleanup_fd int lock = -1;
-	int r = fetch_archive(ctx, node, names, &archive, err);
+	int r = image_complete_names(names->items, &only, err);
 
+	if (r == 0)
+		r = fetch_archive(ctx, node, names, &archive, err);
 	if (r == 0)
 		r = command_take_lock(ctx, "manykube image build", &lock, err);
 	if (r < 0)
@@ -127,7 +131,7 @@ static int distribute(struct command_context *ctx, const struct node *node,
 	if (r < 0)
 		return r;
 	progress = progress_new(ctx->quiet, log_verbosity);
-	r = own_images_add(ctx->profile, archive, "the image that was built", names, NULL,
+	r = own_images_add(ctx->profile, archive, "the image that was built", &only, NULL,
 			   progress_observer(progress), &added, err);
 	return r < 0 ? r
 		     : image_spread(ctx, NULL, names, "Built", progress_observer(progress), err);
@@ -149,7 +153,13 @@ static int report_failure(const struct command_context *ctx, const struct node *
 	return answer->status;
 }
 
-/* Build on NODE, whose daemon answers. */
+/* Whether a build that was just cancelled gave its image the name while this one ran. */
+static bool was_named_meanwhile(const struct build_answer *answer)
+{
+	return answer->failure && strstr(answer->failure, ": already exists");
+}
+
+/* Build on NODE, whose daemon answers; -EAGAIN if the build has to be repeated. */
 static int build_on(struct command_context *ctx, const struct node *node,
 		    struct build_context *context, struct error *err)
 {
@@ -164,6 +174,8 @@ static int build_on(struct command_context *ctx, const struct node *node,
 	build_answer_end(&answer, &end);
 	if (!ctx->quiet || answer.failure)
 		(void)fputs(end.text, stderr);
+	if (was_named_meanwhile(&answer) && !arg.is_repeated)
+		return -EAGAIN;
 	if (answer.failure)
 		return report_failure(ctx, node, &answer);
 	image_build_complete_tags(&arg.build.tags, &names);
@@ -205,6 +217,16 @@ static int run(struct command_context *ctx, struct error *err)
 	r = docker_daemon_need(ctx, name, &client, err);
 	if (r == 0)
 		r = profile_need_node(ctx->profile, name, &node, err);
+	if (r < 0)
+		return r;
+	/* Standard input cannot be read again. */
+	arg.is_repeated = text_is(ctx->argv[0], "-") || text_is(arg.file, "-");
+	r = build_on(ctx, node, context, err);
+	if (r != -EAGAIN)
+		return r;
+	arg.is_repeated = true;
+	build_context_free(take_ptr(context));
+	r = open_context(ctx->argv[0], &context, err);
 	return r < 0 ? r : build_on(ctx, node, context, err);
 }
 

@@ -170,7 +170,7 @@ pod_said() {
 }
 
 @test "image load takes an image from the Docker engine that the client uses" {
-	docker_on node-2 tag app:worker engine:1
+	docker_on node-2 tag app:both engine:1
 	(
 		eval "$(manykube docker-env node-2)"
 		manykube image load engine:1
