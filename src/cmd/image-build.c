@@ -153,12 +153,6 @@ static int report_failure(const struct command_context *ctx, const struct node *
 	return answer->status;
 }
 
-/* Whether a build that was just cancelled gave its image the name while this one ran. */
-static bool was_named_meanwhile(const struct build_answer *answer)
-{
-	return answer->failure && strstr(answer->failure, ": already exists");
-}
-
 /* Build on NODE, whose daemon answers; -EAGAIN if the build has to be repeated. */
 static int build_on(struct command_context *ctx, const struct node *node,
 		    struct build_context *context, struct error *err)
@@ -174,7 +168,8 @@ static int build_on(struct command_context *ctx, const struct node *node,
 	build_answer_end(&answer, &end);
 	if (!ctx->quiet || answer.failure)
 		(void)fputs(end.text, stderr);
-	if (was_named_meanwhile(&answer) && !arg.is_repeated)
+	/* A build that was just cancelled may have named its image while this one ran. */
+	if (answer.failure && strstr(answer.failure, ": already exists") && !arg.is_repeated)
 		return -EAGAIN;
 	if (answer.failure)
 		return report_failure(ctx, node, &answer);
@@ -217,11 +212,10 @@ static int run(struct command_context *ctx, struct error *err)
 	r = docker_daemon_need(ctx, name, &client, err);
 	if (r == 0)
 		r = profile_need_node(ctx->profile, name, &node, err);
-	if (r < 0)
-		return r;
 	/* Standard input cannot be read again. */
 	arg.is_repeated = text_is(ctx->argv[0], "-") || text_is(arg.file, "-");
-	r = build_on(ctx, node, context, err);
+	if (r == 0)
+		r = build_on(ctx, node, context, err);
 	if (r != -EAGAIN)
 		return r;
 	arg.is_repeated = true;
