@@ -212,7 +212,6 @@ static int run(struct command_context *ctx, struct error *err)
 	r = docker_daemon_need(ctx, name, &client, err);
 	if (r == 0)
 		r = profile_need_node(ctx->profile, name, &node, err);
-	/* Standard input cannot be read again. */
 	arg.is_repeated = text_is(ctx->argv[0], "-") || text_is(arg.file, "-");
 	if (r == 0)
 		r = build_on(ctx, node, context, err);
