@@ -44,7 +44,7 @@ TEST(jobs_run_at_once_and_succeed)
 
 TEST(the_error_of_a_job_arrives)
 {
-	struct error problem = ERROR_INIT;
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	struct job job = JOB_INIT;
 
 	ASSERT_OK(job_begin(fail_at_it, "the dishes", &job, &err));
@@ -54,7 +54,7 @@ TEST(the_error_of_a_job_arrives)
 
 TEST(a_job_that_dies_is_an_error)
 {
-	struct error problem = ERROR_INIT;
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	struct job job = JOB_INIT;
 
 	ASSERT_OK(job_begin(die, NULL, &job, &err));
@@ -77,9 +77,9 @@ static size_t count_files(void)
 
 TEST(a_file_of_the_user_appears_when_it_is_complete)
 {
-	char *path = xasprintf("%s/file", test_dir());
-	struct user_file file = USER_FILE_INIT;
-	struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/file", test_dir());
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct stat st;
 
 	ASSERT_OK(user_file_create(path, 0640, &file, &err));
@@ -95,10 +95,10 @@ TEST(a_file_of_the_user_appears_when_it_is_complete)
 
 TEST(a_file_that_could_not_be_written_leaves_the_old_one)
 {
-	struct error problem = ERROR_INIT;
-	char *path = xasprintf("%s/file", test_dir());
-	struct user_file file = USER_FILE_INIT;
-	struct strbuf text = STRBUF_INIT;
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/file", test_dir());
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	size_t before;
 
 	ASSERT_OK(file_put(path, "old", 3, 0644, &err));
@@ -116,7 +116,7 @@ TEST(a_missing_directory_is_a_missing_path)
 {
 	struct error missing = ERROR_INIT;
 	struct error other = ERROR_INIT;
-	struct user_file file = USER_FILE_INIT;
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
 
 	ASSERT_INT(user_file_create("/nonexistent/x.tar.gz", 0644, &file, &missing), -ENOENT);
 	ASSERT(missing.reason == &reason_host_path);
@@ -128,9 +128,9 @@ TEST(a_missing_directory_is_a_missing_path)
 
 TEST(a_link_of_another_user_is_not_followed)
 {
-	struct error problem = ERROR_INIT;
-	char *path = xasprintf("%s/link", test_dir());
-	struct user_file file = USER_FILE_INIT;
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/link", test_dir());
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
 
 	if (geteuid() != 0)
 		test_skip("needs root");
