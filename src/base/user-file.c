@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "base/user.h"
 
@@ -34,6 +35,9 @@ static int create_with_rights(const char *path, mode_t mode, struct user_file *f
 	    st.st_uid != path_person_uid())
 		return error_because(err, &reason_usage, -ELOOP,
 				     "'%s' is a symbolic link of another user", path);
+	r = file_check_replaceable(path, err);
+	if (r < 0)
+		return error_reason(err, r, &reason_usage);
 	file->real = realpath(path, NULL);
 	if (!file->real)
 		file->real = xstrdup(path);

@@ -20,7 +20,8 @@ struct user_file {
 
 #define USER_FILE_INIT ((struct user_file){ .fd = -1 })
 
-/* Make the file PATH with MODE; -ELOOP with reason_usage if PATH is a link of another user. */
+/* Make the file PATH with MODE.  With reason_usage: -ELOOP if PATH is a link of another user, or an
+ * error of file_check_replaceable(), if it is a device or the like. */
 int user_file_create(const char *path, mode_t mode, struct user_file *ret, struct error *err);
 
 /* If R, the result of writing the file, is a success, give the file its final name; else remove it.

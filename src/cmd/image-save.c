@@ -95,7 +95,8 @@ static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	const char *path = ctx->argc > 1 ? ctx->argv[1] : "-";
+	const char *path = ctx->argc > 1 && !text_is(ctx->argv[1], "/dev/stdout") ? ctx->argv[1]
+										  : "-";
 	int r = image_complete_names(ARGV(ctx->argv[0]), &names, err);
 
 	if (r < 0)

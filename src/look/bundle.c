@@ -490,10 +490,6 @@ static bool ends_in(const char *text, const char *end)
 /* Refuse other suffixes: a user may expect a text file. */
 static int check_name(const char *path, struct error *err)
 {
-	int r = file_check_replaceable(path, err);
-
-	if (r < 0)
-		return error_reason(err, r, &reason_usage);
 	if (ends_in(path, ".tar") || ends_in(path, ".tar.gz") || ends_in(path, ".tgz"))
 		return 0;
 	error_because(err, &reason_usage, -EINVAL, "--file: '%s' does not end in .tar.gz or .tar",

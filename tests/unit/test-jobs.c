@@ -112,6 +112,20 @@ TEST(a_file_that_could_not_be_written_leaves_the_old_one)
 	ASSERT_INT(count_files(), before);
 }
 
+TEST(a_pipe_is_not_replaced)
+{
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/pipe", test_dir());
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
+	struct stat st;
+
+	ASSERT_INT(mkfifo(path, 0600), 0);
+	ASSERT(user_file_create(path, 0644, &file, &problem) < 0);
+	ASSERT(problem.reason == &reason_usage);
+	ASSERT_INT(lstat(path, &st), 0);
+	ASSERT(S_ISFIFO(st.st_mode));
+}
+
 TEST(a_missing_directory_is_a_missing_path)
 {
 	struct error missing = ERROR_INIT;
