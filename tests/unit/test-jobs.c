@@ -134,6 +134,7 @@ TEST(a_missing_directory_is_a_missing_path)
 
 	ASSERT_INT(user_file_create("/nonexistent/x.tar.gz", 0644, &file, &missing), -ENOENT);
 	ASSERT(missing.reason == &reason_host_path);
+	user_file_release(&file);
 	ASSERT_INT(user_file_create("/dev/null/x.tar.gz", 0644, &file, &other), -ENOTDIR);
 	ASSERT(other.reason == &reason_host_path);
 	error_clear(&missing);
