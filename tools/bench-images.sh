@@ -32,7 +32,7 @@ seconds() {
 	local begin=$EPOCHREALTIME
 
 	"$@" >/dev/null
-	jq -n --argjson begin "$begin" --argjson end "$EPOCHREALTIME" '$end - $begin'
+	jq -n --argjson from "$begin" --argjson to "$EPOCHREALTIME" '$to - $from'
 }
 
 load() {
@@ -43,14 +43,14 @@ import_everywhere() {
 	local number pids=()
 
 	for number in $(seq "$nodes"); do
-		"$manykube" ssh -p "$profile" "node-$number" -- ctr -n k8s.io images import --local - <"$1" &
+		"$manykube" ssh -p "$profile" "node-$number" -- ctr -n k8s.io images import --local - <"$1" 2>/dev/null &
 		pids+=($!)
 	done
 	wait "${pids[@]}"
 }
 
 import_once() {
-	"$manykube" ssh -p "$profile" node-1 -- ctr -n k8s.io images import --local - <"$1"
+	"$manykube" ssh -p "$profile" node-1 -- ctr -n k8s.io images import --local - <"$1" 2>/dev/null
 }
 
 "$manykube" start -q -p "$profile" --nodes="$nodes" --offline --wait=all
