@@ -12,7 +12,6 @@
 #include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/alloc.h"
@@ -275,4 +274,23 @@ uint64_t process_start_time(pid_t pid)
 bool process_is(pid_t pid, uint64_t start_time)
 {
 	return pid > 0 && start_time > 0 && process_start_time(pid) == start_time;
+}
+
+int process_lower_limits(const struct process_limit *limits, size_t count)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct rlimit limit;
+
+		if (getrlimit(limits[i].resource, &limit) == 0) {
+			limit.rlim_max = MIN(limit.rlim_max, limits[i].most);
+			limit.rlim_cur = MIN(limit.rlim_cur, limit.rlim_max);
+			if (setrlimit(limits[i].resource, &limit) == 0)
+				continue;
+		}
+		failed = errno;
+	}
+	errno = failed;
+	return failed ? -1 : 0;
 }

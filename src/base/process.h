@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -81,3 +83,12 @@ uint64_t process_start_time(pid_t pid);
 /* The path of PROGRAM, found in PATH and in the standard system directories; NULL if there is none.
  * The caller frees it. */
 char *process_find(const char *program) must_check;
+
+struct process_limit {
+	__rlimit_resource_t resource;
+	rlim_t most;
+};
+
+/* Lower the resource limits of this process for good; a limit that is lower already stays.  All of
+ * LIMITS are tried; returns -1 and sets errno if one of them failed. */
+int process_lower_limits(const struct process_limit *limits, size_t count);

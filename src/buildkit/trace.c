@@ -254,6 +254,15 @@ static void end_step(struct build_trace *trace, struct build_step *step,
 	}
 }
 
+static bool read_step(struct build_trace *trace, struct protobuf message, struct fields *ret_fields,
+		      struct build_step **ret_step)
+{
+	if (!read_fields(message, ret_fields))
+		return false;
+	*ret_step = find_step(trace, bytes_of(ret_fields, VERTEX_DIGEST));
+	return *ret_step != NULL;
+}
+
 static bool add_vertex(struct build_trace *trace, struct protobuf message,
 		       arg_unused struct strbuf *out)
 {
@@ -261,10 +270,7 @@ static bool add_vertex(struct build_trace *trace, struct protobuf message,
 	struct build_step *step;
 	struct moment started;
 
-	if (!read_fields(message, &fields))
-		return false;
-	step = find_step(trace, bytes_of(&fields, VERTEX_DIGEST));
-	if (!step)
+	if (!read_step(trace, message, &fields, &step))
 		return false;
 	free(step->name);
 	step->name = printable(bytes_of(&fields, VERTEX_NAME));
@@ -280,10 +286,7 @@ static bool add_begin(struct build_trace *trace, struct protobuf message, struct
 	struct fields fields;
 	struct build_step *step;
 
-	if (!read_fields(message, &fields))
-		return false;
-	step = find_step(trace, bytes_of(&fields, VERTEX_DIGEST));
-	if (!step)
+	if (!read_step(trace, message, &fields, &step))
 		return false;
 	if (step->started.is_set && step->number == 0)
 		show_step(trace, step, out);
@@ -295,10 +298,7 @@ static bool add_end(struct build_trace *trace, struct protobuf message, struct s
 	struct fields fields;
 	struct build_step *step;
 
-	if (!read_fields(message, &fields))
-		return false;
-	step = find_step(trace, bytes_of(&fields, VERTEX_DIGEST));
-	if (!step)
+	if (!read_step(trace, message, &fields, &step))
 		return false;
 	if (!step->is_ended && fields.field[VERTEX_COMPLETED].number)
 		end_step(trace, step, &fields, out);

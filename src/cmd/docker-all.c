@@ -75,6 +75,23 @@ static int run_client(struct command_context *ctx, const char *path,
 	return process_run(argv.items, &options, err);
 }
 
+/* Run the docker client PATH, if not NULL, against the daemon of NODE, which is started if it does
+ * not run.  INPUT is where standard input, if it is a file, begins for each node. */
+static int run_on_node(struct command_context *ctx, const char *node, const char *path, off_t input,
+		       struct error *err)
+{
+	cleanup_with(docker_client_release) struct docker_client client = DOCKER_CLIENT_INIT;
+	int r = docker_daemon_need(ctx, node, &client, err);
+
+	if (r < 0 || !path)
+		return r;
+	if (!ctx->quiet)
+		fprintf(stderr, "==> %s\n", node);
+	if (input >= 0)
+		(void)lseek(STDIN_FILENO, input, SEEK_SET);
+	return run_client(ctx, path, &client, err);
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -90,27 +107,14 @@ static int run(struct command_context *ctx, struct error *err)
 		if (node->phase != NODE_LEAVING)
 			strlist_add(&names, node->name);
 	/* All daemons first: what is wrong with one is found before anything is done. */
+	/* All daemons first: what is wrong with one is found before anything is done. */
 	strlist_for_each(name, &names) {
-		cleanup_with(
-			docker_client_release) struct docker_client client = DOCKER_CLIENT_INIT;
-
-		r = docker_daemon_need(ctx, name, &client, err);
+		r = run_on_node(ctx, name, NULL, input, err);
 		if (r < 0)
 			return r;
 	}
 	strlist_for_each(name, &names) {
-		cleanup_with(
-			docker_client_release) struct docker_client client = DOCKER_CLIENT_INIT;
-
-		r = docker_daemon_need(ctx, name, &client, err);
-		if (r < 0)
-			return r;
-		if (!ctx->quiet)
-			fprintf(stderr, "==> %s\n", name);
-		/* Each gets the same standard input, if that is a file. */
-		if (input >= 0)
-			(void)lseek(STDIN_FILENO, input, SEEK_SET);
-		r = run_client(ctx, path, &client, err);
+		r = run_on_node(ctx, name, path, input, err);
 		if (r != 0)
 			return r;
 	}

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/user.h"
+#include "data/json-text.h"
 
 #define SETTINGS_LIMIT (1 << 20)
 
@@ -58,14 +59,11 @@ int settings_parse(const char *text, size_t len, struct settings *ret, struct er
 {
 	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
 	json_auto_t *root = NULL;
-	json_error_t why;
 	int r;
 
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
-	if (!root)
-		return error_set(err, -EBADMSG, "line %d, column %d: %s", why.line, why.column,
-				 why.text);
-	r = read_all(root, &settings, err);
+	r = json_text_parse(text, len, &root, err);
+	if (r == 0)
+		r = read_all(root, &settings, err);
 	if (r < 0)
 		return r;
 	*ret = settings;

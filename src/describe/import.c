@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "data/json-text.h"
 #include "describe/import-fields.h"
 #include "record/limits.h"
 #include "record/options.h"
@@ -273,14 +274,9 @@ static int read_all(struct import *import, struct error *err)
 int import_parse(const char *text, size_t len, struct import *ret, struct error *err)
 {
 	cleanup_with(import_release) struct import import = IMPORT_INIT;
-	json_error_t why;
-	int r;
+	int r = json_text_parse(text, len, &import.root, err);
 
-	import.root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
-	if (!import.root)
-		r = error_set(err, -EBADMSG, "line %d, column %d: %s", why.line, why.column,
-			      why.text);
-	else
+	if (r == 0)
 		r = read_all(&import, err);
 	if (r < 0)
 		return error_reason(err, r, &reason_host_config);

@@ -8,12 +8,12 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/process.h"
 #include "driver/tree.h"
 #include "host/confine.h"
 #include "host/namespace.h"
@@ -36,26 +36,13 @@ static bool limit_resources(void)
 	struct stat log;
 	/* The limit applies to the log as well, which may be long already. */
 	rlim_t file_most = FILE_MOST + (fstat(STDOUT_FILENO, &log) == 0 ? (rlim_t)log.st_size : 0);
-	const struct {
-		__rlimit_resource_t resource;
-		rlim_t most;
-	} limits[] = {
+	const struct process_limit limits[] = {
 		{ RLIMIT_CORE, 0 },           { RLIMIT_CPU, CPU_SECONDS },
 		{ RLIMIT_DATA, MEMORY_MOST }, { RLIMIT_FSIZE, file_most },
 		{ RLIMIT_MEMLOCK, 0 },        { RLIMIT_MSGQUEUE, 0 },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		struct rlimit limit;
-
-		if (getrlimit(limits[i].resource, &limit) < 0)
-			return false;
-		limit.rlim_max = MIN(limit.rlim_max, limits[i].most);
-		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit(limits[i].resource, &limit) < 0)
-			return false;
-	}
-	return true;
+	return process_lower_limits(limits, ARRAY_SIZE(limits)) == 0;
 }
 
 /* Attach the node's files, mapped, to the working directory; all other mounts become read-only. */

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/process.h"
 
 #define NOBODY 65534
 
@@ -43,10 +43,7 @@ static void log_missing(const char *part)
 
 static void limit_resources(void)
 {
-	const struct {
-		__rlimit_resource_t resource;
-		rlim_t most;
-	} limits[] = {
+	const struct process_limit limits[] = {
 		{ RLIMIT_CORE, 0 },
 		{ RLIMIT_NPROC, 0 },
 		{ RLIMIT_MEMLOCK, 0 },
@@ -56,16 +53,8 @@ static void limit_resources(void)
 	};
 
 	(void)signal(SIGXFSZ, SIG_IGN);
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		struct rlimit limit;
-
-		if (getrlimit(limits[i].resource, &limit) < 0)
-			continue;
-		limit.rlim_max = MIN(limit.rlim_max, limits[i].most);
-		limit.rlim_cur = MIN(limit.rlim_cur, limit.rlim_max);
-		if (setrlimit(limits[i].resource, &limit) < 0)
-			log_missing("a limit");
-	}
+	if (process_lower_limits(limits, ARRAY_SIZE(limits)) < 0)
+		log_missing("a limit");
 }
 
 /* Change the root directory to an empty file system that no other process can reach. */

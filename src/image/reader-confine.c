@@ -8,11 +8,11 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/process.h"
 #include "host/cage.h"
 #include "host/confine.h"
 #include "image/reader-inside.h"
@@ -63,10 +63,7 @@ static int become_namespace_root(int user_namespace)
 
 static void limit_process(void)
 {
-	const struct {
-		__rlimit_resource_t resource;
-		rlim_t most;
-	} limits[] = {
+	const struct process_limit limits[] = {
 		{ RLIMIT_CORE, 0 },
 		{ RLIMIT_MEMLOCK, 0 },
 		{ RLIMIT_MSGQUEUE, 0 },
@@ -74,15 +71,7 @@ static void limit_process(void)
 		{ RLIMIT_DATA, CAGE_SANITIZED ? RLIM_INFINITY : MEMORY_MAX },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		struct rlimit limit;
-
-		if (getrlimit(limits[i].resource, &limit) < 0)
-			continue;
-		limit.rlim_max = MIN(limit.rlim_max, limits[i].most);
-		limit.rlim_cur = MIN(limit.rlim_cur, limit.rlim_max);
-		(void)setrlimit(limits[i].resource, &limit);
-	}
+	(void)process_lower_limits(limits, ARRAY_SIZE(limits));
 }
 
 static int keep_capabilities(void)

@@ -23,6 +23,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "data/json-text.h"
 #include "data/words.h"
 #include "driver/driver.h"
 #include "record/profile.h"
@@ -311,14 +312,11 @@ int profile_parse(const char *text, size_t len, struct profile *ret, struct erro
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	json_auto_t *root = NULL;
 	json_int_t format = 0;
-	json_error_t why;
 	int r;
 
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
-	if (!root)
-		return error_set(err, -EBADMSG, "line %d, column %d: %s", why.line, why.column,
-				 why.text);
-	r = read_format(root, &format, err);
+	r = json_text_parse(text, len, &root, err);
+	if (r == 0)
+		r = read_format(root, &format, err);
 	if (r == 0 && format == 0)
 		r = migrate_single_node(root, err);
 	if (r < 0)

@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/process.h"
 #include "base/strlist.h"
 #include "host/cage.h"
 #include "host/confine.h"
@@ -65,28 +65,10 @@ static const int refused[] = {
 };
 
 /* Memory and descriptors for all connections that the program accepts, and for its threads. */
-static const struct {
-	__rlimit_resource_t resource;
-	rlim_t most;
-} limits[] = {
+static const struct process_limit limits[] = {
 	{ RLIMIT_CORE, 0 },    { RLIMIT_MEMLOCK, 0 },   { RLIMIT_MSGQUEUE, 0 },
 	{ RLIMIT_NPROC, 512 }, { RLIMIT_NOFILE, 8192 }, { RLIMIT_DATA, 2ull << 30 },
 };
-
-static int limit_resources(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
-		struct rlimit limit;
-
-		if (getrlimit(limits[i].resource, &limit) < 0)
-			return -1;
-		limit.rlim_max = MIN(limit.rlim_max, limits[i].most);
-		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit(limits[i].resource, &limit) < 0)
-			return -1;
-	}
-	return 0;
-}
 
 /* Make the directory DATA the root directory.  In a changed root, the kernel also refuses new user
  * namespaces. */
@@ -134,7 +116,7 @@ static int enter_cell(const void *arg)
 		if (fcntl(cell->sockets[i], F_SETFD, 0) < 0)
 			return -1;
 	if (unshare(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0 || enter_data(cell->data) < 0 ||
-	    limit_resources() < 0)
+	    process_lower_limits(limits, ARRAY_SIZE(limits)) < 0)
 		return -1;
 	if (confine(NULL) < 0 || cage_drop_rights(cell_uid(cell->data)) < 0)
 		return -1;

@@ -115,3 +115,28 @@ TEST(a_program_of_the_user_has_no_more_rights)
 	user_leave(&rights);
 	ASSERT_INT(close(open("/etc/shadow", O_RDONLY)), 0);
 }
+
+static const struct process_limit file_limits[] = {
+	{ RLIMIT_NOFILE, 1 << 30 },
+	{ RLIMIT_CORE, 0 },
+	{ RLIMIT_NOFILE, 20 },
+};
+
+static int enter_limits(arg_unused const void *arg)
+{
+	return process_lower_limits(file_limits, ARRAY_SIZE(file_limits));
+}
+
+TEST(limits_are_lowered_for_good_and_never_raised)
+{
+	cleanup_with(strbuf_release) struct strbuf output = STRBUF_INIT;
+	struct process_options options = { .enter = enter_limits };
+	const struct process_limit unknown[] = { { (__rlimit_resource_t)9999, 0 } };
+
+	ASSERT_INT(process_capture(ARGV("sh", "-c", "ulimit -Hn; ulimit -Sn; ulimit -Hc"), &options,
+				   &output, NULL),
+		   0);
+	ASSERT_STR(output.text, "20\n20\n0\n");
+	ASSERT_INT(process_lower_limits(unknown, ARRAY_SIZE(unknown)), -1);
+	ASSERT_INT(errno, EINVAL);
+}
