@@ -27,6 +27,8 @@ const struct command *const commands[] = {
 	&cmd_ssh,
 	&cmd_cp,
 	&cmd_ip,
+	&cmd_service,
+	&cmd_port,
 	&cmd_image,
 	&cmd_docker_env,
 	&cmd_docker_all,

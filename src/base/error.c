@@ -75,6 +75,13 @@ const struct reason reason_control_plane = { "K8S_ERROR", 100, NULL,
 	"the control plane cannot be set up, or refused a request" };
 const struct reason reason_api_not_running = { "K8S_APISERVER_STOPPED", 103, "'manykube start' starts it",
 	"the API does not answer" };
+const struct reason reason_service_missing = { "SVC_NOT_FOUND", 115,
+	"'manykube service list' lists the services",
+	"the cluster has no such service" };
+const struct reason reason_service_unreachable = { "SVC_UNREACHABLE", 113, NULL,
+	"no pod that is ready, or no node, answers for the service" };
+const struct reason reason_service_inside = { "SVC_NO_NODE_PORT", 116, NULL,
+	"the service has no node port, so only nodes and pods reach it" };
 const struct reason reason_wait_timeout = { "K8S_WAIT_TIMEOUT", 102, NULL,
 	"timed out waiting for the cluster" };
 
@@ -106,6 +113,9 @@ const struct reason *const reasons[] = {
 	&reason_wait_timeout,
 	&reason_api_not_running,
 	&reason_version_unsupported,
+	&reason_service_unreachable,
+	&reason_service_missing,
+	&reason_service_inside,
 	&reason_command_refused,
 	&reason_command_missing,
 	NULL,

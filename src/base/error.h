@@ -55,6 +55,9 @@ extern const struct reason reason_host_path;           /* 35 */
 extern const struct reason reason_control_plane;       /* 100 */
 extern const struct reason reason_api_not_running;     /* 103 */
 extern const struct reason reason_wait_timeout;        /* 102 */
+extern const struct reason reason_service_unreachable; /* 113: no endpoint, or no node */
+extern const struct reason reason_service_missing;     /* 115 */
+extern const struct reason reason_service_inside;      /* 116: without a node port */
 extern const struct reason reason_command_refused;     /* 126, as in a shell */
 extern const struct reason reason_command_missing;     /* 127, as in a shell */
 

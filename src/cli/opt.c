@@ -317,7 +317,7 @@ static int take_next(struct parser *parser, const struct opt *opt, const char *w
 		return 0;
 	}
 	if (opt->type == OPT_TYPE_SECONDS_MAYBE)
-		return take_value(parser, opt, written, "1s", err);
+		return take_value(parser, opt, written, opt->bare ? opt->bare : "1s", err);
 	if (!opt_takes_value(opt))
 		return take_value(parser, opt, written, "true", err);
 	if (!*parser->argv)

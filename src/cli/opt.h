@@ -75,11 +75,12 @@ struct opt {
 	} to;
 
 	/* Rarely used members; named after the help: OPT_FLAG(..., "do it", .once = true). */
-	bool when_made;  /* of new clusters: settings and variables do not change existing ones */
-	bool may_be_all; /* "max" is a value, too: the largest number */
-	bool once;       /* its default cannot be a setting */
-	bool secret;     /* NAME=VALUE; the value is never logged */
-	bool *given;     /* set to true when it is given, in any way and with any value */
+	bool when_made;   /* of new clusters: settings and variables do not change existing ones */
+	bool may_be_all;  /* "max" is a value, too: the largest number */
+	bool once;        /* its default cannot be a setting */
+	bool secret;      /* NAME=VALUE; the value is never logged */
+	const char *bare; /* of OPT_SECONDS_MAYBE: the value if none is given; NULL: "1s" */
+	bool *given;      /* set to true when it is given, in any way and with any value */
 	int (*check)(const char *value, struct error *err); /* checks a string */
 	enum complete complete;
 	const char *instead;  /* advice for the error about an invalid value */
@@ -108,7 +109,7 @@ struct opt {
 /* As parse_seconds() reads them: 90, 6m, 1m30s. */
 #define OPT_SECONDS(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_SECONDS, letter_, name_, "DURATION", help_, { .seconds = to_ }, __VA_ARGS__ }
-/* The same, but the duration is optional, --name or --name=5s, and defaults to one second. */
+/* The same, but the duration is optional, --name or --name=5s, and defaults to .bare. */
 #define OPT_SECONDS_MAYBE(letter_, name_, to_, help_, ...) \
 	{ OPT_TYPE_SECONDS_MAYBE, letter_, name_, "DURATION", help_, { .seconds = to_ }, __VA_ARGS__ }
 /* May be given several times; in the environment the items are separated by commas. */

@@ -51,15 +51,11 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube profile rm", DELETES },
 	{ "manykube profile set", "'manykube profile NAME' makes the cluster NAME the active one" },
 	{ "manykube registry create", "'manykube registry enable' runs a registry for the cluster" },
-	{ "manykube service",
-	  "a node port answers at the address of every node: 'manykube ip' prints one, 'manykube kubectl get services' "
-	  "the port; --ports=8080:NODEPORT of 'manykube start' publishes it at localhost:8080" },
 	{ "manykube ssh-host", "there are no host keys: 'manykube ssh' enters nodes without an SSH server" },
 	{ "manykube ssh-key", "there is no key: 'manykube ssh' enters nodes without an SSH server" },
 	{ "manykube tunnel",
-	  "services of type LoadBalancer get no address; use a NodePort service and publish it "
-	  "with --ports=8080:NODEPORT of 'manykube start', or use 'manykube kubectl "
-	  "port-forward'" },
+	  "services of type LoadBalancer get no address; 'manykube service NAME' prints the URLs of their "
+	  "node ports, and 'manykube port add 8080:NODEPORT' publishes one on this host" },
 	{ "manykube update-check", "manykube does not check for updates; 'manykube version' "
 				   "prints this version" },
 	{ "manykube worker add", "'manykube worker create' registers a worker, 'manykube node add' also starts it" },

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "data/inet.h"
 #include "network/network.h"
+#include "network/port-holder.h"
 #include "record/spec.h"
 
 /* Bind to PORT of ADDRESS for a moment; returns 0 or -errno. */
@@ -36,14 +37,18 @@ bool network_port_is_free(struct in_addr address, unsigned port)
 static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)
 {
 	int r = try_port(address, port);
+	cleanup_free char *holder = NULL;
 	cleanup_free char *text = NULL;
 
 	if (r == 0)
 		return 0;
 	text = inet_print_address(address);
-	if (r == -EADDRINUSE)
-		return error_because(err, &reason_port_taken, r, "%s: port %u of %s is in use",
-				     option, port, text);
+	if (r == -EADDRINUSE) {
+		holder = port_holder(address, port);
+		return error_because(err, &reason_port_taken, r, "%s: port %u of %s is in use%s%s",
+				     option, port, text, holder ? " by " : "",
+				     holder ? holder : "");
+	}
 	return error_because(err, &reason_port_taken, -EADDRINUSE,
 			     "%s: port %u of %s cannot be used: %s", option, port, text,
 			     r == -EADDRNOTAVAIL ? "this host does not have that address"

@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "host/firewall.h"
 #include "network/network.h"
+#include "network/port-holder.h"
 #include "test.h"
 
 TEST(the_same_dir_has_the_same_bridge_and_another_has_another)
@@ -203,7 +204,7 @@ TEST(a_registry_needs_a_port_that_is_free)
 	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
 	(void)test_listen("127.0.0.1", 5001);
 	ASSERT_INT(network_ports_are_free(&after, &before, &why), -EADDRINUSE);
-	ASSERT_STR(why.text, "registry: port 5001 of 127.0.0.1 is in use");
+	ASSERT(strstr(why.text, "registry: port 5001 of 127.0.0.1 is in use"));
 	error_clear(&why);
 	/* Its own front door has it. */
 	before.registry_port = 5001;
@@ -218,4 +219,54 @@ TEST(a_registry_needs_a_port_that_is_free)
 	error_clear(&why);
 	after.registry_port = 5003;
 	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
+}
+
+TEST(the_holder_of_a_port_is_found_in_the_kernels_table)
+{
+	static const char *const lines[] = {
+		"   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0 "
+		"       0 4711 1 0000 100 0 0 10 0",
+		"   1: 00000000:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0 "
+		"       0 4712 1 0000 100 0 0 10 0",
+		"   2: 0100007F:1F92 0100007F:8000 01 00000000:00000000 00:00000000 00000000     0 "
+		"       0 4713 1 0000 100 0 0 10 0",
+		"   3: 00000000000000000000000000000000:1F93 00000000000000000000000000000000:0000 0A "
+		"00000000:00000000 00:00000000 00000000     0        0 4714 1 0000 100 0 0 10 0",
+		"   4: 0000000000000000FFFF00000100007F:1F94 00000000000000000000000000000000:0000 0A "
+		"00000000:00000000 00:00000000 00000000     0        0 4715 1 0000 100 0 0 10 0",
+	};
+	const struct in_addr loopback = { htonl(INADDR_LOOPBACK) };
+	const struct in_addr other = { htonl(0xc6336401) };
+	const struct in_addr all = { INADDR_ANY };
+	unsigned long inode = 0;
+
+	ASSERT(port_holder_parse(lines[0], loopback, 8080, &inode) && inode == 4711);
+	ASSERT(port_holder_parse(lines[0], all, 8080, &inode));
+	ASSERT(!port_holder_parse(lines[0], other, 8080, &inode));
+	ASSERT(!port_holder_parse(lines[0], loopback, 8081, &inode));
+	ASSERT(port_holder_parse(lines[1], other, 8081, &inode) && inode == 4712);
+	/* A connection is no listener. */
+	ASSERT(!port_holder_parse(lines[2], loopback, 8082, &inode));
+	ASSERT(port_holder_parse(lines[3], other, 8083, &inode) && inode == 4714);
+	ASSERT(port_holder_parse(lines[4], loopback, 8084, &inode) && inode == 4715);
+	ASSERT(!port_holder_parse("  sl  local_address rem_address   st", loopback, 0, &inode));
+	ASSERT(!port_holder_parse("", loopback, 0, &inode));
+}
+
+TEST(an_error_about_a_port_names_the_process_that_has_it)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	char *ports[] = { "5004:80" };
+	struct profile before = { .api_port = 16443 };
+	struct profile after = { .api_port = 16443, .ports = { ports, 1 } };
+	cleanup_free char *words = xasprintf("in use by 'test-network' (process %d)",
+					     (int)getpid());
+
+	if (unshare(CLONE_NEWNET) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	ASSERT_INT(process_run(ARGV("ip", "link", "set", "lo", "up"), NULL, NULL), 0);
+	(void)test_listen("127.0.0.1", 5004);
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), -EADDRINUSE);
+	if (!strstr(why.text, words))
+		test_fail(__FILE__, __LINE__, "%s", why.text);
 }

@@ -1,0 +1,65 @@
+/*
+ * The services of a cluster, and the URLs at which this host reaches them: a node port at the
+ * address of a node that can answer.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "record/profile.h"
+
+struct service_port {
+	char *target; /* as minikube shows it: "http/80", or "80" for a port without a name */
+	char *url;    /* NULL: it has no node port, or no node can answer */
+	const char *address; /* of that node; belongs to the profile */
+	unsigned node_port;  /* 0: none */
+	bool is_tcp;
+};
+
+struct service {
+	char *namespace;
+	char *name;
+	char *type;
+	struct service_port *ports;
+	size_t port_count;
+	bool has_node_port;
+	bool has_endpoints; /* at least one that is ready */
+	bool has_node;      /* a node can answer */
+};
+
+/* Sorted by namespace and name. */
+struct services {
+	struct service *items;
+	size_t count;
+};
+
+#define SERVICES_INIT ((struct services){ NULL })
+
+/*
+ * Read SERVICES and SLICES, lists of the API.  USABLE are the nodes of PROFILE that may answer, in
+ * the order of preference; a service with externalTrafficPolicy Local needs one with an endpoint.
+ * SCHEME is "http" or "https"; the URLs of ports that are not TCP begin with their protocol.  All
+ * text of RET is printable.
+ */
+void services_read(const struct profile *profile, const json_t *services, const json_t *slices,
+		   const struct strlist *usable, const char *scheme, struct services *ret);
+
+/* Ask the API for all services; see services_read(). */
+int services_collect(const struct profile *profile, const char *scheme, struct services *ret,
+		     struct error *err);
+
+/* The service NAME in NAMESPACE; -ENOENT with reason_service_missing, with the namespaces that have
+ * one of that name as advice. */
+int services_need(const struct services *services, const char *namespace, const char *name,
+		  const struct service **ret, struct error *err);
+
+/* Fail unless this host reaches SERVICE: -ENOTSUP with reason_service_inside without a node port,
+ * -EAGAIN with reason_service_unreachable without an endpoint or a node. */
+int service_check(const struct service *service, struct error *err);
+
+/* Whether all URLs of TCP accept a connection within TIMEOUT_MS each. */
+bool service_answers(const struct service *service, unsigned timeout_ms);
+
+void services_release(struct services *services);

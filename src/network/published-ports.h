@@ -1,0 +1,18 @@
+/* The ports of this host that a cluster publishes (--ports), changed at any time. */
+#pragma once
+
+#include "record/profile.h"
+
+/*
+ * Publish WORDS, ports as in record/spec.h that are valid for PROFILE.  The front door of a running
+ * cluster listens there when this returns; a stopped cluster publishes them when it starts.  Words
+ * that it has already are no error.
+ *
+ * -EADDRINUSE with reason_port_taken, and nothing is changed, if the cluster itself or another
+ * program uses one of them.  Returns how many were added.
+ */
+int published_ports_add(struct profile *profile, const struct strlist *words, struct error *err);
+
+/* The reverse: WORDS need only the port of this host, with its address.  -ENOENT with reason_usage,
+ * and nothing is changed, if one of them is not published. */
+int published_ports_remove(struct profile *profile, const struct strlist *words, struct error *err);

@@ -1,0 +1,95 @@
+#include "base/file.h"
+#include "fake-world.h"
+#include "network/published-ports.h"
+#include "test.h"
+
+static void make_profile(struct profile *ret)
+{
+	cleanup_free char *world_dir = xasprintf("%s/world", test_dir());
+
+	ASSERT_OK(file_make_dirs(world_dir, 0700, &err));
+	fake_world_use(world_dir, 0);
+	*ret = (struct profile){
+		.name = xstrdup("test"),
+		.dir = xasprintf("%s/profiles/test", test_dir()),
+		.gateway = xstrdup("192.0.2.1"),
+		.api_port = 16443,
+		.registry_port = 5000,
+	};
+	ASSERT_OK(profile_save(ret, &err));
+}
+
+static int add(struct profile *profile, const char *words, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+
+	strlist_split(&list, words, ' ');
+	return published_ports_add(profile, &list, err);
+}
+
+static int take_away(struct profile *profile, const char *words, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+
+	strlist_split(&list, words, ' ');
+	return published_ports_remove(profile, &list, err);
+}
+
+/* The ports of PROFILE, which are also those on disk. */
+static void assert_ports(const struct profile *profile, const char *want)
+{
+	cleanup_free char *path = xasprintf("%s/profile.json", profile->dir);
+	cleanup_free char *has = strlist_join(&profile->ports, " ");
+	cleanup_with(profile_release) struct profile kept = PROFILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *on_disk = NULL;
+
+	ASSERT_STR(has, want);
+	ASSERT_OK(file_read(path, 65536, &text, &err));
+	ASSERT_OK(profile_parse(text.text, text.len, &kept, &err));
+	on_disk = strlist_join(&kept.ports, " ");
+	ASSERT_STR(on_disk, want);
+}
+
+TEST(ports_are_added_once_and_removed_by_their_number)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	make_profile(&profile);
+	ASSERT_INT(add(&profile, "8080:30080 0.0.0.0:9090", NULL), 2);
+	assert_ports(&profile, "8080:30080 0.0.0.0:9090");
+	/* The same in another spelling. */
+	ASSERT_INT(add(&profile, "127.0.0.1:8080:30080/tcp 7070", NULL), 1);
+	assert_ports(&profile, "8080:30080 0.0.0.0:9090 7070");
+	ASSERT_INT(take_away(&profile, "8080 0.0.0.0:9090:9090", NULL), 0);
+	assert_ports(&profile, "7070");
+}
+
+TEST(nothing_is_changed_if_one_of_several_ports_cannot_be)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	make_profile(&profile);
+	ASSERT_INT(add(&profile, "8080:30080", NULL), 1);
+	ASSERT_INT(add(&profile, "7070 8080:30081", &why), -EADDRINUSE);
+	ASSERT(why.reason == &reason_port_taken && strstr(why.text, "8080:30080"));
+	error_clear(&why);
+	ASSERT_INT(take_away(&profile, "8080 7070", &why), -ENOENT);
+	ASSERT(why.reason == &reason_usage && strstr(why.text, "7070"));
+	/* At another address, it is another port. */
+	ASSERT_INT(take_away(&profile, "0.0.0.0:8080", NULL), -ENOENT);
+	assert_ports(&profile, "8080:30080");
+}
+
+TEST(ports_of_the_cluster_itself_cannot_be_published_whether_it_runs_or_not)
+{
+	static const char *const words[] = { "16443:80", "0.0.0.0:16443:80", "5000", "0.0.0.0:53",
+					     "192.0.2.1:6443:80" };
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	make_profile(&profile);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		ASSERT_INT(add(&profile, words[i], NULL), -EADDRINUSE);
+	ASSERT_INT(add(&profile, "127.0.0.1:6443:80 198.51.100.7:5000:80", NULL), 2);
+}
