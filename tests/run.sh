@@ -116,18 +116,44 @@ clean_up() {
 	rm -rf "$1"
 }
 
-# The tests in the file $2 of the group $1, with a limit.
-run_bats() {
-	local name log
+# Run the tests in the file $2 of the group $1, with a limit; their result is in a file beside the log.
+bats_file() {
+	local log=$logs/${1//\//-}.log
 
-	name=$1/$(basename "$2" .bats)
-	wanted "$name" || return 0
-	log=$logs/${name/\//-}.log
 	E2E_TMP=$(mktemp -d /var/tmp/manykube-test.XXXXXX)
 	export E2E_TMP
-	run "$log" timeout --kill-after=30 900 bats --tap "$2"
-	count_tap "$name" "$log"
+	# shellcheck disable=SC2086 # words
+	run "$log" setpriv --pdeathsig TERM $room timeout --kill-after=30 900 bats --tap "$2"
+	echo "$status $seconds" >"$log.result"
 	clean_up "$E2E_TMP"
+}
+
+# Wait for one of the jobs of run_bats, and count its tests.
+finish_one() {
+	local pid name log
+
+	wait -n -p pid
+	name=${name_of[$pid]} log=$logs/${name_of[$pid]//\//-}.log
+	unset "name_of[$pid]"
+	read -r status seconds <"$log.result"
+	rm -f "$log.result"
+	count_tap "$name" "$log"
+}
+
+# The tests in the files $2... of the group $1, $lanes of them at once.
+run_bats() {
+	local group=$1 file name
+	local -A name_of=()
+
+	shift
+	for file; do
+		name=$group/$(basename "$file" .bats)
+		wanted "$name" || continue
+		[ ${#name_of[@]} -lt "$lanes" ] || finish_one
+		bats_file "$name" "$file" &
+		name_of[$!]=$name
+	done
+	while [ ${#name_of[@]} -gt 0 ]; do finish_one; done
 }
 
 # All versions that clusters may have, the Docker daemon and the registry.  What is not there yet is made once, in a way that needs only a
@@ -142,8 +168,18 @@ fill_cache() {
 	build/manykube docker-env --download-only && build/manykube registry enable --download-only
 }
 
+# The files of end-to-end tests, those that take minutes first, so that none is left for the end alone.
+list_e2e() {
+	printf 'tests/e2e/%s.bats\n' "${slowest[@]}"
+	printf '%s\n' tests/e2e/*.bats | grep -vE "/($(IFS='|' && echo "${slowest[*]}"))\.bats$"
+}
+
 only=("$@")
+slowest=(survive moments mishaps ha docker upgrade)
+lanes=1 room='' # how many files of tests run at once, and what each runs in
 mkdir -p "$logs"
+# Jobs ignore Ctrl-C.
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 run_meson build "" unit fuzz style
 
 if wanted asan; then
@@ -159,15 +195,14 @@ if wanted clang; then
 	count_one clang "$logs/build-clang.log"
 fi
 
-for file in tests/package/*.bats; do
-	run_bats package "$file"
-done
+run_bats package tests/package/*.bats
 
 if wanted e2e; then
 	if fill_cache; then
-		for file in tests/e2e/*.bats; do
-			run_bats e2e "$file"
-		done
+		room=tests/room.sh
+		lanes=2
+		mapfile -t files < <(list_e2e)
+		run_bats e2e "${files[@]}"
 	else
 		failed=$((failed + 1))
 		failures+=("e2e: there is no payload for clusters")

@@ -2,7 +2,7 @@
  * Node drivers: the ways to implement a node.
  *
  * The cluster code accesses nodes only through this table.  Each driver is one file, driver-NAME.c,
- * whose functions are static and whose only symbol is its table.  All operations may be repeated:
+ * which exports nothing but its table, with further files NAME-*.c that only it uses.  All operations may be repeated:
  * create() on an existing node and destroy() on a missing one succeed, because a command may be
  * interrupted at any point and run again.
  */

@@ -6,6 +6,9 @@
 #	machine.sh run              the tests; results are TAP
 set -u
 
+# shellcheck source=tests/groups.bash
+. "$(dirname "$0")/groups.bash"
+
 path=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin${GOROOT_OF_HOST:+:$GOROOT_OF_HOST/bin}
 number=0 failed=0 settings=()
 
@@ -36,22 +39,6 @@ make_devices() {
 	DEVICES
 }
 
-# The hierarchies of control groups, where this host has them, from the group of this machine down.
-mount_groups() {
-	local mounts where type
-
-	mounts=$(awk '$2 ~ "^/sys/fs/cgroup" { print $2, $3 }' /proc/mounts)
-	while read -r where type; do
-		case $type in
-		tmpfs) mount -t tmpfs -o mode=755 tmpfs ".$where" ;;
-		cgroup*)
-			mkdir -p ".$where"
-			mount --bind "$where/$(basename "$1")" ".$where"
-			;;
-		esac
-	done <<<"$mounts"
-}
-
 make() {
 	set -e
 	hostname fresh
@@ -62,7 +49,7 @@ make() {
 	mount -t tmpfs -o mode=755 tmpfs run
 	mount -t tmpfs tmpfs tmp
 	make_devices
-	mount_groups "$1"
+	mount_groups "$(basename "$1")" ./sys/fs/cgroup
 	if [ -n "${GOROOT_OF_HOST:-}" ]; then
 		mkdir -p ".$GOROOT_OF_HOST"
 		mount --bind -o ro "$GOROOT_OF_HOST" ".$GOROOT_OF_HOST"
@@ -72,13 +59,6 @@ make() {
 	umount -l /old
 	rmdir /old
 	exec /machine.sh run
-}
-
-# Where there is only version 2, groups below one that holds processes get no controllers.
-leave_root_group() {
-	[ -e /sys/fs/cgroup/cgroup.procs ] || return 0
-	mkdir /sys/fs/cgroup/init
-	echo $$ >/sys/fs/cgroup/init/cgroup.procs
 }
 
 # Everything that a cluster could leave behind, one per line.

@@ -13,6 +13,8 @@
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/groups.bash
+. tests/groups.bash
 from=${1:-download}
 place=/var/tmp/manykube-fresh
 # How long waiting for the cluster may take.  The mirror alone takes as long, and images have to be
@@ -33,20 +35,9 @@ fail() {
 	exit 1
 }
 
-# The control groups of the machine in the directory $1, one in each hierarchy.
-groups_of() {
-	awk -v name="$(basename "$1")" '$2 ~ "^/sys/fs/cgroup" && $3 ~ /^cgroup2?$/ { print $2 "/" name }' /proc/mounts
-}
-
 # Remove the machine in the directory $1; its processes have ended or are about to.
 remove() {
-	local group tries=50
-
-	for group in $(groups_of "$1"); do
-		while [ -d "$group" ] && [ $((tries--)) -gt 0 ]; do
-			find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.2
-		done
-	done
+	remove_groups "$(basename "$1")"
 	rm -rf --one-file-system "$1"
 }
 
@@ -84,7 +75,7 @@ fill_root() {
 
 	mkdir "$root"
 	tar -C "$root" -xf "$image/root.tar" || return
-	cp tests/fresh/machine.sh "$root/"
+	cp tests/fresh/machine.sh tests/groups.bash "$root/"
 	echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/fresh" # it takes half of the time
 	echo fresh >"$root/etc/hostname"
 	echo '127.0.0.1 localhost fresh' >"$root/etc/hosts"
@@ -95,26 +86,6 @@ fill_root() {
 	chroot "$root" update-ca-certificates >/dev/null 2>&1
 	clone || return
 	chroot "$root" chown -R user:user /home/user
-}
-
-# In each hierarchy a group, the root of what the machine sees of it.
-make_groups() {
-	local group words word
-
-	for group in $(groups_of "$machine"); do
-		words=()
-		mkdir "$group" || return
-		# Version 1: a new cpuset is empty, and nothing can run in it.
-		if [ -e "$group/cpuset.cpus" ] && [ -e "$group/cgroup.clone_children" ]; then
-			cat "${group%/*}/cpuset.cpus" >"$group/cpuset.cpus"
-			cat "${group%/*}/cpuset.mems" >"$group/cpuset.mems"
-		fi
-		# Version 2: controllers have to be handed down.
-		[ ! -e "$group/cgroup.controllers" ] || read -ra words <"${group%/*}/cgroup.controllers"
-		for word in "${words[@]}"; do
-			echo "+$word" 2>/dev/null >"${group%/*}/cgroup.subtree_control"
-		done
-	done
 }
 
 # Where the host has Go, and the settings with which it gets modules here.
@@ -157,14 +128,12 @@ machine=$(mktemp -d "$place.XXXXXX") || exit
 exec 8<"$machine"
 flock 8
 fill_root || fail "cannot fill the root file system"
-make_groups || fail "cannot make control groups"
+make_groups "$(basename "$machine")" || fail "cannot make control groups"
 mapfile -t settings < <(source_settings)
 
 # In a shell of its own, which goes into the groups.
 (
-	for group in $(groups_of "$machine"); do
-		echo "$BASHPID" >"$group/cgroup.procs" || exit
-	done
+	enter_groups "$(basename "$machine")" || exit
 	exec env -i PATH="$PATH" "${settings[@]}" setpriv --pdeathsig KILL unshare --mount --pid --net --uts --ipc --cgroup \
 		--fork --kill-child --propagation=slave "$machine/root/machine.sh" make "$machine"
 ) </dev/null 8<&- &
