@@ -21,6 +21,7 @@ struct start_arguments start_arguments = {
 	.output = "text",
 	.wait = "apiserver,node_ready",
 	.wanted.wait_seconds = 360,
+	.wanted.look_up = getenv,
 };
 
 static int parse_wait(const char *text, unsigned *ret, struct error *err)

@@ -20,6 +20,7 @@
 #include "node/cluster-node.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
+#include "node/http-proxy.h"
 #include "record/ports.h"
 
 #define PEM_LIMIT (1 << 16)
@@ -242,9 +243,13 @@ static int write_certificates(const struct profile *profile, const struct node *
 static int write_environment(const struct profile *profile, const struct node *node,
 			     struct error *err)
 {
-	cleanup_free char *lines = strlist_join(&node->docker_env, "\n");
-	cleanup_free char *text = xasprintf("%s\n", lines);
+	cleanup_with(strlist_release) struct strlist variables = STRLIST_INIT;
+	cleanup_free char *lines = NULL;
+	cleanup_free char *text = NULL;
 
+	http_proxy_environment(profile, &node->docker_env, &variables);
+	lines = strlist_join(&variables, "\n");
+	text = xasprintf("%s\n", lines);
 	return node_put(profile, node, NODE_DOCKERD_ENV, text, 0600, err);
 }
 

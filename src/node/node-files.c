@@ -16,6 +16,7 @@
 #include "node/base-image.h"
 #include "node/cluster-node.h"
 #include "node/docker.h"
+#include "node/http-proxy.h"
 #include "node/registries.h"
 #include "record/ports.h"
 
@@ -292,12 +293,14 @@ static int write_containerd(const struct profile *profile, const struct node *no
 
 /* The statement in the agent's configuration that sets the environment variables of NODE for a
  * service, or "".  Variables may be secrets, so they are not put on command lines. */
-static char *environment_of(const struct node *node)
+static char *environment_of(const struct profile *profile, const struct node *node)
 {
+	cleanup_with(strlist_release) struct strlist variables = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
 	const char *word;
 
-	strlist_for_each(word, &node->env) {
+	http_proxy_environment(profile, &node->env, &variables);
+	strlist_for_each(word, &variables) {
 		strbuf_add(&out, "  environment \"");
 		for (const char *p = word; *p; p++)
 			strbuf_addf(&out, "%s%c", *p == '"' || *p == '\\' ? "\\" : "", *p);
@@ -309,7 +312,7 @@ static char *environment_of(const struct node *node)
 /* The agent starts the kubelet when the file that kubeadm writes last exists. */
 static int write_agent(const struct profile *profile, const struct node *node, struct error *err)
 {
-	cleanup_free char *environment = environment_of(node);
+	cleanup_free char *environment = environment_of(profile, node);
 	static const char config[] =
 #include "agent.conf.inc"
 		;

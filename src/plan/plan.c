@@ -7,9 +7,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "data/inet.h"
 #include "describe/choices.h"
 #include "driver/driver.h"
+#include "node/http-proxy.h"
 #include "record/labels.h"
 #include "record/limits.h"
 #include "record/options.h"
@@ -256,6 +258,25 @@ static void record_given_fields(struct profile *profile, const struct cluster_op
 			strlist_add(&profile->asked, setting->name);
 }
 
+/* Have the nodes of a new cluster use the caller's HTTP proxies. */
+static void take_proxies(const struct cluster_options *options, struct profile *profile)
+{
+	cleanup_with(strlist_release) struct strlist local = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist same = STRLIST_INIT;
+	const char *word;
+
+	if (!options->look_up || profile->offline)
+		return;
+	http_proxy_inherit(options->look_up, &profile->env, &local);
+	http_proxy_inherit(options->look_up, &profile->docker_env, &same);
+	strlist_for_each(word, &local)
+		log_warning(
+			"nodes do not use the proxy of %s, which is at a loopback address of this "
+			"host; if it listens on other addresses, too, name it with --env and "
+			"host.manykube.internal",
+			word);
+}
+
 static int plan_new(const char *name, const struct cluster_options *options,
 		    struct profile *profile, struct error *err)
 {
@@ -269,6 +290,7 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	/* The requested subnet is stored only when it is known to be free. */
 	chosen.subnet = NULL;
 	choices_take_new(&chosen, profile);
+	take_proxies(options, profile);
 	if (!profile->kubernetes_version)
 		profile->kubernetes_version = xstrdup(payload_versions()[0]);
 	profile->created = clock_wall_seconds();

@@ -44,6 +44,8 @@ struct cluster_options {
 	bool trust_running;             /* do not wait for etcd members that run already */
 	bool recovering;                /* this start is part of a recovery */
 
+	/* Look up a variable of the caller, whose HTTP proxies a new cluster uses; NULL: none. */
+	char *(*look_up)(const char *name);
 	const char *binary_mirror; /* where to download Kubernetes from */
 	bool force;                /* continue although the host lacks something */
 	unsigned wait;             /* enum cluster_wait */

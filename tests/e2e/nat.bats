@@ -27,9 +27,21 @@ teardown_file() {
 }
 
 @test "a cluster that is not offline has a table of its own, and a default route in its nodes" {
-	manykube start --nodes=1 --wait=all
+	HTTP_PROXY=http://198.51.100.2:3128 no_proxy=example.com manykube start --nodes=1 --wait=all
 	nft list table inet "$(bridge_of e2e-nat)"
 	on node-1 ip route | grep '^default via '
+}
+
+@test "nodes use the caller's proxy, but not for the cluster" {
+	local program variables
+
+	for program in containerd kubelet; do
+		# shellcheck disable=SC2016 # of the node's shell
+		variables=$(on node-1 sh -c 'tr "\0" "\n" <"/proc/$(pgrep -o -x $0)/environ"' "$program")
+		[[ $variables == *HTTP_PROXY=http://198.51.100.2:3128* ]] || fail "$program has: $variables"
+		[[ $variables == *NO_PROXY=example.com,*"$(profile_get .podSubnet)"* ]] || fail "$program has: $variables"
+	done
+	assert_all_ready
 }
 
 @test "a pod reaches outside and is seen there with the host's address" {
