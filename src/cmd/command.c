@@ -126,6 +126,12 @@ static int run_subcommand(const struct command *command, const char *path, char 
 	int r;
 
 	r = opt_parse(tables_before_command, OPT_STOP_AT_OPERAND, argv, &rest, &given, err);
+	/* COMMAND's own options may stand before its operand: `service --url web`. */
+	if (r < 0 && command->run) {
+		error_clear(err);
+		global.verbosity = 0;
+		return run_itself(command, path, argv, err);
+	}
 	if (r < 0)
 		return refuse_words(argv, path, r, err);
 	if (global.help && rest.count == 0) {

@@ -9,7 +9,7 @@
 
 /*
  * Add HTTP_PROXY, HTTPS_PROXY and NO_PROXY to ENV, variables as "NAME=VALUE", as LOOK_UP finds them
- * in the caller's environment (also in lower case), unless ENV has a variable of that name.  Nothing
+ * in the caller's environment (also in lower case), unless ENV has a variable of that name. Nothing
  * is added unless a proxy is.  A proxy at a loopback address of the host is left out, since no node
  * reaches it, and its variable's name is added to RET_LOCAL: the value may contain a password.
  */

@@ -89,9 +89,16 @@ answer_to() {
 	done
 }
 
+@test "options of a command with subcommands may stand before its operand" {
+	run -85 "$MANYKUBE" service --url web -p dev
+	assert_has "$output" "there is no cluster 'dev'"
+	run -14 "$MANYKUBE" service --nonsense web
+	assert_has "$output" "unknown option '--nonsense'"
+}
+
 @test "advice names the cluster, wherever it was named" {
-	run -14 "$MANYKUBE" service --url web -p dev
-	assert_has "$output" "'manykube ip -p dev'"
+	run -14 "$MANYKUBE" mount /src:/dst -p dev
+	assert_has "$output" "'manykube cp -p dev'"
 	run -14 "$MANYKUBE" start --addons=ingress -p dev
 	assert_has "$output" "'manykube kubectl -p dev apply -f MANIFEST'"
 }
