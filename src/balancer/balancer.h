@@ -7,14 +7,15 @@
  * forwards TCP connections to a healthy one.  On the bridge's address, it also answers DNS queries
  * of nodes: it relays them to the host's servers or, if the cluster is offline, answers "no such
  * name". It forwards ports of the host to nodes.  The keeper maintains the cluster's firewall
- * rules, and runs its registry, if it has one (registry/keep.h).
+ * rules, runs its registry, if it has one (registry/keep.h), and the process that watches its API
+ * (watch/keep.h).
  *
  * DIR is the profile's directory.  It contains:
  *  - front-door.json, written by balancer_configure() and read again by the keeper when it changes;
  *  - front-door.lock, held by the keeper, with its pid;
  *  - front-door.status.json, written by the keeper once the worker listens and whenever the health
- * of a control plane changes: {"pid": N, "worker": N, "registry": N, "revision": N, "backends":
- * [{"name", "address", "healthy", "since" (epoch), "detail"}]};
+ * of a control plane changes: {"pid": N, "worker": N, "registry": N, "watcher": N,
+ * "revision": N, "backends": [{"name", "address", "healthy", "since" (epoch), "detail"}]};
  *  - front-door.log.
  */
 #pragma once
@@ -108,6 +109,9 @@ pid_t balancer_worker_pid(const char *dir);
 
 /* The pid of the cluster's registry; 0 if it did not run when the status was written. */
 pid_t balancer_registry_pid(const char *dir);
+
+/* The pid of the process that watches the cluster's API; likewise. */
+pid_t balancer_watcher_pid(const char *dir);
 
 /* Whether it currently uses the backend NAME. */
 bool balancer_leads_to(const char *dir, const char *name);

@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# Services of type LoadBalancer: addresses that answer on the host.
+
+load helper
+
+setup_file() {
+	begin_file e2e-network
+	manykube start -q --offline --nodes=3
+	apply_web
+}
+
+teardown_file() {
+	end_file
+}
+
+# lb NAME [SPEC]: a LoadBalancer in front of the web servers.
+lb() {
+	kubectl apply -f - <<-END
+		{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "$1"},
+		 "spec": {"type": "LoadBalancer", "selector": {"app": "web"},
+		          "ports": [{"port": 80, "targetPort": 8080}] ${2:+, $2}}}
+	END
+}
+
+address_of() {
+	kubectl get service "$1" -o jsonpath='{.status.loadBalancer.ingress[*].ip}'
+}
+
+has_address() {
+	[ -n "$(address_of "$1")" ]
+}
+
+answers() {
+	curl -sf --max-time "${2:-2}" "http://$1/" | grep '^web-'
+}
+
+# The node that the host sends packets for an address to.
+node_of() {
+	local via
+
+	via=$(ip route get "$1" | sed -n 's/.* via \([0-9.]*\) .*/\1/p')
+	profile_get --arg via "$via" '.nodes[] | select(.address == $via).name'
+}
+
+profile_get() {
+	jq -r "$@" "$(profile_dir)/profile.json"
+}
+
+in_time() {
+	local end=$(($(date +%s%N) / 1000000 + $1 * ${E2E_PATIENCE:-1}))
+
+	shift
+	until "$@" >/dev/null; do
+		[ $(($(date +%s%N) / 1000000)) -lt "$end" ] || fail "not in time: $*"
+	done
+}
+
+@test "a LoadBalancer gets an address that answers on the host" {
+	local address
+
+	lb front
+	within 5 has_address front
+	address=$(address_of front)
+	within 5 answers "$address"
+	for node in $(profile_get '.nodes[].address'); do
+		[ "$address" != "$node" ] || fail "it is the address of a node"
+	done
+	assert_equal "$(manykube service front --url)" "http://$address:80"
+	run manykube tunnel
+	assert_status 0
+	assert_output_has "No tunnel is needed"
+	# Also in nodes and pods.
+	on node-1 curl -sf --max-time 5 "http://$address/" | grep '^web-'
+}
+
+@test "a LoadBalancer of another class is left alone, and an address that is asked for is given" {
+	local front wanted
+
+	front=$(address_of front)
+	wanted=${front%.*}.200
+	lb other '"loadBalancerClass": "example.com/lb"'
+	lb asked "\"loadBalancerIP\": \"$wanted\""
+	within 5 has_address asked
+	assert_equal "$(address_of asked)" "$wanted"
+	within 5 answers "$wanted"
+	assert_equal "$(address_of other)" ""
+	kubectl delete service asked other
+	within 5 no_route "$wanted"
+	! answers "$wanted" 1
+}
+
+no_route() {
+	! ip route show "$1/32" | grep .
+}
+
+@test "local traffic keeps the address of the client, and goes to a node with an endpoint" {
+	local address gateway node
+
+	gateway=$(profile_get .gateway)
+	kubectl run seen --labels=app=seen --image=docker.io/library/busybox:latest --image-pull-policy=Never \
+		--overrides='{"spec": {"nodeName": "node-3", "terminationGracePeriodSeconds": 0}}' -- \
+		sh -c 'mkdir -p /tmp/w/cgi-bin; printf "#!/bin/sh\necho; echo \$REMOTE_ADDR\n" >/tmp/w/cgi-bin/who
+		       chmod +x /tmp/w/cgi-bin/who; exec httpd -f -p 8080 -h /tmp/w'
+	kubectl expose pod seen --port=80 --target-port=8080 --type=LoadBalancer \
+		--overrides='{"spec": {"externalTrafficPolicy": "Local"}}'
+	within 5 has_address seen
+	address=$(address_of seen)
+	within 20 curl -sf --max-time 2 "http://$address/cgi-bin/who"
+	run curl -sf --max-time 2 "http://$address/cgi-bin/who"
+	assert_output_has "$gateway"
+	assert_equal "$(node_of "$address")" node-3
+	kubectl delete service seen
+	kubectl delete pod seen
+}
+
+@test "other machines do not reach it" {
+	local address
+
+	address=$(address_of front)
+	# A neighbour of this host that sends packets for the address here.
+	ip netns add e2e-out
+	ip link add e2e-out0 type veth peer name eth0 netns e2e-out
+	ip addr add 198.51.100.1/24 dev e2e-out0
+	ip link set e2e-out0 up
+	ip -n e2e-out addr add 198.51.100.2/24 dev eth0
+	ip -n e2e-out link set eth0 up
+	ip -n e2e-out route add default via 198.51.100.1
+	run ip netns exec e2e-out curl -sf --max-time 2 "http://$address/"
+	ip netns del e2e-out
+	[ "$status" != 0 ] || fail "it answered"
+	answers "$address"
+}
+
+leads_elsewhere() {
+	[ "$(node_of "$1")" != "$2" ]
+}
+
+@test "it answers again within 2 s after the node that it was routed to is frozen" {
+	local address node
+
+	kubectl patch service front -p '{"spec": {"externalTrafficPolicy": "Local"}}'
+	address=$(address_of front)
+	within 5 answers "$address"
+	node=$(node_of "$address")
+	# Not the control plane, whose API tells of endpoints.
+	if [ "$node" = node-1 ]; then
+		kubectl delete pod --field-selector spec.nodeName=node-1 -l app=web --wait=false
+		in_time 3000 leads_elsewhere "$address" "$node"
+		node=$(node_of "$address")
+	fi
+	manykube node pause -q "$node"
+	in_time 2000 answers "$address" 0.3
+	[ "$(node_of "$address")" != "$node" ] || fail "it is still routed to $node"
+	manykube node unpause -q "$node"
+	answers "$address"
+	kubectl patch service front -p '{"spec": {"externalTrafficPolicy": "Cluster"}}'
+}
+
+watcher() {
+	jq -e '.watcher | select(. > 0)' "$(profile_dir)/front-door.status.json"
+}
+
+kill_watcher() {
+	local before
+
+	before=$(watcher)
+	kill -9 "$before"
+	within 5 other_watcher "$before"
+}
+
+other_watcher() {
+	[ "$(watcher)" != "$1" ]
+}
+
+@test "it keeps its address when the watcher is killed, and when the cluster stops" {
+	local address
+
+	address=$(address_of front)
+	kill_watcher
+	answers "$address"
+	manykube stop -q
+	manykube start -q
+	within 30 answers "$address"
+	assert_equal "$(address_of front)" "$address"
+}
+
+@test "it disappears with its service" {
+	local address
+
+	address=$(address_of front)
+	kubectl delete service front
+	within 5 no_route "$address"
+	! answers "$address" 1
+}
