@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "watch/nodes.h"
 
 struct balancer_backend {
 	char *name;    /* the node's name */
@@ -128,5 +129,5 @@ int balancer_hangs(const char *dir, struct error *err);
 int balancer_stop(const char *dir, struct error *err);
 
 /* Run the keeper, until SIGTERM or until DIR is deleted.  The hidden command `front-door DIR` calls
- * it. */
-int balancer_run(const char *dir, struct error *err);
+ * it.  INSTALL loads network policies in nodes. */
+int balancer_run(const char *dir, watch_install_fn install, struct error *err);

@@ -51,6 +51,7 @@ struct front_door {
 	struct registry_keep *registry;
 	struct sockets *registry_sockets;
 	struct watch_keep *watch;
+	watch_install_fn install;
 	struct balancer_config config;
 	int inotify;
 
@@ -386,7 +387,7 @@ static int start_doors(struct front_door *door, struct error *err)
 	door->guard = guard_new(door->loop);
 	door->registry_sockets = sockets_new();
 	door->registry = registry_keep_new(door->loop);
-	door->watch = watch_keep_new(door->loop, door->dir, watcher_changed, door);
+	door->watch = watch_keep_new(door->loop, door->dir, door->install, watcher_changed, door);
 	/* Watch first, so that a configuration that changes while being read is read again. */
 	r = watch_outside(door, err);
 	if (r < 0)
@@ -436,10 +437,10 @@ static void front_door_release(struct front_door *door)
 	balancer_config_release(&door->config);
 }
 
-int balancer_run(const char *dir, struct error *err)
+int balancer_run(const char *dir, watch_install_fn install, struct error *err)
 {
 	cleanup_with(front_door_release) struct front_door door = {
-		.dir = dir, .inotify = -1, .channel = -1, .worker = PROCESS_INIT
+		.dir = dir, .install = install, .inotify = -1, .channel = -1, .worker = PROCESS_INIT
 	};
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	cleanup_free char *lock_path = xasprintf("%s/%s", dir, FRONT_DOOR_LOCK);

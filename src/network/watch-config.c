@@ -2,6 +2,8 @@
 
 #include "network/watch-config.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "data/inet.h"
 
@@ -25,10 +27,14 @@ static int plan_pool(const struct subnet *subnet, struct watch_config *ret, stru
 int network_watch_config(const struct profile *profile, struct watch_config *ret, struct error *err)
 {
 	struct watch_config config = { .server = xasprintf("127.0.0.1:%u", profile->api_port) };
+	/* Another CNI brings enforcement of its own. */
+	bool has_pod_network = !profile->cni || strcmp(profile->cni, "none") != 0;
 	const struct node *node;
 	struct subnet subnet;
 	int r = inet_parse_subnet(profile->subnet, &subnet, err);
 
+	config.policies = has_pod_network && (!profile->network_policy ||
+					      strcmp(profile->network_policy, "false") != 0);
 	if (r == 0)
 		r = plan_pool(&subnet, &config, err);
 	profile_for_each_node(node, profile) {
@@ -37,7 +43,8 @@ int network_watch_config(const struct profile *profile, struct watch_config *ret
 		if (r == 0)
 			r = inet_parse_address(node->address, &address, err);
 		if (r == 0)
-			watch_config_add_node(&config, node->name, address);
+			watch_config_add_node(&config, node->name, address,
+					      has_pod_network ? node->pod_cidr : NULL);
 	}
 	if (r < 0) {
 		watch_config_release(&config);

@@ -10,11 +10,12 @@
 #include "base/file.h"
 #include "data/inet.h"
 
-void watch_config_add_node(struct watch_config *config, const char *name, struct in_addr address)
+void watch_config_add_node(struct watch_config *config, const char *name, struct in_addr address,
+			   const char *pods)
 {
 	config->nodes = xrealloc(config->nodes, config->node_count + 1, sizeof(*config->nodes));
-	config->nodes[config->node_count++] = (struct watch_node){ .name = xstrdup(name),
-								   .address = address };
+	config->nodes[config->node_count++] =
+		(struct watch_node){ xstrdup(name), address, pods ? xstrdup(pods) : NULL };
 }
 
 static void add_address(json_t *object, const char *key, struct in_addr address)
@@ -36,6 +37,8 @@ char *watch_config_print(const struct watch_config *config)
 		json_t *node = json_pack("{s:s}", "name", config->nodes[i].name);
 
 		add_address(node, "address", config->nodes[i].address);
+		if (config->nodes[i].pods)
+			(void)json_object_set_new(node, "pods", json_string(config->nodes[i].pods));
 		(void)json_array_append_new(nodes, node);
 	}
 	(void)json_object_set_new(root, "nodes", nodes);
@@ -66,7 +69,8 @@ static int read_config(const json_t *root, struct watch_config *ret)
 
 		if (!name || read_address(node, "address", &address) < 0)
 			return -EBADMSG;
-		watch_config_add_node(ret, name, address);
+		watch_config_add_node(ret, name, address,
+				      json_string_value(json_object_get(node, "pods")));
 	}
 	return 0;
 }
@@ -94,8 +98,10 @@ int watch_configure(const char *dir, const struct watch_config *config, struct e
 
 void watch_config_release(struct watch_config *config)
 {
-	for (size_t i = 0; i < config->node_count; i++)
+	for (size_t i = 0; i < config->node_count; i++) {
 		free(config->nodes[i].name);
+		free(config->nodes[i].pods);
+	}
 	free(config->nodes);
 	free(config->server);
 	*config = WATCH_CONFIG_INIT;

@@ -19,6 +19,7 @@
 struct watch_node {
 	char *name;
 	struct in_addr address;
+	char *pods; /* "10.244.1.0/24"; NULL: unknown */
 };
 
 struct watch_config {
@@ -33,7 +34,9 @@ struct watch_config {
 
 #define WATCH_CONFIG_INIT ((struct watch_config){ NULL })
 
-void watch_config_add_node(struct watch_config *config, const char *name, struct in_addr address);
+/* PODS may be NULL. */
+void watch_config_add_node(struct watch_config *config, const char *name, struct in_addr address,
+			   const char *pods);
 
 /* Write CONFIG to the profile's directory DIR; a running keeper applies it. */
 int watch_configure(const char *dir, const struct watch_config *config, struct error *err);

@@ -31,6 +31,7 @@ static const int64_t end_limit_ms = 1000;
 struct watch_keep {
 	struct loop *loop;
 	char *dir;
+	struct watch_nodes *nodes;
 	void (*changed)(void *data);
 	void *data;
 	struct watch_config config;
@@ -167,9 +168,46 @@ static int take_routes(struct watch_keep *keep, const char *text, size_t len)
 	return 0;
 }
 
+/* Whether the cluster has the node NAME, so that it is safe as a part of a path. */
+static bool has_node(const struct watch_keep *keep, const char *name)
+{
+	for (size_t i = 0; i < keep->config.node_count; i++)
+		if (strcmp(keep->config.nodes[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Returns -EBADMSG if the message is invalid. */
+static int take_policies(struct watch_keep *keep, const char *node, const char *text, size_t len)
+{
+	struct policy_model model = POLICY_MODEL_INIT;
+	int r = keep->config.policies && has_node(keep, node)
+			? policy_model_parse(text, len, &model, NULL)
+			: -EBADMSG;
+
+	if (r < 0)
+		return r;
+	watch_nodes_set(keep->nodes, node, &model);
+	policy_model_release(&model);
+	return 0;
+}
+
 static int take_message(struct watch_keep *keep, const char *name, const char *text, size_t len)
 {
+	static const char policy[] = "policy ";
+
+	if (strncmp(name, policy, strlen(policy)) == 0)
+		return take_policies(keep, name + strlen(policy), text, len);
 	return strcmp(name, "routes") == 0 ? take_routes(keep, text, len) : -EBADMSG;
+}
+
+/* Network policies are not to be enforced any more. */
+static void drop_policies(struct watch_keep *keep)
+{
+	const struct policy_model none = POLICY_MODEL_INIT;
+
+	for (size_t i = 0; i < keep->config.node_count; i++)
+		watch_nodes_set(keep->nodes, keep->config.nodes[i].name, &none);
 }
 
 static int on_message(int fd, arg_unused uint32_t events, void *data, arg_unused struct error *err)
@@ -317,6 +355,8 @@ void watch_keep_apply(struct watch_keep *keep)
 	watch_config_release(&keep->config);
 	keep->config = config;
 	keep->applied = digest;
+	if (digest && !config.policies)
+		drop_policies(keep);
 	if (digest)
 		start_watcher(keep);
 }
@@ -332,8 +372,8 @@ static void read_routes(struct watch_keep *keep)
 					 NULL);
 }
 
-struct watch_keep *watch_keep_new(struct loop *loop, const char *dir, void (*changed)(void *data),
-				  void *data)
+struct watch_keep *watch_keep_new(struct loop *loop, const char *dir, watch_install_fn install,
+				  void (*changed)(void *data), void *data)
 {
 	struct watch_keep *keep = xcalloc(1, sizeof(*keep));
 
@@ -343,7 +383,8 @@ struct watch_keep *watch_keep_new(struct loop *loop, const char *dir, void (*cha
 				     .data = data,
 				     .process = PROCESS_INIT,
 				     .fd = -1,
-				     .in = STRBUF_INIT };
+				     .in = STRBUF_INIT,
+				     .nodes = watch_nodes_new(loop, dir, install) };
 	read_routes(keep);
 	return keep;
 }
@@ -351,6 +392,7 @@ struct watch_keep *watch_keep_new(struct loop *loop, const char *dir, void (*cha
 void watch_keep_free(struct watch_keep *keep)
 {
 	stop_watcher(keep);
+	watch_nodes_free(keep->nodes);
 	watch_config_release(&keep->config);
 	free(keep->routes);
 	free(keep->dir);

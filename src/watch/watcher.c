@@ -17,6 +17,7 @@
 #include "host/cage.h"
 #include "watch/balance.h"
 #include "watch/frame.h"
+#include "watch/policies.h"
 #include "watch/pulse.h"
 #include "watch/reflector.h"
 
@@ -55,6 +56,8 @@ struct watcher {
 	struct https *publishing;
 	char *published; /* the key of the service whose status is being written; NULL: none */
 	struct loop_source *publish_again;
+
+	struct policies *policies; /* NULL: network policies are not enforced */
 };
 
 static int on_update(void *data, struct error *err);
@@ -211,6 +214,8 @@ static int on_check(void *data, arg_unused struct error *err)
 
 	for (size_t i = 0; i < KINDS; i++)
 		reflector_check(watcher->reflectors[i]);
+	if (watcher->policies)
+		policies_check(watcher->policies);
 	return 0;
 }
 
@@ -222,6 +227,13 @@ static int on_channel(arg_unused int fd, arg_unused uint32_t events, void *data,
 	/* The keeper sends nothing: it has closed the channel. */
 	loop_stop(watcher->loop);
 	return 0;
+}
+
+static void keeper_is_gone(void *data)
+{
+	struct watcher *watcher = data;
+
+	loop_stop(watcher->loop);
 }
 
 static int begin(struct watcher *watcher, struct error *err)
@@ -247,6 +259,9 @@ static int begin(struct watcher *watcher, struct error *err)
 	for (size_t i = 0; i < KINDS; i++)
 		watcher->reflectors[i] = reflector_new(watcher->loop, &watcher->target, &kinds[i],
 						       update_later, watcher);
+	if (watcher->config->policies)
+		watcher->policies = policies_new(watcher->loop, &watcher->target, watcher->config,
+						 CHANNEL_FD, keeper_is_gone, watcher);
 	return loop_run(watcher->loop, err);
 }
 

@@ -2,7 +2,8 @@
  * The watcher: a process without privileges that watches the cluster's API.
  *
  * It gives services of type LoadBalancer their addresses (balance.h), and tells the keeper through
- * which node this host reaches each of them (frame.h).  It parses what the API servers send, which
+ * which node this host reaches each of them (frame.h).  It derives the policies of each node from
+ * network policies, and sends them, too (policies.h).  It parses what the API servers send, which
  * run on nodes, so it is confined like the front door's worker (host/cage.h).
  */
 #pragma once

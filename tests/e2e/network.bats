@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Services of type LoadBalancer: addresses that answer on the host.
+# Services of type LoadBalancer: addresses that answer on the host. Network policies.
 
 load helper
 
@@ -191,4 +191,189 @@ other_watcher() {
 	kubectl delete service front
 	within 5 no_route "$address"
 	! answers "$address" 1
+}
+
+# pod NAMESPACE NAME NODE: a pod that serves the ports http (8080) and 9090.
+pod() {
+	kubectl apply -f - <<-END
+		{"apiVersion": "v1", "kind": "Pod",
+		 "metadata": {"name": "$2", "namespace": "$1", "labels": {"app": "$2"}},
+		 "spec": {"nodeName": "$3", "terminationGracePeriodSeconds": 0,
+		          "containers": [{"name": "c", "image": "docker.io/library/busybox:latest",
+		                          "imagePullPolicy": "Never",
+		                          "ports": [{"name": "http", "containerPort": 8080}],
+		                          "command": ["sh", "-c", "httpd -p 9090 -h /etc; exec httpd -f -p 8080 -h /etc"],
+		                          "readinessProbe": {"periodSeconds": 1,
+		                                             "httpGet": {"path": "/hostname", "port": 8080}}}]}}
+	END
+}
+
+pods() {
+	kubectl create namespace shop
+	kubectl create namespace bank
+	kubectl label namespace bank team=bank
+	pod shop web node-2
+	pod shop db node-2
+	pod shop far node-3
+	pod bank till node-3
+	kubectl wait -n shop --for=condition=Ready pod --all --timeout=30s
+	kubectl wait -n bank --for=condition=Ready pod --all --timeout=30s
+}
+
+ip_of() {
+	kubectl get pod -n "${1%/*}" "${1#*/}" -o jsonpath='{.status.podIP}'
+}
+
+# talks FROM TO [PORT]: whether the pod FROM reaches TO, both NAMESPACE/NAME; TO may be an address.
+talks() {
+	local to=$2
+
+	[[ $to != */* ]] || to=$(ip_of "$to")
+	kubectl exec -n "${1%/*}" "${1#*/}" -- sh -c "nc -w 1 $to ${3:-8080} </dev/null"
+}
+
+silent() {
+	! talks "$@"
+}
+
+# policy SPEC: of the namespace shop.
+policy() {
+	kubectl apply -f - <<-END
+		{"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+		 "metadata": {"name": "${2:-p}", "namespace": "shop"}, "spec": {$1}}
+	END
+	# Nothing happens for a policy that changes nothing, so there is nothing to wait for.
+	sleep 1
+}
+
+no_policies() {
+	kubectl delete networkpolicy -n shop --all
+	sleep 1
+}
+
+@test "default deny of ingress holds on the same node and between nodes, but not for probes" {
+	pods
+	talks shop/web shop/db
+	talks shop/web shop/far
+	policy '"podSelector": {}, "policyTypes": ["Ingress"]'
+	silent shop/web shop/db
+	silent shop/far shop/db
+	silent bank/till shop/web
+	talks shop/web bank/till
+	# A pod reaches itself, and its node reaches it.
+	talks shop/db shop/db
+	on node-2 curl -sf --max-time 2 "http://$(ip_of shop/db):8080/hostname"
+	! curl -sf --max-time 1 "http://$(ip_of shop/db):8080/hostname"
+	no_policies
+	talks shop/web shop/db
+	kubectl get pods -n shop -o json | jq -e 'all(.items[].status.containerStatuses[]; .ready)'
+}
+
+@test "default deny of egress holds, also through services" {
+	kubectl expose pod db -n shop --port=80 --target-port=8080
+	policy '"podSelector": {"matchLabels": {"app": "web"}}, "policyTypes": ["Egress"]'
+	silent shop/web shop/db
+	silent shop/web shop/far
+	silent shop/web "$(kubectl get service -n shop db -o jsonpath='{.spec.clusterIP}')" 80
+	talks shop/db shop/web
+	talks bank/till shop/web
+	no_policies
+	talks shop/web "$(kubectl get service -n shop db -o jsonpath='{.spec.clusterIP}')" 80
+}
+
+# allow PEER...: db accepts only these.
+allow() {
+	policy "\"podSelector\": {\"matchLabels\": {\"app\": \"db\"}}, \"ingress\": [{\"from\": [$1]}]"
+}
+
+@test "every kind of peer is let in, and nobody else" {
+	allow '{"podSelector": {"matchLabels": {"app": "web"}}}'
+	talks shop/web shop/db
+	silent shop/far shop/db
+	silent bank/till shop/db
+	allow '{"podSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["far"]}]}}'
+	silent shop/web shop/db
+	talks shop/far shop/db
+	allow '{"namespaceSelector": {"matchLabels": {"team": "bank"}}}'
+	silent shop/web shop/db
+	talks bank/till shop/db
+	allow '{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "bank"}},
+	        "podSelector": {"matchLabels": {"app": "none"}}}'
+	silent bank/till shop/db
+	allow "{\"ipBlock\": {\"cidr\": \"0.0.0.0/0\", \"except\": [\"$(ip_of shop/far)/32\"]}}"
+	talks shop/web shop/db
+	talks bank/till shop/db
+	silent shop/far shop/db
+	curl -sf --max-time 2 "http://$(ip_of shop/db):8080/hostname"
+	# What a namespace is called changes.
+	allow '{"namespaceSelector": {"matchLabels": {"team": "other"}}}'
+	silent bank/till shop/db
+	kubectl label namespace bank --overwrite team=other
+	within 2 talks bank/till shop/db
+	kubectl label namespace bank --overwrite team=bank
+	no_policies
+}
+
+@test "ports, ranges and named ports are told apart" {
+	local db='"podSelector": {"matchLabels": {"app": "db"}}'
+
+	policy "$db, \"ingress\": [{\"ports\": [{\"port\": 9090}]}]"
+	talks shop/web shop/db 9090
+	silent shop/web shop/db 8080
+	policy "$db, \"ingress\": [{\"ports\": [{\"port\": \"http\"}]}]"
+	silent shop/web shop/db 9090
+	talks shop/far shop/db 8080
+	policy "$db, \"ingress\": [{\"ports\": [{\"port\": 9000, \"endPort\": 9100}]}]"
+	talks shop/far shop/db 9090
+	silent shop/far shop/db 8080
+	policy "$db, \"ingress\": [{\"ports\": [{\"port\": 8080, \"protocol\": \"UDP\"}]}]"
+	silent shop/web shop/db 8080
+	policy '"podSelector": {"matchLabels": {"app": "web"}}, "policyTypes": ["Egress"],
+		"egress": [{"to": [{"podSelector": {}}], "ports": [{"port": "http"}]}]'
+	talks shop/web shop/far 8080
+	silent shop/web shop/far 9090
+	silent shop/web bank/till 8080
+	no_policies
+}
+
+@test "a new pod is isolated from its first packet on" {
+	policy '"podSelector": {"matchLabels": {"app": "late"}}, "policyTypes": ["Egress"]'
+	kubectl apply -f - <<-END
+		{"apiVersion": "v1", "kind": "Pod",
+		 "metadata": {"name": "late", "namespace": "shop", "labels": {"app": "late"}},
+		 "spec": {"terminationGracePeriodSeconds": 0, "restartPolicy": "Never",
+		          "nodeSelector": {"kubernetes.io/hostname": "node-2"},
+		          "containers": [{"name": "c", "image": "docker.io/library/busybox:latest",
+		                          "imagePullPolicy": "Never",
+		                          "command": ["sh", "-c", "for i in 1 2 3 4 5 6 7 8; do nc -w 1 $(ip_of shop/db) 8080 </dev/null && exit 1; done; exit 0"]}]}}
+	END
+	kubectl wait -n shop --for=jsonpath='{.status.phase}'=Succeeded pod/late --timeout=30s
+	kubectl delete pod -n shop late
+	no_policies
+}
+
+@test "policies hold across the end of the watcher and the restart of a node" {
+	policy '"podSelector": {"matchLabels": {"app": "db"}}'
+	kill_watcher
+	silent shop/web shop/db
+	manykube node stop -q node-2
+	manykube node start -q node-2
+	on node-2 nft list table inet manykube-policy >/dev/null
+	kubectl wait -n shop --for=condition=Ready pod/db --timeout=60s
+	within 20 talks shop/far shop/web
+	silent shop/far shop/db
+	# The new watcher works.
+	no_policies
+	within 5 talks shop/far shop/db
+}
+
+@test "--network-policy=false turns it off" {
+	policy '"podSelector": {"matchLabels": {"app": "db"}}'
+	silent shop/far shop/db
+	manykube start -q --network-policy=false
+	within 5 talks shop/far shop/db
+	run on node-2 nft list table inet manykube-policy
+	[ "$status" != 0 ] || fail "the table is still there"
+	manykube start -q --network-policy=true
+	within 5 silent shop/far shop/db
 }

@@ -303,13 +303,14 @@ TEST(the_configuration_is_read_as_it_was_written)
 	struct watch_config again = WATCH_CONFIG_INIT;
 	cleanup_free char *text = NULL;
 
-	watch_config_add_node(&config, "node-1", at("10.89.0.2"));
+	watch_config_add_node(&config, "node-1", at("10.89.0.2"), "10.244.1.0/24");
 	text = watch_config_print(&config);
 	ASSERT_OK(watch_config_parse(text, strlen(text), &again, &err));
 	ASSERT_STR(again.server, config.server);
 	ASSERT(again.policies);
 	ASSERT_INT(again.node_count, 1);
 	ASSERT_STR(again.nodes[0].name, "node-1");
+	ASSERT_STR(again.nodes[0].pods, "10.244.1.0/24");
 	ASSERT_INT(again.nodes[0].address.s_addr, config.nodes[0].address.s_addr);
 	ASSERT_INT(again.last.s_addr, config.last.s_addr);
 	watch_config_release(&config);
