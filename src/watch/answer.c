@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/parse.h"
 
 #define LINE_MOST   16384
@@ -14,12 +16,12 @@
 /* Read the status line "HTTP/1.1 200 OK". */
 static int read_status(struct answer *answer, const char *line)
 {
-	char digits[4] = { 0 };
+	cleanup_free char *digits = NULL;
 	unsigned long long status;
 
 	if (strncmp(line, "HTTP/1.", 7) != 0 || !line[7] || line[8] != ' ')
 		return -EBADMSG;
-	(void)strncat(digits, line + 9, 3);
+	digits = xstrndup(line + 9, 3);
 	if (parse_number(digits, 100, 599, &status, NULL) < 0)
 		return -EBADMSG;
 	answer->status = (int)status;

@@ -14,8 +14,8 @@ void watch_config_add_node(struct watch_config *config, const char *name, struct
 			   const char *pods)
 {
 	config->nodes = xrealloc(config->nodes, config->node_count + 1, sizeof(*config->nodes));
-	config->nodes[config->node_count++] =
-		(struct watch_node){ xstrdup(name), address, pods ? xstrdup(pods) : NULL };
+	config->nodes[config->node_count++] = (struct watch_node){ xstrdup(name), address,
+								   pods ? xstrdup(pods) : NULL };
 }
 
 static void add_address(json_t *object, const char *key, struct in_addr address)

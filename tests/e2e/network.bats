@@ -86,7 +86,7 @@ in_time() {
 	assert_equal "$(address_of other)" ""
 	kubectl delete service asked other
 	within 5 no_route "$wanted"
-	! answers "$wanted" 1
+	run ! answers "$wanted" 1
 }
 
 no_route() {
@@ -190,7 +190,7 @@ other_watcher() {
 	address=$(address_of front)
 	kubectl delete service front
 	within 5 no_route "$address"
-	! answers "$address" 1
+	run ! answers "$address" 1
 }
 
 # pod NAMESPACE NAME NODE: a pod that serves the ports http (8080) and 9090.
@@ -263,7 +263,7 @@ no_policies() {
 	# A pod reaches itself, and its node reaches it.
 	talks shop/db shop/db
 	on node-2 curl -sf --max-time 2 "http://$(ip_of shop/db):8080/hostname"
-	! curl -sf --max-time 1 "http://$(ip_of shop/db):8080/hostname"
+	run ! curl -sf --max-time 1 "http://$(ip_of shop/db):8080/hostname"
 	no_policies
 	talks shop/web shop/db
 	kubectl get pods -n shop -o json | jq -e 'all(.items[].status.containerStatuses[]; .ready)'
