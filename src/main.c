@@ -28,6 +28,7 @@ const struct command *const commands[] = {
 	&cmd_cp,
 	&cmd_ip,
 	&cmd_service,
+	&cmd_tunnel,
 	&cmd_port,
 	&cmd_image,
 	&cmd_docker_env,

@@ -7,14 +7,15 @@
  * forwards TCP connections to a healthy one.  On the bridge's address, it also answers DNS queries
  * of nodes: it relays them to the host's servers or, if the cluster is offline, answers "no such
  * name". It forwards ports of the host to nodes.  The keeper maintains the cluster's firewall
- * rules, and runs its registry, if it has one (registry/keep.h).
+ * rules, runs its registry, if it has one (registry/keep.h), and the process that watches its API
+ * (watch/keep.h).
  *
  * DIR is the profile's directory.  It contains:
  *  - front-door.json, written by balancer_configure() and read again by the keeper when it changes;
  *  - front-door.lock, held by the keeper, with its pid;
  *  - front-door.status.json, written by the keeper once the worker listens and whenever the health
- * of a control plane changes: {"pid": N, "worker": N, "registry": N, "revision": N, "backends":
- * [{"name", "address", "healthy", "since" (epoch), "detail"}]};
+ * of a control plane changes: {"pid": N, "worker": N, "registry": N, "watcher": N,
+ * "revision": N, "backends": [{"name", "address", "healthy", "since" (epoch), "detail"}]};
  *  - front-door.log.
  */
 #pragma once
@@ -23,6 +24,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "watch/nodes.h"
 
 struct balancer_backend {
 	char *name;    /* the node's name */
@@ -109,6 +111,9 @@ pid_t balancer_worker_pid(const char *dir);
 /* The pid of the cluster's registry; 0 if it did not run when the status was written. */
 pid_t balancer_registry_pid(const char *dir);
 
+/* The pid of the process that watches the cluster's API; likewise. */
+pid_t balancer_watcher_pid(const char *dir);
+
 /* Whether it currently uses the backend NAME. */
 bool balancer_leads_to(const char *dir, const char *name);
 
@@ -124,5 +129,5 @@ int balancer_hangs(const char *dir, struct error *err);
 int balancer_stop(const char *dir, struct error *err);
 
 /* Run the keeper, until SIGTERM or until DIR is deleted.  The hidden command `front-door DIR` calls
- * it. */
-int balancer_run(const char *dir, struct error *err);
+ * it.  INSTALL loads network policies in nodes. */
+int balancer_run(const char *dir, watch_install_fn install, struct error *err);

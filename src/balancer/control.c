@@ -67,6 +67,11 @@ pid_t balancer_registry_pid(const char *dir)
 	return child_pid(dir, "registry");
 }
 
+pid_t balancer_watcher_pid(const char *dir)
+{
+	return child_pid(dir, "watcher");
+}
+
 bool balancer_leads_to(const char *dir, const char *name)
 {
 	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);

@@ -5,7 +5,8 @@
  * configuration to a worker (worker.h), which does everything else without privileges.  It writes
  * the worker's reports to the status file.  A worker that ends is replaced; clients that connect
  * meanwhile wait in the sockets, which stay open here.  The keeper also maintains the cluster's
- * firewall rules (guard.h), and runs its registry (registry/keep.h) on sockets that it opens.
+ * firewall rules (guard.h), runs its registry (registry/keep.h) on sockets that it opens, and the
+ * process that watches its API (watch/keep.h).
  */
 
 #include <signal.h>
@@ -29,6 +30,8 @@
 #include "host/cage.h"
 #include "host/channel.h"
 #include "registry/keep.h"
+#include "watch/config.h"
+#include "watch/keep.h"
 
 /* The least interval between reports, so that a worker cannot keep us busy. */
 static const unsigned report_rest_ms = 10;
@@ -47,6 +50,8 @@ struct front_door {
 	struct sockets *sockets;
 	struct registry_keep *registry;
 	struct sockets *registry_sockets;
+	struct watch_keep *watch;
+	watch_install_fn install;
 	struct balancer_config config;
 	int inotify;
 
@@ -81,9 +86,10 @@ static void write_status(struct front_door *door, json_t *backends)
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *path = xasprintf("%s/%s", door->dir, FRONT_DOOR_STATUS);
 	cleanup_free char *text = NULL;
-	json_auto_t *root = json_pack("{s:i, s:i, s:i, s:i, s:o}", "pid", (int)getpid(), "worker",
-				      (int)door->worker.pid, "registry",
-				      (int)registry_keep_pid(door->registry), "revision",
+	json_auto_t *root = json_pack("{s:i, s:i, s:i, s:i, s:i, s:o}", "pid", (int)getpid(),
+				      "worker", (int)door->worker.pid, "registry",
+				      (int)registry_keep_pid(door->registry), "watcher",
+				      (int)watch_keep_pid(door->watch), "revision",
 				      FRONT_DOOR_REVISION, "backends", backends);
 
 	text = json_dumps(root, JSON_INDENT(2));
@@ -294,6 +300,15 @@ static int apply_config_file(struct front_door *door, struct error *err)
 	return result;
 }
 
+/* The worker answers with a report, and the status file is written. */
+static void watcher_changed(void *data)
+{
+	struct front_door *door = data;
+
+	if (door->open && door->channel >= 0)
+		(void)brief_worker(door, false, NULL);
+}
+
 static bool is_about(const struct inotify_event *event, const char *name)
 {
 	return event->len > 0 && strcmp(event->name, name) == 0;
@@ -313,6 +328,8 @@ static int on_dir(int fd, arg_unused uint32_t events, void *data, arg_unused str
 
 			if (is_about(event, FRONT_DOOR_CONFIG) && !(event->mask & IN_DELETE))
 				changed = true;
+			if (is_about(event, WATCH_CONFIG) && !(event->mask & IN_DELETE))
+				watch_keep_apply(door->watch);
 			/* The profile was deleted, so nobody could stop us any more.  Not every
 			 * file system reports the removal of the directory itself. */
 			if ((event->mask & (IN_DELETE_SELF | IN_IGNORED)) ||
@@ -370,12 +387,17 @@ static int start_doors(struct front_door *door, struct error *err)
 	door->guard = guard_new(door->loop);
 	door->registry_sockets = sockets_new();
 	door->registry = registry_keep_new(door->loop);
+	door->watch = watch_keep_new(door->loop, door->dir, door->install, watcher_changed, door);
 	/* Watch first, so that a configuration that changes while being read is read again. */
 	r = watch_outside(door, err);
 	if (r < 0)
 		return r;
 	r = apply_config_file(door, err);
-	return r < 0 ? r : start_worker(door, err);
+	if (r == 0)
+		r = start_worker(door, err);
+	if (r == 0)
+		watch_keep_apply(door->watch);
+	return r;
 }
 
 /* Let the worker end by itself, and return its exit status. */
@@ -398,6 +420,8 @@ static void front_door_release(struct front_door *door)
 {
 	(void)finish_worker(door);
 	forget_source(&door->restart);
+	if (door->watch)
+		watch_keep_free(door->watch);
 	if (door->registry)
 		registry_keep_free(door->registry);
 	if (door->registry_sockets)
@@ -413,10 +437,10 @@ static void front_door_release(struct front_door *door)
 	balancer_config_release(&door->config);
 }
 
-int balancer_run(const char *dir, struct error *err)
+int balancer_run(const char *dir, watch_install_fn install, struct error *err)
 {
 	cleanup_with(front_door_release) struct front_door door = {
-		.dir = dir, .inotify = -1, .channel = -1, .worker = PROCESS_INIT
+		.dir = dir, .install = install, .inotify = -1, .channel = -1, .worker = PROCESS_INIT
 	};
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	cleanup_free char *lock_path = xasprintf("%s/%s", dir, FRONT_DOOR_LOCK);

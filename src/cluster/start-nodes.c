@@ -11,6 +11,7 @@
 #include "kubeadm/certificates.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
+#include "network/policy-rules.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
 #include "plan/check.h"
@@ -228,6 +229,9 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 		r = renew_certificates(start, node, runs, &renewed, err);
 	if (r == 0)
 		r = at.driver->start(&at.spec, err);
+	/* Before its pods start. */
+	if (r == 0 && !runs)
+		r = policy_rules_restore(&start->profile, node, err);
 	if (r == 0 && !runs)
 		r = settle(start, node, &at, err);
 	if (r == 0)

@@ -164,6 +164,8 @@ static int install_addons(struct start *start, struct node *primary, struct erro
 	if (r == 0)
 		r = addons_install(&start->profile, ADDON_WITH_API, err);
 	if (r == 0)
+		r = addons_install(&start->profile, ADDON_AT_START, err);
+	if (r == 0)
 		r = bootstrap_finish(&start->publish, start->deadline, err);
 	return r;
 }
@@ -228,6 +230,15 @@ static int uncordon_with_retry(struct start *start, struct error *err)
 	}
 }
 
+/* Give a cluster of an earlier version what it lacks.  It works without. */
+static void update_addons(const struct start *start)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	if (addons_install(&start->profile, ADDON_AT_START, &why) < 0)
+		log_warning("%s; 'manykube start' repeats it", why.text);
+}
+
 /* Start the nodes and create what is missing. */
 static int converge(struct start *start, struct error *err)
 {
@@ -249,6 +260,8 @@ static int converge(struct start *start, struct error *err)
 			r = world->kubeconfig_add(&start->profile, err);
 		if (r == 0)
 			r = free_leases(start, err);
+		if (r == 0)
+			update_addons(start);
 	}
 	if (r == 0)
 		r = start_begin_joins(start, !is_new, err);

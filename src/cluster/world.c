@@ -17,12 +17,14 @@
 #include "base/user.h"
 #include "host/probe.h"
 #include "kubeadm/certificates.h"
+#include "kubeadm/watch-identity.h"
 #include "kubeconfig/context.h"
 #include "kubeconfig/kubeconfig.h"
 #include "look/status.h"
 #include "network/front-door-config.h"
 #include "network/front-door.h"
 #include "network/network.h"
+#include "network/watch-config.h"
 #include "node/cluster-node.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
@@ -77,6 +79,15 @@ static int get_payload(const char *version, const struct payload_source *source,
 	return r < 0 ? r : payload_ensure(version, source, observer, ret, err);
 }
 
+/* Write the configuration of the process that watches the API. */
+static int configure_watch(const struct profile *profile, struct error *err)
+{
+	cleanup_with(watch_config_release) struct watch_config config = WATCH_CONFIG_INIT;
+	int r = network_watch_config(profile, &config, err);
+
+	return r < 0 ? r : watch_configure(profile->dir, &config, err);
+}
+
 static int open_front_door(const struct profile *profile, const struct strlist *without,
 			   struct error *err)
 {
@@ -88,7 +99,9 @@ static int open_front_door(const struct profile *profile, const struct strlist *
 	r = front_door_config(profile, without, resolv.text, &config, err);
 	if (r < 0)
 		return r;
-	r = balancer_configure(profile->dir, &config, err);
+	r = configure_watch(profile, err);
+	if (r == 0)
+		r = balancer_configure(profile->dir, &config, err);
 	if (r == 0)
 		r = cluster_run_front_door(profile, err);
 	return r < 0 ? error_prefix(err, r, "cannot open the front door") : 0;
@@ -296,6 +309,10 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 		r = user_may_read(own, err);
 	if (r >= 0)
 		r = context_put(profile, admin, err);
+	if (r >= 0)
+		r = watch_identity_ensure(profile, err);
+	if (r >= 0)
+		r = configure_watch(profile, err);
 	return r < 0 ? r : 0;
 }
 

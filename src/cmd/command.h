@@ -193,6 +193,7 @@ extern const struct command cmd_status;
 extern const struct command cmd_stop;
 extern const struct command cmd_unpause;
 extern const struct command cmd_update_context;
+extern const struct command cmd_tunnel;
 extern const struct command cmd_upgrade;
 extern const struct command cmd_version;
 extern const struct command cmd_worker;

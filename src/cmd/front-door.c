@@ -2,10 +2,11 @@
 
 #include "balancer/balancer.h"
 #include "cmd/command.h"
+#include "network/policy-rules.h"
 
 static int run(struct command_context *ctx, struct error *err)
 {
-	return balancer_run(ctx->argv[0], err);
+	return balancer_run(ctx->argv[0], policy_rules_install_at, err);
 }
 
 const struct command cmd_front_door = {

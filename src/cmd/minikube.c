@@ -53,9 +53,6 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube registry create", "'manykube registry enable' runs a registry for the cluster" },
 	{ "manykube ssh-host", "there are no host keys: 'manykube ssh' enters nodes without an SSH server" },
 	{ "manykube ssh-key", "there is no key: 'manykube ssh' enters nodes without an SSH server" },
-	{ "manykube tunnel",
-	  "services of type LoadBalancer get no address; 'manykube service NAME' prints the URLs of their "
-	  "node ports, and 'manykube port add 8080:NODEPORT' publishes one on this host" },
 	{ "manykube update-check", "manykube does not check for updates; 'manykube version' "
 				   "prints this version" },
 	{ "manykube worker add", "'manykube worker create' registers a worker, 'manykube node add' also starts it" },

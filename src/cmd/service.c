@@ -52,11 +52,11 @@ static int check_namespace(struct error *err)
 /* One row for each port; only the first names the service. */
 static void add_rows(const struct service *service, struct table *table)
 {
-	for (size_t i = 0; i < service->port_count && service->has_node_port; i++)
+	for (size_t i = 0; i < service->port_count && service->is_reachable; i++)
 		TABLE_ROW(table, i == 0 ? service->namespace : "", i == 0 ? service->name : "",
 			  service->ports[i].target,
 			  service->ports[i].url ? service->ports[i].url : "");
-	if (!service->has_node_port)
+	if (!service->is_reachable)
 		TABLE_ROW(table, service->namespace, service->name, NO_NODE_PORT, "");
 }
 
@@ -81,12 +81,12 @@ static json_t *describe(const struct service *service)
 	json_t *urls = json_array();
 	json_t *names = json_array();
 
-	for (size_t i = 0; i < service->port_count && service->has_node_port; i++) {
+	for (size_t i = 0; i < service->port_count && service->is_reachable; i++) {
 		(void)json_array_append_new(names, json_string(service->ports[i].target));
 		if (service->ports[i].url)
 			(void)json_array_append_new(urls, json_string(service->ports[i].url));
 	}
-	if (!service->has_node_port)
+	if (!service->is_reachable)
 		(void)json_array_append_new(names, json_string(NO_NODE_PORT));
 	return json_pack("{s:s, s:s, s:o, s:o}", "Namespace", service->namespace, "Name",
 			 service->name, "URLs", urls, "PortNames", names);
@@ -231,7 +231,8 @@ const struct command cmd_service = {
 	.operands = "NAME",
 	.summary = "print the URLs of a service, or list all services",
 	.description =
-		"Prints URLs that answer on this host: node ports of the service at the address of "
+		"Prints URLs that answer on this host: for type LoadBalancer, ports at the service's "
+		"own address; otherwise, node ports at the address of "
 		"a node that is Ready, and that has a pod of the service if it has "
 		"externalTrafficPolicy Local. 'manykube port add' publishes a node port at this "
 		"host's own addresses.",

@@ -39,6 +39,7 @@
 #include "driver/native-create.h"
 #include "driver/native-disk.h"
 #include "driver/native-files.h"
+#include "driver/native-filter.h"
 #include "driver/native-link.h"
 #include "driver/native-root.h"
 #include "driver/native-services.h"
@@ -518,6 +519,14 @@ static int route(const struct node_spec *spec, struct in_addr pods, unsigned pre
 	return pid ? native_link_route(spec, pid, pods, prefix, via, remove, err) : 0;
 }
 
+static int filter(const struct node_spec *spec, const char *name, const char *rules,
+		  struct error *err)
+{
+	pid_t pid = running_pid(spec);
+
+	return pid ? native_filter(spec, pid, name, rules, err) : not_running(spec, err);
+}
+
 static int reach(const struct node_spec *spec, struct in_addr address, unsigned port,
 		 int timeout_ms, struct error *err)
 {
@@ -568,4 +577,5 @@ const struct node_driver node_driver_native = {
 	.ask = ask,
 	.lacks_programs = lacks_programs,
 	.route = route,
+	.filter = filter,
 };

@@ -152,6 +152,15 @@ struct node_driver {
 	/* Set or remove the route to the pods of another node. */
 	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		     struct in_addr via, bool remove, struct error *err);
+
+	/*
+	 * Make RULES the contents of the nftables table `inet NAME` in its network, in one
+	 * transaction (host/firewall.h), or delete the table if RULES is NULL; -ESRCH if the node
+	 * does not run.  Also works on a frozen node.  NULL for drivers whose nodes have a kernel
+	 * of their own: their callers run nft in the node.
+	 */
+	int (*filter)(const struct node_spec *spec, const char *name, const char *rules,
+		      struct error *err);
 };
 
 extern const struct node_driver node_driver_native;

@@ -55,6 +55,17 @@ static const struct addon_object storage[] = {
 	{ NULL, NULL },
 };
 
+/* What the process that watches the API may do (watch/watcher.h). */
+static const struct addon_object watch[] = {
+	{ RBAC "clusterroles/manykube:watcher",
+#include "watch-role.yaml.inc"
+	},
+	{ RBAC "clusterrolebindings/manykube:watcher",
+#include "watch-binding.yaml.inc"
+	},
+	{ NULL, NULL },
+};
+
 static const struct addon_object dns[] = {
 	{ APPS "kube-system/deployments/coredns",
 #include "coredns.yaml.inc"
@@ -73,6 +84,7 @@ static const struct addon_object kube_proxy[] = {
 static const struct addon addons[] = {
 	{ "the default service account", ADDON_WITH_API, default_account },
 	{ "storage", ADDON_WITH_API, storage },
+	{ "the rights of the watcher", ADDON_AT_START, watch },
 	{ "DNS", ADDON_AFTER_KUBEADM, dns },
 	{ "kube-proxy", ADDON_AFTER_KUBEADM, kube_proxy },
 	{ NULL },

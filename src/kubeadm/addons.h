@@ -10,7 +10,8 @@
 #include "record/profile.h"
 
 enum addon_stage {
-	ADDON_WITH_API,      /* needs the API only */
+	ADDON_WITH_API, /* needs the API only */
+	ADDON_AT_START, /* likewise, and is installed by every start: earlier versions lack it */
 	ADDON_AFTER_KUBEADM, /* changes what kubeadm has installed */
 };
 

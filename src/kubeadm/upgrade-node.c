@@ -124,5 +124,7 @@ int upgrade_rest(const struct profile *profile, struct node *node, const char *v
 		r = addons_install(profile, ADDON_AFTER_KUBEADM, err);
 	if (r == 0)
 		r = addons_install(profile, ADDON_WITH_API, err);
+	if (r == 0)
+		r = addons_install(profile, ADDON_AT_START, err);
 	return r;
 }

@@ -99,8 +99,23 @@ static const char *scheme_of(const char *protocol, const char *scheme)
 	return text_is(protocol, "SCTP") ? "sctp" : scheme;
 }
 
-static void read_port(const json_t *port, const struct node *node, const char *scheme,
-		      struct service_port *ret)
+/* The address of SERVICE, a LoadBalancer that the cluster has given one; NULL if it has none. */
+static const char *own_address(const json_t *service)
+{
+	const json_t *ingress = json_object_get(member_of(service, "status", "loadBalancer"),
+						"ingress");
+	const char *address = json_string_value(json_object_get(json_array_get(ingress, 0), "ip"));
+	struct in_addr parsed;
+
+	return text_is(json_string_value(member_of(service, "spec", "type")), "LoadBalancer") &&
+			       address && inet_parse_address(address, &parsed, NULL) == 0
+		       ? address
+		       : NULL;
+}
+
+/* PORT of a service with the address OWN (NULL: none), which NODE (NULL: none) can answer. */
+static void read_port(const json_t *port, const char *own, const struct node *node,
+		      const char *scheme, struct service_port *ret)
 {
 	const char *protocol = json_string_value(json_object_get(port, "protocol"));
 	cleanup_free char *name = printable(json_object_get(port, "name"));
@@ -108,14 +123,14 @@ static void read_port(const json_t *port, const struct node *node, const char *s
 
 	*ret = (struct service_port){
 		.target = *name ? xasprintf("%s/%u", name, number) : xasprintf("%u", number),
-		.node_port = port_number(json_object_get(port, "nodePort")),
+		.answer_port = own ? number : port_number(json_object_get(port, "nodePort")),
 		.is_tcp = !protocol || strcmp(protocol, "TCP") == 0,
 	};
-	if (!ret->node_port || !node)
+	if (!ret->answer_port || !node)
 		return;
-	ret->address = node->address;
-	ret->url = xasprintf("%s://%s:%u", scheme_of(protocol, scheme), node->address,
-			     ret->node_port);
+	ret->address = xstrdup(own ? own : node->address);
+	ret->url = xasprintf("%s://%s:%u", scheme_of(protocol, scheme), ret->address,
+			     ret->answer_port);
 }
 
 static void read_service(const struct profile *profile, const json_t *object, const json_t *slices,
@@ -136,8 +151,8 @@ static void read_service(const struct profile *profile, const json_t *object, co
 		.has_node = node,
 	};
 	json_array_foreach(ports, i, port) {
-		read_port(port, node, scheme, &ret->ports[i]);
-		ret->has_node_port |= ret->ports[i].node_port > 0;
+		read_port(port, own_address(object), node, scheme, &ret->ports[i]);
+		ret->is_reachable |= ret->ports[i].answer_port > 0;
 	}
 }
 
@@ -230,7 +245,7 @@ int service_check(const struct service *service, struct error *err)
 {
 	const char *space = service->namespace;
 
-	if (!service->has_node_port) {
+	if (!service->is_reachable) {
 		(void)error_because(err, &reason_service_inside, -ENOTSUP,
 				    "service '%s' in namespace '%s' is of type %s and has no node "
 				    "port, so this host does not reach it",
@@ -281,7 +296,7 @@ bool service_answers(const struct service *service, unsigned timeout_ms)
 		const struct service_port *port = &service->ports[i];
 
 		if (port->url && port->is_tcp &&
-		    !accepts(port->address, port->node_port, timeout_ms))
+		    !accepts(port->address, port->answer_port, timeout_ms))
 			return false;
 	}
 	return true;
@@ -292,6 +307,7 @@ static void release_service(struct service *service)
 	for (size_t i = 0; i < service->port_count; i++) {
 		free(service->ports[i].target);
 		free(service->ports[i].url);
+		free(service->ports[i].address);
 	}
 	free(service->ports);
 	free(service->namespace);

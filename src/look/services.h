@@ -1,6 +1,6 @@
 /*
- * The services of a cluster, and the URLs at which this host reaches them: a node port at the
- * address of a node that can answer.
+ * The services of a cluster, and the URLs at which this host reaches them: the port at the address
+ * of a LoadBalancer, or else a node port at the address of a node that can answer.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 #include "record/profile.h"
 
 struct service_port {
-	char *target; /* as minikube shows it: "http/80", or "80" for a port without a name */
-	char *url;    /* NULL: it has no node port, or no node can answer */
-	const char *address; /* of that node; belongs to the profile */
-	unsigned node_port;  /* 0: none */
+	char *target;  /* as minikube shows it: "http/80", or "80" for a port without a name */
+	char *url;     /* NULL: it has neither an address nor a node port, or no node answers */
+	char *address; /* in the URL; NULL: none */
+	unsigned answer_port; /* in the URL; 0: none */
 	bool is_tcp;
 };
 
@@ -24,7 +24,7 @@ struct service {
 	char *type;
 	struct service_port *ports;
 	size_t port_count;
-	bool has_node_port;
+	bool is_reachable;  /* it has an address of its own, or a node port */
 	bool has_endpoints; /* at least one that is ready */
 	bool has_node;      /* a node can answer */
 };
@@ -55,8 +55,8 @@ int services_collect(const struct profile *profile, const char *scheme, struct s
 int services_need(const struct services *services, const char *namespace, const char *name,
 		  const struct service **ret, struct error *err);
 
-/* Fail unless this host reaches SERVICE: -ENOTSUP with reason_service_inside without a node port,
- * -EAGAIN with reason_service_unreachable without an endpoint or a node. */
+/* Fail unless this host reaches SERVICE: -ENOTSUP with reason_service_inside without an address and
+ * a node port, -EAGAIN with reason_service_unreachable without an endpoint or a node. */
 int service_check(const struct service *service, struct error *err);
 
 /* Whether all URLs of TCP accept a connection within TIMEOUT_MS each. */

@@ -19,6 +19,9 @@ int cluster_run_front_door(const struct profile *profile, struct error *err)
 	child = balancer_worker_pid(profile->dir);
 	if (r == 0 && child > 0)
 		(void)scope_adopt(profile->bridge, profile->name, "front-door", child, NULL);
+	child = balancer_watcher_pid(profile->dir);
+	if (r == 0 && child > 0)
+		(void)scope_adopt(profile->bridge, profile->name, "front-door", child, NULL);
 	child = balancer_registry_pid(profile->dir);
 	if (r == 0 && child > 0)
 		(void)scope_adopt(profile->bridge, profile->name, "front-door", child, NULL);

@@ -95,6 +95,10 @@ const struct setting setting_table[] = {
 	                "ports (default: all, or none with --offline)",
 	  .check = spec_check_host_access, .check_option = spec_check_host_access, .any_time = true, CLUSTER("hostAccess", host_access) },
 
+	{ "network.policy", SETTING_CHOICE, OF_CLUSTER, "network-policy", "true", "false",
+	  "enforce network policies: true or false", .words = "true|false",
+	  .start_help = "enforce network policies", .any_time = true, CLUSTER("networkPolicy", network_policy) },
+
 	{ "featureGates", SETTING_GATES, OF_CLUSTER, "feature-gates", NULL, "{InPlacePodVerticalScaling: true}",
 	  "feature gates of all Kubernetes components", .operand = "NAME=true|false", .splits = true,
 	  .start_help = "a feature gate of all Kubernetes components",

@@ -61,6 +61,7 @@ TEST(each_stage_installs_its_addons_and_both_install_all)
 	all.kube = keep_request;
 	world = &all;
 	ASSERT_OK(addons_install(&profile, ADDON_WITH_API, &err));
+	ASSERT_OK(addons_install(&profile, ADDON_AT_START, &err));
 	ASSERT(strlist_has(&applied, "/apis/storage.k8s.io/v1/storageclasses/standard"));
 	ASSERT(!strlist_has(&applied, "/apis/apps/v1/namespaces/kube-system/deployments/coredns"));
 	ASSERT_OK(addons_install(&profile, ADDON_AFTER_KUBEADM, &err));

@@ -27,7 +27,7 @@ __attribute__((constructor)) static void maybe_be_the_front_door(int argc, char 
 	if (argc != 3 || strcmp(argv[1], "front-door") != 0)
 		return;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (balancer_run(argv[2], &err) < 0) {
+	if (balancer_run(argv[2], NULL, &err) < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}

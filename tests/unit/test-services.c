@@ -58,6 +58,19 @@ TEST(a_node_port_has_a_url_at_a_node_that_can_answer)
 	ASSERT_INT(check_first(&services), 0);
 }
 
+TEST(a_load_balancer_has_a_url_at_its_own_address)
+{
+	static const char list[] = "{'items': [{" META(
+		"web") ", 'spec': {'type': 'LoadBalancer', 'ports': [{'port': 80, "
+		       "'nodePort': 30080}]}, 'status': {'loadBalancer': "
+		       "{'ingress': [{'ip': '192.0.2.250'}]}}}]}";
+	cleanup_with(services_release) struct services services = SERVICES_INIT;
+
+	read_all(list, "{'items': [" SLICE("web", "node-2", "true") "]}", "node-1", &services);
+	ASSERT_STR(services.items[0].ports[0].url, "http://192.0.2.250:80");
+	ASSERT_INT(check_first(&services), 0);
+}
+
 TEST(local_traffic_goes_to_a_node_with_an_endpoint)
 {
 	static const char local[] = "{'items': [{" META(

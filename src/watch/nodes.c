@@ -1,0 +1,194 @@
+/* Loading the network policies of nodes. */
+
+#include "watch/nodes.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/process.h"
+
+#define DIRECTORY "policies"
+
+static const unsigned retry_ms = 200;
+static const unsigned most_doublings = 7;
+
+struct watched {
+	struct watch_nodes *nodes;
+	char *name;
+	char *wanted; /* the text of its model */
+	char *rules;  /* NULL: none */
+	bool again;   /* these are not the ones that are being loaded */
+	struct process process;
+	struct loop_source *life;
+	struct loop_source *retry;
+	unsigned failures;
+};
+
+struct watch_nodes {
+	struct loop *loop;
+	char *dir;
+	watch_install_fn install;
+	struct watched **all;
+	size_t count;
+};
+
+char *watch_nodes_path(const char *dir, const char *name)
+{
+	return xasprintf("%s/" DIRECTORY "/%s", dir, name);
+}
+
+struct watch_nodes *watch_nodes_new(struct loop *loop, const char *dir, watch_install_fn install)
+{
+	struct watch_nodes *nodes = xcalloc(1, sizeof(*nodes));
+
+	*nodes = (struct watch_nodes){ .loop = loop, .dir = xstrdup(dir), .install = install };
+	return nodes;
+}
+
+static void load(struct watched *watched);
+
+static int on_retry(void *data, arg_unused struct error *err)
+{
+	struct watched *watched = data;
+
+	loop_remove(take_ptr(watched->retry));
+	load(watched);
+	return 0;
+}
+
+static int on_loaded(int status, void *data, struct error *err)
+{
+	struct watched *watched = data;
+	unsigned doublings = MIN(watched->failures, most_doublings);
+
+	loop_remove(take_ptr(watched->life));
+	(void)close(watched->process.pidfd);
+	watched->process = PROCESS_INIT;
+	watched->failures = status == 0 ? 0 : watched->failures + 1;
+	if (watched->again)
+		load(watched);
+	/* A node that does not run loads its policies when it starts. */
+	else if (status != 0 && status != ESRCH)
+		return loop_add_timer(watched->nodes->loop, retry_ms << doublings, 0, on_retry,
+				      watched, &watched->retry, err);
+	return 0;
+}
+
+static _Noreturn void load_and_exit(const struct watched *watched)
+{
+	struct error err = ERROR_INIT;
+	sigset_t none;
+	int r;
+
+	/* Release inherited locks and sockets, which a new front door may need. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)close_range(3, ~0u, 0);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	r = watched->nodes->install(watched->nodes->dir, watched->name, watched->rules, &err);
+	if (r < 0 && r != -ESRCH)
+		log_warning("%s", err.text);
+	_exit(-r & 0xff);
+}
+
+static void load(struct watched *watched)
+{
+	pid_t pid;
+
+	watched->again = false;
+	pid = fork();
+	if (pid == 0)
+		load_and_exit(watched);
+	if (pid < 0)
+		return;
+	watched->process = (struct process){ .pid = pid, .pidfd = pidfd_open(pid, 0) };
+	if (watched->process.pidfd < 0 ||
+	    loop_add_child(watched->nodes->loop, pid, watched->process.pidfd, on_loaded, watched,
+			   &watched->life, NULL) < 0)
+		process_release(&watched->process);
+}
+
+static struct watched *find_watched(struct watch_nodes *nodes, const char *name)
+{
+	struct watched *watched;
+
+	for (size_t i = 0; i < nodes->count; i++)
+		if (strcmp(nodes->all[i]->name, name) == 0)
+			return nodes->all[i];
+	watched = xcalloc(1, sizeof(*watched));
+	*watched = (struct watched){ .nodes = nodes,
+				     .name = xstrdup(name),
+				     .process = PROCESS_INIT };
+	nodes->all = xrealloc(nodes->all, nodes->count + 1, sizeof(struct watched *));
+	nodes->all[nodes->count++] = watched;
+	return watched;
+}
+
+static int write_model(const struct watched *watched, const struct strbuf *text, struct error *err)
+{
+	cleanup_free char *directory = xasprintf("%s/" DIRECTORY, watched->nodes->dir);
+	cleanup_free char *path = watch_nodes_path(watched->nodes->dir, watched->name);
+	int r = file_make_dirs(directory, 0700, err);
+
+	return r < 0 ? r : file_put(path, text->text, text->len, 0600, err);
+}
+
+void watch_nodes_set(struct watch_nodes *nodes, const char *name, const struct policy_model *model)
+{
+	cleanup_with(error_clear) struct error err = ERROR_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct watched *watched = find_watched(nodes, name);
+	bool empty = policy_model_is_empty(model);
+	int r = 0;
+
+	if (!empty)
+		policy_model_print(model, &text);
+	if (watched->wanted && strcmp(watched->wanted, text.text) == 0)
+		return;
+	if (empty) {
+		cleanup_free char *path = watch_nodes_path(nodes->dir, name);
+
+		(void)unlink(path);
+	} else {
+		r = write_model(watched, &text, &err);
+	}
+	if (r < 0)
+		log_warning("%s", err.text);
+	free(watched->wanted);
+	free(watched->rules);
+	watched->wanted = strbuf_take(&text);
+	watched->rules = empty ? NULL : policy_model_render(model, false);
+	watched->again = true;
+	if (watched->retry)
+		loop_remove(take_ptr(watched->retry));
+	if (watched->process.pid <= 0)
+		load(watched);
+}
+
+void watch_nodes_free(struct watch_nodes *nodes)
+{
+	for (size_t i = 0; i < nodes->count; i++) {
+		struct watched *watched = nodes->all[i];
+
+		if (watched->life)
+			loop_remove(watched->life);
+		if (watched->retry)
+			loop_remove(watched->retry);
+		if (watched->process.pid > 0)
+			(void)process_wait(&watched->process, 0, NULL);
+		free(watched->name);
+		free(watched->wanted);
+		free(watched->rules);
+		free(watched);
+	}
+	free(nodes->all);
+	free(nodes->dir);
+	free(nodes);
+}
