@@ -155,6 +155,7 @@ struct node_driver {
 };
 
 extern const struct node_driver node_driver_native;
+extern const struct node_driver node_driver_docker;
 
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);
