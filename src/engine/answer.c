@@ -153,6 +153,17 @@ int engine_read_container(const char *text, size_t len, struct engine_container 
 	return error_set(err, -EBADMSG, "the container engine describes a container without an id");
 }
 
+static void add_name(const json_t *value, struct strlist *ret)
+{
+	const char *name = json_string_value(value);
+
+	/* All names and ids are made of these. */
+	if (name && *name && strlen(name) <= WORD_MOST && ret->count < ENTRIES_MOST &&
+	    !name[strspn(name,
+			 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@-")])
+		strlist_add(ret, name);
+}
+
 /* Add the name or names that ENTRY has under KEY. */
 static void add_names(const json_t *entry, const char *key, struct strlist *ret)
 {
@@ -160,12 +171,9 @@ static void add_names(const json_t *entry, const char *key, struct strlist *ret)
 	const json_t *name;
 	size_t i;
 
-	if (json_is_string(value) && strlen(json_string_value(value)) <= WORD_MOST)
-		strlist_add(ret, json_string_value(value));
+	add_name(value, ret);
 	json_array_foreach(value, i, name)
-		if (json_is_string(name) && strlen(json_string_value(name)) <= WORD_MOST &&
-		    ret->count < ENTRIES_MOST)
-			strlist_add(ret, json_string_value(name));
+		add_name(name, ret);
 }
 
 int engine_read_list(const char *text, size_t len, struct strlist *ret, struct error *err)
@@ -181,8 +189,6 @@ int engine_read_list(const char *text, size_t len, struct strlist *ret, struct e
 	if (json_is_object(answer))
 		list = json_object_get(answer, "Volumes");
 	json_array_foreach(list, i, entry) {
-		if (ret->count >= ENTRIES_MOST)
-			break;
 		if (json_is_object(answer))
 			add_names(entry, "Name", ret);
 		else if (json_object_get(entry, "RepoTags"))

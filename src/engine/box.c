@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "data/sha256.h"
 #include "data/tar-entry.h"
 
@@ -187,23 +188,29 @@ static int make_container(const struct engine *engine, const struct box *box, co
 		    err);
 }
 
-/* Remove the container NAME; succeeds if there is none. */
+/* Remove NAME from the list KIND ("/containers/"); succeeds if there is none. */
+static int remove_one(const struct engine *engine, const char *kind, const char *name,
+		      struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf path = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r;
+
+	strbuf_add(&path, kind);
+	engine_add_encoded(&path, name);
+	strbuf_add(&path, "?force=1");
+	r = engine_call(engine, "DELETE", path.text, NULL, NULL, &why);
+	return r == -ENOENT ? 0 : r < 0 ? error_move(err, r, &why) : r;
+}
+
 static int remove_container(const struct engine *engine, const char *name, struct error *err)
 {
-	cleanup_free char *path = xasprintf("/containers/%s?force=1", name);
-	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	int r = engine_call(engine, "DELETE", path, NULL, NULL, &why);
-
-	return r == -ENOENT ? 0 : r < 0 ? error_move(err, r, &why) : r;
+	return remove_one(engine, "/containers/", name, err);
 }
 
 static int remove_volume(const struct engine *engine, const char *name, struct error *err)
 {
-	cleanup_free char *path = xasprintf("/volumes/%s?force=1", name);
-	cleanup_with(error_clear) struct error why = ERROR_INIT;
-	int r = engine_call(engine, "DELETE", path, NULL, NULL, &why);
-
-	return r == -ENOENT ? 0 : r < 0 ? error_move(err, r, &why) : r;
+	return remove_one(engine, "/volumes/", name, err);
 }
 
 int box_make(const struct engine *engine, const struct box *box, struct error *err)
@@ -295,7 +302,7 @@ int box_start(const struct engine *engine, const struct box *box, pid_t *ret_pid
 	if (r < 0)
 		return r;
 	while (!now.pid || !box_waits(box, now.pid))
-		if (!now.pid || !clock_poll(deadline, BEGIN_POLL_MS))
+		if (!process_start_time(now.pid) || !clock_poll(deadline, BEGIN_POLL_MS))
 			return explain_end(engine, box, err);
 	*ret_pid = now.pid;
 	return 0;

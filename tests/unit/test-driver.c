@@ -26,8 +26,9 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 	ASSERT_OK(node_driver_check("docker", &err));
 	ASSERT_INT(node_driver_check("hyperkit", &why), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
-	ASSERT(strstr(why.text, "there is no driver 'hyperkit'; available drivers: "
-				NODE_DRIVER_DEFAULT ", docker") == why.text);
+	ASSERT(strstr(why.text,
+		      "there is no driver 'hyperkit'; available drivers: " NODE_DRIVER_DEFAULT
+		      ", docker") == why.text);
 }
 
 TEST(a_node_has_a_driver_of_its_own_or_the_clusters_or_the_default)
