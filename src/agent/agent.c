@@ -1,6 +1,7 @@
 /*
  * manykube-agent [CONFIG [STATE_FILE [STATE_FD [LOG]]]]: PID 1 of a node.
  * manykube-agent relay PORT ADDRESS: one of its services, see relay.h.
+ * manykube-agent enter NODE: the first process of a container that becomes a node, see enter.h.
  *
  * How it works:
  *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
@@ -34,6 +35,7 @@
 
 #include "agent/cgroup.h"
 #include "agent/config.h"
+#include "agent/enter.h"
 #include "agent/relay.h"
 #include "agent/service.h"
 #include "agent/text.h"
@@ -193,6 +195,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(config_path, "relay") == 0)
 		return relay_run(argv + 2);
+	if (strcmp(config_path, "enter") == 0)
+		return enter_run();
 	if (argc > 4)
 		log_to(argv[4]);
 	say("manykube-agent ", MANYKUBE_VERSION, NULL);

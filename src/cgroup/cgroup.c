@@ -112,6 +112,55 @@ int cgroup_create(const char *path, struct error *err)
 	return r;
 }
 
+int cgroup_complete(const char *path, struct error *err)
+{
+	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };
+	int r = cgroup_find_hierarchies(&h, err);
+
+	for (size_t i = 0; r == 0 && i < h.count; i++) {
+		cleanup_free char *dir = xasprintf("%s/%s", h.all[i].mount, path);
+
+		if (!file_exists(dir))
+			r = create_in(&h.all[i], path, err);
+	}
+	return r;
+}
+
+char *cgroup_of_text(const char *text)
+{
+	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
+	const char *unified = NULL;
+	const char *found = NULL;
+	const char *line;
+
+	/* "NUMBER:CONTROLLERS:PATH"; on v2, number 0 and no controllers. */
+	strlist_split(&lines, text, '\n');
+	strlist_for_each(line, &lines) {
+		const char *controllers = strchr(line, ':');
+		const char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+		if (!path || path[1] != '/')
+			continue;
+		if (strncmp(line, "0::", 3) == 0)
+			unified = path + 1;
+		else if (strncmp(controllers, ":memory:", strlen(":memory:")) == 0)
+			found = path + 1;
+	}
+	found = found ?: unified;
+	/* "/..": it is outside of our own control group namespace. */
+	if (!found || !found[1] || strncmp(found, "/..", 3) == 0)
+		return NULL;
+	return xstrdup(found + 1);
+}
+
+char *cgroup_of(pid_t pid)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/cgroup", (int)pid);
+
+	return file_read(path, 65536, &text, NULL) < 0 ? NULL : cgroup_of_text(text.text);
+}
+
 int cgroup_enter(const char *path, pid_t pid, struct error *err)
 {
 	cleanup_with(cgroup_hierarchies_release) struct cgroup_hierarchies h = { .count = 0 };

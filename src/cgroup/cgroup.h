@@ -16,6 +16,16 @@
 /* Make the group PATH with all controllers enabled. */
 int cgroup_create(const char *path, struct error *err);
 
+/* Make the group PATH, which something else made, in the hierarchies in which it is missing. */
+int cgroup_complete(const char *path, struct error *err);
+
+/* The path of the group of process PID, which is the same in all hierarchies with controllers; NULL
+ * if it is in none, or in the root.  The caller frees it. */
+char *cgroup_of(pid_t pid) must_check;
+
+/* The same from TEXT, the contents of /proc/PID/cgroup; for tests. */
+char *cgroup_of_text(const char *text) must_check;
+
 /* Put process PID into the group PATH. */
 int cgroup_enter(const char *path, pid_t pid, struct error *err);
 

@@ -2,9 +2,9 @@
  * Node drivers: the ways to implement a node.
  *
  * The cluster code accesses nodes only through this table.  Each driver is one file, driver-NAME.c,
- * which exports nothing but its table, with further files NAME-*.c that only it uses.  All operations may be repeated:
- * create() on an existing node and destroy() on a missing one succeed, because a command may be
- * interrupted at any point and run again.
+ * which exports nothing but its table, with further files NAME-*.c that only it uses.  All
+ * operations may be repeated: create() on an existing node and destroy() on a missing one succeed,
+ * because a command may be interrupted at any point and run again.
  */
 #pragma once
 
@@ -164,6 +164,7 @@ struct node_driver {
 };
 
 extern const struct node_driver node_driver_native;
+extern const struct node_driver node_driver_docker;
 
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);

@@ -79,7 +79,7 @@ static int enter_room(const void *arg)
 	    setns(room->userns, CLONE_NEWUSER) < 0 || setgroups(0, NULL) < 0 ||
 	    setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		return -1;
-	if (confine(NULL) < 0 || !drop_capabilities())
+	if (confine() < 0 || !drop_capabilities())
 		return -1;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }

@@ -41,6 +41,12 @@
 #define STAGE "/tmp"
 #define ROOT  STAGE "/root"
 
+/* The /proc of a pid namespace that belongs to the host, in which the node cannot mount one. */
+#define STAGED_PROC STAGE "/proc"
+
+/* How file systems of the kernel are mounted. */
+#define KERNEL_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC)
+
 /* Open the node's /usr.  That of a base must be a directory:
  * a link could lead to the host's files. */
 static int open_usr(const struct node_spec *spec, int userns_fd, struct native_trees *ret,
@@ -269,31 +275,37 @@ static int mount_devices(struct error *err)
 	return r;
 }
 
+/* Mount a /proc: the staged one, or one of our own pid namespace. */
+static int mount_proc(const char *path, struct error *err)
+{
+	if (file_exists(STAGED_PROC))
+		return bind_tree(STAGED_PROC, path, err);
+	return mount_one("proc", path, "proc", KERNEL_FLAGS, NULL, err);
+}
+
 /*
  * Mount a second /proc and /sys without anything mounted on top: the kernel allows a pod with its
  * own user namespace to mount new ones only if there are complete ones.
  */
 static int mount_clean(struct error *err)
 {
-	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	int r = make_dir(ROOT "/opt/manykube/proc", 0755, err);
 
 	if (r == 0)
 		r = make_dir(ROOT "/opt/manykube/sys", 0755, err);
 	if (r == 0)
-		r = mount_one("proc", ROOT "/opt/manykube/proc", "proc", flags, NULL, err);
+		r = mount_proc(ROOT "/opt/manykube/proc", err);
 	if (r == 0)
-		r = mount_one("sysfs", ROOT "/opt/manykube/sys", "sysfs", flags, NULL, err);
+		r = mount_one("sysfs", ROOT "/opt/manykube/sys", "sysfs", KERNEL_FLAGS, NULL, err);
 	return r;
 }
 
 static int mount_kernel(const struct native_cpus *cpus, struct error *err)
 {
-	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-	int r = mount_one("proc", ROOT "/proc", "proc", flags, NULL, err);
+	int r = mount_proc(ROOT "/proc", err);
 
 	if (r == 0)
-		r = mount_one("sysfs", ROOT "/sys", "sysfs", flags, NULL, err);
+		r = mount_one("sysfs", ROOT "/sys", "sysfs", KERNEL_FLAGS, NULL, err);
 	if (r == 0)
 		r = cgroup_mount(ROOT "/sys/fs/cgroup", err);
 	if (r == 0)
@@ -368,6 +380,15 @@ int native_stage(const struct native_trees *trees, struct error *err)
 	if (r == 0)
 		r = native_mounts_stage(&trees->mounts, STAGE "/mounts", err);
 	return r < 0 ? r : make_dir(ROOT, 0755, err);
+}
+
+int native_stage_proc(struct error *err)
+{
+	int r = make_dir(STAGED_PROC, 0755, err);
+
+	if (r == 0 && mount("proc", STAGED_PROC, "proc", KERNEL_FLAGS, NULL) < 0)
+		r = error_sys(err, "cannot mount the /proc of the container");
+	return r;
 }
 
 int native_build_root(const char *hostname, const struct native_cpus *cpus, uint64_t memory_bytes,

@@ -33,6 +33,10 @@ void native_trees_release(struct native_trees *trees);
  */
 int native_stage(const struct native_trees *trees, struct error *err);
 
+/* The same for a node in a pid namespace that it does not own, in a process of that namespace and
+ * of the mount namespace of native_stage(): attach the /proc for the node. */
+int native_stage_proc(struct error *err);
+
 /*
  * After native_stage(), as root in new user, mount, pid, network, UTS, IPC and cgroup namespaces:
  * build the root file system, change to it, and detach the host's.  /opt/manykube/agent can then be

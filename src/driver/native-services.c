@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -95,19 +96,29 @@ bool native_lacks_programs(pid_t pid)
 	return r == -ENOENT || r == -ESTALE;
 }
 
-/* Whether PID has a pending SIGTERM. */
-static bool has_pending_term(pid_t pid)
+/* Whether SIGNAL is in the mask called NAME of PID's main thread, as 16 hexadecimal digits. */
+static bool has_signal(pid_t pid, const char *name, int signal)
 {
+	static const char digits[] = "0123456789abcdef";
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *path = xasprintf("/proc/%d/status", (int)pid);
+	cleanup_free char *key = xasprintf("\n%s:\t", name);
+	const char *digit;
 	const char *mask;
 
 	if (file_read(path, 65536, &text, NULL) < 0)
 		return false;
-	/* 16 hexadecimal digits; signal 1 is the lowest bit, so signal 15 is in the fourth digit
-	 * from the right. */
-	mask = strstr(text.text, "\nShdPnd:\t");
-	return mask && strlen(mask) > 9 + 16 && strchr("4567cdef", mask[9 + 12]);
+	mask = strstr(text.text, key);
+	if (!mask || strlen(mask) < strlen(key) + 16)
+		return false;
+	/* Signal 1 is the lowest bit of the last digit. */
+	digit = strchr(digits, mask[strlen(key) + 15 - (size_t)(signal - 1) / 4]);
+	return digit && (digit - digits) >> ((signal - 1) % 4) & 1;
+}
+
+bool native_blocks_signal(pid_t pid, int signal)
+{
+	return has_signal(pid, "SigBlk", signal);
 }
 
 /* A pending SIGTERM counts: the agent may not have written its state yet. */
@@ -116,7 +127,7 @@ bool native_is_stopping(const char *dir, pid_t pid)
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(agent_state_release) struct agent_state state = AGENT_STATE_INIT;
 
-	if (has_pending_term(pid))
+	if (has_signal(pid, "ShdPnd", SIGTERM))
 		return true;
 	if (node_tree_read_state(dir, &text, NULL) == 0)
 		agent_state_parse(text.text, &state);

@@ -12,6 +12,9 @@ bool native_lacks_programs(pid_t pid);
 /* Whether the node with the directory DIR, whose agent is PID, is shutting down. */
 bool native_is_stopping(const char *dir, pid_t pid);
 
+/* Whether PID blocks SIGNAL. */
+bool native_blocks_signal(pid_t pid, int signal);
+
 /* Whether PID still has its namespaces; a process that is being killed loses them first. */
 bool native_has_namespaces(pid_t pid);
 

@@ -9,6 +9,7 @@
 
 #include "host/confine.h"
 
+#include <errno.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
@@ -18,6 +19,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/macro.h"
 
 enum abi {
 	NATIVE,
@@ -198,7 +201,7 @@ unsigned short confine_filter(struct sock_filter ret[CONFINE_FILTER_MAX])
 	return filter.len;
 }
 
-int confine(struct error *err)
+int confine(void)
 {
 	struct sock_filter code[CONFINE_FILTER_MAX];
 	struct sock_fprog program = { .filter = code, .len = confine_filter(code) };
@@ -206,8 +209,6 @@ int confine(struct error *err)
 	/* EINVAL: an older kernel does not know the capability. */
 	for (size_t i = 0; i < ARRAY_SIZE(useless); i++)
 		if (prctl(PR_CAPBSET_DROP, useless[i], 0, 0, 0) < 0 && errno != EINVAL)
-			return error_sys(err, "cannot limit the node's capabilities");
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
-		return error_sys(err, "cannot filter the node's system calls");
-	return 0;
+			return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }

@@ -9,13 +9,12 @@
 
 #include <linux/filter.h>
 
-#include "base/error.h"
-
 /*
  * Remove capabilities from the bounding set and install the filter, for the calling process, which
- * is root in a node's user namespace, and all its children.  This cannot be undone.
+ * is root in a node's user namespace, and all its children.  This cannot be undone.  Returns -1 and
+ * sets errno on failure.  The agent calls it as well, so it uses nothing of base/.
  */
-int confine(struct error *err);
+int confine(void);
 
 /* The most instructions in the filter. */
 #define CONFINE_FILTER_MAX 200

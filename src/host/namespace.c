@@ -308,7 +308,7 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	/* Set both again: changing ids cleared the signal and, with fs.suid_dumpable=1, the other.
 	 */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (prctl(PR_SET_DUMPABLE, 0) < 0 || confine(NULL) < 0)
+	if (prctl(PR_SET_DUMPABLE, 0) < 0 || confine() < 0)
 		goto failed;
 	pid = fork();
 	if (pid < 0)

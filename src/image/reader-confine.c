@@ -91,7 +91,6 @@ static int keep_capabilities(void)
 int reader_confine(pid_t parent, int user_namespace, int root, const int fds[2], struct error *err)
 {
 	const int kept[] = { fds[0], fds[1], user_namespace, root };
-	int r;
 
 	for (char **entry = environ; *entry; entry++)
 		explicit_bzero(*entry, strlen(*entry));
@@ -110,8 +109,7 @@ int reader_confine(pid_t parent, int user_namespace, int root, const int fds[2],
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	r = confine(err);
-	if (r == 0 && keep_capabilities() < 0)
-		r = error_sys(err, "cannot give up capabilities");
-	return r;
+	if (confine() < 0 || keep_capabilities() < 0)
+		return error_sys(err, "cannot give up capabilities");
+	return 0;
 }

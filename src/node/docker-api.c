@@ -2,184 +2,23 @@
 
 #include "node/docker-api.h"
 
-#include <ctype.h>
-#include <jansson.h>
-#include <string.h>
-
-#include "api/curl.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "node/docker.h"
 #include "record/ports.h"
 
-#define CONNECT_MS   10000L
-#define BUFFER_BYTES (512L << 10)
-#define REFUSAL_MOST 4096u
-
-/* A request under way. */
-struct exchange {
-	const struct docker_request *request;
-	const struct curl *curl;
-	CURL *handle;
-	struct strbuf refusal; /* the answer, if it is an error */
-	struct error *err;
-	int failed; /* what a function of the request returned */
-};
-
-void docker_add_encoded(struct strbuf *query, const char *text)
-{
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-		if ((*c < 0x80 && isalnum(*c)) || strchr("-._~", *c))
-			strbuf_add_char(query, (char)*c);
-		else
-			strbuf_addf(query, "%%%02X", *c);
-}
-
-static size_t send_body(char *to, size_t size, size_t count, void *data)
-{
-	struct exchange *exchange = data;
-	ssize_t len = exchange->request->read(exchange->request->data, to, size * count,
-					      exchange->err);
-
-	if (len >= 0)
-		return (size_t)len;
-	exchange->failed = (int)len;
-	return CURL_READFUNC_ABORT;
-}
-
-static long status_of(const struct exchange *exchange)
-{
-	long status = 0;
-
-	(void)exchange->curl->easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &status);
-	return status;
-}
-
-static size_t take_answer(char *bytes, size_t size, size_t count, void *data)
-{
-	struct exchange *exchange = data;
-	size_t len = size * count;
-	size_t room = REFUSAL_MOST - exchange->refusal.len;
-	int r;
-
-	if (status_of(exchange) >= 300) {
-		strbuf_add_mem(&exchange->refusal, bytes, MIN(len, room));
-		return len <= room ? len : 0;
-	}
-	r = exchange->request->take(exchange->request->data, bytes, len, exchange->err);
-	if (r == 0)
-		return len;
-	exchange->failed = r;
-	return 0;
-}
-
-static void set_pem(const struct exchange *exchange, CURLoption option, const struct strbuf *pem)
-{
-	struct curl_blob blob = { .data = pem->text, .len = pem->len, .flags = CURL_BLOB_COPY };
-
-	(void)exchange->curl->easy_setopt(exchange->handle, option, &blob);
-}
-
-static int set_certificates(const struct exchange *exchange, const struct profile *profile,
-			    struct error *err)
+int docker_api_send(const struct profile *profile, const struct node *node,
+		    const struct engine_request *request, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf cert = STRBUF_INIT;
 	cleanup_with(strbuf_release) struct strbuf key = STRBUF_INIT;
+	cleanup_free char *url = xasprintf("https://%s:%d", node->address, DOCKER_PORT);
+	cleanup_free char *shown = xasprintf("the Docker daemon of node '%s'", node->name);
+	const struct engine_place place = {
+		.shown = shown, .url = url, .ca = &ca, .cert = &cert, .key = &key
+	};
 	int r = docker_read_client(profile, &ca, &cert, &key, err);
 
-	if (r < 0)
-		return r;
-	set_pem(exchange, CURLOPT_CAINFO_BLOB, &ca);
-	set_pem(exchange, CURLOPT_SSLCERT_BLOB, &cert);
-	set_pem(exchange, CURLOPT_SSLKEY_BLOB, &key);
-	return 0;
-}
-
-static void set_functions(struct exchange *exchange, struct curl_slist **headers)
-{
-	const struct docker_request *request = exchange->request;
-	const struct curl *curl = exchange->curl;
-	CURL *handle = exchange->handle;
-
-	(void)curl->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-	(void)curl->easy_setopt(handle, CURLOPT_PROXY, "");
-	(void)curl->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	(void)curl->easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
-	(void)curl->easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	(void)curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_answer);
-	(void)curl->easy_setopt(handle, CURLOPT_WRITEDATA, exchange);
-	if (request->read) {
-		cleanup_free char *type = xasprintf("Content-Type: %s", request->type);
-
-		*headers = curl->slist_append(*headers, type);
-		*headers = curl->slist_append(*headers, "Transfer-Encoding: chunked");
-		*headers = curl->slist_append(*headers, "Expect:");
-		(void)curl->easy_setopt(handle, CURLOPT_POST, 1L);
-		(void)curl->easy_setopt(handle, CURLOPT_READFUNCTION, send_body);
-		(void)curl->easy_setopt(handle, CURLOPT_READDATA, exchange);
-		(void)curl->easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
-	}
-	(void)curl->easy_setopt(handle, CURLOPT_HTTPHEADER, *headers);
-}
-
-/* The error for STATUS, with the daemon's words. */
-static int refuse(const struct exchange *exchange, const struct node *node, long status)
-{
-	cleanup_with(strbuf_release) struct strbuf words = STRBUF_INIT;
-	json_auto_t *answer = json_loadb(exchange->refusal.text, exchange->refusal.len, 0, NULL);
-	const char *message = json_string_value(json_object_get(answer, "message"));
-
-	if (message)
-		strbuf_add_printable_line(&words, message, strlen(message));
-	return error_set(exchange->err, status == 404 ? -ENOENT : -EBADMSG,
-			 "the Docker daemon of node '%s' refused this (%ld): %s", node->name,
-			 status, message ? words.text : "no reason given");
-}
-
-static int perform(struct exchange *exchange, const struct node *node)
-{
-	CURLcode code = exchange->curl->easy_perform(exchange->handle);
-	long status = status_of(exchange);
-
-	/* The query may hold secrets. */
-	log_debug("Docker of %s: %.*s: %ld", node->name, (int)strcspn(exchange->request->path, "?"),
-		  exchange->request->path, status);
-	if (exchange->failed < 0)
-		return exchange->failed;
-	/* A daemon that refuses a request need not read its body. */
-	if (status >= 300)
-		return refuse(exchange, node, status);
-	if (code == CURLE_OK)
-		return 0;
-	return error_because(exchange->err, &reason_node_failed, -ECONNREFUSED,
-			     "the connection to the Docker daemon of node '%s' failed: %s",
-			     node->name, exchange->curl->easy_strerror(code));
-}
-
-int docker_api_send(const struct profile *profile, const struct node *node,
-		    const struct docker_request *request, struct error *err)
-{
-	cleanup_free char *url = xasprintf("https://%s:%d%s", node->address, DOCKER_PORT,
-					   request->path);
-	struct exchange exchange = { .request = request, .refusal = STRBUF_INIT, .err = err };
-	struct curl_slist *headers = NULL;
-	int r = curl_load(&exchange.curl, err);
-
-	if (r < 0)
-		return r;
-	exchange.handle = exchange.curl->easy_init();
-	if (!exchange.handle)
-		return error_set(err, -ENOMEM, "cannot prepare a request to Docker");
-	(void)exchange.curl->easy_setopt(exchange.handle, CURLOPT_URL, url);
-	r = set_certificates(&exchange, profile, err);
-	if (r == 0) {
-		set_functions(&exchange, &headers);
-		r = perform(&exchange, node);
-	}
-	exchange.curl->slist_free_all(headers);
-	exchange.curl->easy_cleanup(exchange.handle);
-	strbuf_release(&exchange.refusal);
-	return r;
+	return r < 0 ? r : engine_send(&place, request, err);
 }

@@ -30,7 +30,7 @@ static void add_value(struct strbuf *query, const char *key, const char *value)
 	if (!value)
 		return;
 	strbuf_addf(query, "&%s=", key);
-	docker_add_encoded(query, value);
+	engine_add_encoded(query, value);
 }
 
 /* Add PAIRS, NAME=VALUE, as an object of JSON; NAME alone is null. */
@@ -111,7 +111,7 @@ int docker_build(const struct profile *profile, const struct node *node,
 	struct build build = { context, &answer, show, data };
 	cleanup_free char *path = docker_build_path(
 		options, context ? build_context_dockerfile(context) : options->dockerfile);
-	const struct docker_request request = { .path = path,
+	const struct engine_request request = { .path = path,
 						.read = read_context,
 						.type = "application/x-tar",
 						.take = take_progress,
@@ -159,7 +159,7 @@ int docker_save(const struct profile *profile, const struct node *node, const st
 {
 	cleanup_with(strbuf_release) struct strbuf path = STRBUF_INIT;
 	struct saved saved = { .fd = fd };
-	struct docker_request request = { .take = take_archive, .data = &saved };
+	struct engine_request request = { .take = take_archive, .data = &saved };
 	struct statvfs room;
 	const char *name;
 
@@ -170,7 +170,7 @@ int docker_save(const struct profile *profile, const struct node *node, const st
 	strbuf_add(&path, "/images/get?");
 	strlist_for_each(name, names) {
 		strbuf_addf(&path, "%snames=", name_i > 0 ? "&" : "");
-		docker_add_encoded(&path, name);
+		engine_add_encoded(&path, name);
 	}
 	request.path = path.text;
 	return docker_api_send(profile, node, &request, err);

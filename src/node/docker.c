@@ -18,9 +18,9 @@
 #include "data/pki.h"
 #include "driver/driver.h"
 #include "node/cluster-node.h"
+#include "node/http-proxy.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
-#include "node/http-proxy.h"
 #include "record/ports.h"
 
 #define PEM_LIMIT (1 << 16)

@@ -30,6 +30,39 @@ TEST(a_group_can_be_made_and_removed_repeatedly)
 	free(group);
 }
 
+static void assert_group(const char *text, const char *expected)
+{
+	cleanup_free char *found = cgroup_of_text(text);
+
+	if (expected)
+		ASSERT_STR(found, expected);
+	else
+		ASSERT(!found);
+}
+
+TEST(the_group_of_a_process_is_found_on_v1_and_v2)
+{
+	assert_group("0::/system.slice/docker-ab.scope\n", "system.slice/docker-ab.scope");
+	assert_group("5:memory:/docker/ab\n1:name=systemd:/x\n0::/\n", "docker/ab");
+	assert_group("0::/\n", NULL);
+	assert_group("5:memory:/\n0::/unified\n", NULL);
+	assert_group("0::/../other\n", NULL);
+	assert_group("0\n0:\nmemory\n", NULL);
+	assert_group("", NULL);
+}
+
+TEST(a_group_of_others_is_completed)
+{
+	need_groups();
+	ASSERT_OK(cgroup_complete(group, &err));
+	ASSERT_OK(cgroup_enter(group, getpid(), &err));
+	ASSERT_OK(cgroup_enter("", getpid(), &err));
+	ASSERT_OK(cgroup_remove(group, &err));
+	ASSERT_OK(cgroup_complete(group, &err));
+	ASSERT_OK(cgroup_remove(group, &err));
+	free(group);
+}
+
 /* A child that does nothing, in the group PATH. */
 static pid_t put_child(const char *path)
 {
