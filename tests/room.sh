@@ -25,6 +25,9 @@ furnish() {
 	mount --rbind "$room/groups" /sys/fs/cgroup || exit
 	umount -R "$room/groups"
 	mount -t tmpfs -o mode=755 tmpfs /run || exit
+	# As 'ip netns' makes it for the first namespace with a name.
+	mkdir /run/netns
+	mount --bind /run/netns /run/netns && mount --make-shared /run/netns || exit
 	mkdir -p /var/lib/manykube
 	mount --bind "$room/state" /var/lib/manykube || exit
 	leave_root_group
