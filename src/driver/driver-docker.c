@@ -173,13 +173,17 @@ static int start_container(const struct engine *engine, const struct node_spec *
 static int start(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(engine_release) struct engine engine = ENGINE_INIT;
+	cleanup_free char *group = inside_group(spec);
 	struct box box = box_of(spec);
 	pid_t pid = inside_pid(spec);
 	int r;
 
 	if (pid && native_has_namespaces(pid))
 		return 0;
-	r = inside_stop(spec, 0, err);
+	/* What is left of an earlier container; create() has mounted the disk, which stays. */
+	r = cgroup_kill(group, err);
+	if (r == 0)
+		r = cgroup_remove(group, err);
 	if (r == 0)
 		r = open_engine(&engine, err);
 	if (r == 0)

@@ -1,0 +1,273 @@
+#!/usr/bin/env bats
+# Nodes in containers of an engine, beside native ones.  The engine is one of our own: dockerd of the
+# cache or of this host, with the payload's containerd, which leaves the host's network alone.
+
+load helper
+
+setup_file() {
+	begin_file e2e-docker
+	export E2E_ENGINE=$BATS_FILE_TMPDIR/engine E2E_GROUP=e2e-engine-$$
+	export DOCKER_HOST=unix://$E2E_ENGINE/docker.sock
+	find_dockerd || skip "dockerd is not in the cache: 'manykube docker-env --download-only' builds it"
+	mkdir "$E2E_ENGINE"
+	echo "{}" >"$E2E_ENGINE/daemon.json"
+	start_engine
+	manykube start -q --nodes=1 --offline
+	manykube node add -q --driver=docker
+}
+
+teardown_file() {
+	end_file
+	stop_engine
+	rmdir /sys/fs/cgroup/"$E2E_GROUP" /sys/fs/cgroup/*/"$E2E_GROUP" 2>/dev/null || true
+}
+
+# Let dockerd be the path of one: E2E_DOCKERD, that of the cache, or that of the host.
+find_dockerd() {
+	local found
+
+	for found in "${E2E_DOCKERD:-}" "$MANYKUBE_CACHE"/docker-v*/bin/dockerd "$(command -v dockerd)"; do
+		if [ -x "$found" ]; then
+			export E2E_DOCKERD=$found
+			return
+		fi
+	done
+	return 1
+}
+
+start_engine() {
+	local bin
+
+	bin=$(dirname "$(compgen -G "$MANYKUBE_CACHE/v*/bin/containerd" | tail -n 1)")
+	PATH=${E2E_DOCKERD%/*}:$bin:$PATH unshare --mount --propagation=slave "$E2E_DOCKERD" \
+		--host="$DOCKER_HOST" --data-root="$E2E_ENGINE/data" --exec-root="$E2E_ENGINE/exec" \
+		--pidfile="$E2E_ENGINE/pid" --config-file="$E2E_ENGINE/daemon.json" --cgroup-parent="/$E2E_GROUP" \
+		--exec-opt=native.cgroupdriver=cgroupfs --iptables=false --ip6tables=false --userland-proxy=false --bridge=none \
+		>>"$E2E_ENGINE/log" 2>&1 3>&- &
+	within 30 engine /_ping || { cat "$E2E_ENGINE/log" >&2 && return 1; }
+}
+
+stop_engine() {
+	local pid
+
+	pid=$(cat "$E2E_ENGINE/pid" 2>/dev/null) || return 0
+	kill "$pid" || true
+	within 30 is_gone "$pid"
+	rm -f "$E2E_ENGINE/pid" "$E2E_ENGINE/docker.sock"
+}
+
+is_gone() {
+	[ ! -e "/proc/$1" ]
+}
+
+# A request to the engine: engine PATH [CURL-OPTION...].
+engine() {
+	local path=$1
+
+	shift
+	curl -sS -f -m 30 --unix-socket "$E2E_ENGINE/docker.sock" "$@" "http://engine$path"
+}
+
+container() {
+	echo "$(bridge_of "$E2E_PROFILES")-${1:-node-2}"
+}
+
+# What the engine says of the container: a jq filter.
+inspect() {
+	engine "/containers/$(container)/json" | jq -r "$1"
+}
+
+# The host's pid of PID 1 of node-2.
+agent_pid() {
+	cut -d' ' -f1 "$(profile_dir)/nodes/node-2/pid"
+}
+
+assert_status_of() {
+	assert_equal "$(hosts | sed -n "s/^$1 //p")" "$2"
+}
+
+@test "a node in a container is Ready, and no less shut in than a native one" {
+	assert_all_ready
+	assert_equal "$(profile_get '.nodes[1].driver')" docker
+	assert_equal "$(inspect .State.Pid)" "$(agent_pid)"
+	assert_equal "$(inspect '.HostConfig | "\(.Privileged) \(.NetworkMode) \(.CapDrop)"')" 'false none ["ALL"]'
+	# Its root is the same kind of nobody on the host as that of node-1.
+	assert_equal "$(on node-2 awk '{ print $2 }' /proc/self/uid_map)" $((0x10000000 + 3 * 128 * 65536))
+	assert_equal "$(on node-2 cat /proc/1/comm)" agent
+	assert_equal "$(stat -c %u "/proc/$(agent_pid)")" $((0x10000000 + 3 * 128 * 65536))
+	run on node-2 sh -c 'echo 1 >/proc/sys/kernel/sysrq'
+	[ "$status" -ne 0 ]
+	run on node-2 mount -t proc proc /mnt
+	[ "$status" -ne 0 ]
+}
+
+@test "pods reach each other across drivers: by address, service and name" {
+	local pod
+
+	apply_web
+	assert_web_reaches_web
+	for pod in $(web_pods | cut -d' ' -f1); do
+		within 20 kubectl exec "$pod" -- timeout 5 wget -q -O /dev/null http://web
+	done
+	assert_kubelet_answers node-2
+}
+
+@test "ssh, cp, ip and logs work as on any node" {
+	assert_equal "$(on node-2 hostname)" node-2
+	assert_equal "$(manykube ip node-2)" "$(profile_get '.nodes[1].address')"
+	run on node-2 sh -c 'exit 7'
+	assert_status 7
+	echo words >"$BATS_TEST_TMPDIR/file"
+	manykube cp "$BATS_TEST_TMPDIR/file" node-2:/root/kept
+	assert_equal "$(on node-2 cat /root/kept)" words
+	manykube cp node-2:/root/kept "$BATS_TEST_TMPDIR/back"
+	cmp "$BATS_TEST_TMPDIR/file" "$BATS_TEST_TMPDIR/back"
+	run manykube logs --node=node-2
+	assert_status 0
+	assert_output_has kubelet
+}
+
+@test "an image that is loaded runs there" {
+	python3 "$BATS_TEST_DIRNAME/make-image.py" app:1 "$MANYKUBE_HOME/app.tar" one
+	run manykube image load "$MANYKUBE_HOME/app.tar"
+	assert_output_has "Loaded app:1 on all nodes: node-1, node-2."
+	kubectl run app --image=app:1 --image-pull-policy=Never --restart=Never \
+		--overrides='{"spec":{"nodeName":"node-2"}}' -- /bin/cat /data/text
+	within 60 kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/app --timeout=5s
+	assert_equal "$(kubectl logs app)" one
+}
+
+@test "limits hold while it runs, and what it sees follows them" {
+	manykube node set -q node-2 --cpus=1 --memory=1g
+	assert_equal "$(on node-2 nproc)" 1
+	assert_equal "$(on node-2 awk '/^MemTotal/ { print $2 }' /proc/meminfo)" $((1 << 20))
+	assert_equal "$(cat "/sys/fs/cgroup/memory/$(cat "$(profile_dir)/nodes/node-2/group")/memory.limit_in_bytes" \
+		"/sys/fs/cgroup/$(cat "$(profile_dir)/nodes/node-2/group")/memory.max" 2>/dev/null)" $((1 << 30))
+}
+
+@test "a paused node is paused for the engine, too" {
+	manykube pause -q -n node-2
+	assert_equal "$(inspect .State.Status)" paused
+	assert_equal "$(manykube status -n node-2 --format='{{.Kubelet}}')" Paused
+	run on node-2 true
+	assert_status 83
+	manykube unpause -q -n node-2
+	assert_equal "$(inspect .State.Status)" running
+	on node-2 true
+}
+
+@test "it stops and starts with its files, its pods and its identity" {
+	local before
+
+	before=$(identities)
+	make_claim
+	run_with_claim writer node-2 'echo kept >/data/file'
+	kubectl delete pod writer
+	manykube node stop -q node-2
+	assert_equal "$(inspect .State.Status)" exited
+	assert_status_of node-2 Stopped
+	run manykube logs --node=node-2
+	assert_status 0
+	manykube node start -q node-2
+	assert_all_ready
+	assert_equal "$(identities)" "$before"
+	assert_data_is_there
+	assert_equal "$(on node-2 cat /root/kept)" words
+}
+
+@test "whatever others do to the container, 'start' repairs it" {
+	# Stopped, killed from outside, removed, and started without us.
+	engine "/containers/$(container)/stop" -X POST
+	assert_status_of node-2 Stopped
+	manykube start -q
+	assert_all_ready
+	kill -9 "$(agent_pid)"
+	within 10 assert_status_of node-2 Stopped
+	manykube start -q
+	assert_all_ready
+	engine "/containers/$(container)?force=1" -X DELETE
+	manykube start -q
+	assert_all_ready
+	engine "/containers/$(container)/restart?t=0" -X POST
+	assert_status_of node-2 Stopped
+	manykube start -q
+	assert_all_ready
+	assert_equal "$(on node-2 cat /root/kept)" words
+}
+
+@test "a start that is killed at any moment is completed by the next" {
+	local seconds
+
+	for seconds in 0.05 0.15 0.25 0.4; do
+		manykube node stop -q node-2
+		"$MANYKUBE" node start -q node-2 3>&- &
+		sleep "$seconds"
+		kill -9 "$!" || true
+		wait "$!" || true
+		manykube start -q
+		assert_all_ready
+		assert_equal "$(inspect .State.Pid)" "$(agent_pid)"
+	done
+}
+
+@test "a container of somebody else is left alone" {
+	local image
+
+	image=$(inspect .Config.Image)
+	engine "/containers/create?name=$(container node-3)" -H 'Content-Type: application/json' \
+		-d "{\"Image\": \"$image\", \"Entrypoint\": [\"/manykube-agent\"]}"
+	run manykube node add -q --driver=docker
+	assert_status 38
+	assert_output_has "the container '$(container node-3)' was not made by manykube"
+	manykube node delete -q node-3
+	engine "/containers/$(container node-3)/json"
+	engine "/containers/$(container node-3)" -X DELETE
+	assert_all_ready
+}
+
+@test "without its engine, a node is stopped, and says what it needs" {
+	stop_engine
+	within 10 assert_status_of node-2 Stopped
+	run manykube node start -q node-2
+	assert_status 35
+	assert_output_has "cannot reach a container engine at '$E2E_ENGINE/docker.sock'"
+	run manykube node add -q --driver=docker
+	assert_status 35
+	assert_equal "$(profile_get '.nodes | length')" 2
+	run manykube doctor
+	assert_output_has "container engine"
+	# The others do not mind.
+	on node-1 true
+	start_engine
+	manykube start -q
+	assert_all_ready
+}
+
+@test "an engine that cannot have nodes is refused before anything is made" {
+	DOCKER_HOST=tcp://127.0.0.1:1 run manykube node add -q --driver=docker
+	assert_status 36
+	assert_output_has "an engine on this host"
+	run manykube node add -q --driver=podman
+	assert_status 14
+	assert_equal "$(profile_get '.nodes | length')" 2
+}
+
+@test "a control plane can be in a container, and delete leaves nothing" {
+	manykube delete -q
+	assert_equal "$(engine '/containers/json?all=1' | jq length)" 0
+	assert_equal "$(engine /volumes | jq '.Volumes // [] | length')" 0
+	assert_equal "$(engine /images/json | jq length)" 0
+	assert_no_trace
+	manykube start -q --offline --driver=docker --disk-size=3g
+	assert_all_ready
+	assert_equal "$(on node-1 df --output=fstype /var | tail -n 1)" ext4
+	on node-1 mountpoint -q /var
+	assert_equal "$(profile_get '[.nodes[].driver] | unique | join(" ")')" docker
+	manykube stop -q
+	manykube start -q
+	assert_all_ready
+	manykube delete -q
+	assert_equal "$(engine '/containers/json?all=1' | jq length)" 0
+	assert_equal "$(engine /volumes | jq '.Volumes // [] | length')" 0
+	assert_equal "$(engine /images/json | jq length)" 0
+}
