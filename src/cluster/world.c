@@ -281,6 +281,21 @@ static bool admin_is_ready(const struct profile *profile)
 			  limit_ms(REQUEST_TIMEOUT_MS));
 }
 
+/* The cluster works without the process that watches its API. */
+static void start_watch(const struct profile *profile)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	int r = watch_identity_ensure(profile, &why);
+
+	if (r == 0)
+		r = configure_watch(profile, &why);
+	if (r < 0)
+		log_warning(
+			"services of type LoadBalancer get no addresses, and changes of network "
+			"policies have no effect: %s",
+			why.text);
+}
+
 /*
  * Put the administrator's certificate, which kubeadm created on the primary, into both kubeconfigs.
  */
@@ -310,9 +325,7 @@ static int kubeconfig_add(const struct profile *profile, struct error *err)
 	if (r >= 0)
 		r = context_put(profile, admin, err);
 	if (r >= 0)
-		r = watch_identity_ensure(profile, err);
-	if (r >= 0)
-		r = configure_watch(profile, err);
+		start_watch(profile);
 	return r < 0 ? r : 0;
 }
 

@@ -22,6 +22,9 @@
 #define ROUTES      "routes"
 #define CONFIG_MOST (1u << 20)
 
+/* The least interval between messages, so that a watcher cannot keep us busy. */
+static const unsigned message_rest_ms = 10;
+
 /* The delay before it is started again.  It doubles each time, unless it ran for long. */
 static const unsigned restart_ms = 50;
 static const unsigned most_doublings = 8;
@@ -39,7 +42,8 @@ struct watch_keep {
 	struct process process;
 	int fd;
 	struct strbuf in;
-	struct loop_source *messages;
+	struct loop_source *messages; /* NULL between messages */
+	struct loop_source *rest;     /* the timer until the next one */
 	struct loop_source *life;
 	struct loop_source *restart;
 	int64_t began_ms;
@@ -63,6 +67,7 @@ static char *path_of(const struct watch_keep *keep, const char *name)
 static void drop_channel(struct watch_keep *keep)
 {
 	remove_source(&keep->messages);
+	remove_source(&keep->rest);
 	if (keep->fd >= 0)
 		(void)close(take_fd(keep->fd));
 	strbuf_release(&keep->in);
@@ -210,7 +215,17 @@ static void drop_policies(struct watch_keep *keep)
 		watch_nodes_set(keep->nodes, keep->config.nodes[i].name, &none);
 }
 
-static int on_message(int fd, arg_unused uint32_t events, void *data, arg_unused struct error *err)
+static int on_message(int fd, uint32_t events, void *data, struct error *err);
+
+static int read_messages(void *data, struct error *err)
+{
+	struct watch_keep *keep = data;
+
+	remove_source(&keep->rest);
+	return loop_add_fd(keep->loop, keep->fd, EPOLLIN, on_message, keep, &keep->messages, err);
+}
+
+static int on_message(int fd, arg_unused uint32_t events, void *data, struct error *err)
 {
 	struct watch_keep *keep = data;
 	/* recv() has no room for descriptors, so the watcher cannot send any. */
@@ -218,6 +233,7 @@ static int on_message(int fd, arg_unused uint32_t events, void *data, arg_unused
 	char name[FRAME_NAME_MOST + 1];
 	const char *text;
 	size_t text_len;
+	bool taken = false;
 	size_t used;
 	int r;
 
@@ -233,12 +249,19 @@ static int on_message(int fd, arg_unused uint32_t events, void *data, arg_unused
 		if (r < 0)
 			break;
 		strbuf_drop_front(&keep->in, used);
+		taken = true;
 	}
-	if (r < 0)
+	if (r < 0) {
 		end_watcher(keep, "it sent an invalid message");
-	else if (keep->in.len == 0)
+		return 0;
+	}
+	if (keep->in.len == 0)
 		strbuf_release(&keep->in);
-	return 0;
+	if (!taken)
+		return 0;
+	remove_source(&keep->messages);
+	return loop_add_timer(keep->loop, message_rest_ms, 0, read_messages, keep, &keep->rest,
+			      err);
 }
 
 static void start_watcher(struct watch_keep *keep);
@@ -291,8 +314,7 @@ static void start_watcher(struct watch_keep *keep)
 	r = loop_add_child(keep->loop, keep->process.pid, keep->process.pidfd, on_end, keep,
 			   &keep->life, &err);
 	if (r == 0)
-		r = loop_add_fd(keep->loop, keep->fd, EPOLLIN, on_message, keep, &keep->messages,
-				&err);
+		r = read_messages(keep, &err);
 	if (r < 0)
 		end_watcher(keep, err.text);
 	keep->changed(keep->data);

@@ -18,6 +18,7 @@
 
 static const unsigned retry_ms = 200;
 static const unsigned most_doublings = 7;
+static const unsigned tries_while_down = 5;
 
 struct watched {
 	struct watch_nodes *nodes;
@@ -74,8 +75,9 @@ static int on_loaded(int status, void *data, struct error *err)
 	watched->failures = status == 0 ? 0 : watched->failures + 1;
 	if (watched->again)
 		load(watched);
-	/* A node that does not run loads its policies when it starts. */
-	else if (status != 0 && status != ESRCH)
+	/* A node that does not run loads its policies when it starts; but it may have read the file
+	 * just before that was written. */
+	else if (status != 0 && (status != ESRCH || watched->failures <= tries_while_down))
 		return loop_add_timer(watched->nodes->loop, retry_ms << doublings, 0, on_retry,
 				      watched, &watched->retry, err);
 	return 0;
@@ -166,6 +168,7 @@ void watch_nodes_set(struct watch_nodes *nodes, const char *name, const struct p
 	watched->wanted = strbuf_take(&text);
 	watched->rules = empty ? NULL : policy_model_render(model, false);
 	watched->again = true;
+	watched->failures = 0;
 	if (watched->retry)
 		loop_remove(take_ptr(watched->retry));
 	if (watched->process.pid <= 0)
