@@ -421,12 +421,13 @@ int balancer_run(const char *dir, struct error *err)
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	cleanup_free char *lock_path = xasprintf("%s/%s", dir, FRONT_DOOR_LOCK);
 	cleanup_free char *status_path = xasprintf("%s/%s", dir, FRONT_DOOR_STATUS);
-	cleanup_fd int lock = -1;
+	cleanup_with(file_unlock) int lock = -1;
 	int r;
 
 	/* Our standard error is the front door's log. */
 	log_verbosity = 2;
-	r = file_lock(lock_path, "front-door", &lock, &problem);
+	/* Users enter their clusters' directories, so one of them must not be able to hold it. */
+	r = file_lock_private(lock_path, "front-door", 0, &lock, &problem);
 	if (r < 0) {
 		answer_starter(r == -EWOULDBLOCK ? "busy" : "error", problem.text);
 		return error_set(err, r, "%s", problem.text);
@@ -438,7 +439,7 @@ int balancer_run(const char *dir, struct error *err)
 	(void)unlink(status_path);
 	if (r < 0) {
 		/* Unlock before reporting: the caller may try again at once. */
-		(void)close(take_fd(lock));
+		file_unlock(&lock);
 		answer_starter("error", problem.text);
 		return error_set(err, r, "%s", problem.text);
 	}
