@@ -14,7 +14,7 @@
 
 /* Increased when running front doors of earlier versions must be replaced.  It is written to the
  * status file, except by revision 1, which did everything as root. */
-#define FRONT_DOOR_REVISION 4
+#define FRONT_DOOR_REVISION 5
 
 /* Read the configuration in DIR. */
 int front_door_read_config(const char *dir, struct balancer_config *ret, struct error *err);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -225,8 +226,9 @@ static pid_t hold_as_user(int fd)
 	ASSERT_INT(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
-		(void)!(setresuid(12345, 12345, 12345) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-			write(ready[1], "x", 1));
+		(void)!(setresuid(12345, 12345, 12345) == 0 &&
+			prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+			flock(fd, LOCK_EX | LOCK_NB) == 0 && write(ready[1], "x", 1));
 		for (;;)
 			(void)pause();
 	}
