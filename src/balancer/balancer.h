@@ -14,8 +14,9 @@
  *  - front-door.json, written by balancer_configure() and read again by the keeper when it changes;
  *  - front-door.lock, held by the keeper, with its pid;
  *  - front-door.status.json, written by the keeper once the worker listens and whenever the health
- * of a control plane changes: {"pid": N, "worker": N, "registry": N, "watcher": N,
- * "revision": N, "backends": [{"name", "address", "healthy", "since" (epoch), "detail"}]};
+ * of a control plane changes: {"pid": N, "worker": N, "registry": N, "watcher": N, "revision": N,
+ * "registryListens": [addresses that it holds for the registry], "backends": [{"name", "address",
+ * "healthy", "since" (epoch), "detail"}]};
  *  - front-door.log.
  */
 #pragma once
@@ -113,6 +114,13 @@ pid_t balancer_registry_pid(const char *dir);
 
 /* The pid of the process that watches the cluster's API; likewise. */
 pid_t balancer_watcher_pid(const char *dir);
+
+/* Whether its keeper runs and holds the port PORT of ADDRESS ("127.0.0.1") for the cluster's
+ * registry, so that nobody else can answer there. */
+bool balancer_holds_for_registry(const char *dir, const char *address, unsigned port);
+
+/* Whether it listens, or is configured to listen, at ADDRESS ("127.0.0.1:8080") for --ports. */
+bool balancer_publishes(const char *dir, const char *address);
 
 /* Whether it currently uses the backend NAME. */
 bool balancer_leads_to(const char *dir, const char *name);

@@ -72,6 +72,33 @@ pid_t balancer_watcher_pid(const char *dir)
 	return child_pid(dir, "watcher");
 }
 
+bool balancer_holds_for_registry(const char *dir, const char *address, unsigned port)
+{
+	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
+	cleanup_free char *wanted = xasprintf("%s:%u", address, port);
+	json_auto_t *status = json_load_file(path, 0, NULL);
+	const json_t *held = json_object_get(status, "registryListens");
+	json_int_t keeper = json_integer_value(json_object_get(status, "pid"));
+	size_t i = 0;
+
+	while (i < json_array_size(held) &&
+	       strcmp(json_string_value(json_array_get(held, i)) ?: "", wanted) != 0)
+		i++;
+	return i < json_array_size(held) && keeper > 0 && balancer_pid(dir) == keeper;
+}
+
+bool balancer_publishes(const char *dir, const char *address)
+{
+	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
+
+	if (balancer_pid(dir) == 0 || front_door_read_config(dir, &config, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < config.forward_count; i++)
+		if (strcmp(config.forwards[i].listen, address) == 0)
+			return true;
+	return false;
+}
+
 bool balancer_leads_to(const char *dir, const char *name)
 {
 	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);

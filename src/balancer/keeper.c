@@ -80,17 +80,38 @@ static void answer_starter(const char *word, const char *text)
 	(void)close((int)fd);
 }
 
+/* Whether all sockets of the registry, which has some, are open. */
+static bool has_registry_sockets(const struct front_door *door)
+{
+	const struct strlist *listen = &door->config.registry.listen;
+	const char *address;
+
+	strlist_for_each(address, listen) {
+		cleanup_fd int fd = -1;
+
+		if (sockets_get(door->registry_sockets, SOCK_STREAM, address, &fd, NULL) < 0)
+			return false;
+	}
+	return listen->count > 0;
+}
+
 /* Write the status file; takes ownership of BACKENDS. */
 static void write_status(struct front_door *door, json_t *backends)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 	cleanup_free char *path = xasprintf("%s/%s", door->dir, FRONT_DOOR_STATUS);
 	cleanup_free char *text = NULL;
-	json_auto_t *root = json_pack("{s:i, s:i, s:i, s:i, s:i, s:o}", "pid", (int)getpid(),
-				      "worker", (int)door->worker.pid, "registry",
-				      (int)registry_keep_pid(door->registry), "watcher",
-				      (int)watch_keep_pid(door->watch), "revision",
-				      FRONT_DOOR_REVISION, "backends", backends);
+	json_t *held = json_array();
+	json_auto_t *root = json_pack(
+		"{s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "pid", (int)getpid(), "worker",
+		(int)door->worker.pid, "registry", (int)registry_keep_pid(door->registry),
+		"watcher", (int)watch_keep_pid(door->watch), "revision", FRONT_DOOR_REVISION,
+		"registryListens", held, "backends", backends);
+	const char *address;
+
+	if (has_registry_sockets(door))
+		strlist_for_each(address, &door->config.registry.listen)
+			(void)json_array_append_new(held, json_string(address));
 
 	text = json_dumps(root, JSON_INDENT(2));
 	if (!text || file_put(path, text, strlen(text), 0644, &err) < 0)
@@ -236,32 +257,34 @@ static int start_worker(struct front_door *door, struct error *err)
 	return r;
 }
 
-/* Open the sockets of the registry, and run it. */
-static int apply_registry(struct front_door *door, struct error *err)
+static void list_registry_sockets(const struct front_door *door, struct strlist *ret)
 {
-	const struct balancer_registry *wanted = &door->config.registry;
-	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	int sockets[CELL_SOCKETS_MAX] = { 0 };
-	struct cell cell = { wanted->program, wanted->data, sockets, 0 };
-	bool same = true;
 	const char *address;
-	int r;
 
-	strlist_for_each(address, &wanted->listen) {
-		int fd = -1;
+	strlist_for_each(address, &door->config.registry.listen)
+		strlist_addf(ret, "tcp %s", address);
+}
 
-		strlist_addf(&names, "tcp %s", address);
-		same = same &&
-		       sockets_get(door->registry_sockets, SOCK_STREAM, address, &fd, NULL) == 0;
-		if (fd >= 0)
-			(void)close(fd);
-	}
-	if (!wanted->program || !same)
+/* End the registry if it is not wanted or moves, and close the sockets that it no longer needs. */
+static void end_registry(struct front_door *door)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	list_registry_sockets(door, &names);
+	if (!door->config.registry.program || !has_registry_sockets(door))
 		(void)registry_keep_set(door->registry, NULL, false, NULL);
 	sockets_end(door->registry_sockets, &names);
-	if (!wanted->program)
-		return 0;
-	r = sockets_open(door->registry_sockets, &names, err);
+}
+
+/* Run the registry, whose sockets are open; RESTART it if they were not before. */
+static int run_registry(struct front_door *door, bool restart, struct error *err)
+{
+	const struct balancer_registry *wanted = &door->config.registry;
+	int sockets[CELL_SOCKETS_MAX] = { 0 };
+	struct cell cell = { wanted->program, wanted->data, sockets, 0 };
+	const char *address;
+	int r = 0;
+
 	strlist_for_each(address, &wanted->listen)
 		if (r == 0 && cell.count < CELL_SOCKETS_MAX) {
 			r = sockets_get(door->registry_sockets, SOCK_STREAM, address,
@@ -269,20 +292,47 @@ static int apply_registry(struct front_door *door, struct error *err)
 			cell.count += r == 0;
 		}
 	if (r == 0)
-		r = registry_keep_set(door->registry, &cell, same, err);
+		r = registry_keep_set(door->registry, &cell, !restart, err);
 	for (size_t i = 0; i < cell.count; i++)
 		(void)close(sockets[i]);
 	return r;
 }
 
-/* Read and apply the configuration.  If a part fails, applies the others and returns the first
- * error. */
+/* Open the sockets of the registry, all or none, and run it.  It is an error if they cannot be
+ * opened: another program would be the registry.  One that does not run is tried again. */
+static int apply_registry(struct front_door *door, struct error *err)
+{
+	static const struct strlist none = { NULL };
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	bool restart = !has_registry_sockets(door);
+	int r;
+
+	if (!door->config.registry.program)
+		return 0;
+	list_registry_sockets(door, &names);
+	r = sockets_open(door->registry_sockets, &names, err);
+	if (r < 0) {
+		sockets_end(door->registry_sockets, &none);
+		return error_prefix(err, r, "the registry");
+	}
+	if (run_registry(door, restart, &problem) < 0)
+		log_warning("%s", problem.text);
+	return 0;
+}
+
+/*
+ * Read and apply the configuration.  If a part fails, applies the others and returns the first
+ * error.  The rules keep other machines from the loopback's ports: what is no longer wanted is
+ * closed before they change.
+ */
 static int apply_config_file(struct front_door *door, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	struct balancer_config config = BALANCER_CONFIG_INIT;
 	int result = front_door_read_config(door->dir, &config, err);
+	int r;
 
 	if (result < 0)
 		return result;
@@ -290,14 +340,13 @@ static int apply_config_file(struct front_door *door, struct error *err)
 	door->config = config;
 	sockets_list(&config, &names);
 	sockets_end(door->sockets, &names);
-	result = sockets_open(door->sockets, &names, err);
+	end_registry(door);
 	/* The API works without it. */
 	if (guard_set(door->guard, &config, &problem) < 0)
 		log_warning("%s", problem.text);
-	error_clear(&problem);
-	if (apply_registry(door, &problem) < 0)
-		log_warning("%s", problem.text);
-	return result;
+	result = sockets_open(door->sockets, &names, err);
+	r = apply_registry(door, result < 0 ? NULL : err);
+	return result < 0 ? result : r;
 }
 
 /* The worker answers with a report, and the status file is written. */
@@ -445,12 +494,13 @@ int balancer_run(const char *dir, watch_install_fn install, struct error *err)
 	cleanup_with(error_clear) struct error problem = ERROR_INIT;
 	cleanup_free char *lock_path = xasprintf("%s/%s", dir, FRONT_DOOR_LOCK);
 	cleanup_free char *status_path = xasprintf("%s/%s", dir, FRONT_DOOR_STATUS);
-	cleanup_fd int lock = -1;
+	cleanup_with(file_unlock) int lock = -1;
 	int r;
 
 	/* Our standard error is the front door's log. */
 	log_verbosity = 2;
-	r = file_lock(lock_path, "front-door", &lock, &problem);
+	/* Users enter their clusters' directories, so one of them must not be able to hold it. */
+	r = file_lock_private(lock_path, "front-door", 0, &lock, &problem);
 	if (r < 0) {
 		answer_starter(r == -EWOULDBLOCK ? "busy" : "error", problem.text);
 		return error_set(err, r, "%s", problem.text);
@@ -462,7 +512,7 @@ int balancer_run(const char *dir, watch_install_fn install, struct error *err)
 	(void)unlink(status_path);
 	if (r < 0) {
 		/* Unlock before reporting: the caller may try again at once. */
-		(void)close(take_fd(lock));
+		file_unlock(&lock);
 		answer_starter("error", problem.text);
 		return error_set(err, r, "%s", problem.text);
 	}

@@ -102,5 +102,11 @@ int file_lock_or_warn(int fd, const char *shown, int64_t wait_ms, struct error *
 /* How long to wait for another process that changes a shared file. */
 #define FILE_LOCK_MS 10000
 
-/* The pid that the holder of the lock PATH wrote into it; 0 if the lock is free. */
+/* The process that holds the lock PATH: the one that wrote its pid into the file, that the kernel
+ * lists as the holder and, if we are root, that runs as the owner of the file or root, whoever else
+ * has locked the file; 0 if there is none.  We need no right to read the file. */
 pid_t file_lock_holder(const char *path);
+
+/* Release the lock *FD, whose file no longer names us, and set *FD to -1; does nothing if it is -1.
+ */
+void file_unlock(int *fd);

@@ -27,23 +27,30 @@ static void read_holder(int fd, struct strbuf *ret)
 	strbuf_trim_end(ret);
 }
 
+/* Whether PLACE, "MAJOR:MINOR:INODE" of /proc/locks, is the file ST.  Some file systems report
+ * another device there than fstat() does: there the inode alone counts, unless EXACTLY. */
+static bool is_place_of(const char *place, const struct stat *st, bool exactly)
+{
+	cleanup_free char *wanted = xasprintf("%02x:%02x:%llu", major(st->st_dev),
+					      minor(st->st_dev), (unsigned long long)st->st_ino);
+
+	return strcmp(exactly ? place : strrchr(place, ':') ?: "",
+		      exactly ? wanted : strrchr(wanted, ':')) == 0;
+}
+
 /*
- * Find the process that holds a lock on the file FD in /proc/locks; 0 if it is not listed.  Lines
- * are "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF"; for waiting processes, "->" follows
- * the number.
+ * Find the process that holds a lock on the file ST in /proc/locks, or only the process WANTED (0:
+ * any); 0 if it is not listed.  Lines are "1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF";
+ * for waiting processes, "->" follows the number.
  */
-static pid_t find_holder(int fd)
+static pid_t find_holder(const struct stat *st, pid_t wanted, bool exactly)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
-	cleanup_free char *wanted = NULL;
 	const char *line;
-	struct stat st;
 
-	if (fstat(fd, &st) < 0 || file_read("/proc/locks", 16 << 20, &text, NULL) < 0)
+	if (file_read("/proc/locks", 16 << 20, &text, NULL) < 0)
 		return 0;
-	wanted = xasprintf("%02x:%02x:%llu", major(st.st_dev), minor(st.st_dev),
-			   (unsigned long long)st.st_ino);
 	strlist_split(&lines, text.text, '\n');
 	strlist_for_each(line, &lines) {
 		char kind[16];
@@ -51,7 +58,8 @@ static pid_t find_holder(int fd)
 		int pid;
 
 		if (sscanf(line, "%*s %15s %*s %*s %d %63s", kind, &pid, place) == 3 &&
-		    strcmp(kind, "FLOCK") == 0 && strcmp(place, wanted) == 0)
+		    strcmp(kind, "FLOCK") == 0 && (!wanted || pid == wanted) &&
+		    is_place_of(place, st, exactly))
 			return pid;
 	}
 	return 0;
@@ -63,7 +71,8 @@ static int name_holder(int fd, struct error *err)
 	cleanup_with(strbuf_release) struct strbuf name = STRBUF_INIT;
 	cleanup_free char *start = NULL;
 	cleanup_free char *path = NULL;
-	pid_t pid = find_holder(fd);
+	struct stat st;
+	pid_t pid = fstat(fd, &st) == 0 ? find_holder(&st, 0, true) : 0;
 
 	read_holder(fd, &note);
 	start = xasprintf("%d ", (int)pid);
@@ -152,17 +161,51 @@ int file_lock_private(const char *path, const char *what, int64_t wait_ms, int *
 	return lock(path, what, 0600, wait_ms, ret_fd, err);
 }
 
+/* Whether all uids of the process PID are that of OWNER or 0: a program that is set-user-ID has
+ * only some of them. */
+static bool belongs_to(pid_t pid, uid_t owner)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("/proc/%d/status", (int)pid);
+	unsigned ids[4];
+	const char *line;
+
+	if (file_read(path, 65536, &text, NULL) < 0)
+		return false;
+	line = strstr(text.text, "\nUid:");
+	if (!line || sscanf(line, "\nUid: %u %u %u %u", &ids[0], &ids[1], &ids[2], &ids[3]) != 4)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+		if (ids[i] != 0 && ids[i] != owner)
+			return false;
+	return true;
+}
+
 pid_t file_lock_holder(const char *path)
 {
-	cleanup_with(strbuf_release) struct strbuf holder = STRBUF_INIT;
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unsigned long long pid;
+	cleanup_with(strbuf_release) struct strbuf note = STRBUF_INIT;
+	cleanup_fd int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	unsigned long long noted;
+	struct stat st;
+	pid_t pid;
 
-	if (fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+	/* A private lock of root's; as we are not root, we only want to show who holds it. */
+	if (fd < 0 && errno == EACCES && lstat(path, &st) == 0)
+		return find_holder(&st, 0, true) ?: find_holder(&st, 0, false);
+	if (fd < 0)
 		return 0;
-	read_holder(fd, &holder);
-	holder.text[strcspn(holder.text, " ")] = '\0';
-	if (parse_number(holder.text, 1, INT_MAX, &pid, NULL) < 0)
+	read_holder(fd, &note);
+	note.text[strcspn(note.text, " ")] = '\0';
+	if (fstat(fd, &st) < 0 || parse_number(note.text, 1, INT_MAX, &noted, NULL) < 0)
 		return 0;
-	return (pid_t)pid;
+	pid = find_holder(&st, (pid_t)noted, false);
+	return pid > 0 && (geteuid() != 0 || belongs_to(pid, st.st_uid)) ? pid : 0;
+}
+
+void file_unlock(int *fd)
+{
+	if (*fd >= 0)
+		(void)!ftruncate(*fd, 0);
+	cleanup_fd_(fd);
+	*fd = -1;
 }

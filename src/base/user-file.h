@@ -12,16 +12,18 @@
 
 struct user_file {
 	const char *path; /* as the user wrote it */
-	char *real;       /* the final name */
-	char *temp;       /* the temporary name */
+	int dir;          /* the directory that the path leads to */
+	char *name;       /* the final name in it */
+	char *temp;       /* the temporary name in it */
 	int fd;           /* open for writing */
 	bool named;       /* whether the file has its temporary name already */
 };
 
-#define USER_FILE_INIT ((struct user_file){ .fd = -1 })
+#define USER_FILE_INIT ((struct user_file){ .dir = -1, .fd = -1 })
 
-/* Make the file PATH with MODE.  With reason_usage: -ELOOP if PATH is a link of another user, or an
- * error of file_check_replaceable(), if it is a device or the like. */
+/* Make the file PATH with MODE.  With reason_usage: -ELOOP if PATH is a link of another user or
+ * leads to one through links, or an error of file_check_replaceable(), if it is a device or the
+ * like. */
 int user_file_create(const char *path, mode_t mode, struct user_file *ret, struct error *err);
 
 /* If R, the result of writing the file, is a success, give the file its final name; else remove it.

@@ -82,6 +82,8 @@ struct opt {
 	const char *bare; /* of OPT_SECONDS_MAYBE: the value if none is given; NULL: "1s" */
 	bool *given;      /* set to true when it is given, in any way and with any value */
 	int (*check)(const char *value, struct error *err); /* checks a string */
+	/* Whether VALUE, as a setting, lets root act beyond the user's rights; NULL: never. */
+	bool (*beyond_user)(const char *value);
 	enum complete complete;
 	const char *instead;  /* advice for the error about an invalid value */
 	const char *harmless; /* of OPT_ABSENT: the values that are accepted, "auto|none" */

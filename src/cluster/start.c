@@ -31,6 +31,7 @@
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
 #include "kubeadm/stored-config.h"
+#include "network/own-registry.h"
 #include "node-images/own-images.h"
 #include "node/trouble.h"
 #include "plan/check.h"
@@ -417,7 +418,7 @@ static int prepare_start(struct start *start, const char *name,
 	if (r == 0)
 		r = STEP_SEEN_BY(watcher, "opening the front door", NULL,
 				 world->front_door_up(&start->profile, err));
-	return r;
+	return r < 0 ? r : own_registry_check(&start->profile, err);
 }
 
 /* Give the nodes that take part, which are up at this point, the user's images. */

@@ -20,6 +20,7 @@
 #include "plan/apply-look.h"
 #include "plan/check.h"
 #include "record/options.h"
+#include "record/setting-check.h"
 
 /* Exit status of --dry-run if there is something to do. */
 #define EXIT_WORK 2
@@ -56,7 +57,7 @@ static const struct opt options[] = {
 		    "how long draining a node may take; the command then continues anyway",
 		    .once = true),
 	OPT_STRING(0, "binary-mirror", &arg.how.binary_mirror, "URL",
-		   "download Kubernetes from this mirror"),
+		   "download Kubernetes from this mirror", .beyond_user = setting_is_beyond_user),
 	OPT_FLAG(0, "force", &arg.how.force, "continue although this host fails a check",
 		 .once = true),
 	OPT_CHOICE('o', "output", &arg.output, "text|json",

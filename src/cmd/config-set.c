@@ -56,6 +56,10 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r < 0)
 		return r;
 	mention_missing(key, value);
+	if (defaults_are_beyond_user(option, value))
+		log_warning("with sudo, this value is not used, because every program of yours can "
+			    "change it; give --%s",
+			    key);
 	return 0;
 }
 

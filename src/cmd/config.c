@@ -56,7 +56,11 @@ const struct command cmd_config = {
 	.description =
 		"A setting is the default of the option of 'manykube start' with the same name, "
 		"or of --profile. The command line and the environment override it. Settings of "
-		"clusters and nodes, such as memory, apply only to clusters created later. A "
+		"clusters and nodes, such as memory, apply only to clusters created later. With "
+		"sudo, settings that let root act beyond your own rights are not used, because "
+		"every program of yours can change them: mount, base-image, kubelet-binary, "
+		"binary-mirror, ports below 1024 or at other addresses than 127.0.0.1, and "
+		"subnets that are not private; give those as options, or in a cluster file. A "
 		"cluster file describes a whole cluster: 'init' prints a template, 'view' prints "
 		"an existing cluster as a file, and 'explain' lists the fields.",
 	.examples = "manykube config set memory 4g\n"

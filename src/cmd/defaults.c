@@ -4,10 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "base/path.h"
 #include "data/settings.h"
 
 #define CHANGE_IT "change it with 'manykube config set' or 'manykube config unset'"
@@ -18,11 +21,15 @@ static struct settings settings;
 /* The first error found in them. */
 static struct error trouble;
 
+/* Those that were not used because of defaults_are_beyond_user(), until the user was told. */
+static struct strlist unused = STRLIST_INIT;
+
 void defaults_load(void)
 {
 	int r;
 
 	error_clear(&trouble);
+	strlist_release(&unused);
 	settings_release(&settings);
 	r = settings_load(&settings, &trouble);
 	/* No permission counts as no settings; a home of another user is reported elsewhere. */
@@ -52,13 +59,31 @@ bool defaults_cluster_exists(const char *name)
 	return profile_dir(name, &dir, NULL) == 0 && file_exists(dir);
 }
 
+bool defaults_are_beyond_user(const struct opt *opt, const char *value)
+{
+	return opt->beyond_user && path_person_uid() != 0 && opt->beyond_user(value);
+}
+
+/* The value of OPT in the settings, unless root may not use it for the user; NULL if there is none.
+ */
+static const char *find_usable(const struct opt *opt)
+{
+	const char *value = settings_get(&settings, opt->name);
+
+	return value && geteuid() == 0 && defaults_are_beyond_user(opt, value) ? NULL : value;
+}
+
 static const char *look_up(const struct opt *opt, const void *data)
 {
 	const char *profile_name = data;
+	const char *value;
 
 	if (opt->when_made && profile_name && defaults_cluster_exists(profile_name))
 		return NULL;
-	return settings_get(&settings, opt->name);
+	value = find_usable(opt);
+	if (!value && settings_get(&settings, opt->name) && !strlist_has(&unused, opt->name))
+		strlist_add(&unused, opt->name);
+	return value;
 }
 
 void defaults_take(const struct opt *table, const char *profile_name, const struct strlist *given)
@@ -77,6 +102,13 @@ void defaults_take(const struct opt *table, const char *profile_name, const stru
 
 int defaults_check(struct error *err)
 {
+	const char *name;
+
+	strlist_for_each(name, &unused)
+		log_warning("the setting '%s' is not used with sudo, because every program of "
+			    "yours can change it; give --%s",
+			    name, name);
+	strlist_release(&unused);
 	if (!trouble.text)
 		return 0;
 	error_clear(err);
@@ -111,8 +143,8 @@ void defaults_explain(const struct opt *table, const struct strlist *given, int 
 		return;
 	len = strcspn(err->text + 2, ": =");
 	opt = opt_find(tables, err->text + 2, len);
-	if (!opt || opt->once || strlist_has(given, opt->name) ||
-	    !settings_get(&settings, opt->name) || settings_path(&path, NULL) < 0)
+	if (!opt || opt->once || strlist_has(given, opt->name) || !find_usable(opt) ||
+	    settings_path(&path, NULL) < 0)
 		return;
 	defaults_name_setting(err, code, opt->name);
 	(void)error_prefix(err, code, "'%s'", path);

@@ -21,11 +21,15 @@ bool defaults_must_name(const char *profile_name);
 /* Whether the cluster NAME exists, so that defaults of new clusters do not apply. */
 bool defaults_cluster_exists(const char *name);
 
+/* Whether the setting VALUE of OPT would let root do for the user what that user may not do.  Every
+ * program of the user can change the settings, so root does not use it. */
+bool defaults_are_beyond_user(const struct opt *opt, const char *value);
+
 /* Set what TABLE (may be NULL) names, and GIVEN does not, from the settings. Settings of new
  * clusters are skipped if PROFILE_NAME (may be NULL) exists. */
 void defaults_take(const struct opt *table, const char *profile_name, const struct strlist *given);
 
-/* -EINVAL with reason_host_config if an error was found. */
+/* Warn of settings that were not used; -EINVAL with reason_host_config if an error was found. */
 int defaults_check(struct error *err);
 
 /* Make ERR, which is about the option KEY, about the setting KEY. */

@@ -100,6 +100,7 @@ static struct opt make_option(const struct setting *setting, const struct opt *m
 		opt.to.any = setting_in_cluster(setting, &to->settings);
 		if (setting->type == SETTING_FLAG)
 			opt.given = setting_in_flags(setting, &to->given);
+		opt.beyond_user = setting->beyond_user;
 		opt.once = setting->config == SETTING_CONFIG_NONE;
 		opt.when_made = setting->config == SETTING_CONFIG_NEW;
 	} else {

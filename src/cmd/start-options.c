@@ -15,6 +15,7 @@
 #include "payload/payload.h"
 #include "record/limits.h"
 #include "record/options.h"
+#include "record/setting-check.h"
 #include "record/spec.h"
 
 struct start_arguments start_arguments = {
@@ -94,7 +95,7 @@ const struct opt start_options[] = {
 		     "apiserver-names apiserver-ips cert-expiration extra-config feature-gates "
 		     "insecure-registry registry-mirror load-images image-repository"),
 	OPT_STRING(0, "binary-mirror", &start_arguments.wanted.binary_mirror, "URL",
-		   "download Kubernetes from this mirror"),
+		   "download Kubernetes from this mirror", .beyond_user = setting_is_beyond_user),
 	OPT_SETTINGS(&start_arguments.wanted, "keep-context embed-certs"),
 	OPT_SETTINGS(&start_arguments.wanted, NULL),
 	OPT_STRING(0, "wait", &start_arguments.wait, "WHAT",

@@ -11,6 +11,7 @@
 #include "cli/say.h"
 #include "cmd/interrupt.h"
 #include "cmd/node-change.h"
+#include "record/setting-check.h"
 
 static struct {
 	const char *version;
@@ -35,7 +36,7 @@ static const struct opt options[] = {
 		    "with it"),
 	OPT_SECONDS(0, "wait-timeout", &arg.wanted.wait_seconds, "how long to wait for each node"),
 	OPT_STRING(0, "binary-mirror", &arg.wanted.binary_mirror, "URL",
-		   "download Kubernetes from this mirror"),
+		   "download Kubernetes from this mirror", .beyond_user = setting_is_beyond_user),
 	OPT_YES,
 	OPT_FLAG(0, "dry-run", &arg.dry_run, "only print what would be done", .once = true),
 	OPT_EVENTS(&arg.output),

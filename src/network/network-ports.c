@@ -12,8 +12,9 @@
 #include "network/port-holder.h"
 #include "record/spec.h"
 
-/* Bind to PORT of ADDRESS for a moment; returns 0 or -errno. */
-static int try_port(struct in_addr address, unsigned port)
+/* Bind to PORT of ADDRESS for a moment; returns 0 or -errno.  FREELY: the host need not have the
+ * address yet. */
+static int try_port(struct in_addr address, unsigned port, bool freely)
 {
 	struct sockaddr_in name = {
 		.sin_family = AF_INET,
@@ -23,6 +24,8 @@ static int try_port(struct in_addr address, unsigned port)
 	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int on = 1;
 
+	if (fd >= 0 && freely)
+		(void)setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0)
 		return -errno;
@@ -31,12 +34,13 @@ static int try_port(struct in_addr address, unsigned port)
 
 bool network_port_is_free(struct in_addr address, unsigned port)
 {
-	return try_port(address, port) == 0;
+	return try_port(address, port, false) == 0;
 }
 
-static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)
+static int need_port_of(struct in_addr address, bool freely, unsigned port, const char *option,
+			struct error *err)
 {
-	int r = try_port(address, port);
+	int r = try_port(address, port, freely);
 	cleanup_free char *holder = NULL;
 	cleanup_free char *text = NULL;
 
@@ -53,6 +57,11 @@ static int need_port(struct in_addr address, unsigned port, const char *option, 
 			     "%s: port %u of %s cannot be used: %s", option, port, text,
 			     r == -EADDRNOTAVAIL ? "this host does not have that address"
 						 : strerror(-r));
+}
+
+static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)
+{
+	return need_port_of(address, false, port, option, err);
 }
 
 /* Whether the front door of PROFILE listens at port PORT of ADDRESS or of all addresses; of any
@@ -110,6 +119,8 @@ static int need_published_port(const struct port_spec *port, const struct profil
 static int need_registry_port(const struct profile *profile, struct error *err)
 {
 	const struct in_addr loopback = { htonl(INADDR_LOOPBACK) };
+	struct in_addr gateway;
+	int r;
 
 	if (profile->registry_port == profile->api_port ||
 	    listens_at(profile, &loopback, profile->registry_port))
@@ -118,7 +129,11 @@ static int need_registry_port(const struct profile *profile, struct error *err)
 				     profile->registry_port,
 				     profile->registry_port == profile->api_port ? "its API"
 										 : "--ports");
-	return need_port(loopback, profile->registry_port, "registry", err);
+	r = need_port(loopback, profile->registry_port, "registry", err);
+	/* Any user can listen at an address that the host will have. */
+	if (r == 0 && profile->gateway && inet_parse_address(profile->gateway, &gateway, NULL) == 0)
+		r = need_port_of(gateway, true, profile->registry_port, "registry", err);
+	return r;
 }
 
 int network_ports_are_free(const struct profile *profile, const struct profile *before,

@@ -67,6 +67,19 @@ static bool answers(unsigned port)
 	       strncmp(text, "HTTP/1.", 7) == 0 && strcmp(text + 8, " 200") == 0;
 }
 
+/* Whether the keeper holds the port of PROFILE's registry, on this host and for the nodes. */
+static bool is_held(const struct profile *profile)
+{
+	return balancer_holds_for_registry(profile->dir, "127.0.0.1", profile->registry_port) &&
+	       balancer_holds_for_registry(profile->dir, profile->gateway, profile->registry_port);
+}
+
+/* Whether it is the cluster's registry that answers at its port. */
+static bool runs(const struct profile *profile)
+{
+	return is_held(profile) && answers(profile->registry_port);
+}
+
 static bool is_open(unsigned port)
 {
 	cleanup_fd int fd = dial(port);
@@ -111,26 +124,80 @@ static int tell_nodes(const struct profile *profile, struct error *err)
 	return r;
 }
 
-/* Have the running cluster do what PROFILE says. */
-static int carry_out(const struct profile *profile, struct error *err)
-{
-	int r = tell_nodes(profile, err);
-
-	if (r == 0)
-		r = world->network_up(profile, err);
-	return r < 0 ? r : world->front_door_up(profile, err);
-}
-
 static int wait_for_answer(const struct profile *profile, struct error *err)
 {
 	int64_t deadline_ms = clock_now_ms() + WAIT_MS;
 
-	while (!answers(profile->registry_port))
+	while (!runs(profile))
 		if (!clock_poll(deadline_ms, POLL_MS)) {
 			(void)error_because(err, &reason_network, -ETIMEDOUT,
-					    "the registry does not answer at 127.0.0.1:%u",
+					    "the registry does not %s at 127.0.0.1:%u",
+					    is_held(profile) ? "answer" : "listen",
 					    profile->registry_port);
 			return error_hint(err, -ETIMEDOUT, "see '%s/front-door.log'", profile->dir);
+		}
+	return 0;
+}
+
+/* The sockets are closed when the process has ended. */
+static int wait_for_end(unsigned port, struct error *err)
+{
+	int64_t deadline_ms = clock_now_ms() + WAIT_MS;
+
+	while (is_open(port))
+		if (!clock_poll(deadline_ms, POLL_MS))
+			return error_because(err, &reason_network, -ETIMEDOUT,
+					     "port %u of 127.0.0.1 is still open", port);
+	return 0;
+}
+
+/* Have the running cluster open the registry of PROFILE.  The rules that keep other machines from
+ * its port are there before it is open, and nodes are led to it when the keeper holds it. */
+static int open_registry(const struct profile *profile, struct error *err)
+{
+	int r = world->network_up(profile, err);
+
+	if (r == 0)
+		r = world->front_door_up(profile, err);
+	world->after("start registry");
+	if (r == 0)
+		r = wait_for_answer(profile, err);
+	return r < 0 ? r : tell_nodes(profile, err);
+}
+
+/* Have the running cluster close its registry, which was at PORT (0: unknown).  The rules go last.
+ */
+static int close_registry(const struct profile *profile, unsigned port, struct error *err)
+{
+	struct profile without = *profile;
+	int r;
+
+	without.registry_port = 0;
+	r = tell_nodes(&without, err);
+	if (r == 0)
+		r = world->front_door_up(&without, err);
+	if (r == 0 && port)
+		r = wait_for_end(port, err);
+	return r < 0 ? r : world->network_up(&without, err);
+}
+
+int own_registry_check(const struct profile *profile, struct error *err)
+{
+	int64_t deadline_ms = clock_now_ms() + WAIT_MS;
+	cleanup_free char *program = NULL;
+
+	/* Without its program it does not run, and the API does not depend on it. */
+	if (!profile->registry_port || !cluster_runs(profile) ||
+	    registry_program_open(&program, NULL) < 0)
+		return 0;
+	while (!is_held(profile))
+		if (!clock_poll(deadline_ms, POLL_MS)) {
+			(void)error_because(err, &reason_port_taken, -EADDRINUSE,
+					    "the registry cannot listen at port %u of 127.0.0.1 "
+					    "and %s: another program uses it",
+					    profile->registry_port, profile->gateway);
+			return error_hint(err, -EADDRINUSE, "see '%s/front-door.log'",
+					  profile->dir);
 		}
 	return 0;
 }
@@ -160,6 +227,7 @@ int own_registry_enable(struct profile *profile, unsigned port, struct observer 
 	static const char step[] = "starting the registry";
 	const struct payload_source source = { .offline = profile->offline };
 	cleanup_free char *program = NULL;
+	unsigned before = profile->registry_port;
 	cleanup_fd int lock = -1;
 	int r = registry_program_ensure(&source, observer, &program, err);
 
@@ -173,24 +241,11 @@ int own_registry_enable(struct profile *profile, unsigned port, struct observer 
 	if (!cluster_runs(profile))
 		return 0;
 	observe_begin(observer, step, NULL);
-	r = carry_out(profile, err);
-	world->after("start registry");
+	r = before && before != profile->registry_port ? close_registry(profile, before, err) : 0;
 	if (r == 0)
-		r = wait_for_answer(profile, err);
+		r = open_registry(profile, err);
 	observe_end(observer, step, NULL, r == 0);
 	return r;
-}
-
-/* The sockets are closed when the process has ended. */
-static int wait_for_end(unsigned port, struct error *err)
-{
-	int64_t deadline_ms = clock_now_ms() + WAIT_MS;
-
-	while (is_open(port))
-		if (!clock_poll(deadline_ms, POLL_MS))
-			return error_because(err, &reason_network, -ETIMEDOUT,
-					     "port %u of 127.0.0.1 is still open", port);
-	return 0;
 }
 
 int own_registry_disable(struct profile *profile, bool delete_images, struct error *err)
@@ -201,11 +256,8 @@ int own_registry_disable(struct profile *profile, bool delete_images, struct err
 
 	profile->registry_port = 0;
 	r = profile_save(profile, err);
-	if (r == 0 && cluster_runs(profile)) {
-		r = carry_out(profile, err);
-		if (r == 0 && port)
-			r = wait_for_end(port, err);
-	}
+	if (r == 0 && cluster_runs(profile))
+		r = close_registry(profile, port, err);
 	return r < 0 || !delete_images ? r : file_remove_tree(data, err);
 }
 
@@ -239,7 +291,7 @@ void own_registry_look(const struct profile *profile, struct own_registry_status
 		ret->state = OWN_REGISTRY_DISABLED;
 	else if (!cluster_runs(profile))
 		ret->state = OWN_REGISTRY_STOPPED;
-	else if (!answers(profile->registry_port))
+	else if (!runs(profile))
 		ret->state = OWN_REGISTRY_FAILED;
 	if (access(data, R_OK | X_OK) < 0 && errno != ENOENT)
 		return;

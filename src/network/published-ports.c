@@ -105,20 +105,24 @@ static int wait_for_door(const struct strlist *words, bool open, struct error *e
 	return 0;
 }
 
-/* Have a running cluster do what PROFILE says, about the ports in WORDS. */
+/* Have a running cluster do what PROFILE says, about the ports in WORDS.  The rules that keep other
+ * machines from them are there before the front door opens them, and go when it has closed them. */
 static int carry_out(const struct profile *profile, const struct strlist *words, bool open,
 		     struct error *err)
 {
-	int r;
+	int r = 0;
 
 	if (balancer_pid(profile->dir) == 0)
 		return 0;
-	r = world->network_up(profile, err);
+	if (open)
+		r = world->network_up(profile, err);
 	if (r == 0)
 		r = world->front_door_up(profile, err);
 	world->after("change ports");
 	if (r == 0)
 		r = wait_for_door(words, open, err);
+	if (r == 0 && !open)
+		r = world->network_up(profile, err);
 	return r == -ETIMEDOUT ? error_hint(err, r, "see '%s/front-door.log'", profile->dir) : r;
 }
 
@@ -178,6 +182,20 @@ int published_ports_add(struct profile *profile, const struct strlist *words, st
 	return r;
 }
 
+/* Whether the front door still has the port WORD, which an interrupted removal has left open. */
+static bool is_still_open(const struct profile *profile, const char *word)
+{
+	struct port_spec port;
+	cleanup_free char *address = NULL;
+	cleanup_free char *listen = NULL;
+
+	if (spec_parse_port(word, &port, NULL) < 0)
+		return false;
+	address = inet_print_address(port.address);
+	listen = xasprintf("%s:%u", address, port.host_port);
+	return balancer_publishes(profile->dir, listen);
+}
+
 int published_ports_remove(struct profile *profile, const struct strlist *words, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist removed = STRLIST_INIT;
@@ -188,6 +206,10 @@ int published_ports_remove(struct profile *profile, const struct strlist *words,
 	strlist_for_each(word, words) {
 		if (same_port(&profile->ports, word))
 			continue;
+		if (is_still_open(profile, word)) {
+			strlist_add(&removed, word);
+			continue;
+		}
 		(void)error_because(err, &reason_usage, -ENOENT,
 				    "cluster '%s' does not publish port '%s'", profile->name, word);
 		return error_hint(err, -ENOENT, "'manykube port list' lists the ports");

@@ -14,5 +14,6 @@
 int published_ports_add(struct profile *profile, const struct strlist *words, struct error *err);
 
 /* The reverse: WORDS need only the port of this host, with its address.  -ENOENT with reason_usage,
- * and nothing is changed, if one of them is not published. */
+ * and nothing is changed, if one of them is neither published nor open in the running front door,
+ * where an interrupted removal leaves it. */
 int published_ports_remove(struct profile *profile, const struct strlist *words, struct error *err);

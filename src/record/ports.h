@@ -1,6 +1,9 @@
 /* Names and ports that every part of a cluster uses. */
 #pragma once
 
+/* Lower ports of this host can only be opened by root. */
+#define PORT_LEAST_OF_USERS 1024
+
 /* The name of the front door in the /etc/hosts of every node, and its port there. */
 #define FRONT_DOOR_NAME "front-door.manykube.internal"
 #define FRONT_DOOR_PORT 6443

@@ -10,12 +10,14 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/parse.h"
 #include "data/inet.h"
 #include "driver/driver.h"
 #include "driver/mount-owner.h"
 #include "payload/payload.h"
 #include "record/labels.h"
 #include "record/limits.h"
+#include "record/ports.h"
 #include "record/spec.h"
 
 int setting_check_port(const char *word, struct error *err)
@@ -314,4 +316,49 @@ int setting_check_docker_option(const char *word, struct error *err)
 			return error_because(err, &reason_usage, -EINVAL,
 					     "the Docker option '%s' is set by manykube", ours[i]);
 	return 0;
+}
+
+bool setting_is_beyond_user(arg_unused const char *value)
+{
+	return true;
+}
+
+bool setting_has_guarded_port(const char *value)
+{
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	const char *word;
+
+	strlist_split(&words, value, ',');
+	strlist_for_each(word, &words) {
+		struct port_spec port;
+
+		if (spec_parse_port(word, &port, NULL) < 0 ||
+		    port.host_port < PORT_LEAST_OF_USERS ||
+		    ntohl(port.address.s_addr) >> 24 != IN_LOOPBACKNET)
+			return true;
+	}
+	return false;
+}
+
+bool setting_is_low_port(const char *value)
+{
+	unsigned long long port;
+
+	return parse_number(value, 1, 65535, &port, NULL) < 0 || port < PORT_LEAST_OF_USERS;
+}
+
+bool setting_is_public_subnet(const char *value)
+{
+	static const char *const private[] = { "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",
+					       "100.64.0.0/10" };
+	struct subnet subnet;
+	struct subnet around;
+
+	if (inet_parse_subnet(value, &subnet, NULL) < 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(private); i++)
+		if (inet_parse_subnet(private[i], &around, NULL) == 0 &&
+		    subnet.prefix >= around.prefix && inet_contains(&around, subnet.address))
+			return false;
+	return true;
 }

@@ -38,6 +38,16 @@ int setting_check_pods_subnet(const char *word, struct error *err);
 /* The path of an executable on this host. */
 int setting_check_program(const char *word, struct error *err);
 
+/* For `beyond_user` in record/setting.h: for all values (root reads, executes or hands over what
+ * the value names); ports below 1024 or at an address that is not of loopback, of which VALUE is a
+ * list
+ * (--ports) or one number (--apiserver-port); subnets that are not private, which the host routes.
+ */
+bool setting_is_beyond_user(const char *value);
+bool setting_has_guarded_port(const char *value);
+bool setting_is_low_port(const char *value);
+bool setting_is_public_subnet(const char *value);
+
 /* An option of dockerd without its dashes, one that does not open the daemon to others. */
 int setting_check_docker_option(const char *word, struct error *err);
 

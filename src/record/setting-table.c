@@ -54,11 +54,11 @@ const struct setting setting_table[] = {
 	{ "network.subnet", SETTING_WORD, OF_CLUSTER, "subnet", "(a free one)", "192.168.60.0/24",
 	  "subnet of the nodes", .operand = "SUBNET",
 	  .start_help = "subnet of the nodes, for instance 192.168.60.0/24 (default: a free one)",
-	  .check = setting_check_nodes_subnet, .chosen_for_you = true, CLUSTER("subnet", subnet) },
+	  .check = setting_check_nodes_subnet, .chosen_for_you = true, .beyond_user = setting_is_public_subnet, CLUSTER("subnet", subnet) },
 	{ "network.podSubnet", SETTING_WORD, OF_CLUSTER, "pod-network-cidr", "(a free one)", "10.244.0.0/16",
 	  "subnet of the pods; each node gets a /24 of it", .operand = "SUBNET",
 	  .start_help = "subnet of the pods; each node gets a /24 of it (default: a free one)",
-	  .check = setting_check_pods_subnet, .chosen_for_you = true, CLUSTER("podSubnet", pod_subnet) },
+	  .check = setting_check_pods_subnet, .chosen_for_you = true, .beyond_user = setting_is_public_subnet, CLUSTER("podSubnet", pod_subnet) },
 	{ "network.serviceSubnet", SETTING_WORD, OF_CLUSTER, "service-cluster-ip-range", "10.96.0.0/12", "10.96.0.0/16",
 	  "subnet of the services", .operand = "SUBNET",
 	  .start_help = "subnet of the services (default: 10.96.0.0/12)",
@@ -70,7 +70,7 @@ const struct setting setting_table[] = {
 	{ "network.apiPort", SETTING_NUMBER, OF_CLUSTER, "apiserver-port", "(a free one)", "6443",
 	  "API port on 127.0.0.1",
 	  .start_help = "API port on 127.0.0.1 (default: a free one)",
-	  .least = 1, .most = 65535, .chosen_for_you = true, .any_time = true, CLUSTER("apiPort", api_port) },
+	  .least = 1, .most = 65535, .chosen_for_you = true, .any_time = true, .beyond_user = setting_is_low_port, CLUSTER("apiPort", api_port) },
 	{ "network.apiNames", SETTING_WORDS, OF_CLUSTER, "apiserver-names", NULL, "[dev.example]",
 	  "additional names in the API's certificate", .operand = "NAME", .splits = true,
 	  .start_help = "an additional name in the API's certificate",
@@ -85,7 +85,7 @@ const struct setting setting_table[] = {
 	  .operand = "[ADDRESS:]HOST[:NODE][@NAME]",
 	  .start_help = "forward port HOST of this host to port NODE of the first node that answers there, or "
 	                "of the node NAME",
-	  .check = setting_check_port, .normal = setting_normal_port, .excludes = setting_is_same_port, .any_time = true, CLUSTER("ports", ports) },
+	  .check = setting_check_port, .normal = setting_normal_port, .excludes = setting_is_same_port, .any_time = true, .beyond_user = setting_has_guarded_port, CLUSTER("ports", ports) },
 
 	{ "network.hostAccess", SETTING_WORD, OF_CLUSTER, "host-access", "(all, or none if offline)", "8080",
 	  "what nodes can reach on this host besides DNS and the API: all, none, or TCP and UDP ports, for "
@@ -205,7 +205,7 @@ const struct setting setting_table[] = {
 	  .node_help = "a host directory or file to mount; unless read-only, the node's root has its owner's "
 	               "rights there",
 	  .check = setting_check_mount, .check_option = setting_check_mount_form, .instead = "write --mount=HOST:NODE",
-	  .effect = SETTING_ON_RESTART, EACH("mounts", mounts) },
+	  .effect = SETTING_ON_RESTART, .beyond_user = setting_is_beyond_user, EACH("mounts", mounts) },
 	{ "env", SETTING_PAIRS, OF_EACH, "env", NULL, "{HTTP_PROXY: \"http://proxy.example:3128\"}",
 	  "environment of the node's containerd and kubelet", .operand = "NAME=VALUE", .secret = true, .by_key = true,
 	  .start_help = "an environment variable of containerd and the kubelet on every node",
@@ -228,13 +228,13 @@ const struct setting setting_table[] = {
 	  "kubelet of your own build", .operand = "FILE",
 	  .start_help = "a kubelet of your own build for every node", .node_help = "a kubelet of your own "
 	                "build for the node",
-	  .check = setting_check_program, .effect = SETTING_ON_RESTART, EACH("kubeletBinary", kubelet_binary) },
+	  .check = setting_check_program, .effect = SETTING_ON_RESTART, .beyond_user = setting_is_beyond_user, EACH("kubeletBinary", kubelet_binary) },
 	{ "baseImage", SETTING_PATH, OF_EACH, "base-image", "(the host)", "/srv/debian",
 	  "directory or tar archive with a root file system; the node uses its /usr", .operand = "PATH",
 	  .start_help = "directory or tar archive with a root file system; nodes use its /usr (default: the host's)",
 	  .node_help = "directory or tar archive with a root file system; the node uses its /usr (default: the "
 	               "cluster's)",
-	  EACH("baseImage", base_image) },
+	  .beyond_user = setting_is_beyond_user, EACH("baseImage", base_image) },
 	{ "driver", SETTING_WORD, OF_EACH, "driver", NODE_DRIVER_DEFAULT, NODE_DRIVER_DEFAULT,
 	  "driver that creates the node", .letter = 'd', .operand = "NAME",
 	  .start_help = "driver that creates the nodes (default: auto)",

@@ -187,6 +187,11 @@ struct setting {
 	const char *instead;    /* what to use in place of a value that is not supported */
 	int (*check_option)(const char *word, struct error *err); /* called by the parser */
 	enum setting_config config;
+
+	/* Whether VALUE, as `config` stores it, lets root act beyond the rights of the user whose
+	 * settings contain it; NULL: never.  Root then uses it only if the user gives the option.
+	 */
+	bool (*beyond_user)(const char *value);
 };
 
 extern const struct setting setting_table[]; /* terminated by an entry without a name */

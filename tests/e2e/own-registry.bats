@@ -196,6 +196,13 @@ is_running() {
 	run -3 manykube registry status
 	assert_output_has "registry: Stopped"
 	assert_output_has "repositories: "
+	python3 -m http.server --bind 127.0.0.1 "$PORT" >/dev/null 2>&1 3>&- &
+	within 5 bash -c "exec 7<>/dev/tcp/127.0.0.1/$PORT"
+	run manykube start -q
+	kill $!
+	[ "$status" -ne 0 ]
+	assert_output_has "127.0.0.1:$PORT"
+	run ! manykube registry status
 	manykube start -q
 	run -0 manykube registry status
 	assert_pulls node-2 "localhost:$PORT/app:1"

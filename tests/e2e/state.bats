@@ -139,6 +139,26 @@ state=/var/lib/manykube/$ANN
 	assert_equal "$(inside stat -c %U /var/home/ann/.kube/config)" ann
 }
 
+@test "root mounts, downloads and opens nothing because a file of the user says so" {
+	local key
+
+	inside mkdir -p /var/home/root/private
+	inside chmod 700 /var/home/root /var/home/root/private
+	as_user ann config set offline true
+	run -0 as_user ann config set ports 0.0.0.0:22
+	assert_output_has "with sudo, this value is not used"
+	any_as ann sh -c 'sed -i "s|{|{ \"binary-mirror\": \"http://127.0.0.1:9\", \"mount\": \"/var/home/root/private:/x\",|" \
+		~/.manykube/config.json'
+	run -0 as_sudo ann start -p other --dry-run
+	for key in mount binary-mirror ports; do
+		assert_output_has "the setting '$key' is not used with sudo"
+		assert_output_has "give --$key"
+		as_user ann config unset "$key"
+	done
+	! grep -q "private\|0\.0\.0\.0" <<<"$output" || false
+	as_user ann config unset offline
+}
+
 @test "looking needs no root, and nothing that root acts on can be written" {
 	as_user ann config set memory 2g
 	as_user ann config unset memory

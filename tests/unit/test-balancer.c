@@ -664,6 +664,39 @@ TEST(an_address_in_use_is_named)
 	balancer_config_release(&config);
 }
 
+TEST(nobody_else_can_be_the_registry)
+{
+	struct fake_backend a = fake_backend_start("a", 0);
+	cleanup_free char *squatted = xasprintf("127.0.0.1:%d", a.port);
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	int free_port = fake_free_port();
+	int64_t deadline;
+
+	door_port = fake_free_port();
+	strlist_addf(&config.listen, "127.0.0.1:%d", door_port);
+	config.registry.program = xstrdup("/nonexistent/registry");
+	config.registry.data = xasprintf("%s/registry", test_dir());
+	strlist_addf(&config.registry.listen, "127.0.0.1:%d", free_port);
+	strlist_add(&config.registry.listen, squatted);
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	ASSERT(balancer_ensure(test_dir(), &problem) < 0);
+	ASSERT(strstr(problem.text, "the registry") && strstr(problem.text, squatted));
+	ASSERT_INT(balancer_pid(test_dir()), 0);
+	/* The same while it runs: it holds all of its ports, or says that it has none. */
+	strlist_release(&config.registry.listen);
+	config.registry.listen = STRLIST_INIT;
+	strlist_addf(&config.registry.listen, "127.0.0.1:%d", free_port);
+	open_door();
+	ASSERT(balancer_holds_for_registry(test_dir(), "127.0.0.1", (unsigned)free_port));
+	strlist_add(&config.registry.listen, squatted);
+	ASSERT_OK(balancer_configure(test_dir(), &config, &err));
+	deadline = clock_now_ms() + 5000;
+	while (balancer_holds_for_registry(test_dir(), "127.0.0.1", (unsigned)free_port))
+		ASSERT(clock_poll(deadline, 5));
+	ASSERT(!balancer_holds_for_registry(test_dir(), "127.0.0.1", (unsigned)a.port));
+	close_door();
+}
+
 TEST(an_address_that_the_host_lacks_does_no_harm)
 {
 	struct fake_backend a = fake_backend_start("a", 0);

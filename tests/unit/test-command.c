@@ -1,3 +1,5 @@
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -5,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/record.h"
 #include "data/settings.h"
+#include "record/setting-check.h"
 #include "test.h"
 
 static struct {
@@ -21,6 +24,8 @@ static char *profile_name;
 static bool after_dashes;
 static char *start_name;
 static const char *start_name_option;
+static char *start_program;
+static const char *start_program_option;
 
 static int note(struct command_context *ctx, arg_unused struct error *err)
 {
@@ -34,6 +39,8 @@ static int note(struct command_context *ctx, arg_unused struct error *err)
 	/* It points into what is gone afterwards. */
 	free(start_name);
 	start_name = xstrdup(start_name_option ? start_name_option : "");
+	free(start_program);
+	start_program = start_program_option ? xstrdup(start_program_option) : NULL;
 	ran = strlist_join(&words, " ");
 	profile_name = xstrdup(ctx->profile_name);
 	ASSERT_INT(words.count, ctx->argc + 1);
@@ -332,8 +339,12 @@ static struct {
 } start_arg;
 
 static const char *start_file;
+static unsigned start_port;
 
 static const struct opt start_options[] = {
+	OPT_COUNT(0, "port", &start_port, "where", .beyond_user = setting_is_low_port),
+	OPT_STRING(0, "program", &start_program_option, "FILE", "what root runs",
+		   .beyond_user = setting_is_beyond_user),
 	OPT_COUNT('n', "nodes", &start_arg.nodes, "how many", .when_made = true),
 	OPT_STRING(0, "name", &start_name_option, "NAME", "what to call it"),
 	OPT_STRING('f', "file", &start_file, "FILE", "what describes it"),
@@ -409,6 +420,56 @@ TEST(a_wrong_setting_is_named_and_can_be_mended)
 	ASSERT_INT(RUN_SET("start"), -EINVAL);
 	ASSERT_INT(RUN_SET("mending"), 3);
 	ASSERT_INT(RUN_SET("start", "--help"), 0);
+}
+
+/* Run `start` with ARGUMENT (may be NULL) and return what it wrote to standard error. */
+static char *run_and_listen(char *argument)
+{
+	cleanup_free char *path = xasprintf("%s/said", test_dir());
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	start_port = 0;
+	start_program_option = NULL;
+	ASSERT_INT(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+	ASSERT_INT(RUN_SET("start", argument), 3);
+	ASSERT_INT(dup2(before, STDERR_FILENO), STDERR_FILENO);
+	(void)close(fd);
+	(void)close(before);
+	ASSERT_OK(file_read(path, 65536, &text, &err));
+	return strbuf_take(&text);
+}
+
+TEST(root_uses_no_setting_that_the_user_has_no_right_to)
+{
+	cleanup_free char *own = NULL;
+	cleanup_free char *sudo = NULL;
+	cleanup_free char *given_text = NULL;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	use_settings("{\"port\": \"80\", \"program\": \"/x\", \"name\": \"set\"}");
+	ASSERT_INT(unsetenv("SUDO_UID"), 0);
+	own = run_and_listen(NULL);
+	ASSERT_STR(own, "");
+	ASSERT_INT(start_port, 80);
+	ASSERT_STR(start_program, "/x");
+	ASSERT_INT(chmod(test_dir(), 0755), 0);
+	ASSERT_INT(setenv("SUDO_UID", "12345", 1) + setenv("SUDO_GID", "12345", 1), 0);
+	sudo = run_and_listen(NULL);
+	ASSERT_STR(start_name, "set");
+	ASSERT_INT(start_port, 0);
+	ASSERT(!start_program);
+	ASSERT(strstr(sudo, "the setting 'port' is not used with sudo, because every program of "
+			    "yours can change it; give --port\n"));
+	ASSERT(strstr(sudo, "; give --program\n"));
+	given_text = run_and_listen((char[]){ "--program=/y" });
+	ASSERT_STR(start_program, "/y");
+	ASSERT(!strstr(given_text, "--program"));
+	use_settings("{\"port\": \"8080\"}");
+	(void)run_and_listen(NULL);
+	ASSERT_INT(start_port, 8080);
 }
 
 /* For an option whose value nobody looks at. */

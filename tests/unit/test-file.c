@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -213,6 +214,74 @@ TEST(a_lock_names_its_holder)
 	ASSERT(waitpid(pid, &status, 0) == pid && status == 0);
 	(void)close(take_fd(fd));
 	ASSERT_INT(file_lock_holder(path), 0);
+}
+
+/* Be the user 12345 in a child that holds the lock FD until it is killed; returns its pid. */
+static pid_t hold_as_user(int fd)
+{
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	ASSERT_INT(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		(void)!(setresuid(12345, 12345, 12345) == 0 &&
+			prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+			flock(fd, LOCK_EX | LOCK_NB) == 0 && write(ready[1], "x", 1));
+		for (;;)
+			(void)pause();
+	}
+	ASSERT_INT(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return pid;
+}
+
+static void write_note(const char *path, pid_t pid)
+{
+	cleanup_free char *note = xasprintf("%d front-door\n", (int)pid);
+	cleanup_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	ASSERT_INT(write(fd, note, strlen(note)), strlen(note));
+}
+
+TEST(a_lock_that_another_user_holds_leads_to_no_process_of_root)
+{
+	cleanup_free char *path = in_dir("lock");
+	cleanup_fd int fd = -1;
+	struct stat st;
+	int lock = -1;
+	pid_t user;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	/* A holder of the past, whose pid a process of root has now. */
+	write_note(path, getpid());
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	user = hold_as_user(fd);
+	ASSERT_INT(file_lock_holder(path), 0);
+	write_note(path, user);
+	(void)close(take_fd(fd));
+	ASSERT_INT(kill(user, SIGKILL), 0);
+	ASSERT_INT(waitpid(user, NULL, 0), user);
+	/* A pid that the user's process has now. */
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	user = hold_as_user(fd);
+	write_note(path, user);
+	ASSERT_INT(file_lock_holder(path), 0);
+	ASSERT_INT(kill(user, SIGKILL), 0);
+	ASSERT_INT(waitpid(user, NULL, 0), user);
+	(void)close(take_fd(fd));
+	/* One of root's is found, also by those who cannot read it, and nobody is when it ends. */
+	ASSERT_INT(file_lock_private(path, "own", 0, &lock, NULL), 0);
+	ASSERT_INT(file_lock_holder(path), getpid());
+	ASSERT_INT(chmod(test_dir(), 0755) + seteuid(12345), 0);
+	ASSERT_INT(file_lock_holder(path), getpid());
+	ASSERT_INT(seteuid(0), 0);
+	file_unlock(&lock);
+	ASSERT_INT(lock, -1);
+	ASSERT_INT(lstat(path, &st) + (int)st.st_size, 0);
 }
 
 TEST(a_directory_that_others_lock_for_ever_keeps_nobody_from_changing_it)

@@ -2,10 +2,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/jobs.h"
 #include "base/user-file.h"
@@ -152,4 +155,82 @@ TEST(a_link_of_another_user_is_not_followed)
 	ASSERT_INT(symlink("/nonexistent/target", path), 0);
 	ASSERT_INT(lchown(path, 12345, 12345), 0);
 	ASSERT_INT(user_file_create(path, 0644, &file, &problem), -ELOOP);
+}
+
+TEST(every_link_on_the_way_is_looked_at)
+{
+	cleanup_with(error_clear) struct error problem = ERROR_INIT;
+	cleanup_free char *kept = xasprintf("%s/kept", test_dir());
+	cleanup_free char *theirs = xasprintf("%s/theirs", test_dir());
+	cleanup_free char *below = xasprintf("%s/below", test_dir());
+	cleanup_free char *own = xasprintf("%s/below/own", test_dir());
+	cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	size_t before;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_OK(file_put(kept, "old", 3, 0644, &err));
+	ASSERT_INT(symlink(kept, theirs), 0);
+	ASSERT_INT(lchown(theirs, 12345, 12345), 0);
+	ASSERT_INT(mkdir(below, 0755), 0);
+	ASSERT_INT(symlink("../theirs", own), 0);
+	before = count_files();
+	ASSERT_INT(user_file_create(own, 0644, &file, &problem), -ELOOP);
+	user_file_release(&file);
+	ASSERT_INT(count_files(), before);
+	/* Links of our own lead to a file. */
+	ASSERT_INT(lchown(theirs, 0, 0), 0);
+	ASSERT_OK(user_file_create(own, 0644, &file, &err));
+	ASSERT_INT(write(file.fd, "new", 3), 3);
+	/* An exchanged link afterwards leads nowhere else. */
+	ASSERT_INT(unlink(theirs), 0);
+	ASSERT_INT(symlink("/nonexistent/target", theirs), 0);
+	ASSERT_OK(user_file_settle(&file, 0, &err));
+	user_file_release(&file);
+	ASSERT_OK(file_read(kept, 100, &text, &err));
+	ASSERT_STR(text.text, "new");
+}
+
+/* In a child, give DIR/foreign to a link of another user to TARGET and to nothing in turn. */
+static pid_t exchange_links(const char *dir, const char *target, const char *path)
+{
+	cleanup_free char *made = xasprintf("%s/made", dir);
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		(void)!(symlink(target, made) == 0 && lchown(made, 12345, 12345) == 0 &&
+			rename(made, path) == 0 && unlink(path) == 0);
+}
+
+TEST(no_exchanged_link_is_followed)
+{
+	cleanup_free char *kept = xasprintf("%s/kept", test_dir());
+	cleanup_free char *foreign = xasprintf("%s/dir/foreign", test_dir());
+	cleanup_free char *dir = xasprintf("%s/dir", test_dir());
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int64_t end;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_INT(mkdir(dir, 0777), 0);
+	ASSERT_OK(file_put(kept, "old", 3, 0644, &err));
+	/* Made elsewhere and moved, so that it never is root's under its name. */
+	end = clock_now_ms() + 300;
+	pid = exchange_links(dir, kept, foreign);
+	while (clock_now_ms() < end) {
+		cleanup_with(user_file_release) struct user_file file = USER_FILE_INIT;
+		cleanup_with(error_clear) struct error problem = ERROR_INIT;
+
+		if (user_file_create(foreign, 0644, &file, &problem) == 0)
+			(void)user_file_settle(&file, 0, &problem);
+	}
+	ASSERT_INT(kill(pid, SIGKILL), 0);
+	ASSERT_INT(waitpid(pid, NULL, 0), pid);
+	ASSERT_OK(file_read(kept, 100, &text, &err));
+	ASSERT_STR(text.text, "old");
 }

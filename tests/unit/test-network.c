@@ -188,6 +188,19 @@ TEST(nodes_reach_the_registry_whatever_else_they_reach)
 	ASSERT(strstr(rules, "ip daddr 127.0.0.0/8 tcp dport { 16443, 5001 } drop"));
 }
 
+/* Listen at an address that this host does not have, as every user can. */
+static void listen_freely(const char *address, unsigned port)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	ASSERT_INT(inet_pton(AF_INET, address, &name.sin_addr), 1);
+	ASSERT_INT(setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on)), 0);
+	ASSERT_INT(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
+	ASSERT_INT(listen(fd, 1), 0);
+}
+
 TEST(a_registry_needs_a_port_that_is_free)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -207,6 +220,15 @@ TEST(a_registry_needs_a_port_that_is_free)
 	ASSERT(strstr(why.text, "registry: port 5001 of 127.0.0.1 is in use"));
 	error_clear(&why);
 	/* Its own front door has it. */
+	after.registry_port = 5004;
+	after.gateway = (char[]){ "192.0.2.1" };
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
+	listen_freely("192.0.2.1", 5004);
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), -EADDRINUSE);
+	ASSERT(strstr(why.text, "registry: port 5004 of 192.0.2.1 is in use"));
+	error_clear(&why);
+	after.gateway = NULL;
+	after.registry_port = 5001;
 	before.registry_port = 5001;
 	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
 	after.registry_port = 5002;

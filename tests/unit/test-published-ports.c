@@ -1,6 +1,13 @@
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "balancer/balancer.h"
 #include "base/file.h"
 #include "fake-world.h"
+#include "network/network.h"
 #include "network/published-ports.h"
+#include "record/world.h"
 #include "test.h"
 
 static void make_profile(struct profile *ret)
@@ -92,4 +99,83 @@ TEST(ports_of_the_cluster_itself_cannot_be_published_whether_it_runs_or_not)
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		ASSERT_INT(add(&profile, words[i], NULL), -EADDRINUSE);
 	ASSERT_INT(add(&profile, "127.0.0.1:6443:80 198.51.100.7:5000:80", NULL), 2);
+}
+
+/* A front door that has one port, of the test itself. */
+static int door = -1;
+static unsigned door_port;
+
+static bool is_closed(void)
+{
+	return network_port_is_free((struct in_addr){ htonl(INADDR_LOOPBACK) }, door_port);
+}
+
+static int close_port(arg_unused const struct profile *profile, arg_unused struct error *problem)
+{
+	(void)close(take_fd(door));
+	return 0;
+}
+
+static bool rules_went_last;
+
+static int change_rules(arg_unused const struct profile *profile, arg_unused struct error *problem)
+{
+	rules_went_last = is_closed();
+	return 0;
+}
+
+/* Be the front door of PROFILE, which has a port that is open. */
+static void be_the_front_door(const struct profile *profile, int *ret_lock)
+{
+	static struct world own;
+	cleanup_free char *lock = xasprintf("%s/front-door.lock", profile->dir);
+	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
+	struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(name);
+
+	ASSERT_INT(file_lock_private(lock, "front-door", 0, ret_lock, NULL), 0);
+	door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ASSERT_INT(bind(door, (struct sockaddr *)&name, len), 0);
+	ASSERT_INT(listen(door, 1), 0);
+	ASSERT_INT(getsockname(door, (struct sockaddr *)&name, &len), 0);
+	door_port = ntohs(name.sin_port);
+	balancer_config_add_forward(&config)->listen = xasprintf("127.0.0.1:%u", door_port);
+	ASSERT_OK(balancer_configure(profile->dir, &config, &err));
+	own = *world;
+	own.front_door_up = close_port;
+	own.network_up = change_rules;
+	world = &own;
+}
+
+TEST(the_rules_for_a_port_go_when_it_is_closed)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *word = NULL;
+	cleanup_fd int lock = -1;
+
+	make_profile(&profile);
+	be_the_front_door(&profile, &lock);
+	word = xasprintf("%u", door_port);
+	strlist_add(&profile.ports, word);
+	ASSERT_OK(profile_save(&profile, &err));
+	ASSERT_INT(take_away(&profile, word, NULL), 0);
+	ASSERT(is_closed() && rules_went_last);
+	assert_ports(&profile, "");
+}
+
+TEST(an_interrupted_removal_is_completed_by_the_same_command)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *word = NULL;
+	cleanup_fd int lock = -1;
+
+	make_profile(&profile);
+	be_the_front_door(&profile, &lock);
+	word = xasprintf("%u", door_port);
+	ASSERT_INT(take_away(&profile, "1", &why), -ENOENT);
+	ASSERT(!is_closed());
+	/* Not in the record any more, but open. */
+	ASSERT_INT(take_away(&profile, word, NULL), 0);
+	ASSERT(is_closed() && rules_went_last);
 }

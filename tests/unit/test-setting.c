@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "record/options.h"
 #include "record/profile.h"
+#include "record/setting-check.h"
 #include "test.h"
 
 static void assert_differ(const struct setting *one, const struct setting *other)
@@ -49,6 +50,31 @@ TEST(rows_have_what_their_options_need)
 		/* Lists are of words, and only they are merged. */
 		ASSERT(setting_is_list(setting) || (!setting->change && !setting->by_key));
 	}
+}
+
+TEST(values_that_let_root_act_beyond_the_user_are_known)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+	const struct setting *setting;
+
+	setting_for_each(setting)
+		if (setting->beyond_user)
+			strlist_add(&names, setting->option);
+	joined = strlist_join(&names, " ");
+	ASSERT_STR(joined, "subnet pod-network-cidr apiserver-port ports mount kubelet-binary "
+			   "base-image");
+	ASSERT(!setting_has_guarded_port("8080:30080,127.0.0.2:1024"));
+	ASSERT(setting_has_guarded_port("8080:30080,1023"));
+	ASSERT(setting_has_guarded_port("0.0.0.0:8080"));
+	ASSERT(setting_has_guarded_port("192.168.1.2:8080:80"));
+	ASSERT(setting_has_guarded_port("nonsense"));
+	ASSERT(setting_is_low_port("443"));
+	ASSERT(!setting_is_low_port("6443"));
+	ASSERT(!setting_is_public_subnet("172.31.0.0/16"));
+	ASSERT(!setting_is_public_subnet("10.0.0.0/8"));
+	ASSERT(setting_is_public_subnet("192.0.0.0/8"));
+	ASSERT(setting_is_public_subnet("198.51.100.0/24"));
 }
 
 TEST(a_record_has_its_own_copy_of_every_setting)
