@@ -321,11 +321,8 @@ static int apply_registry(struct front_door *door, struct error *err)
 	return 0;
 }
 
-/*
- * Read and apply the configuration.  If a part fails, applies the others and returns the first
- * error.  The rules keep other machines from the loopback's ports: what is no longer wanted is
- * closed before they change.
- */
+/* Read and apply the configuration.  If a part fails, applies the others and returns the first
+ * error.  What is not wanted any more is closed before the rules that protect it change. */
 static int apply_config_file(struct front_door *door, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
