@@ -36,6 +36,9 @@ struct process_options {
 	/* > 0: how many bytes of its output are taken, if it runs in a node; more is dropped. */
 	uint64_t stdout_most;
 	uint64_t stderr_most;
+	/* > 0: bytes of memory for a program of this host that reads what a node wrote; it dumps no
+	 * core then. */
+	uint64_t memory_most;
 	bool no_stdin;            /* /dev/null as standard input */
 	bool new_session;         /* run in a new session, so that it can outlive us */
 	bool dies_with_us;        /* killed when we end, however we end */

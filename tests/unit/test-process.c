@@ -140,3 +140,14 @@ TEST(limits_are_lowered_for_good_and_never_raised)
 	ASSERT_INT(process_lower_limits(unknown, ARRAY_SIZE(unknown)), -1);
 	ASSERT_INT(errno, EINVAL);
 }
+
+TEST(a_program_that_reads_a_node_gets_a_limit_of_memory)
+{
+	cleanup_with(strbuf_release) struct strbuf output = STRBUF_INIT;
+	const struct process_options options = { .memory_most = 64 << 20 };
+
+	ASSERT_INT(process_capture(ARGV("sh", "-c", "ulimit -Hd; ulimit -Hc"), &options, &output,
+				   NULL),
+		   0);
+	ASSERT_STR(output.text, "65536\n0\n");
+}
