@@ -320,14 +320,15 @@ TEST(what_a_program_says_is_shown_without_control_characters)
 	copy_fails("from/a", "to", 0, "^[]0;evil^G");
 }
 
-/* Pack a member of TYPE that says it has SIZE bytes, in octal, and then what MORE prints. */
+/* Pack a member of TYPE that says it has SIZE bytes, in 12 characters, and then what MORE prints.
+ */
 static void pack_member(char type, const char *size, const char *more)
 {
 	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
 	cleanup_free char *script = xasprintf("cat %s/header; %s; exit 0", test_dir(), more);
 
 	tar_maker_add(&tar, &(struct tar_member){ .path = "./a", .type = type });
-	memcpy(tar.text + 124, size, 11);
+	memcpy(tar.text + 124, size, 12);
 	tar_maker_seal(&tar, 0);
 	ASSERT_OK(file_replace(at("header"), tar.text, 512, 0644, &err));
 	pack_instead(script);
@@ -352,7 +353,7 @@ TEST(an_archive_does_not_fill_the_disk)
 	ASSERT_INT(unshare(CLONE_NEWNS), 0);
 	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
 	ASSERT_INT(mount("none", at("to"), "tmpfs", 0, "size=64m"), 0);
-	pack_member('0', "77777777777", "exec cat /dev/zero");
+	pack_member('0', "\200\0\0\0\0\4\0\0\0\0\0", "exec cat /dev/zero");
 	copy_fails("from/a", "to", -ENOSPC, "free some space");
 	assert_count("to", 0);
 	/* Nor is it read for ever after its end, nor while somebody else holds its pipe. */
