@@ -181,6 +181,23 @@ int process_spawn(char *const *argv, const struct process_options *options,
 	return 0;
 }
 
+int process_await_exec(pid_t pid, int report, unsigned timeout_ms)
+{
+	struct pollfd wait = { .fd = report, .events = POLLIN };
+	int64_t deadline_ms = clock_now_ms() + timeout_ms;
+	int problem = ETIMEDOUT;
+	int n;
+
+	do
+		n = poll(&wait, 1, clock_left_ms(deadline_ms));
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && read(report, &problem, sizeof(problem)) != sizeof(problem))
+		return 0;
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	return problem;
+}
+
 static int reap(struct process *process)
 {
 	int status = 0;

@@ -12,6 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
 /* The most output of one program that is written to a log. */
 #define LOG_MOST (16u << 20)
 
@@ -24,12 +27,19 @@ struct input {
 	size_t end;
 };
 
-/* Whether FD can be given to a program of a node: only pipes are safe. */
-static bool is_harmless(int fd)
+/* A description of the pipe FD for a program of a node, which may change its flags (O_NONBLOCK); -1
+ * if FD is something else: only pipes are safe. */
+static int reopen_pipe(int fd, int access)
 {
+	cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
+	    (fcntl(fd, F_GETFL) & O_ACCMODE) != access)
+		return -1;
+	/* Without O_NONBLOCK, opening waits for somebody at the other end. */
+	fd = open(path, access | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 && fcntl(fd, F_SETFL, 0) < 0 ? -1 : fd;
 }
 
 static bool is_same(int one, int other)
@@ -45,10 +55,9 @@ static int open_stream(struct relay *relay, int number, int fd)
 {
 	int ends[2];
 
-	if (is_harmless(fd)) {
-		relay->theirs[number] = fd;
+	relay->theirs[number] = reopen_pipe(fd, number == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+	if (relay->theirs[number] >= 0)
 		return 0;
-	}
 	/* One pipe for standard output and error preserves the order of writes. */
 	if (number == STDERR_FILENO && relay->between[STDOUT_FILENO] >= 0 &&
 	    is_same(fd, relay->ours[STDOUT_FILENO])) {
@@ -94,6 +103,7 @@ int relay_open(const struct process_options *options, int report, struct relay *
 	/* Use the host's /dev/null: the node's may be something else. */
 	if (options->no_stdin)
 		relay.theirs[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	relay.stops = options->stdout_stops;
 	/* A log is the same file for both. */
 	if (options->output)
 		relay.left[STDOUT_FILENO] = relay.left[STDERR_FILENO] = LOG_MOST / 2;
@@ -129,10 +139,11 @@ static void close_stream(struct relay *relay, int number)
 	relay->between[number] = -1;
 }
 
-/* Write LEN bytes to our stream, even if it is non-blocking; false if its reader is gone. */
+/* Write LEN bytes to our stream, even if it is non-blocking; false if that is over. */
 static bool write_out(struct relay *relay, int number, const char *data, size_t len)
 {
 	struct pollfd room = { .fd = relay->ours[number], .events = POLLOUT };
+	bool is_full = relay->stops && len > relay->left[number];
 
 	len = MIN(len, relay->left[number]);
 	relay->left[number] -= relay->left[number] == UINT64_MAX ? 0 : len;
@@ -148,7 +159,7 @@ static bool write_out(struct relay *relay, int number, const char *data, size_t 
 			len -= (size_t)written;
 		}
 	}
-	return true;
+	return !is_full;
 }
 
 /* Copy one block of the program's output; false if none is available. */

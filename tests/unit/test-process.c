@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -150,4 +151,20 @@ TEST(a_program_that_reads_a_node_gets_a_limit_of_memory)
 				   NULL),
 		   0);
 	ASSERT_STR(output.text, "65536\n0\n");
+}
+
+TEST(a_program_that_is_not_started_in_time_is_given_up)
+{
+	int report[2];
+	pid_t pid;
+
+	ASSERT_INT(pipe(report), 0);
+	pid = fork();
+	if (pid == 0) {
+		(void)raise(SIGSTOP);
+		_exit(0);
+	}
+	(void)close(report[1]);
+	ASSERT_INT(process_await_exec(pid, report[0], 100), ETIMEDOUT);
+	ASSERT_INT(kill(pid, 0), -1);
 }
