@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 struct room {
-	int fd;             /* a directory of the file system */
+	int fd;             /* a file or directory of the file system */
 	uint64_t reserve;   /* bytes that stay free */
 	uint64_t unchecked; /* bytes taken since free space was looked at */
 };
