@@ -36,7 +36,9 @@ struct process_options {
 	/* > 0: how many bytes of its output are taken, if it runs in a node; more is dropped. */
 	uint64_t stdout_most;
 	uint64_t stderr_most;
-	bool stdout_stops; /* writing more to standard output fails instead */
+	/* Of a program in a node: writing more to standard output fails instead, and our end is
+	 * closed when the program ends, whatever it left behind. */
+	bool stdout_stops;
 	/* > 0: bytes of memory for a program of this host that reads what a node wrote; it dumps no
 	 * core then. */
 	uint64_t memory_most;

@@ -330,8 +330,7 @@ int namespace_spawn(const struct namespace_target *target, char *const *argv,
 		    const struct process_options *options, struct process *ret_process,
 		    struct error *err)
 {
-	static const struct process_options nothing;
-	struct process_options with_output = options ? *options : nothing;
+	struct process_options with_output = options ? *options : (struct process_options){ 0 };
 	cleanup_fd int output = -1;
 	cleanup_fd int report_read = -1;
 	int report[2];
@@ -358,8 +357,7 @@ int namespace_spawn(const struct namespace_target *target, char *const *argv,
 	errno = process_await_exec(pid, report_read, START_MS);
 	if (errno == ETIMEDOUT)
 		return error_because(err, &reason_node_failed, -ETIMEDOUT,
-				     "the node did not start '%s' within %d s", argv[0],
-				     START_MS / 1000);
+				     "the node did not start '%s' in time", argv[0]);
 	if (errno)
 		return error_sys(err, "cannot run '%s' in the node", argv[0]);
 	*ret_process = (struct process){ .pid = pid, .pidfd = pidfd_open(pid, 0) };

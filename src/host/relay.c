@@ -18,7 +18,8 @@
 /* The most output of one program that is written to a log. */
 #define LOG_MOST (16u << 20)
 
-#define BLOCK 65536
+#define BLOCK      65536
+#define PIPE_PAGES 256 /* of the largest pipe that a node can make */
 
 /* Bytes from our standard input that are not yet written to the program. */
 struct input {
@@ -37,8 +38,7 @@ static int reopen_pipe(int fd, int access)
 	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
 	    (fcntl(fd, F_GETFL) & O_ACCMODE) != access)
 		return -1;
-	/* Without O_NONBLOCK, opening waits for somebody at the other end. */
-	fd = open(path, access | O_NONBLOCK | O_CLOEXEC);
+	fd = open(path, access | O_NONBLOCK | O_CLOEXEC); /* which does not wait */
 	return fd >= 0 && fcntl(fd, F_SETFL, 0) < 0 ? -1 : fd;
 }
 
@@ -55,7 +55,8 @@ static int open_stream(struct relay *relay, int number, int fd)
 {
 	int ends[2];
 
-	relay->theirs[number] = reopen_pipe(fd, number == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+	if (!relay->stops)
+		relay->theirs[number] = reopen_pipe(fd, number ? O_WRONLY : O_RDONLY);
 	if (relay->theirs[number] >= 0)
 		return 0;
 	/* One pipe for standard output and error preserves the order of writes. */
@@ -236,7 +237,9 @@ void relay_run(struct relay *relay, pid_t program)
 		else if (wait[3].revents || wait[4].revents)
 			pass_input(relay, &input);
 	}
+	/* What fits into a pipe: a program that was left behind may go on writing. */
 	for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++)
-		while (relay->between[i] >= 0 && pass_output(relay, i))
-			;
+		for (int n = 0; n < PIPE_PAGES && relay->between[i] >= 0; n++)
+			if (!pass_output(relay, i))
+				break;
 }

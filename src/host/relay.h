@@ -16,7 +16,7 @@ struct relay {
 	int theirs[3];    /* the descriptors for the program */
 	int between[3];   /* our ends of the program's pipes, or -1 */
 	uint64_t left[3]; /* the bytes of each output that may still be written */
-	bool stops;       /* the program's output is closed after that */
+	bool stops;       /* the program's output is closed after that, and at its end */
 };
 
 #define RELAY_INIT                       \

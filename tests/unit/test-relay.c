@@ -1,6 +1,7 @@
 #include "host/relay.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -84,4 +85,29 @@ TEST(output_beyond_its_limit_is_dropped_or_ends_the_program)
 	options.stdout_stops = true;
 	wait_for(run(&options, "exec cat /dev/zero", false));
 	ASSERT_INT(lseek(file, 0, SEEK_END), 100000);
+}
+
+TEST(what_a_program_leaves_behind_keeps_no_output_open)
+{
+	static const char *const scripts[] = { "sleep 10 & echo end", "cat /dev/zero & sleep 0.1" };
+	int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	char block[65536];
+
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++) {
+		struct process_options options = { .no_stdin = true, .stdout_stops = true };
+		struct pollfd wait = { .events = POLLIN };
+		pid_t pid;
+		int out[2];
+
+		ASSERT_INT(pipe2(out, O_CLOEXEC), 0);
+		options.stdout_fd = out[1];
+		options.stderr_fd = file;
+		pid = run(&options, scripts[i], false);
+		(void)close(out[1]);
+		for (wait.fd = out[0]; poll(&wait, 1, 5000) > 0;)
+			if (read(out[0], block, sizeof(block)) <= 0)
+				break;
+		ASSERT(wait.revents);
+		wait_for(pid);
+	}
 }
