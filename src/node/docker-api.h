@@ -21,6 +21,9 @@ struct docker_request {
 	/* Take the next bytes of a successful answer. */
 	int (*take)(void *data, const char *bytes, size_t len, struct error *err);
 	void *data; /* for both */
+
+	/* How many seconds it may take with less than 1 KiB in each, there or back; 0: no limit. */
+	unsigned slow_seconds;
 };
 
 /* Add TEXT to a query, encoded. */

@@ -125,6 +125,9 @@ int docker_build(const struct profile *profile, const struct node *node,
 	return 0;
 }
 
+/* The daemon may need minutes before an archive begins, but then it sends one. */
+#define SLOW_SECONDS 600
+
 /* An archive that is being written. */
 struct saved {
 	int fd;
@@ -146,7 +149,9 @@ int docker_save(const struct profile *profile, const struct node *node, const st
 {
 	cleanup_with(strbuf_release) struct strbuf path = STRBUF_INIT;
 	struct saved saved = { .fd = fd };
-	struct docker_request request = { .take = take_archive, .data = &saved };
+	struct docker_request request = { .take = take_archive,
+					  .data = &saved,
+					  .slow_seconds = SLOW_SECONDS };
 	const char *name;
 	int r = room_open(&saved.room, fd, 0, err);
 
