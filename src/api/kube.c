@@ -18,6 +18,9 @@
  * tenth of this. */
 #define VALUES_LIMIT (1u << 20)
 
+/* How much of the API's own words an error has. */
+#define WORDS_MOST 300
+
 /* By enum kube_verb. */
 static const char *const methods[] = { "GET", "GET", "POST", "PATCH", "PATCH", "DELETE" };
 
@@ -286,8 +289,8 @@ int kube_request(struct kube *kube, enum kube_verb verb, const char *path, const
 	if (status >= 300) {
 		const char *message = json_string_value(json_object_get(answer, "message"));
 
-		return error_set(err, code_of(status), "the API refused '%s' (%d): %s", path,
-				 status, message ? message : "no reason given");
+		return error_set(err, code_of(status), "the API refused '%s' (%d): %.*s", path,
+				 status, WORDS_MOST, message ? message : "no reason given");
 	}
 	if (ret_answer)
 		*ret_answer = take_ptr(answer);

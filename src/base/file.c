@@ -298,7 +298,8 @@ int file_link_tree(const char *from, const char *to, file_choice *copy_it, struc
 	return file_link_tree_at(AT_FDCWD, from, AT_FDCWD, to, copy_it, err);
 }
 
-static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned level)
+/* LEFT is how many more entries are looked at. */
+static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned level, size_t *left)
 {
 	cleanup_dir DIR *stream = NULL;
 	struct dirent *entry;
@@ -306,8 +307,9 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned l
 	uint64_t total;
 	int fd;
 
-	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (*left == 0 || fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
+	--*left;
 	total = (uint64_t)st.st_blocks * 512;
 	if (!S_ISDIR(st.st_mode))
 		return linked || st.st_nlink == 1 ? total : 0;
@@ -322,13 +324,18 @@ static uint64_t tree_bytes(int parent, const char *name, bool linked, unsigned l
 		(void)close(fd);
 		return total;
 	}
-	while ((entry = readdir(stream)))
+	while (*left > 0 && (entry = readdir(stream)))
 		if (!path_is_dots(entry->d_name))
-			total += tree_bytes(fd, entry->d_name, linked, level + 1);
+			total += tree_bytes(fd, entry->d_name, linked, level + 1, left);
 	return total;
 }
 
 uint64_t file_tree_bytes(const char *path, bool linked)
 {
-	return tree_bytes(AT_FDCWD, path, linked, 0);
+	return file_tree_bytes_most(path, linked, SIZE_MAX);
+}
+
+uint64_t file_tree_bytes_most(const char *path, bool linked, size_t most)
+{
+	return tree_bytes(AT_FDCWD, path, linked, 0, &most);
 }

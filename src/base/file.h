@@ -78,6 +78,9 @@ int file_link_tree_at(int from_parent, const char *from, int to_parent, const ch
  * several hard links count only if LINKED. */
 uint64_t file_tree_bytes(const char *path, bool linked);
 
+/* The same of the first MOST entries, for a tree that somebody else fills. */
+uint64_t file_tree_bytes_most(const char *path, bool linked, size_t most);
+
 /*
  * Take the lock PATH, creating the file if needed, and write our pid and WHAT into it.  Returns
  * -EWOULDBLOCK, with the holder named in ERR, if another process holds it.  The lock is released

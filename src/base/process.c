@@ -58,6 +58,14 @@ static int drop_rights(uid_t uid)
 		       : 0;
 }
 
+/* See `memory_most`. */
+static int limit_memory(uint64_t most)
+{
+	const struct process_limit limits[] = { { RLIMIT_DATA, most }, { RLIMIT_CORE, 0 } };
+
+	return process_lower_limits(limits, ARRAY_SIZE(limits));
+}
+
 /* Make all mounts read-only for this process, except its working directory. */
 static int write_only_here(void)
 {
@@ -98,7 +106,8 @@ static _Noreturn void become(const char *program, char *const *argv,
 	    (output >= 0 && (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)) ||
 	    (options->dir && chdir(options->dir) < 0) ||
 	    (options->only_dir && write_only_here() < 0) ||
-	    (options->user && user_become(options->user) < 0))
+	    (options->user && user_become(options->user) < 0) ||
+	    (options->memory_most > 0 && limit_memory(options->memory_most) < 0))
 		goto failed;
 	if (options->confined_uid > 0 && drop_rights(options->confined_uid) < 0)
 		goto failed;
@@ -170,6 +179,23 @@ int process_spawn(char *const *argv, const struct process_options *options,
 		return r;
 	}
 	return 0;
+}
+
+int process_await_exec(pid_t pid, int report, unsigned timeout_ms)
+{
+	struct pollfd wait = { .fd = report, .events = POLLIN };
+	int64_t deadline_ms = clock_now_ms() + timeout_ms;
+	int problem = ETIMEDOUT;
+	int n;
+
+	do
+		n = poll(&wait, 1, clock_left_ms(deadline_ms));
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && read(report, &problem, sizeof(problem)) != sizeof(problem))
+		return 0;
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	return problem;
 }
 
 static int reap(struct process *process)

@@ -36,6 +36,12 @@ struct process_options {
 	/* > 0: how many bytes of its output are taken, if it runs in a node; more is dropped. */
 	uint64_t stdout_most;
 	uint64_t stderr_most;
+	/* Of a program in a node: writing more to standard output fails instead, and our end is
+	 * closed when the program ends, whatever it left behind. */
+	bool stdout_stops;
+	/* > 0: bytes of memory for a program of this host that reads what a node wrote; it dumps no
+	 * core then. */
+	uint64_t memory_most;
 	bool no_stdin;            /* /dev/null as standard input */
 	bool new_session;         /* run in a new session, so that it can outlive us */
 	bool dies_with_us;        /* killed when we end, however we end */
@@ -58,6 +64,11 @@ struct process_options {
 /* Start ARGV[0] (found in PATH if it has no slash); -ENOENT if there is no such program. */
 int process_spawn(char *const *argv, const struct process_options *options,
 		  struct process *ret_process, struct error *err);
+
+/* Wait until the child PID has closed the pipe REPORT by starting its program, and return 0; or the
+ * errno that it wrote there instead, or ETIMEDOUT after TIMEOUT_MS, and then it is killed and
+ * reaped. */
+int process_await_exec(pid_t pid, int report, unsigned timeout_ms);
 
 /* Wait until DEADLINE_MS (0: no limit) for the child to end.  Returns its exit status, 128+N for
  * signal N, or -ETIMEDOUT. */

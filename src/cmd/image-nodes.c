@@ -173,6 +173,7 @@ int image_program_start(const struct command_context *ctx, const struct node *no
 	options.stderr_fd = ret->said;
 	options.stdout_fd = output >= 0 ? output : ret->said;
 	options.stdout_most = output >= 0 ? most : SAID_MOST;
+	options.stdout_stops = output >= 0;
 	return ret->at.driver->spawn(&ret->at.spec, argv, &options, &ret->process, err);
 }
 

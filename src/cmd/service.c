@@ -124,7 +124,7 @@ static int find_service(struct command_context *ctx, const char *name, struct se
 			r = services_need(services, arg.namespace, name, ret, &why);
 		if (r == 0)
 			r = service_check(*ret, &why);
-		if (r == 0 && arg.wait_seconds && !service_answers(*ret, ANSWER_MS))
+		if (r == 0 && arg.wait_seconds && !service_answers(*ret, ANSWER_MS, deadline_ms))
 			r = error_because(&why, &reason_service_unreachable, -EAGAIN,
 					  "service '%s' in namespace '%s' does not answer", name,
 					  arg.namespace);

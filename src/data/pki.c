@@ -17,6 +17,10 @@
 /* Kubernetes' authorities have 2048 bits; some users replace them with up to 8192. */
 #define KEY_MAX_BITS 8192
 
+/* More than a key of that size has.  Other numbers in a key than the one that counts as its size,
+ * such as the exponents, can be huge, too. */
+#define KEY_MAX_BYTES (16 << 10)
+
 DEFINE_CLEANUP(X509 *, X509_free)
 DEFINE_CLEANUP(EVP_PKEY *, EVP_PKEY_free)
 DEFINE_CLEANUP(BIO *, BIO_free_all)
@@ -58,9 +62,10 @@ static EVP_PKEY *read_key(const char *pem)
 
 bool pki_is_huge_key(const char *pem)
 {
-	cleanup_with(EVP_PKEY_freep) EVP_PKEY *key = read_key(pem);
+	bool is_long = strnlen(pem, KEY_MAX_BYTES) == KEY_MAX_BYTES;
+	cleanup_with(EVP_PKEY_freep) EVP_PKEY *key = is_long ? NULL : read_key(pem);
 
-	return key && EVP_PKEY_get_bits(key) > KEY_MAX_BITS;
+	return is_long || (key && EVP_PKEY_get_bits(key) > KEY_MAX_BITS);
 }
 
 static bool set_serial(X509 *cert)

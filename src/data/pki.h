@@ -39,7 +39,7 @@ int pki_read_times(const char *pem, struct pki_times *ret_times, struct error *e
  * its validity period if that is shorter. */
 bool pki_is_ending(const struct pki_times *times, int64_t now);
 
-/* Whether PEM is a private key so large that signing with it takes minutes or more. */
+/* Whether PEM is a private key, or a text, so large that signing with it takes minutes or more. */
 bool pki_is_huge_key(const char *pem);
 
 /* Whether a pass phrase is needed to read any part of PEM.  libcurl asks for it on the terminal, or

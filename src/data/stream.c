@@ -129,13 +129,22 @@ void stream_tap_open(struct stream_tap *tap, struct stream *below,
 	};
 }
 
-int stream_drain(struct stream *stream, struct error *err)
+int stream_drain_most(struct stream *stream, uint64_t most, struct error *err)
 {
 	const void *data;
 	size_t len = 1;
 	int r = 0;
 
-	while (r == 0 && len > 0)
+	while (r == 0 && len > 0) {
 		r = stream->next(stream, &data, &len, err);
+		if (r == 0 && len > most)
+			return error_set(err, -EBADMSG, "too much follows its end");
+		most -= r == 0 ? len : 0;
+	}
 	return r;
+}
+
+int stream_drain(struct stream *stream, struct error *err)
+{
+	return stream_drain_most(stream, UINT64_MAX, err);
 }

@@ -8,6 +8,8 @@
 
 #include <sys/types.h>
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 #define STREAM_LEAST 512
@@ -68,3 +70,6 @@ void stream_tap_open(struct stream_tap *tap, struct stream *below,
 
 /* Read STREAM to its end. */
 int stream_drain(struct stream *stream, struct error *err);
+
+/* The same, but -EBADMSG if there are more than MOST bytes. */
+int stream_drain_most(struct stream *stream, uint64_t most, struct error *err);

@@ -141,6 +141,9 @@ static void set_functions(struct exchange *exchange, struct curl_slist **headers
 	(void)curl->easy_setopt(handle, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	(void)curl->easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_answer);
 	(void)curl->easy_setopt(handle, CURLOPT_WRITEDATA, exchange);
+	(void)curl->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1024L);
+	(void)curl->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME,
+				(long)exchange->request->slow_seconds);
 	set_body(exchange, headers);
 	(void)curl->easy_setopt(handle, CURLOPT_HTTPHEADER, *headers);
 }

@@ -34,6 +34,9 @@ struct engine_request {
 	void *data; /* for both */
 
 	unsigned timeout_seconds; /* 0: no limit */
+
+	/* How many seconds it may take with less than 1 KiB in each, there or back; 0: no limit. */
+	unsigned slow_seconds;
 };
 
 /* Add TEXT to a query, encoded. */

@@ -37,6 +37,9 @@
 /* How long namespace_call() waits. */
 #define CALL_MS 10000
 
+/* How long a program may take to start: node root can freeze it before that. */
+#define START_MS 15000
+
 static int write_map(pid_t pid, const char *file, const char *map, struct error *err)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/%s", (int)pid, file);
@@ -305,8 +308,7 @@ static _Noreturn void go_in(const struct namespace_target *target, char *const *
 	    namespace_new_keyring() < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
 	    enter_namespaces(target->pid, NULL) < 0)
 		goto failed;
-	/* Set both again: changing ids cleared the signal and, with fs.suid_dumpable=1, the other.
-	 */
+	/* Set both again: changing ids cleared the signal and, with fs.suid_dumpable=1, this. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (prctl(PR_SET_DUMPABLE, 0) < 0 || confine() < 0)
 		goto failed;
@@ -328,12 +330,10 @@ int namespace_spawn(const struct namespace_target *target, char *const *argv,
 		    const struct process_options *options, struct process *ret_process,
 		    struct error *err)
 {
-	static const struct process_options nothing;
-	struct process_options with_output = options ? *options : nothing;
+	struct process_options with_output = options ? *options : (struct process_options){ 0 };
 	cleanup_fd int output = -1;
 	cleanup_fd int report_read = -1;
 	int report[2];
-	int problem;
 	pid_t pid;
 
 	if (with_output.output) {
@@ -354,11 +354,12 @@ int namespace_spawn(const struct namespace_target *target, char *const *argv,
 	if (pid == 0)
 		go_in(target, argv, &with_output, report[1]);
 	(void)close(report[1]);
-	if (read(report_read, &problem, sizeof(problem)) == sizeof(problem)) {
-		(void)waitpid(pid, NULL, 0);
-		errno = problem;
+	errno = process_await_exec(pid, report_read, START_MS);
+	if (errno == ETIMEDOUT)
+		return error_because(err, &reason_node_failed, -ETIMEDOUT,
+				     "the node did not start '%s' in time", argv[0]);
+	if (errno)
 		return error_sys(err, "cannot run '%s' in the node", argv[0]);
-	}
 	*ret_process = (struct process){ .pid = pid, .pidfd = pidfd_open(pid, 0) };
 	if (ret_process->pidfd < 0)
 		return error_sys(err, "cannot watch process %d", (int)pid);

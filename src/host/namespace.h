@@ -48,7 +48,7 @@ struct namespace_target {
  * Start ARGV in TARGET.  OPTIONS gives its standard streams, its working directory and its
  * environment, which is minimal by default.  The program always has its own session and session
  * keyring; with new_session, a terminal as standard input becomes its controlling terminal.  It
- * gets pipes instead of our descriptors, except for those that are safe (host/relay.h).  A log file
+ * gets pipes instead of our descriptors (host/relay.h), and 15 s to start.  A log file
  * in OPTIONS receives at most 16 MiB.  The returned process ends when the program has ended and its
  * output is written, with the same status; killing it kills the program.  The program is confined
  * like all programs of a node (host/confine.h).

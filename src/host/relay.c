@@ -12,10 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
 /* The most output of one program that is written to a log. */
 #define LOG_MOST (16u << 20)
 
-#define BLOCK 65536
+#define BLOCK      65536
+#define PIPE_PAGES 256 /* of the largest pipe that a node can make */
 
 /* Bytes from our standard input that are not yet written to the program. */
 struct input {
@@ -24,12 +28,18 @@ struct input {
 	size_t end;
 };
 
-/* Whether FD can be given to a program of a node: only pipes are safe. */
-static bool is_harmless(int fd)
+/* A description of the pipe FD for a program of a node, which may change its flags (O_NONBLOCK); -1
+ * if FD is something else: only pipes are safe. */
+static int reopen_pipe(int fd, int access)
 {
+	cleanup_free char *path = xasprintf("/proc/self/fd/%d", fd);
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode) ||
+	    (fcntl(fd, F_GETFL) & O_ACCMODE) != access)
+		return -1;
+	fd = open(path, access | O_NONBLOCK | O_CLOEXEC); /* which does not wait */
+	return fd >= 0 && fcntl(fd, F_SETFL, 0) < 0 ? -1 : fd;
 }
 
 static bool is_same(int one, int other)
@@ -45,10 +55,10 @@ static int open_stream(struct relay *relay, int number, int fd)
 {
 	int ends[2];
 
-	if (is_harmless(fd)) {
-		relay->theirs[number] = fd;
+	if (!relay->stops)
+		relay->theirs[number] = reopen_pipe(fd, number ? O_WRONLY : O_RDONLY);
+	if (relay->theirs[number] >= 0)
 		return 0;
-	}
 	/* One pipe for standard output and error preserves the order of writes. */
 	if (number == STDERR_FILENO && relay->between[STDOUT_FILENO] >= 0 &&
 	    is_same(fd, relay->ours[STDOUT_FILENO])) {
@@ -94,6 +104,7 @@ int relay_open(const struct process_options *options, int report, struct relay *
 	/* Use the host's /dev/null: the node's may be something else. */
 	if (options->no_stdin)
 		relay.theirs[STDIN_FILENO] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	relay.stops = options->stdout_stops;
 	/* A log is the same file for both. */
 	if (options->output)
 		relay.left[STDOUT_FILENO] = relay.left[STDERR_FILENO] = LOG_MOST / 2;
@@ -129,10 +140,11 @@ static void close_stream(struct relay *relay, int number)
 	relay->between[number] = -1;
 }
 
-/* Write LEN bytes to our stream, even if it is non-blocking; false if its reader is gone. */
+/* Write LEN bytes to our stream, even if it is non-blocking; false if that is over. */
 static bool write_out(struct relay *relay, int number, const char *data, size_t len)
 {
 	struct pollfd room = { .fd = relay->ours[number], .events = POLLOUT };
+	bool is_full = relay->stops && len > relay->left[number];
 
 	len = MIN(len, relay->left[number]);
 	relay->left[number] -= relay->left[number] == UINT64_MAX ? 0 : len;
@@ -148,7 +160,7 @@ static bool write_out(struct relay *relay, int number, const char *data, size_t 
 			len -= (size_t)written;
 		}
 	}
-	return true;
+	return !is_full;
 }
 
 /* Copy one block of the program's output; false if none is available. */
@@ -225,7 +237,9 @@ void relay_run(struct relay *relay, pid_t program)
 		else if (wait[3].revents || wait[4].revents)
 			pass_input(relay, &input);
 	}
+	/* What fits into a pipe: a program that was left behind may go on writing. */
 	for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++)
-		while (relay->between[i] >= 0 && pass_output(relay, i))
-			;
+		for (int n = 0; n < PIPE_PAGES && relay->between[i] >= 0; n++)
+			if (!pass_output(relay, i))
+				break;
 }

@@ -3,7 +3,7 @@
  *
  * Such a program is not trusted.  Given our terminal, it could inject commands; given a directory,
  * it could leave its node; given a file, even one opened for reading, it could reopen, lock,
- * truncate or fill it.  So it gets pipes, and we copy the data.
+ * truncate or fill it.  So it gets pipes: ours, opened anew, or others whose data we copy.
  */
 #pragma once
 
@@ -16,6 +16,7 @@ struct relay {
 	int theirs[3];    /* the descriptors for the program */
 	int between[3];   /* our ends of the program's pipes, or -1 */
 	uint64_t left[3]; /* the bytes of each output that may still be written */
+	bool stops;       /* the program's output is closed after that, and at its end */
 };
 
 #define RELAY_INIT                       \
@@ -28,9 +29,7 @@ struct relay {
  * descriptors except REPORT.  Returns -1 and sets errno on failure. */
 int relay_open(const struct process_options *options, int report, struct relay *ret);
 
-/* In the program's process: set up its standard streams; all other descriptors become
- * close-on-exec.
- */
+/* In the program's process: set up its standard streams; all others become close-on-exec. */
 int relay_become(const struct relay *relay);
 
 /* Copy data until PROGRAM, a child, has ended and its output is written. */

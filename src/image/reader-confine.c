@@ -20,6 +20,9 @@
 /* More memory than the documents of an archive need. */
 #define MEMORY_MAX (UINT64_C(2) << 30)
 
+/* Decompressing 100 GB takes a quarter of this. */
+#define CPU_SECONDS 3600
+
 /* More than the levels of a tree that are removed at the same time. */
 #define FILES_MAX 1024
 
@@ -68,6 +71,7 @@ static void limit_process(void)
 		{ RLIMIT_MEMLOCK, 0 },
 		{ RLIMIT_MSGQUEUE, 0 },
 		{ RLIMIT_NOFILE, FILES_MAX },
+		{ RLIMIT_CPU, CPU_SECONDS },
 		{ RLIMIT_DATA, CAGE_SANITIZED ? RLIM_INFINITY : MEMORY_MAX },
 	};
 

@@ -31,11 +31,14 @@ int room_open(struct room *room, int fd, uint64_t reserve, struct error *err)
 
 	*room = (struct room){ .fd = fd, .reserve = reserve, .unchecked = STEP };
 	r = look_at_room(room, &status, err);
-	if (r == 0 && reserve == 0) {
-		room->reserve = MAX((uint64_t)status.f_blocks * status.f_frsize / 20, GIB);
+	if (r < 0)
+		return r;
+	room->capacity = (uint64_t)status.f_blocks * status.f_frsize;
+	if (reserve == 0) {
+		room->reserve = MAX(room->capacity / 20, GIB);
 		room->reserve = MIN(room->reserve, 8 * GIB);
 	}
-	return r;
+	return 0;
 }
 
 int room_take(struct room *room, uint64_t bytes, struct error *err)

@@ -22,6 +22,9 @@
 /* With less to do, a second process costs more than it saves. */
 #define SHARE_LEAST (UINT64_C(4) << 20)
 
+/* What may follow the end of a layer's tar: padding.  A few MiB decompress to a TiB of zeros. */
+#define PADDING_MOST (UINT64_C(16) << 20)
+
 /* What the two processes share. */
 struct shared {
 	_Atomic size_t next; /* the task that nobody has taken yet */
@@ -46,7 +49,8 @@ struct layer_work {
 	struct worker *worker;
 	struct sha256 blob_digest;
 	struct sha256 diff_digest;
-	int blob; /* -1: not wanted */
+	uint64_t plain_left; /* how much it may still decompress to */
+	int blob;            /* -1: not wanted */
 	struct strlist made;
 };
 
@@ -68,10 +72,13 @@ static int take_raw(void *arg, const void *data, size_t len, struct error *err)
 	return work->blob < 0 ? 0 : room_write(&work->worker->room, work->blob, data, len, err);
 }
 
-static int take_plain(void *arg, const void *data, size_t len, arg_unused struct error *err)
+static int take_plain(void *arg, const void *data, size_t len, struct error *err)
 {
 	struct layer_work *work = arg;
 
+	if (len > work->plain_left)
+		return error_set(err, -EBADMSG, "it decompresses to more than the disk can hold");
+	work->plain_left -= len;
 	sha256_add(&work->diff_digest, data, len);
 	return 0;
 }
@@ -90,7 +97,7 @@ static int unpack_into(struct layer_work *work, struct stream *plain, const char
 	if (dir < 0 || fchmod(dir, 0755) < 0)
 		return error_sys(err, "cannot open the directory '%s'", name);
 	r = unpack_layer(plain, dir, &worker->room, &work->made, err);
-	return r < 0 ? r : stream_drain(plain, err);
+	return r < 0 ? r : stream_drain_most(plain, PADDING_MOST, err);
 }
 
 /* Read the layer RAW once, for all that is wanted of it.  RET_DIFF is empty if it is not
@@ -108,6 +115,7 @@ static int read_layer(struct layer_work *work, struct stream *raw, enum decompre
 	decompress_open(&plain, raw);
 	stream_tap_open(&tap, &plain.stream, take_plain, work);
 	sha256_begin(&work->diff_digest);
+	work->plain_left = work->worker->room.capacity;
 	r = dir ? unpack_into(work, &tap.stream, dir, err) : stream_drain(&tap.stream, err);
 	if (r == 0)
 		sha256_end(&work->diff_digest, ret_diff);

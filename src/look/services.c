@@ -12,6 +12,7 @@
 #include "api/kube.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "data/inet.h"
 #include "node/cluster-node.h"
@@ -42,54 +43,117 @@ static unsigned port_number(const json_t *value)
 	return number > 0 && number <= 65535 ? (unsigned)number : 0;
 }
 
-static bool is_slice_of(const json_t *slice, const json_t *service)
+/* What the slices say of one service.  A hostile API may send many slices and many services, so
+ * each is looked at once. */
+struct endpoints {
+	const char *namespace;
+	const char *service;
+	bool any;     /* there is one that is ready */
+	size_t first; /* the first usable node with one */
+};
+
+struct endpoint_index {
+	struct endpoints *items;
+	size_t count;
+};
+
+static int compare_endpoints(const void *one, const void *other)
+{
+	const struct endpoints *a = one;
+	const struct endpoints *b = other;
+	int order = strcmp(a->namespace, b->namespace);
+
+	return order ? order : strcmp(a->service, b->service);
+}
+
+static struct endpoints read_slice(const json_t *slice, const struct strlist *usable)
 {
 	const json_t *labels = member_of(slice, "metadata", "labels");
-
-	return text_is(json_string_value(json_object_get(labels, "kubernetes.io/service-name")),
-		       json_string_value(member_of(service, "metadata", "name"))) &&
-	       text_is(json_string_value(member_of(slice, "metadata", "namespace")),
-		       json_string_value(member_of(service, "metadata", "namespace")));
-}
-
-/* Whether SLICES have an endpoint of SERVICE that is ready, on the node NAME unless it is NULL. */
-static bool has_endpoint(const json_t *slices, const json_t *service, const char *name)
-{
-	const json_t *slice;
+	struct endpoints ret = {
+		.namespace = json_string_value(member_of(slice, "metadata", "namespace")) ?: "",
+		.service = json_string_value(json_object_get(labels, "kubernetes.io/service-name"))
+				   ?: "",
+		.first = usable->count,
+	};
+	const json_t *endpoint;
 	size_t i;
 
-	json_array_foreach(json_object_get(slices, "items"), i, slice) {
-		const json_t *endpoint;
-		size_t j;
+	json_array_foreach(json_object_get(slice, "endpoints"), i, endpoint) {
+		const char *node = json_string_value(json_object_get(endpoint, "nodeName"));
 
-		if (!is_slice_of(slice, service))
+		/* An endpoint that says nothing of it is ready. */
+		if (json_is_false(member_of(endpoint, "conditions", "ready")))
 			continue;
-		json_array_foreach(json_object_get(slice, "endpoints"), j, endpoint) {
-			/* An endpoint that says nothing of it is ready. */
-			if (!json_is_false(member_of(endpoint, "conditions", "ready")) &&
-			    (!name ||
-			     text_is(json_string_value(json_object_get(endpoint, "nodeName")),
-				     name)))
-				return true;
-		}
+		ret.any = true;
+		for (size_t j = 0; node && j < ret.first; j++)
+			if (strcmp(usable->items[j], node) == 0)
+				ret.first = j;
 	}
-	return false;
+	return ret;
 }
 
-static const struct node *choose_node(const struct profile *profile, const json_t *service,
-				      const json_t *slices, const struct strlist *usable)
+/* The endpoints in SLICES by service. */
+static struct endpoint_index index_slices(const json_t *slices, const struct strlist *usable)
 {
-	bool is_local = text_is(
-		json_string_value(member_of(service, "spec", "externalTrafficPolicy")), "Local");
+	const json_t *items = json_object_get(slices, "items");
+	struct endpoints *all = xcalloc(json_array_size(items) + 1, sizeof(*all));
+	const json_t *slice;
+	size_t count = 0;
+	size_t i;
+
+	json_array_foreach(items, i, slice)
+		all[i] = read_slice(slice, usable);
+	qsort(all, json_array_size(items), sizeof(*all), compare_endpoints);
+	for (i = 0; i < json_array_size(items); i++) {
+		struct endpoints *last = count > 0 ? &all[count - 1] : NULL;
+
+		if (last && compare_endpoints(last, &all[i]) == 0) {
+			last->any |= all[i].any;
+			last->first = MIN(last->first, all[i].first);
+		} else {
+			all[count++] = all[i];
+		}
+	}
+	return (struct endpoint_index){ all, count };
+}
+
+/* NULL if SERVICE has none. */
+static const struct endpoints *find_endpoints(const struct endpoint_index *index,
+					      const json_t *service)
+{
+	const struct endpoints wanted = {
+		.namespace = json_string_value(member_of(service, "metadata", "namespace")) ?: "",
+		.service = json_string_value(member_of(service, "metadata", "name")) ?: "",
+	};
+
+	if (!*wanted.service)
+		return NULL;
+	return bsearch(&wanted, index->items, index->count, sizeof(wanted), compare_endpoints);
+}
+
+/* Leave of USABLE the nodes that have an address. */
+static void keep_addressed(const struct profile *profile, const struct strlist *usable,
+			   struct strlist *ret)
+{
 	const char *name;
 
 	strlist_for_each(name, usable) {
 		const struct node *node = profile_find_node(profile, name);
 
-		if (node && node->address && (!is_local || has_endpoint(slices, service, name)))
-			return node;
+		if (node && node->address)
+			strlist_add(ret, name);
 	}
-	return NULL;
+}
+
+static const struct node *choose_node(const struct profile *profile, const json_t *service,
+				      const struct endpoints *endpoints,
+				      const struct strlist *usable)
+{
+	bool is_local = text_is(
+		json_string_value(member_of(service, "spec", "externalTrafficPolicy")), "Local");
+	size_t first = !is_local ? 0 : endpoints ? endpoints->first : usable->count;
+
+	return first < usable->count ? profile_find_node(profile, usable->items[first]) : NULL;
 }
 
 static const char *scheme_of(const char *protocol, const char *scheme)
@@ -133,10 +197,12 @@ static void read_port(const json_t *port, const char *own, const struct node *no
 			     ret->answer_port);
 }
 
-static void read_service(const struct profile *profile, const json_t *object, const json_t *slices,
-			 const struct strlist *usable, const char *scheme, struct service *ret)
+static void read_service(const struct profile *profile, const json_t *object,
+			 const struct endpoint_index *index, const struct strlist *usable,
+			 const char *scheme, struct service *ret)
 {
-	const struct node *node = choose_node(profile, object, slices, usable);
+	const struct endpoints *endpoints = find_endpoints(index, object);
+	const struct node *node = choose_node(profile, object, endpoints, usable);
 	const json_t *ports = member_of(object, "spec", "ports");
 	const json_t *port;
 	size_t i;
@@ -147,7 +213,7 @@ static void read_service(const struct profile *profile, const json_t *object, co
 		.type = printable(member_of(object, "spec", "type")),
 		.ports = xcalloc(json_array_size(ports) + 1, sizeof(*ret->ports)),
 		.port_count = json_array_size(ports),
-		.has_endpoints = has_endpoint(slices, object, NULL),
+		.has_endpoints = endpoints && endpoints->any,
 		.has_node = node,
 	};
 	json_array_foreach(ports, i, port) {
@@ -168,16 +234,21 @@ static int compare_services(const void *one, const void *other)
 void services_read(const struct profile *profile, const json_t *services, const json_t *slices,
 		   const struct strlist *usable, const char *scheme, struct services *ret)
 {
+	cleanup_with(strlist_release) struct strlist addressed = STRLIST_INIT;
 	const json_t *items = json_object_get(services, "items");
+	struct endpoint_index index;
 	const json_t *object;
 	size_t i;
 
+	keep_addressed(profile, usable, &addressed);
+	index = index_slices(slices, &addressed);
 	*ret = (struct services){
 		.items = xcalloc(json_array_size(items) + 1, sizeof(*ret->items)),
 		.count = json_array_size(items),
 	};
 	json_array_foreach(items, i, object)
-		read_service(profile, object, slices, usable, scheme, &ret->items[i]);
+		read_service(profile, object, &index, &addressed, scheme, &ret->items[i]);
+	free(index.items);
 	qsort(ret->items, ret->count, sizeof(*ret->items), compare_services);
 }
 
@@ -290,13 +361,19 @@ static bool accepts(const char *address, unsigned port, unsigned timeout_ms)
 	       getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0;
 }
 
-bool service_answers(const struct service *service, unsigned timeout_ms)
+bool service_answers(const struct service *service, unsigned timeout_ms, int64_t deadline_ms)
 {
+	bool tried[65536] = { false };
+
 	for (size_t i = 0; i < service->port_count; i++) {
 		const struct service_port *port = &service->ports[i];
+		unsigned left_ms = MIN(timeout_ms, (unsigned)clock_left_ms(deadline_ms));
 
-		if (port->url && port->is_tcp &&
-		    !accepts(port->address, port->answer_port, timeout_ms))
+		/* All ports are at the same address. */
+		if (!port->url || !port->is_tcp || tried[port->answer_port])
+			continue;
+		tried[port->answer_port] = true;
+		if (left_ms == 0 || !accepts(port->address, port->answer_port, left_ms))
 			return false;
 	}
 	return true;

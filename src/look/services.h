@@ -5,6 +5,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/strlist.h"
@@ -59,7 +60,7 @@ int services_need(const struct services *services, const char *namespace, const 
  * a node port, -EAGAIN with reason_service_unreachable without an endpoint or a node. */
 int service_check(const struct service *service, struct error *err);
 
-/* Whether all URLs of TCP accept a connection within TIMEOUT_MS each. */
-bool service_answers(const struct service *service, unsigned timeout_ms);
+/* Whether all URLs of TCP accept a connection within TIMEOUT_MS each, and before DEADLINE_MS. */
+bool service_answers(const struct service *service, unsigned timeout_ms, int64_t deadline_ms);
 
 void services_release(struct services *services);

@@ -29,6 +29,7 @@
 #define NAMES_MOST   10000
 #define LEVELS_MOST  32
 #define FOLDERS_MOST 100000
+#define ENTRIES_MOST 500000
 
 static const char repositories_dir[] = "docker/registry/v2/repositories";
 
@@ -297,5 +298,5 @@ void own_registry_look(const struct profile *profile, struct own_registry_status
 		return;
 	ret->is_counted = true;
 	count_repositories(data, repositories_dir, 0, &seen, &ret->repositories);
-	ret->size_bytes = file_exists(data) ? file_tree_bytes(data, true) : 0;
+	ret->size_bytes = file_exists(data) ? file_tree_bytes_most(data, true, ENTRIES_MOST) : 0;
 }

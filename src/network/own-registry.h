@@ -27,7 +27,7 @@ struct own_registry_status {
 	enum own_registry_state state;
 	bool is_counted; /* its directory could be read, so the next members are set */
 	unsigned repositories;
-	uint64_t size_bytes;
+	uint64_t size_bytes; /* of its first 500,000 files and directories */
 };
 
 /*

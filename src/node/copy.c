@@ -26,9 +26,13 @@
 #include "base/file.h"
 #include "node/cluster-node.h"
 #include "node/copy-host.h"
+#include "node/copy-stream.h"
 
 #define OUTPUT_LIMIT (64 << 10)
 #define WORDS_MOST   300
+
+/* More memory than tar needs on the host: what it keeps of an archive, the node chooses. */
+#define MEMORY_MOST (UINT64_C(256) << 20)
 
 /* The programs that a signal has to end, so that we can clean up. */
 static struct {
@@ -221,6 +225,7 @@ static int spawn_unpack(const struct unpacking *to, int archive, int said, struc
 		options.dir = to->host->scratch_path;
 		options.user = &to->host->user;
 		options.only_dir = geteuid() == 0;
+		options.memory_most = MEMORY_MOST;
 	}
 	/* Nothing from a node may grant rights on the host. */
 	return spawn_at(to->node,
@@ -231,28 +236,54 @@ static int spawn_unpack(const struct unpacking *to, int archive, int said, struc
 			&options, ret, err);
 }
 
-/* Pack NAME in the directory FROM with tar, and unpack it at TO. */
-static int pipe_tar(const struct copy_end *from, const char *name, const struct unpacking *to,
-		    struct error *err)
+/* How the programs of a copy are connected. */
+struct tars {
+	struct process pack;
+	struct process unpack;
+	int pack_said;
+	int unpack_said;
+	/* Two pipes on the way to this host, where we count the bytes; else both are the same. */
+	int packed[2];
+	int unpacked[2];
+};
+
+#define TARS_INIT ((struct tars){ PROCESS_INIT, PROCESS_INIT, -1, -1, { -1, -1 }, { -1, -1 } })
+
+static void close_pipe(int ends[2])
 {
-	cleanup_with(process_release) struct process pack = PROCESS_INIT;
-	cleanup_with(process_release) struct process unpack = PROCESS_INIT;
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			(void)close(take_fd(ends[i]));
+}
+
+static void release_tars(struct tars *tars)
+{
+	work.running[0] = work.running[1] = 0;
+	process_release(&tars->pack);
+	process_release(&tars->unpack);
+	close_pipe(tars->packed);
+	close_pipe(tars->unpacked);
+	cleanup_fd_(&tars->pack_said);
+	cleanup_fd_(&tars->unpack_said);
+}
+
+static int spawn_tars(const struct copy_end *from, const char *name, const struct unpacking *to,
+		      struct tars *tars, struct error *err)
+{
 	cleanup_free char *packed = strcmp(name, ".") == 0 ? xstrdup(name)
 							   : xasprintf("./%s", name);
 	cleanup_free char *source = xasprintf("--directory=%s", from->path);
 	cleanup_with(user_release) struct user user = USER_INIT;
-	cleanup_fd int pack_said = memfd_create("errors", MFD_CLOEXEC);
-	cleanup_fd int unpack_said = memfd_create("errors", MFD_CLOEXEC);
-	struct process_options out = { .stderr_fd = pack_said,
-				       .stderr_most = OUTPUT_LIMIT,
-				       .no_stdin = true };
-	int ends[2];
-	int packed_status;
+	struct process_options out = { .stderr_most = OUTPUT_LIMIT, .no_stdin = true };
 	int r;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	tars->pack_said = memfd_create("errors", MFD_CLOEXEC);
+	tars->unpack_said = memfd_create("errors", MFD_CLOEXEC);
+	if (pipe2(tars->packed, O_CLOEXEC) < 0 ||
+	    (!to->node && pipe2(tars->unpacked, O_CLOEXEC) < 0))
 		return error_sys(err, "cannot create a pipe");
-	out.stdout_fd = ends[1];
+	out.stderr_fd = tars->pack_said;
+	out.stdout_fd = tars->packed[1];
 	if (!from->node) {
 		user_find(&user);
 		out.user = &user;
@@ -260,27 +291,52 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	r = spawn_at(from->node,
 		     ARGV("tar", "--create", "--file=-", "--format=gnu", "--sparse",
 			  "--blocking-factor=512", source, "--", packed),
-		     &out, &pack, err);
-	if (r == 0)
-		r = spawn_unpack(to, ends[0], unpack_said, &unpack, err);
-	(void)close(ends[0]);
-	(void)close(ends[1]);
+		     &out, &tars->pack, err);
 	if (r < 0)
 		return r;
-	work.running[0] = pack.pid;
-	work.running[1] = unpack.pid;
-	r = process_wait(&unpack, 0, err);
+	(void)close(take_fd(tars->packed[1]));
+	r = spawn_unpack(to, to->node ? tars->packed[0] : tars->unpacked[0], tars->unpack_said,
+			 &tars->unpack, err);
+	if (r < 0)
+		return r;
+	work.running[0] = tars->pack.pid;
+	work.running[1] = tars->unpack.pid;
+	return 0;
+}
+
+/* Pack NAME in the directory FROM with tar, and unpack it at TO. */
+static int pipe_tar(const struct copy_end *from, const char *name, const struct unpacking *to,
+		    struct error *err)
+{
+	cleanup_with(release_tars) struct tars tars = TARS_INIT;
+	int packed_status;
+	int r = spawn_tars(from, name, to, &tars, err);
+
+	if (r < 0)
+		return r;
+	if (!to->node) {
+		(void)close(take_fd(tars.unpacked[0]));
+		r = copy_stream(tars.packed[0], tars.unpacked[1], &tars.pack, to->host->scratch, 0,
+				&work.interrupted, err);
+	}
+	if (r == -EINTR)
+		return interrupted(err);
+	if (r < 0)
+		return r == -ENOSPC ? error_hint(err, r, "free some space, or copy less") : r;
+	close_pipe(tars.packed);
+	close_pipe(tars.unpacked);
+	r = process_wait(&tars.unpack, 0, err);
 	work.running[1] = 0;
-	packed_status = process_wait(&pack, 0, err);
+	packed_status = process_wait(&tars.pack, 0, err);
 	work.running[0] = 0;
 	if (r < 0 || packed_status < 0)
 		return r < 0 ? r : packed_status;
 	/* A failure of the packer causes one of the unpacker, unless the unpacker ended first.
 	 * Status 1 means that a file changed meanwhile. */
 	if (packed_status == 2)
-		return program_error("tar", pack_said, err);
+		return program_error("tar", tars.pack_said, err);
 	if (r > 0 || packed_status > 1)
-		return program_error("tar", unpack_said, err);
+		return program_error("tar", tars.unpack_said, err);
 	return 0;
 }
 

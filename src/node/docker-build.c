@@ -5,15 +5,11 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "image/room.h"
 #include "node/docker-api.h"
-
-/* Room on the host that images do not get. */
-#define ROOM_KEPT (256u << 20)
 
 void build_options_release(struct build_options *options)
 {
@@ -129,29 +125,23 @@ int docker_build(const struct profile *profile, const struct node *node,
 	return 0;
 }
 
+/* The daemon may need minutes before an archive begins, but then it sends one. */
+#define SLOW_SECONDS 600
+
 /* An archive that is being written. */
 struct saved {
 	int fd;
-	uint64_t room;
+	struct room room;
 };
 
 static int take_archive(void *data, const char *bytes, size_t len, struct error *err)
 {
 	struct saved *saved = data;
-	int r;
+	int r = room_write(&saved->room, saved->fd, bytes, len, err);
 
-	if (len > saved->room) {
-		error_because(err, &reason_storage, -ENOSPC,
-			      "there is not enough disk space for the image on this host");
-		return error_hint(err, -ENOSPC, "free some space, then run the same command again");
-	}
-	saved->room -= len;
-	r = file_write_all(saved->fd, bytes, len);
-	if (r < 0) {
-		errno = -r;
-		return error_sys(err, "cannot store the image on this host");
-	}
-	return 0;
+	if (r == -ENOSPC)
+		(void)error_hint(err, r, "free some space, then run the same command again");
+	return r < 0 ? error_prefix(err, r, "cannot store the image on this host") : 0;
 }
 
 int docker_save(const struct profile *profile, const struct node *node, const struct strlist *names,
@@ -159,14 +149,14 @@ int docker_save(const struct profile *profile, const struct node *node, const st
 {
 	cleanup_with(strbuf_release) struct strbuf path = STRBUF_INIT;
 	struct saved saved = { .fd = fd };
-	struct engine_request request = { .take = take_archive, .data = &saved };
-	struct statvfs room;
+	struct engine_request request = { .take = take_archive,
+					  .data = &saved,
+					  .slow_seconds = SLOW_SECONDS };
 	const char *name;
+	int r = room_open(&saved.room, fd, 0, err);
 
-	if (fstatvfs(fd, &room) < 0)
-		return error_sys(err, "cannot examine the disk");
-	saved.room = (uint64_t)room.f_bavail * room.f_frsize;
-	saved.room -= MIN(saved.room, (uint64_t)ROOM_KEPT);
+	if (r < 0)
+		return r;
 	strbuf_add(&path, "/images/get?");
 	strlist_for_each(name, names) {
 		strbuf_addf(&path, "%snames=", name_i > 0 ? "&" : "");

@@ -56,7 +56,7 @@ static bool read_request(int fd, char **ret_path, size_t *ret_first)
 static void answer_head(int fd, int status, size_t first, size_t size, const char *location)
 {
 	cleanup_with(strbuf_release) struct strbuf head = STRBUF_INIT;
-	size_t length = status == 200 ? size : status == 206 ? size - first : 0;
+	size_t length = status == 200 || status == 403 ? size : status == 206 ? size - first : 0;
 
 	strbuf_addf(&head, "HTTP/1.1 %d Whatever\r\nContent-Length: %zu\r\nConnection: close\r\n",
 		    status, length);
@@ -77,6 +77,7 @@ static void serve(int fd, const char *dir)
 	cleanup_free char *broken = NULL;
 	cleanup_free char *no_range = NULL;
 	cleanup_free char *redirect = NULL;
+	cleanup_free char *refused = NULL;
 	cleanup_with(strbuf_release) struct strbuf location = STRBUF_INIT;
 	size_t first = 0;
 	size_t last;
@@ -88,19 +89,22 @@ static void serve(int fd, const char *dir)
 	broken = xasprintf("%s.break", file);
 	no_range = xasprintf("%s.norange", file);
 	redirect = xasprintf("%s.redirect", file);
+	refused = xasprintf("%s.refused", file);
 	if (file_exists(no_range))
 		first = 0;
 	if (file_read(redirect, 4096, &location, NULL) == 0)
 		status = 302;
 	else if (file_read(file, 64 << 20, &body, NULL) < 0)
 		status = 404;
+	else if (file_exists(refused))
+		status = 403;
 	else if (first > 0 && first >= body.len)
 		status = 416;
 	else
 		status = first ? 206 : 200;
 	note(dir, status, path, first);
 	answer_head(fd, status, first, body.len, location.text);
-	if (status >= 300)
+	if (status >= 300 && status != 403)
 		return;
 	last = body.len;
 	if (file_read(broken, 4096, &cut, NULL) == 0) {

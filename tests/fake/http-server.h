@@ -7,6 +7,7 @@
  *	               is removed, so that it happens only once
  *	FILE.norange   ranges are ignored
  *	FILE.redirect  the answer is a redirection to the URL in this file
+ *	FILE.refused   FILE is the body of a refusal, 403
  *
  * The file `requests` in the directory gets a line for each request: STATUS PATH FIRST-BYTE.
  */

@@ -1,10 +1,15 @@
 #include "node/copy.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/process.h"
 #include "base/strlist.h"
+#include "node/copy-stream.h"
+#include "tar-maker.h"
 #include "test.h"
 
 /* Both ends are this host: the same programs do the work on a node. */
@@ -313,4 +318,66 @@ TEST(what_a_program_says_is_shown_without_control_characters)
 	make("to/x", "", 0644);
 	pack_instead("printf 'tar: \\033]0;evil\\007\\n' >&2; exit 2");
 	copy_fails("from/a", "to", 0, "^[]0;evil^G");
+}
+
+/* Pack a member of TYPE that says it has SIZE bytes, in 12 characters, and then what MORE prints.
+ */
+static void pack_member(char type, const char *size, const char *more)
+{
+	cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+	cleanup_free char *script = xasprintf("cat %s/header; %s; exit 0", test_dir(), more);
+
+	tar_maker_add(&tar, &(struct tar_member){ .path = "./a", .type = type });
+	memcpy(tar.text + 124, size, 12);
+	tar_maker_seal(&tar, 0);
+	ASSERT_OK(file_replace(at("header"), tar.text, 512, 0644, &err));
+	pack_instead(script);
+}
+
+TEST(an_archive_takes_no_more_memory_than_its_limit)
+{
+	make("from/a", "a", 0644);
+	make("to/x", "", 0644);
+	/* A long name of 512 MiB. */
+	pack_member('L', "04000000000", "head -c 536870912 /dev/zero");
+	copy_fails("from/a", "to", 0, "emory exhausted");
+	assert_count("to", 1);
+}
+
+TEST(an_archive_does_not_fill_the_disk)
+{
+	if (geteuid() != 0)
+		test_skip("needs root");
+	make("from/a", "a", 0644);
+	make("to/x", "", 0644);
+	ASSERT_INT(unshare(CLONE_NEWNS), 0);
+	ASSERT_INT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	ASSERT_INT(mount("none", at("to"), "tmpfs", 0, "size=64m"), 0);
+	pack_member('0', "\200\0\0\0\0\4\0\0\0\0\0", "exec cat /dev/zero");
+	copy_fails("from/a", "to", -ENOSPC, "free some space");
+	assert_count("to", 0);
+	/* Nor is it read for ever after its end, nor while somebody else holds its pipe. */
+	pack_member('0', "00000000000", "exec cat /dev/zero");
+	copy_fails("from/a", "to", 0, "");
+	pack_member('0', "00000000000", "sleep 20 2>/dev/null & head -c 10240 /dev/zero");
+	ASSERT_OK(copy("from/a", "to", &err));
+	assert_count("to", 1);
+}
+
+TEST(a_small_copy_needs_no_reserve)
+{
+	cleanup_with(process_release) struct process packer = PROCESS_INIT;
+	cleanup_fd int dir = open(test_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const uint64_t reserve = UINT64_C(1) << 60;
+	const int interrupted = 1;
+	struct process_options options = { .no_stdin = true };
+	int ends[2];
+
+	ASSERT_INT(pipe(ends), 0);
+	options.stdout_fd = ends[1];
+	ASSERT_OK(process_spawn(ARGV("head", "-c", "16000000", "/dev/zero"), &options, &packer,
+				&err));
+	ASSERT_OK(copy_stream(ends[0], null, &packer, dir, reserve, &(int){ 0 }, &err));
+	ASSERT_INT(copy_stream(ends[0], null, &packer, dir, reserve, &interrupted, NULL), -EINTR);
 }

@@ -1,10 +1,18 @@
+#include <arpa/inet.h>
+#include <openssl/ssl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "data/pki.h"
+#include "node/docker-api.h"
 #include "node/docker.h"
 #include "record/setting-check.h"
 #include "test.h"
@@ -103,4 +111,61 @@ TEST(options_that_open_the_daemon_are_refused)
 		ASSERT_OK(setting_check_docker_option(good[i], &err));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		ASSERT_INT(setting_check_docker_option(bad[i], NULL), -EINVAL);
+}
+
+/* Greet one client with the certificate in the file PEM, and answer with one byte after the other.
+ */
+static _Noreturn void drip(int listener, const char *pem)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\n\r\n";
+	SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+	SSL *connection = SSL_new(context);
+	bool is_ready;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	is_ready = SSL_use_certificate_file(connection, pem, SSL_FILETYPE_PEM) == 1 &&
+		   SSL_use_PrivateKey_file(connection, pem, SSL_FILETYPE_PEM) == 1 &&
+		   SSL_set_fd(connection, accept(listener, NULL, NULL)) == 1 &&
+		   SSL_accept(connection) == 1 && SSL_write(connection, head, strlen(head)) > 0;
+	while (is_ready && SSL_write(connection, "x", 1) == 1)
+		(void)usleep(100000);
+	_exit(1);
+}
+
+static int count_bytes(void *data, arg_unused const char *bytes, size_t len,
+		       arg_unused struct error *err)
+{
+	*(size_t *)data += len;
+	return 0;
+}
+
+TEST(a_daemon_that_drips_is_given_up)
+{
+	static const char address[] = "127.93.2.1";
+	cleanup_with(profile_release) struct profile profile;
+	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
+	cleanup_free char *authority = xasprintf("%s/docker/authority.pem", test_dir());
+	cleanup_free char *file = xasprintf("%s/server.pem", test_dir());
+	cleanup_free char *pem = NULL;
+	size_t count = 0;
+	struct engine_request request = {
+		.path = "/images/get", .take = count_bytes, .data = &count, .slow_seconds = 1
+	};
+	int64_t begin_ms = clock_now_ms();
+	int listener = test_listen(address, 2376);
+	pid_t pid;
+
+	make_profile(&profile, "10.244.0.0/16");
+	profile.nodes[0].address = xstrdup(address);
+	ASSERT_OK(docker_make_client(&profile, &err));
+	ASSERT_OK(file_read(authority, 1 << 16, &ca, &err));
+	ASSERT_OK(pki_sign_server(ca.text, pki_find_key(ca.text), address, "test", 1, &pem, &err));
+	ASSERT_OK(file_put(file, pem, strlen(pem), 0600, &err));
+	pid = fork();
+	if (pid == 0)
+		drip(listener, file);
+	ASSERT_INT(docker_api_send(&profile, &profile.nodes[0], &request, NULL), -ETIMEDOUT);
+	ASSERT(count > 0);
+	ASSERT(clock_now_ms() - begin_ms < 20000);
+	(void)kill(pid, SIGKILL);
 }

@@ -169,6 +169,23 @@ TEST(a_very_deep_tree_is_removed_with_few_descriptors)
 	ASSERT(file_exists(beside));
 }
 
+TEST(no_more_of_a_tree_is_counted_than_asked_for)
+{
+	cleanup_free char *path = in_dir("tree");
+	uint64_t empty;
+
+	ASSERT_OK(file_make_dirs(path, 0755, &err));
+	empty = file_tree_bytes(path, true);
+	for (unsigned i = 0; i < 5; i++) {
+		cleanup_free char *file = xasprintf("%s/%u", path, i);
+
+		ASSERT_OK(file_replace(file, "x", 1, 0644, &err));
+	}
+	ASSERT_INT(file_tree_bytes_most(path, true, 3),
+		   empty + (file_tree_bytes(path, true) - empty) / 5 * 2);
+	ASSERT_INT(file_tree_bytes_most(path, true, 6), file_tree_bytes(path, true));
+}
+
 TEST(removing_a_tree_leaves_mounts_in_it_alone)
 {
 	cleanup_free char *path = in_dir("a");

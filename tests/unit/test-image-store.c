@@ -288,6 +288,30 @@ TEST(a_layer_may_be_empty)
 	}
 }
 
+TEST(a_layer_has_only_padding_after_its_end)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_free char *zeros = xcalloc(1 << 20, 1);
+
+	for (unsigned mib = 1; mib <= 17; mib += 16) {
+		cleanup_with(strbuf_release) struct strbuf packed = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf plain = STRBUF_INIT;
+		cleanup_with(strbuf_release) struct strbuf tar = STRBUF_INIT;
+		struct image_maker image = { .name = "app" };
+
+		make_layer(&plain, "file", "text");
+		for (unsigned i = 0; i < mib; i++)
+			strbuf_add_mem(&plain, zeros, 1 << 20);
+		image_maker_compress("zstd", &plain, &packed);
+		image_maker_layer(&image, &packed, &plain);
+		image_maker_docker(&image, &tar);
+		if (mib == 1)
+			add_well(&tar, &list);
+		else
+			assert_refused_later(&tar, &reason_image, "too much follows its end");
+	}
+}
+
 TEST(a_layer_of_docker_may_be_compressed)
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;

@@ -50,3 +50,21 @@ TEST(certificates_that_need_a_pass_phrase_are_refused)
 		   -EBADMSG);
 	ASSERT(!kube);
 }
+
+TEST(the_words_of_a_refusal_are_cut)
+{
+	cleanup_with(fake_http_stop) struct fake_http server = FAKE_HTTP_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(kube_freep) struct kube *kube = NULL;
+	cleanup_free char *path = xasprintf("%s/long", test_dir());
+	cleanup_free char *mark = xasprintf("%s/long.refused", test_dir());
+	cleanup_free char *text = xasprintf("{\"message\": \"no%0100000d\"}", 0);
+
+	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
+	ASSERT_OK(file_put(mark, "", 0, 0644, &err));
+	fake_http_start(test_dir(), &server);
+	ASSERT_OK(kube_new(server.url, "ca", "cert", "key", &kube, &err));
+	ASSERT_INT(kube_request(kube, KUBE_GET, "/long", NULL, 10000, NULL, &why), -EPERM);
+	ASSERT(strstr(why.text, "no000"));
+	ASSERT(strlen(why.text) < 400);
+}

@@ -172,9 +172,9 @@ TEST(nobody_is_asked_for_a_pass_phrase)
 	ASSERT(pki_is_encrypted(pem));
 }
 
-/* A private RSA key of BITS; its numbers have no meaning, because primes of that size take hours.
- */
-static char *print_rsa_key(int bits)
+/* A private RSA key of BITS, with exponents of EXPONENT_BITS; its numbers have no meaning, because
+ * primes of that size take hours. */
+static char *print_rsa_key(int bits, int exponent_bits)
 {
 	static const char *const names[] = { "n",
 					     "d",
@@ -194,9 +194,11 @@ static char *print_rsa_key(int bits)
 
 	ASSERT(BN_set_word(e, 65537) == 1 && OSSL_PARAM_BLD_push_BN(build, "e", e) == 1);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		bool is_exponent = strstr(names[i], "exponent");
+		int size = is_exponent ? exponent_bits : i < 2 ? bits : bits / 2;
+
 		numbers[i] = BN_new();
-		ASSERT(BN_rand(numbers[i], i < 2 ? bits : bits / 2, BN_RAND_TOP_ONE,
-			       BN_RAND_BOTTOM_ODD) == 1);
+		ASSERT(BN_rand(numbers[i], size, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ODD) == 1);
 		ASSERT(OSSL_PARAM_BLD_push_BN(build, names[i], numbers[i]) == 1);
 	}
 	params = OSSL_PARAM_BLD_to_param(build);
@@ -218,10 +220,14 @@ static char *print_rsa_key(int bits)
 
 TEST(a_key_that_takes_ages_to_sign_with_is_refused)
 {
-	cleanup_free char *small = print_rsa_key(2048);
-	cleanup_free char *huge = print_rsa_key(100000);
+	cleanup_free char *small = print_rsa_key(2048, 1024);
+	cleanup_free char *most = print_rsa_key(8192, 4096);
+	cleanup_free char *huge = print_rsa_key(100000, 50000);
+	cleanup_free char *slow = print_rsa_key(2048, 1000000);
 
 	ASSERT(!pki_is_huge_key(small));
 	ASSERT(!pki_is_huge_key("no key"));
+	ASSERT(!pki_is_huge_key(most));
 	ASSERT(pki_is_huge_key(huge));
+	ASSERT(pki_is_huge_key(slow));
 }

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -139,4 +140,31 @@ TEST(limits_are_lowered_for_good_and_never_raised)
 	ASSERT_STR(output.text, "20\n20\n0\n");
 	ASSERT_INT(process_lower_limits(unknown, ARRAY_SIZE(unknown)), -1);
 	ASSERT_INT(errno, EINVAL);
+}
+
+TEST(a_program_that_reads_a_node_gets_a_limit_of_memory)
+{
+	cleanup_with(strbuf_release) struct strbuf output = STRBUF_INIT;
+	const struct process_options options = { .memory_most = 64 << 20 };
+
+	ASSERT_INT(process_capture(ARGV("sh", "-c", "ulimit -Hd; ulimit -Hc"), &options, &output,
+				   NULL),
+		   0);
+	ASSERT_STR(output.text, "65536\n0\n");
+}
+
+TEST(a_program_that_is_not_started_in_time_is_given_up)
+{
+	int report[2];
+	pid_t pid;
+
+	ASSERT_INT(pipe(report), 0);
+	pid = fork();
+	if (pid == 0) {
+		(void)raise(SIGSTOP);
+		_exit(0);
+	}
+	(void)close(report[1]);
+	ASSERT_INT(process_await_exec(pid, report[0], 100), ETIMEDOUT);
+	ASSERT_INT(kill(pid, 0), -1);
 }

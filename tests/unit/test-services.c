@@ -1,4 +1,10 @@
 #include "look/services.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/clock.h"
 #include "test.h"
 
 static struct node nodes[] = {
@@ -155,4 +161,60 @@ TEST(an_answer_of_another_form_does_no_harm)
 				ASSERT(service_check(&services.items[k], NULL) < 0);
 			}
 		}
+}
+
+/* One of MANY objects of an answer: a service, and its slice. */
+static json_t *describe(const char *name, const char *label)
+{
+	return json_pack("{s:{s:s, s:s, s:{s:s}}, s:[{s:s}]}", "metadata", "name", name,
+			 "namespace", "shop", "labels", "kubernetes.io/service-name", label,
+			 "endpoints", "nodeName", "node-2");
+}
+
+TEST(many_services_take_time_in_proportion)
+{
+	const unsigned many = 20000;
+	cleanup_with(services_release) struct services services = SERVICES_INIT;
+	cleanup_with(strlist_release) struct strlist usable = STRLIST_INIT;
+	json_t *items = json_array();
+	json_auto_t *list = json_pack("{s:o}", "items", items);
+	clock_t start;
+
+	for (unsigned i = 0; i < many; i++) {
+		cleanup_free char *name = xasprintf("s%u", i);
+
+		/* Every second has another's endpoints. */
+		(void)json_array_append_new(items, describe(name, i % 2 ? name : "s1"));
+	}
+	strlist_add(&usable, "node-1");
+	start = clock();
+	services_read(&profile, list, list, &usable, "http", &services);
+	/* Pairs would take half a minute. */
+	ASSERT((clock() - start) / CLOCKS_PER_SEC < 3);
+	ASSERT_INT(services.count, many);
+	ASSERT_STR(services.items[0].name, "s0");
+	ASSERT(!services.items[0].has_endpoints);
+	ASSERT(services.items[1].has_endpoints);
+}
+
+TEST(equal_ports_are_tried_once_and_before_the_deadline)
+{
+	int fd = test_listen("127.0.0.1", 0);
+	struct service service = { .port_count = 100000 };
+	int64_t soon_ms = clock_now_ms() + 20000;
+	unsigned count = 0;
+
+	service.ports = xcalloc(service.port_count, sizeof(*service.ports));
+	for (size_t i = 0; i < service.port_count; i++)
+		service.ports[i] = (struct service_port){ .url = (char *)"http://127.0.0.1",
+							  .address = "127.0.0.1",
+							  .node_port = test_port(fd),
+							  .is_tcp = true };
+	ASSERT(service_answers(&service, 1000, soon_ms));
+	ASSERT_INT(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	for (int one; (one = accept(fd, NULL, NULL)) >= 0; count++)
+		(void)close(one);
+	ASSERT_INT(count, 1);
+	ASSERT(!service_answers(&service, 1000, clock_now_ms()));
+	free(service.ports);
 }
