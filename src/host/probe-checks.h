@@ -66,6 +66,3 @@ enum probe_state probe_check_root(const struct probe *probe, struct strbuf *text
 
 /* The number in the file PATH. */
 int probe_read_number(const char *path, unsigned long long *ret, struct error *err);
-
-/* The state directory, or its nearest existing parent; the caller frees it. */
-int probe_state_dir(char **ret_path, struct error *err);

@@ -181,6 +181,9 @@ TEST(refuses_what_there_is_no_room_for)
 	ASSERT_INT(probe_room(0, UINT64_MAX, &why), -ENOSPC);
 	ASSERT(why.reason == &reason_storage);
 	ASSERT_INT(why.reason->exit_status, 26);
+	/* An existing cluster would vanish with another home. */
+	ASSERT(strstr(why.hint, test_dir()) && !strstr(why.hint, "MANYKUBE_HOME"));
+	ASSERT(!strstr(reason_storage.advice, "MANYKUBE_HOME"));
 	ASSERT(strstr(why.text, test_dir()));
 }
 
