@@ -49,10 +49,15 @@ static int need_port(struct in_addr address, unsigned port, const char *option, 
 				     option, port, text, holder ? " by " : "",
 				     holder ? holder : "");
 	}
-	return error_because(err, &reason_port_taken, -EADDRINUSE,
-			     "%s: port %u of %s cannot be used: %s", option, port, text,
-			     r == -EADDRNOTAVAIL ? "this host does not have that address"
-						 : strerror(-r));
+	(void)error_because(err, &reason_port_taken, -EADDRINUSE,
+			    "%s: port %u of %s cannot be used: %s", option, port, text,
+			    r == -EADDRNOTAVAIL ? "this host does not have that address"
+						: strerror(-r));
+	return error_hint(
+		err, -EADDRINUSE,
+		r == -EADDRNOTAVAIL
+			? "use an address that 'ip address' lists, or 0.0.0.0 for all of them"
+			: "choose another port or address");
 }
 
 /* Whether the front door of PROFILE listens at port PORT of ADDRESS or of all addresses; of any

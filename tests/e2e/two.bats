@@ -78,7 +78,12 @@ web_balances() {
 @test "delete of one leaves the other working" {
 	use e2e-two
 	uids=$(kubectl get nodes -o jsonpath='{.items[*].metadata.uid}')
-	manykube delete -p e2e-one
+	kubectl config use-context e2e-one
+	manykube config set profile e2e-two
+	run -0 manykube delete -p e2e-one
+	# kubectl does not stay without a cluster while one is active.
+	assert_output_has 'kubectl now uses the active cluster, "e2e-two"'
+	assert_equal "$(grep '^current-context' "$KUBECONFIG")" "current-context: e2e-two"
 	run manykube status -p e2e-one
 	assert_status 85
 	run -0 manykube status
