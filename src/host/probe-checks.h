@@ -47,6 +47,7 @@ enum probe_state probe_check_cgroups(const struct probe *probe, struct strbuf *t
 enum probe_state probe_check_systemd(const struct probe *probe, struct strbuf *text);
 
 /* The network. */
+enum probe_state probe_check_loopback(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_links(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_firewall(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_forwarding(const struct probe *probe, struct strbuf *text);
