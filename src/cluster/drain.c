@@ -95,10 +95,18 @@ static void add_bare(const json_t *pods, struct strlist *ret)
 	}
 }
 
+/* Without a majority of etcd, the API would answer only after half a minute, and with no list. */
+static bool may_list(const struct profile *profile)
+{
+	struct members_tally tally = members_tally(profile, NULL);
+
+	return tally.running >= members_majority(tally.count);
+}
+
 int drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret)
 {
 	json_auto_t *pods = NULL;
-	int r = list_pods(profile, name, &pods, NULL);
+	int r = may_list(profile) ? list_pods(profile, name, &pods, NULL) : -EAGAIN;
 
 	if (r == 0)
 		add_bare(pods, ret);
@@ -146,8 +154,11 @@ int drain_list_volumes(const struct profile *profile, const char *name, struct s
 	json_auto_t *volumes = NULL;
 	const json_t *volume;
 	size_t i;
-	int r = world->kube(profile, KUBE_GET, "/api/v1/persistentvolumes", NULL, &volumes, NULL);
+	int r = -EAGAIN;
 
+	if (may_list(profile))
+		r = world->kube(profile, KUBE_GET, "/api/v1/persistentvolumes", NULL, &volumes,
+				NULL);
 	if (r < 0)
 		return r;
 	json_array_foreach(json_object_get(volumes, "items"), i, volume) {
