@@ -2,9 +2,9 @@
  * Node drivers: the ways to implement a node.
  *
  * The cluster code accesses nodes only through this table.  Each driver is one file, driver-NAME.c,
- * which exports nothing but its table, with further files NAME-*.c that only it uses.  All operations may be repeated:
- * create() on an existing node and destroy() on a missing one succeed, because a command may be
- * interrupted at any point and run again.
+ * which exports nothing but its table, with further files NAME-*.c that only it uses.  All
+ * operations may be repeated: create() on an existing node and destroy() on a missing one succeed,
+ * because a command may be interrupted at any point and run again.
  */
 #pragma once
 
@@ -63,6 +63,7 @@ struct node_usage {
 	uint64_t disk_size_bytes; /* size of its own disk, also while it is stopped; 0 if unknown */
 	bool paused;              /* all its processes are frozen */
 	bool stopping;            /* it is shutting down */
+	bool halted;              /* its agent is stopped by a signal, so nothing is restarted */
 };
 
 struct node_driver {
