@@ -42,6 +42,18 @@ use() {
 	done
 }
 
+@test "a start waits for another command, and then finds the cluster running" {
+	local other
+
+	flock "$MANYKUBE_HOME/locks/e2e-one" sleep 3 3>&- &
+	other=$!
+	within 5 locked e2e-one
+	run -0 manykube start -p e2e-one
+	assert_output_has "waiting for it to finish"
+	assert_output_has "running and healthy"
+	wait "$other"
+}
+
 @test "the person's kubeconfig has both" {
 	run -0 kubectl config get-contexts -o name
 	assert_equal "$(sort <<<"$output" | xargs)" "e2e-one e2e-two"
@@ -64,6 +76,10 @@ use() {
 	run kubectl exec "$(web_pods | head -n 1 | cut -d' ' -f1)" -- \
 		timeout 3 wget -q -O - "http://$address:8080"
 	[ "$status" -ne 0 ] || fail "a pod of one cluster reaches $address of the other"
+}
+
+locked() {
+	! flock -n "$MANYKUBE_HOME/locks/$1" true
 }
 
 # Asked by its service, every pod answers.
