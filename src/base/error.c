@@ -34,7 +34,7 @@ const struct reason reason_host_config = { "HOST_CONFIG", 38, NULL,
 const struct reason reason_resources = { "RSRC_INSUFFICIENT", 23, NULL,
 	"not enough memory or CPUs" };
 const struct reason reason_storage = { "RSRC_INSUFFICIENT_STORAGE", 26,
-	"free some space, or set MANYKUBE_HOME to a directory on a larger disk",
+	"free some space on the disk that is full",
 	"the disk is full or almost full" };
 const struct reason reason_network = { "IF_ERROR", 70, NULL,
 	"the cluster's network cannot be set up: bridge, addresses, routes, nftables" };

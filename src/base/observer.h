@@ -27,6 +27,9 @@ struct observer {
 	 * take EXPECTED_MS (0: unknown).  May be NULL. */
 	void (*expect)(struct observer *observer, const char *step, int64_t expected_ms);
 
+	/* A pod was evicted, which cannot be undone.  May be NULL. */
+	void (*evicted)(struct observer *observer);
+
 	/* Ask whether to do STEP, which takes long; TEXT describes it.  If NULL, TEXT is shown as a
 	 * note and the answer is yes. */
 	bool (*confirm)(struct observer *observer, const char *step, const char *text);
@@ -63,6 +66,12 @@ static inline void observe_expect(struct observer *observer, const char *step, i
 {
 	if (observer && observer->expect)
 		observer->expect(observer, step, expected_ms);
+}
+
+static inline void observe_evicted(struct observer *observer)
+{
+	if (observer && observer->evicted)
+		observer->evicted(observer);
 }
 
 static inline bool observe_confirm(struct observer *observer, const char *step, const char *text)

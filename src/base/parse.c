@@ -31,6 +31,8 @@ int parse_number(const char *text, unsigned long long min, unsigned long long ma
 	const char *p = text;
 	unsigned long long value;
 
+	if (text[0] == '-' && text[1] && !text[1 + strspn(text + 1, "0123456789")])
+		return error_set(err, -ERANGE, "must be at least %llu, not %s", min, text);
 	if (digits == 0 || text[digits])
 		return error_set(err, -EINVAL, "'%s' is not a whole number", text);
 	if (!take_digits(&p, &value))

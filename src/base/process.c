@@ -269,32 +269,45 @@ int process_capture(char *const *argv, const struct process_options *options, st
 	return process_wait(&process, 0, err);
 }
 
-uint64_t process_start_time(pid_t pid)
+/* The fields of /proc/PID/stat from the third on, which is the state; false if there is none. */
+static bool read_stat(pid_t pid, struct strlist *ret_fields)
 {
 	cleanup_with(strbuf_release) struct strbuf stat = STRBUF_INIT;
-	cleanup_with(strlist_release) struct strlist fields = STRLIST_INIT;
 	cleanup_free char *path = xasprintf("/proc/%d/stat", (int)pid);
-	unsigned long long ticks;
 	const char *rest;
 
 	if (file_read(path, 4096, &stat, NULL) < 0)
-		return 0;
+		return false;
 	/* The second field is the name in parentheses, which may itself contain ')'. */
 	rest = strrchr(stat.text, ')');
-	if (!rest)
-		return 0;
-	strlist_split(&fields, rest + 1, ' ');
+	if (rest)
+		strlist_split(ret_fields, rest + 1, ' ');
+	return ret_fields->count >= 21;
+}
+
+uint64_t process_start_time(pid_t pid)
+{
+	cleanup_with(strlist_release) struct strlist fields = STRLIST_INIT;
+	unsigned long long ticks;
+
 	/*
 	 * A zombie does not run, and neither does a process without memory, which is ending: PID 1
 	 * of a node is in that state until its children are gone.  Kernel threads have no memory
 	 * either, but are never looked up here.
 	 */
-	if (fields.count < 21 || fields.items[0][0] == 'Z' || fields.items[0][0] == 'X' ||
+	if (!read_stat(pid, &fields) || fields.items[0][0] == 'Z' || fields.items[0][0] == 'X' ||
 	    strcmp(fields.items[20], "0") == 0)
 		return 0;
 	if (parse_number(fields.items[19], 0, ULLONG_MAX, &ticks, NULL) < 0)
 		return 0;
 	return ticks;
+}
+
+bool process_is_halted(pid_t pid)
+{
+	cleanup_with(strlist_release) struct strlist fields = STRLIST_INIT;
+
+	return read_stat(pid, &fields) && strchr("Tt", fields.items[0][0]);
 }
 
 bool process_is(pid_t pid, uint64_t start_time)

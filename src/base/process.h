@@ -84,6 +84,9 @@ int process_run(char *const *argv, const struct process_options *options, struct
 int process_capture(char *const *argv, const struct process_options *options, struct strbuf *output,
 		    struct error *err);
 
+/* Whether the process is stopped by SIGSTOP or a debugger. */
+bool process_is_halted(pid_t pid);
+
 /* Whether PID is still the process that started at START_TIME, as process_start_time() returned it;
  * false if the pid was reused. */
 bool process_is(pid_t pid, uint64_t start_time);

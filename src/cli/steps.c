@@ -20,6 +20,7 @@ struct part {
 	uint64_t total;
 	uint64_t begun; /* of total: the part that was done at the first report */
 	int64_t begun_ms;
+	int64_t done_ms; /* when done was last reported to have grown */
 	bool ended;
 	bool ok;
 };
@@ -121,7 +122,9 @@ static struct part *need_part(struct steps *steps, const char *words, const char
 		return part;
 	step->parts = xrealloc(step->parts, step->count + 1, sizeof(*step->parts));
 	part = &step->parts[step->count++];
-	*part = (struct part){ .node = node ? xstrdup(node) : NULL, .begun_ms = now_ms };
+	*part = (struct part){ .node = node ? xstrdup(node) : NULL,
+			       .begun_ms = now_ms,
+			       .done_ms = now_ms };
 	return part;
 }
 
@@ -130,7 +133,7 @@ void steps_begin(struct steps *steps, const char *step, const char *node, int64_
 	struct part *part = need_part(steps, step, node, now_ms);
 
 	part->ended = false;
-	part->begun_ms = now_ms;
+	part->begun_ms = part->done_ms = now_ms;
 	part->done = part->total = 0;
 }
 
@@ -143,6 +146,8 @@ void steps_progress(struct steps *steps, const char *step, const char *node, con
 	part->detail = detail ? harmless(detail) : NULL;
 	if (part->total != total)
 		part->begun = MIN(done, total);
+	if (part->total != total || MIN(done, total) > part->done)
+		part->done_ms = now_ms;
 	part->done = MIN(done, total);
 	part->total = total;
 }
@@ -158,7 +163,7 @@ void steps_expect(struct steps *steps, const char *words, int64_t expected_ms, i
 }
 
 /* Before this share of the work is done, its pace alone is too unreliable to show. */
-#define TELLING_SHARE 0.25
+#define TELLING_SHARE 0.2
 
 /* Without an expectation, the pace is shown from this share on. */
 #define TELLING_MS    5000
@@ -171,7 +176,10 @@ int64_t steps_left_ms(int64_t elapsed_ms, uint64_t begun, uint64_t done, uint64_
 	double share = total ? (double)(done - MIN(begun, done)) / all : 0;
 	double left = total ? 1 - (double)MIN(done, total) / all : 1;
 	double by_pace = share > 0 ? (double)elapsed_ms / share : 0;
-	double weight = MIN(share / TELLING_SHARE, 1.0);
+	double part = MIN(share / TELLING_SHARE, 1.0);
+	/* Squared, so that a slow beginning, from which the pace follows that all takes hours,
+	 * counts for little. */
+	double weight = part * part;
 
 	if (expected_ms <= 0 && (share < TELLING_LEAST || elapsed_ms < TELLING_MS))
 		return -1;
@@ -196,19 +204,20 @@ static void add_seconds(struct strbuf *out, int64_t ms)
 			    (long long)(ms / 1000 % 60));
 }
 
-/* The estimated remaining time of STEP: ", 7m left". */
-static void add_left(const struct step *step, int64_t now_ms, struct strbuf *out)
+/* The estimated remaining time of STEP: ", about 7m left".  The pace is that up to the last
+ * progress: it does not fall while one large item is under way. */
+static void add_left(const struct step *step, struct strbuf *out)
 {
 	const struct part *part = &step->parts[0];
-	int64_t ms = steps_left_ms(now_ms - step->begun_ms, part->begun, part->done, part->total,
-				   step->expected_ms);
+	int64_t ms = steps_left_ms(part->done_ms - step->begun_ms, part->begun, part->done,
+				   part->total, step->expected_ms);
 
 	if (!step->tells_left || step->count != 1 || ms < 0)
 		return;
 	if (ms < 60000)
-		strbuf_addf(out, ", %llds left", (long long)((ms + 9999) / 10000 * 10));
+		strbuf_addf(out, ", about %llds left", (long long)((ms + 9999) / 10000 * 10));
 	else
-		strbuf_addf(out, ", %lldm left", (long long)((ms + 30000) / 60000));
+		strbuf_addf(out, ", about %lldm left", (long long)((ms + 30000) / 60000));
 }
 
 static void add_capital(struct strbuf *out, const char *words)
@@ -340,7 +349,7 @@ static void render_step(const struct steps *steps, const struct step *step, int6
 		strbuf_addf(&tail, " %u%%", percent(part));
 	strbuf_add_char(&tail, ' ');
 	add_seconds(&tail, now_ms - step->begun_ms);
-	add_left(step, now_ms, &tail);
+	add_left(step, &tail);
 
 	add_spinner(steps, now_ms, out);
 	used = text_width(tail.text);
@@ -386,7 +395,7 @@ static void report_step(const struct step *step, int64_t now_ms, struct strbuf *
 	else
 		strbuf_add(out, ": still running after ");
 	add_seconds(out, now_ms - step->begun_ms);
-	add_left(step, now_ms, out);
+	add_left(step, out);
 	if (step->count == 1 && part->detail)
 		strbuf_addf(out, ": %s", part->detail);
 	strbuf_add_char(out, '\n');

@@ -36,7 +36,7 @@ void steps_expect(struct steps *steps, const char *step, int64_t expected_ms, in
 /*
  * The estimated remaining time of work that started ELAPSED_MS ago with BEGUN of TOTAL done and has
  * DONE of TOTAL done now. EXPECTED_MS is the expected time for all of TOTAL (0: unknown). The
- * weight of the expectation falls from the start and is 0 once a quarter of the work is done; from
+ * weight of the expectation falls slowly at first and is 0 once a fifth of the work is done; from
  * then on only the pace so far counts. -1 if there is no basis for an estimate.
  */
 int64_t steps_left_ms(int64_t elapsed_ms, uint64_t begun, uint64_t done, uint64_t total,

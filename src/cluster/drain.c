@@ -95,10 +95,18 @@ static void add_bare(const json_t *pods, struct strlist *ret)
 	}
 }
 
+/* Without a majority of etcd, the API would answer only after half a minute, and with no list. */
+static bool may_list(const struct profile *profile)
+{
+	struct members_tally tally = members_tally(profile, NULL);
+
+	return tally.running >= members_majority(tally.count);
+}
+
 int drain_list_bare(const struct profile *profile, const char *name, struct strlist *ret)
 {
 	json_auto_t *pods = NULL;
-	int r = list_pods(profile, name, &pods, NULL);
+	int r = may_list(profile) ? list_pods(profile, name, &pods, NULL) : -EAGAIN;
 
 	if (r == 0)
 		add_bare(pods, ret);
@@ -146,8 +154,11 @@ int drain_list_volumes(const struct profile *profile, const char *name, struct s
 	json_auto_t *volumes = NULL;
 	const json_t *volume;
 	size_t i;
-	int r = world->kube(profile, KUBE_GET, "/api/v1/persistentvolumes", NULL, &volumes, NULL);
+	int r = -EAGAIN;
 
+	if (may_list(profile))
+		r = world->kube(profile, KUBE_GET, "/api/v1/persistentvolumes", NULL, &volumes,
+				NULL);
 	if (r < 0)
 		return r;
 	json_array_foreach(json_object_get(volumes, "items"), i, volume) {
@@ -179,7 +190,8 @@ static json_t *index_pods(const json_t *pods)
 }
 
 /* Evict POD; WHY is set if it was not accepted. */
-static void evict(const struct profile *profile, const json_t *pod, struct error *why)
+static void evict(const struct profile *profile, const json_t *pod, struct observer *observer,
+		  struct error *why)
 {
 	const char *space = metadata_of(pod, "namespace");
 	const char *name = metadata_of(pod, "name");
@@ -188,16 +200,19 @@ static void evict(const struct profile *profile, const json_t *pod, struct error
 				      "Eviction", "metadata", "name", name, "namespace", space);
 	int r = world->kube(profile, KUBE_CREATE, path, body, NULL, why);
 
-	if (r == -ENOENT)
+	if (r == 0)
+		observe_evicted(observer);
+	else if (r == -ENOENT)
 		error_clear(why);
-	else if (r < 0)
+	else
 		(void)error_prefix(why, r, "cannot evict pod '%s/%s'", space, name);
 }
 
 /* Evict the pods of FIRST that are still in NOW, until DEADLINE_MS.  Returns how many were found;
  * WHY says what prevents one of them. */
 static unsigned evict_all(const struct profile *profile, const json_t *first, const json_t *now,
-			  enum drain_scope scope, int64_t deadline_ms, struct error *why)
+			  enum drain_scope scope, int64_t deadline_ms, struct observer *observer,
+			  struct error *why)
 {
 	json_auto_t *index = index_pods(now);
 	const json_t *pod;
@@ -220,7 +235,7 @@ static unsigned evict_all(const struct profile *profile, const json_t *first, co
 			(void)error_set(why, -EBUSY, "pod '%s/%s' has not terminated",
 					metadata_of(same, "namespace"), metadata_of(same, "name"));
 		else
-			evict(profile, same, why);
+			evict(profile, same, observer, why);
 		left++;
 	}
 	return left;
@@ -248,7 +263,8 @@ static void tell_of_bare(const json_t *pods, const struct node *node)
 }
 
 static int evict_until(const struct profile *profile, const struct node *node, const json_t *first,
-		       enum drain_scope scope, unsigned seconds, struct error *err)
+		       enum drain_scope scope, unsigned seconds, struct observer *observer,
+		       struct error *err)
 {
 	int64_t deadline_ms = clock_now_ms() + (int64_t)seconds * 1000;
 	cleanup_with(world_restore) arg_unused const int64_t *before_ms = world_until(&deadline_ms);
@@ -258,7 +274,8 @@ static int evict_until(const struct profile *profile, const struct node *node, c
 		json_auto_t *now = NULL;
 		int r = list_pods(profile, node->name, &now, &why);
 
-		if (r == 0 && evict_all(profile, first, now, scope, deadline_ms, &why) == 0)
+		if (r == 0 &&
+		    evict_all(profile, first, now, scope, deadline_ms, observer, &why) == 0)
 			return 0;
 		if (clock_now_ms() >= deadline_ms)
 			return error_because(err, &reason_control_plane, -EBUSY,
@@ -270,7 +287,8 @@ static int evict_until(const struct profile *profile, const struct node *node, c
 }
 
 static int drain_node(const struct profile *profile, const struct node *node,
-		      enum drain_scope scope, unsigned seconds, struct error *err)
+		      enum drain_scope scope, unsigned seconds, struct observer *observer,
+		      struct error *err)
 {
 	json_auto_t *first = NULL;
 	int r = cordon(profile, node, err);
@@ -281,7 +299,7 @@ static int drain_node(const struct profile *profile, const struct node *node,
 		return error_prefix(err, r, "cannot drain node '%s'", node->name);
 	if (scope == DRAIN_CONTROLLED)
 		tell_of_bare(first, node);
-	return evict_until(profile, node, first, scope, seconds, err);
+	return evict_until(profile, node, first, scope, seconds, observer, err);
 }
 
 /* Whether the user has cordoned NODE, so that it has to stay cordoned. */
@@ -329,7 +347,7 @@ int drain_nodes(struct profile *profile, const struct strlist *names, enum drain
 		if (r < 0)
 			return r;
 		observe_begin(observer, "draining node", name);
-		r = drain_node(profile, node, scope, seconds, err);
+		r = drain_node(profile, node, scope, seconds, observer, err);
 		/* The node is deleted anyway, and its pods are killed with it. */
 		is_over = r == -EBUSY && scope == DRAIN_ALL;
 		observe_end(observer, "draining node", name, r == 0 || is_over);

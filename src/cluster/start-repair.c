@@ -10,6 +10,7 @@
  * kubelet counts as Ready only after its kubelet has reported again.
  */
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -27,6 +28,8 @@
 /* The agent delays a restart by 10 s at most. */
 #define NEXT_TRY_MS      12000
 #define NEXT_TRY_POLL_MS 50
+
+#define AGENT_PROGRAM "agent"
 
 /* The number of failures of a node's kubelet that does not run now; 0 if it runs. */
 static unsigned kubelet_failures(const struct cluster_node *at)
@@ -86,12 +89,35 @@ static int restart_service(struct start *start, const struct node *node,
 	return 0;
 }
 
+/* Let the agent of NODE run again, if a signal has stopped it: while it stands still, nothing of
+ * the node is restarted. */
+static int resume_agent(struct start *start, const struct node *node, const struct cluster_node *at,
+			struct error *err)
+{
+	struct node_usage usage;
+	int r;
+
+	at->driver->measure(&at->spec, &usage);
+	if (!usage.halted || usage.paused)
+		return 0;
+	r = STEP(start, "resuming agent", node->name,
+		 at->driver->signal(&at->spec, AGENT_PROGRAM, SIGCONT) > 0
+			 ? 0
+			 : error_set(err, -ESRCH, "the agent of node '%s' cannot be resumed",
+				     node->name));
+	start->outcome->repaired += r == 0;
+	return r;
+}
+
 int start_repair(struct start *start, const struct node *node, const struct cluster_node *at,
 		 struct error *err)
 {
 	const struct node_service *service;
 	const char *absent = NULL;
+	int resumed = resume_agent(start, node, at, err);
 
+	if (resumed < 0)
+		return resumed;
 	for (size_t i = 0; (service = node_service_at(i)); i++) {
 		int r;
 

@@ -13,7 +13,10 @@
 #include "cmd/command.h"
 #include "cmd/every.h"
 #include "cmd/interrupt.h"
+#include "data/settings.h"
 #include "home/purge.h"
+#include "kubeconfig/context.h"
+#include "kubeconfig/kubeconfig.h"
 
 static struct {
 	bool all;
@@ -47,10 +50,44 @@ static void forget_active(const char *name)
 		log_warning("%s", why.text);
 }
 
+/* Whether the current context of kubectl is the one of the cluster NAME. */
+static bool is_current(const char *name)
+{
+	cleanup_free char *kubeconfig = NULL;
+	cleanup_free char *current = NULL;
+
+	if (kubeconfig_path(&kubeconfig, NULL) == 0)
+		current = kubeconfig_current(kubeconfig);
+	return current && strcmp(current, name) == 0;
+}
+
+/* After the cluster that kubectl used is gone: have it use the active one, as `profile NAME` would,
+ * if there is one. */
+static void choose_active(bool quiet)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_with(settings_release) struct settings settings = SETTINGS_INIT;
+	const char *name;
+	int r;
+
+	if (settings_load(&settings, NULL) < 0)
+		return;
+	name = settings_get(&settings, SETTING_PROFILE) ?: PROFILE_DEFAULT_NAME;
+	if (profile_load(name, &profile, NULL) < 0)
+		return;
+	r = context_choose(&profile, &why);
+	if (r < 0)
+		log_warning("%s", why.text);
+	else if (r > 0 && !quiet)
+		say_done("kubectl now uses the active cluster, \"%s\".", name);
+}
+
 static int delete_locked(const char *name, bool quiet, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(quiet, log_verbosity);
 	bool was_there = is_there(name);
+	bool was_current = is_current(name);
 	int r;
 
 	/* The name may be mistyped; but remains of a cluster whose record is lost are removed
@@ -65,6 +102,8 @@ static int delete_locked(const char *name, bool quiet, struct error *err)
 	if (!quiet)
 		say_done("%s of the \"%s\" cluster.",
 			 was_there ? "Removed all traces" : "Nothing is left", name);
+	if (was_current && !arg.all)
+		choose_active(quiet);
 	return 0;
 }
 
@@ -135,7 +174,9 @@ const struct command cmd_delete = {
 	.description = "Works in any state: running, stopped, incomplete or damaged. Parts that "
 		       "are already gone are not an error. The cache of Kubernetes versions is "
 		       "kept unless --purge is given and no other user has a cluster. With "
-		       "several clusters, --purge requires --all.",
+		       "several clusters, --purge requires --all. If kubectl used the cluster, it "
+		       "uses the active one ('manykube profile') from now on, or none if that does "
+		       "not exist.",
 	.examples = "manykube delete\n"
 		    "manykube delete -p dev\n"
 		    "manykube delete --all --purge\n",

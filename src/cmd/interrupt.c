@@ -7,6 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/strbuf.h"
@@ -55,4 +56,24 @@ void interrupt_explain(const char *advice)
 	(void)sigaction(SIGINT, &interrupt, NULL);
 	(void)sigaction(SIGTERM, &interrupt, NULL);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static const char *advice_of_drain;
+
+static void on_evicted(struct observer *observer)
+{
+	cleanup_free char *advice = xasprintf(
+		"%s; pods that were already evicted stay evicted, and have lost the contents of "
+		"emptyDir volumes",
+		advice_of_drain);
+
+	observer->evicted = NULL;
+	interrupt_explain(advice);
+}
+
+void interrupt_explain_drain(const char *advice, struct observer *observer)
+{
+	advice_of_drain = advice;
+	observer->evicted = on_evicted;
+	interrupt_explain(advice);
 }

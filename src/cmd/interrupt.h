@@ -6,13 +6,14 @@
  */
 #pragma once
 
-/* For commands that drain nodes: what pods lose by an eviction cannot be brought back. */
-#define INTERRUPT_DRAINED                                                                      \
-	"pods that were already evicted stay evicted, and have lost the contents of emptyDir " \
-	"volumes"
+#include "base/observer.h"
 
 /*
  * From now on, exit with reason_interrupted on a signal and suggest ADVICE (NULL: that of the
  * reason). A later call replaces an earlier one.
  */
 void interrupt_explain(const char *advice);
+
+/* The same for a command that drains nodes: ADVICE, which must be static, and, as soon as OBSERVER
+ * hears of an evicted pod, also what evicted pods have lost. */
+void interrupt_explain_drain(const char *advice, struct observer *observer);

@@ -31,7 +31,7 @@ static struct {
 
 #define INTERRUPTED                                                                         \
 	"run the same command again to finish the deletion, or 'manykube start' to keep a " \
-	"node that was still being drained; " INTERRUPT_DRAINED
+	"node that was still being drained"
 
 static const struct opt options[] = {
 	OPT_FLAG(0, "force", &arg.force,
@@ -52,10 +52,13 @@ static int delete_one(struct command_context *ctx, const char *name, struct erro
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
+	struct observer *observer = progress_observer(progress);
 	bool api_knows = false;
-	int r = cluster_remove_node(ctx->profile, name, arg.force,
-				    arg.force ? 0 : arg.drain_seconds, progress_observer(progress),
-				    &api_knows, err);
+	int r;
+
+	interrupt_explain_drain(INTERRUPTED, observer);
+	r = cluster_remove_node(ctx->profile, name, arg.force, arg.force ? 0 : arg.drain_seconds,
+				observer, &api_knows, err);
 
 	progress_free(take_ptr(progress));
 	if (r == 0)

@@ -48,11 +48,12 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
-	if (arg.drain)
-		interrupt_explain(
-			"run the same command again to stop the rest, or 'manykube start' to let "
-			"all nodes run and get pods again; " INTERRUPT_DRAINED);
 	progress = progress_new(ctx->quiet, log_verbosity);
+	if (arg.drain)
+		interrupt_explain_drain(
+			"run the same command again to stop the rest, or 'manykube start' to let "
+			"all nodes run and get pods again",
+			progress_observer(progress));
 	if (arg.drain)
 		r = drain_nodes(ctx->profile, &names, DRAIN_CONTROLLED, arg.drain_seconds,
 				progress_observer(progress), err);

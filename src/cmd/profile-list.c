@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -193,8 +194,12 @@ static int run(struct command_context *ctx, struct error *err)
 		return 0;
 	}
 	if (names.count == 0) {
-		error_because(err, &reason_usage, -ENOENT, "there are no clusters");
-		return error_hint(err, -ENOENT, "'manykube start' creates one");
+		cleanup_free char *start = advice_command("manykube start");
+
+		/* Nothing on standard output, which programs read line by line. */
+		if (!ctx->quiet)
+			fprintf(stderr, "There are no clusters; '%s' creates one.\n", start);
+		return 0;
 	}
 	print_table(&names, &active);
 	return 0;

@@ -92,6 +92,8 @@ static void explain_disk(struct error *err, int code)
 		return;
 	if (code == -ENOSPC || code == -EDQUOT) {
 		err->reason = &reason_storage;
+		(void)error_hint(err, code, "free some space, for instance on the disk of '%s'",
+				 state);
 	} else if (code == -EACCES && geteuid() != 0) {
 		(void)error_reason(err, code, &reason_host_config);
 		(void)error_hint(err, code,

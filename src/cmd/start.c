@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/advice.h"
@@ -17,6 +18,7 @@
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
 #include "host/probe.h"
+#include "image/room.h"
 #include "kubeconfig/context.h"
 #include "look/defects.h"
 #include "payload/payload.h"
@@ -112,6 +114,21 @@ static int check_name(const char *name, struct error *err)
 	return error_hint(err, -EINVAL, "choose another name with -p");
 }
 
+/* The images of the nodes are where the clusters are. */
+static void warn_of_scarce_room(void)
+{
+	cleanup_free char *path = NULL;
+	struct statvfs status;
+
+	if (probe_state_dir(&path, NULL) < 0 || statvfs(path, &status) < 0 ||
+	    !room_is_scarce(&status))
+		return;
+	log_warning("%llu MiB are free on the disk of '%s', and images may not take the last %llu "
+		    "MiB: free some space there before you load, pull or build images",
+		    (unsigned long long)status.f_bavail * status.f_frsize >> 20, path,
+		    (unsigned long long)room_reserve(&status) >> 20);
+}
+
 static int run_start(const char *name, const struct start_arguments *arguments,
 		     struct observer *observer, struct cluster_outcome *ret_outcome,
 		     struct error *err)
@@ -124,6 +141,7 @@ static int run_start(const char *name, const struct start_arguments *arguments,
 		return r;
 	if (probe_raise_inotify(&why) < 0)
 		log_warning("%s; do this yourself: %s", why.text, why.hint);
+	warn_of_scarce_room();
 	record_events(name);
 	r = cluster_start(name, &arguments->wanted, observer, ret_outcome, err);
 	if (r < 0 && arguments->delete_on_failure)
@@ -194,7 +212,7 @@ const struct command cmd_start = {
 		    "manykube start -p dev --nodes=2 --memory=2g --cpus=1\n"
 		    "manykube start -f cluster.yaml\n"
 		    "manykube start --download-only\n",
-	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
+	.flags = COMMAND_LOCKS_CLUSTER | COMMAND_WAITS | COMMAND_NEEDS_ROOT | COMMAND_AUDITED,
 	.no_lock = &start_arguments.download_only,
 	.options = start_options,
 	.absent = minikube_start_options,

@@ -108,6 +108,9 @@ static json_t *node_layout(const struct node_status *status)
 				    part("apiserver", health_of_word(status->apiserver)));
 	json_object_set_new(components, "kubelet",
 			    part("kubelet", health_of_word(status->kubelet)));
+	if (status->broken)
+		json_object_set_new(components, status->broken,
+				    part(status->broken, health_of_word(status->broken_word)));
 	json_object_set_new(node, "Components", components);
 	set_text(node, "StatusDetail", status->why);
 	return node;

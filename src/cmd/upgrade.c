@@ -61,10 +61,10 @@ static int upgrade(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(ctx->quiet,
 									      log_verbosity);
+	struct observer *observer = progress_observer(progress);
 
-	if (arg.wanted.drain)
-		interrupt_explain("run the same command again to continue; " INTERRUPT_DRAINED);
-	return cluster_upgrade(ctx->profile, &arg.wanted, progress_observer(progress), err);
+	interrupt_explain_drain("run the same command again to continue", observer);
+	return cluster_upgrade(ctx->profile, &arg.wanted, observer, err);
 }
 
 static int run(struct command_context *ctx, struct error *err)

@@ -159,7 +159,12 @@ void command_print_list(const struct command *const *list, FILE *out)
 	print_summaries(list, columns, out);
 	fprintf(out, "\n");
 	command_print_options(out);
-	print_paragraph("Every option can also be set in the environment: MANYKUBE_PROFILE=dev is "
-			"--profile=dev. 'manykube COMMAND --help' describes a command.",
-			columns, out);
+	print_paragraph(
+		"Every option can also be set in the environment: MANYKUBE_PROFILE=dev is "
+		"--profile=dev. MANYKUBE_HOME is a directory for clusters, settings and the cache "
+		"of Kubernetes versions, instead of " MANYKUBE_STATE_DIR
+		", ~/.manykube and " MANYKUBE_CACHE_DIR
+		"; MANYKUBE_CACHE is one for that cache only. "
+		"'manykube COMMAND --help' describes a command.",
+		columns, out);
 }

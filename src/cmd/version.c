@@ -20,14 +20,26 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+/* Whether VERSION is in the cache, so that clusters of it need no network. */
+static bool is_cached(const char *version)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+
+	return payload_open(version, &payload, NULL) == 0;
+}
+
 static void print_json(void)
 {
 	json_t *versions = json_array();
-	json_auto_t *all = json_pack("{s:s, s:o}", "manykubeVersion", "v" MANYKUBE_VERSION,
-				     "kubernetesVersions", versions);
+	json_t *cached = json_array();
+	json_auto_t *all = json_pack("{s:s, s:o, s:o}", "manykubeVersion", "v" MANYKUBE_VERSION,
+				     "kubernetesVersions", versions, "cachedVersions", cached);
 
-	for (const char *const *version = payload_versions(); *version; version++)
+	for (const char *const *version = payload_versions(); *version; version++) {
 		(void)json_array_append_new(versions, json_string(*version));
+		if (is_cached(*version))
+			(void)json_array_append_new(cached, json_string(*version));
+	}
 	(void)json_dumpf(all, stdout, JSON_COMPACT);
 	printf("\n");
 }
@@ -36,7 +48,7 @@ static void print_text(void)
 {
 	printf("manykube version: v%s\nKubernetes versions:", MANYKUBE_VERSION);
 	for (const char *const *version = payload_versions(); *version; version++)
-		printf(" %s", *version);
+		printf(" %s%s", *version, is_cached(*version) ? " (in the cache)" : "");
 	printf("\n");
 }
 

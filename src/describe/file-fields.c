@@ -38,7 +38,7 @@ char *file_field_type_words(const struct setting *field)
 		[SETTING_VERSION] = "a version",
 		[SETTING_FLAG] = "true or false",
 		[SETTING_SIZE] = "a size, for instance 2g",
-		[SETTING_SECONDS] = "a duration, for instance 6m",
+		[SETTING_SECONDS] = "a duration, for instance 90s or 24h",
 		[SETTING_WORDS] = "a list of strings",
 		[SETTING_PATHS] = "a list of strings",
 		[SETTING_PAIRS] = "a mapping of strings",

@@ -63,6 +63,7 @@ struct node_usage {
 	uint64_t disk_size_bytes; /* size of its own disk, also while it is stopped; 0 if unknown */
 	bool paused;              /* all its processes are frozen */
 	bool stopping;            /* it is shutting down */
+	bool halted;              /* its agent is stopped by a signal, so nothing is restarted */
 };
 
 struct node_driver {

@@ -151,7 +151,8 @@ void inside_measure(const struct node_spec *spec, struct node_usage *ret_usage)
 					  .disk_bytes = native_disk_used(spec),
 					  .disk_size_bytes = native_disk_size(spec),
 					  .paused = cgroup_is_frozen(group),
-					  .stopping = pid && native_is_stopping(spec->dir, pid) };
+					  .stopping = pid && native_is_stopping(spec->dir, pid),
+					  .halted = pid && process_is_halted(pid) };
 }
 
 /* The pid of a node in which programs can run; in a paused node, a program would never start. */

@@ -47,6 +47,7 @@ enum probe_state probe_check_cgroups(const struct probe *probe, struct strbuf *t
 enum probe_state probe_check_systemd(const struct probe *probe, struct strbuf *text);
 
 /* The network. */
+enum probe_state probe_check_loopback(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_links(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_firewall(const struct probe *probe, struct strbuf *text);
 enum probe_state probe_check_forwarding(const struct probe *probe, struct strbuf *text);
@@ -66,6 +67,3 @@ enum probe_state probe_check_root(const struct probe *probe, struct strbuf *text
 
 /* The number in the file PATH. */
 int probe_read_number(const char *path, unsigned long long *ret, struct error *err);
-
-/* The state directory, or its nearest existing parent; the caller frees it. */
-int probe_state_dir(char **ret_path, struct error *err);

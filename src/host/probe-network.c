@@ -1,9 +1,12 @@
 /* Checks of the host's network and of its firewalls. */
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,6 +80,20 @@ static enum probe_state tried(int r, const char *what, struct strbuf *text)
 	}
 	strbuf_add(text, "supported by this kernel");
 	return PROBE_OK;
+}
+
+enum probe_state probe_check_loopback(const struct probe *probe arg_unused, struct strbuf *text)
+{
+	struct sockaddr_in own = { AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(own);
+	cleanup_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct pollfd wait = { fd, POLLIN, 0 };
+	bool works = bind(fd, (void *)&own, len) == 0 && getsockname(fd, (void *)&own, &len) == 0 &&
+		     connect(fd, (void *)&own, len) == 0 && send(fd, "x", 1, 0) == 1 &&
+		     poll(&wait, 1, 2000) == 1;
+
+	strbuf_add(text, works ? "packets reach 127.0.0.1" : "no packet reaches 127.0.0.1");
+	return works ? PROBE_OK : PROBE_MISSING;
 }
 
 enum probe_state probe_check_links(const struct probe *probe arg_unused, struct strbuf *text)

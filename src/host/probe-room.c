@@ -129,11 +129,12 @@ int probe_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err)
 	r = free_disk(&path, &disk, err);
 	if (r < 0 || disk >= disk_bytes)
 		return r;
-	return error_because(err, &reason_storage, -ENOSPC,
-			     "a cluster needs %llu MiB of disk space, but only %llu MiB are free "
-			     "in '%s'",
-			     (unsigned long long)(disk_bytes >> 20),
-			     (unsigned long long)(disk >> 20), path);
+	(void)error_because(err, &reason_storage, -ENOSPC,
+			    "a cluster needs %llu MiB of disk space, but only %llu MiB are free "
+			    "in '%s'",
+			    (unsigned long long)(disk_bytes >> 20),
+			    (unsigned long long)(disk >> 20), path);
+	return error_hint(err, -ENOSPC, "free some space on the disk of '%s'", path);
 }
 
 static enum probe_state enough(uint64_t bytes, uint64_t least, uint64_t good, const char *where,

@@ -62,6 +62,9 @@ int probe_idmap(const char *path, struct error *err);
  * value of 0 is not checked. */
 int probe_room(uint64_t memory_bytes, uint64_t disk_bytes, struct error *err);
 
+/* The state directory, or its nearest existing parent; the caller frees it. */
+int probe_state_dir(char **ret_path, struct error *err);
+
 /*
  * Raise fs.inotify.max_user_instances to 8192 and fs.inotify.max_user_watches to 524288 where they
  * are lower, because the kubelet and containerd of every node use many.  If this fails, nodes may

@@ -24,6 +24,18 @@ static int look_at_room(const struct room *room, struct statvfs *ret, struct err
 	return 0;
 }
 
+uint64_t room_reserve(const struct statvfs *status)
+{
+	uint64_t reserve = MAX((uint64_t)status->f_blocks * status->f_frsize / 20, GIB);
+
+	return MIN(reserve, 8 * GIB);
+}
+
+bool room_is_scarce(const struct statvfs *status)
+{
+	return (uint64_t)status->f_bavail * status->f_frsize < room_reserve(status) + GIB;
+}
+
 int room_open(struct room *room, int fd, uint64_t reserve, struct error *err)
 {
 	struct statvfs status;
@@ -34,10 +46,8 @@ int room_open(struct room *room, int fd, uint64_t reserve, struct error *err)
 	if (r < 0)
 		return r;
 	room->capacity = (uint64_t)status.f_blocks * status.f_frsize;
-	if (reserve == 0) {
-		room->reserve = MAX(room->capacity / 20, GIB);
-		room->reserve = MIN(room->reserve, 8 * GIB);
-	}
+	if (reserve == 0)
+		room->reserve = room_reserve(&status);
 	return 0;
 }
 

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <sys/statvfs.h>
+
 #include "base/error.h"
 
 struct room {
@@ -13,8 +15,13 @@ struct room {
 	uint64_t unchecked; /* bytes taken since free space was looked at */
 };
 
-/* Use the file system of FD, which stays the caller's.  RESERVE 0: 5 % of it, but at least 1 GiB
- * and at most 8 GiB. */
+/* The bytes that stay free on a file system: 5 % of it, but at least 1 GiB and at most 8 GiB. */
+uint64_t room_reserve(const struct statvfs *status);
+
+/* Whether less than 1 GiB beside that is free, so that larger images do not fit. */
+bool room_is_scarce(const struct statvfs *status);
+
+/* Use the file system of FD, which stays the caller's.  RESERVE 0: room_reserve(). */
 int room_open(struct room *room, int fd, uint64_t reserve, struct error *err);
 
 /* Account for BYTES more; -ENOSPC with reason_storage if they would come from the reserve. */

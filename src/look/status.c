@@ -204,6 +204,11 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 	ret->kubelet = "Paused";
 	if (!usage.paused)
 		look_at_services(at, ret);
+	/* What it wrote about the services may be out of date. */
+	if (!usage.paused && usage.halted) {
+		ret->broken = "agent";
+		ret->broken_word = "Unresponsive";
+	}
 	ret->apiserver = !node->control_plane ? "Irrelevant"
 			 : usage.paused       ? "Paused"
 					      : cluster_status_api(profile, node, timeout_ms);

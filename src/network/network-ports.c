@@ -53,10 +53,15 @@ static int need_port_of(struct in_addr address, bool freely, unsigned port, cons
 				     option, port, text, holder ? " by " : "",
 				     holder ? holder : "");
 	}
-	return error_because(err, &reason_port_taken, -EADDRINUSE,
-			     "%s: port %u of %s cannot be used: %s", option, port, text,
-			     r == -EADDRNOTAVAIL ? "this host does not have that address"
-						 : strerror(-r));
+	(void)error_because(err, &reason_port_taken, -EADDRINUSE,
+			    "%s: port %u of %s cannot be used: %s", option, port, text,
+			    r == -EADDRNOTAVAIL ? "this host does not have that address"
+						: strerror(-r));
+	return error_hint(
+		err, -EADDRINUSE,
+		r == -EADDRNOTAVAIL
+			? "use an address that 'ip address' lists, or 0.0.0.0 for all of them"
+			: "choose another port or address");
 }
 
 static int need_port(struct in_addr address, unsigned port, const char *option, struct error *err)

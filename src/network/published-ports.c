@@ -196,6 +196,34 @@ static bool is_still_open(const struct profile *profile, const char *word)
 	return balancer_publishes(profile->dir, listen);
 }
 
+/* Refuse to remove WORD, which is not published; its number may be, at another address. */
+static int refuse_to_remove(const struct profile *profile, const char *word, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist meant = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+	struct port_spec wanted;
+	const char *other;
+
+	(void)error_because(err, &reason_usage, -ENOENT, "cluster '%s' does not publish port '%s'",
+			    profile->name, word);
+	if (spec_parse_port(word, &wanted, NULL) < 0)
+		return -ENOENT;
+	strlist_for_each(other, &profile->ports) {
+		struct port_spec port;
+		cleanup_free char *address = NULL;
+
+		if (spec_parse_port(other, &port, NULL) < 0 || port.host_port != wanted.host_port)
+			continue;
+		address = inet_print_address(port.address);
+		strlist_addf(&meant, "%s:%u", address, port.host_port);
+	}
+	if (meant.count == 0)
+		return error_hint(err, -ENOENT, "'manykube port list' lists the ports");
+	joined = strlist_join(&meant, " ");
+	return error_hint(err, -ENOENT, "it publishes %s: 'manykube port remove %s' ends that",
+			  joined, joined);
+}
+
 int published_ports_remove(struct profile *profile, const struct strlist *words, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist removed = STRLIST_INIT;
@@ -206,13 +234,9 @@ int published_ports_remove(struct profile *profile, const struct strlist *words,
 	strlist_for_each(word, words) {
 		if (same_port(&profile->ports, word))
 			continue;
-		if (is_still_open(profile, word)) {
-			strlist_add(&removed, word);
-			continue;
-		}
-		(void)error_because(err, &reason_usage, -ENOENT,
-				    "cluster '%s' does not publish port '%s'", profile->name, word);
-		return error_hint(err, -ENOENT, "'manykube port list' lists the ports");
+		if (!is_still_open(profile, word))
+			return refuse_to_remove(profile, word, err);
+		strlist_add(&removed, word);
 	}
 	strlist_for_each(word, &profile->ports)
 		strlist_add(same_port(words, word) ? &removed : &left, word);

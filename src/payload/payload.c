@@ -300,12 +300,30 @@ static int ensure_locked(const struct release *release, const struct payload_sou
 	return r < 0 ? r : payload_open(release->version, ret, err);
 }
 
+/* Whether VERSION is in the cache that all users share, which is not the one in use. */
+static bool is_shared(const char *cache, const char *version)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+
+	return strcmp(cache, MANYKUBE_CACHE_DIR) != 0 &&
+	       open_in(xasprintf(MANYKUBE_CACHE_DIR "/%s", version), version, &payload, NULL) == 0;
+}
+
 static int refuse_offline(const char *version, struct error *err)
 {
+	cleanup_free char *cache = NULL;
+	int r = path_cache(&cache, err);
+
+	if (r < 0)
+		return r;
 	(void)error_because(err, &reason_download, -ENOENT,
-			    "Kubernetes %s is not in the cache, and is neither downloaded nor "
-			    "built for an offline cluster",
-			    version);
+			    "Kubernetes %s is not in the cache '%s', and is neither downloaded "
+			    "nor built for an offline cluster",
+			    version, cache);
+	if (is_shared(cache, version))
+		return error_hint(err, -ENOENT,
+				  "it is in '" MANYKUBE_CACHE_DIR
+				  "': set MANYKUBE_CACHE=" MANYKUBE_CACHE_DIR " to use it");
 	return error_hint(err, -ENOENT,
 			  "run 'manykube start --download-only --kubernetes-version=%s' while this "
 			  "machine is online",

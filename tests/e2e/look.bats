@@ -55,7 +55,7 @@ assert_cluster_is() {
 	manykube version -o json | assert_schema version
 	manykube version -o json | assert_schema_lines version
 	run ! assert_schema version <<<'{}'
-	run ! assert_schema version <<<'{"manykubeVersion":"v1.0.0","kubernetesVersions":["v1.0.0"],"more":1}'
+	run ! assert_schema version <<<'{"manykubeVersion":"v1.0.0","kubernetesVersions":["v1.0.0"],"cachedVersions":[],"more":1}'
 	run ! assert_schema_lines version </dev/null
 	for schema in "$E2E_ROOT"/docs/schema/*.json; do
 		run jq -e '[.. | objects | select(.type == "object" and has("properties")) |
@@ -378,8 +378,9 @@ is_shut() {
 	manykube delete -q
 	run manykube status
 	assert_status 85
-	run manykube profile list
-	assert_status 14
-	assert_output_has "'manykube start -p e2e-look' creates one"
+	run -0 --separate-stderr manykube profile list
+	assert_equal "$output" ""
+	output=$stderr assert_output_has "'manykube start -p e2e-look' creates one"
+	assert_equal "$(manykube profile list -o json)" '{"invalid":[],"valid":[]}'
 	manykube profile list -o json | assert_schema profile-list
 }

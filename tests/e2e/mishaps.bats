@@ -77,8 +77,19 @@ node_2_is_lost() {
 	run manykube status
 	assert_status 2
 	assert_output_has "reason: its containerd does not answer"
+	assert_equal "$(manykube status -o json --layout=cluster |
+		jq -r '.Nodes[] | select(.Name == "node-2") | .StatusDetail, .Components.containerd.StatusName')" \
+		$'its containerd does not answer\nError'
 	run -0 manykube start
 	assert_output_has "Restarting hung containerd: node-2"
+	assert_all_ready
+	# Without its agent, nothing of a node is restarted.
+	kill -STOP "$(cut -d' ' -f1 "$(profile_dir)/nodes/node-2/pid")"
+	run manykube status
+	assert_status 2
+	assert_output_has "reason: its agent does not answer"
+	run -0 manykube start
+	assert_output_has "Resuming agent: node-2"
 	assert_all_ready
 	run -0 manykube node delete other
 }

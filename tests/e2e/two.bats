@@ -42,6 +42,18 @@ use() {
 	done
 }
 
+@test "a start waits for another command, and then finds the cluster running" {
+	local other
+
+	flock "$MANYKUBE_HOME/locks/e2e-one" sleep 3 3>&- &
+	other=$!
+	within 5 locked e2e-one
+	run -0 manykube start -p e2e-one
+	assert_output_has "waiting for it to finish"
+	assert_output_has "running and healthy"
+	wait "$other"
+}
+
 @test "the person's kubeconfig has both" {
 	run -0 kubectl config get-contexts -o name
 	assert_equal "$(sort <<<"$output" | xargs)" "e2e-one e2e-two"
@@ -66,6 +78,10 @@ use() {
 	[ "$status" -ne 0 ] || fail "a pod of one cluster reaches $address of the other"
 }
 
+locked() {
+	! flock -n "$MANYKUBE_HOME/locks/$1" true
+}
+
 # Asked by its service, every pod answers.
 web_balances() {
 	local pods
@@ -78,7 +94,12 @@ web_balances() {
 @test "delete of one leaves the other working" {
 	use e2e-two
 	uids=$(kubectl get nodes -o jsonpath='{.items[*].metadata.uid}')
-	manykube delete -p e2e-one
+	kubectl config use-context e2e-one
+	manykube config set profile e2e-two
+	run -0 manykube delete -p e2e-one
+	# kubectl does not stay without a cluster while one is active.
+	assert_output_has 'kubectl now uses the active cluster, "e2e-two"'
+	assert_equal "$(grep '^current-context' "$KUBECONFIG")" "current-context: e2e-two"
 	run manykube status -p e2e-one
 	assert_status 85
 	run -0 manykube status

@@ -89,5 +89,5 @@ kubelets() {
 	run -0 manykube doctor
 	assert_output_has "has Kubernetes $NEW, $OLD"
 	run -0 manykube version
-	assert_output_has "$NEW $OLD"
+	assert_output_has "$NEW (in the cache) $OLD (in the cache)"
 }

@@ -191,3 +191,45 @@ dry_run() {
 	assert_has "$output" "did you mean"
 	assert_equal "$(manykube version -o json | jq -r .manykubeVersion)" "$(manykube version --short)"
 }
+
+@test "version marks what is in the cache" {
+	local -x MANYKUBE_CACHE=$BATS_TEST_TMPDIR/cache
+	local version
+
+	assert_equal "$("$MANYKUBE" version -o json | jq -c .cachedVersions)" '[]'
+	[[ $("$MANYKUBE" version) != *cache* ]] || fail "$("$MANYKUBE" version)"
+	version=$("$MANYKUBE" version -o json | jq -r '.kubernetesVersions[1]')
+	mkdir -p "$MANYKUBE_CACHE/$version"
+	printf '{"format": %s, "pauseImage": "p", "etcdVersion": "v3", "corednsVersion": "v1"}' \
+		"$(sed -n 's/^#define PAYLOAD_FORMAT //p' "$ROOT/src/payload/work.h")" \
+		>"$MANYKUBE_CACHE/$version/payload.json"
+	assert_equal "$("$MANYKUBE" version -o json | jq -r '.cachedVersions[]')" "$version"
+	assert_has "$("$MANYKUBE" version)" "$version (in the cache)"
+}
+
+@test "the help names the directories, the man page and the README, too" {
+	local name
+
+	for name in MANYKUBE_HOME MANYKUBE_CACHE; do
+		assert_has "$("$MANYKUBE" --help)" "$name"
+		assert_has "$(cat "$ROOT/README.md")" "$name"
+		assert_has "$("$MANYKUBE" __docs man)" "$name"
+	done
+}
+
+@test "no clusters are an empty list, with a hint" {
+	local -x MANYKUBE_HOME=$BATS_TEST_TMPDIR/none
+
+	run -0 --separate-stderr "$MANYKUBE" profile list
+	assert_equal "$output" ""
+	assert_has "$stderr" "'manykube start' creates one"
+	run -0 "$MANYKUBE" profile list -o json
+	assert_equal "$output" '{"invalid":[],"valid":[]}'
+}
+
+@test "a negative number is told what is allowed" {
+	run -14 "$MANYKUBE" start --nodes=-1 --dry-run
+	assert_has "$output" "must be at least 1, not -1"
+	run -0 "$MANYKUBE" config explain certExpiration
+	[[ $output != *6m* ]] || fail "$output"
+}

@@ -668,14 +668,46 @@ TEST(pods_without_a_controller_stay_on_a_node_that_is_drained_to_be_stopped)
 		     "running:node-1 running:node-3");
 }
 
+static unsigned evictions;
+
+static void count_eviction(arg_unused struct observer *observer)
+{
+	evictions++;
+}
+
+static void ignore_begin(arg_unused struct observer *observer, arg_unused const char *step,
+			 arg_unused const char *node)
+{
+}
+
+static void ignore_end(arg_unused struct observer *observer, arg_unused const char *step,
+		       arg_unused const char *node, arg_unused bool ok)
+{
+}
+
 static int drain_second_because(struct error *why)
 {
+	struct observer observer = { .begin = ignore_begin,
+				     .end = ignore_end,
+				     .evicted = count_eviction };
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 
 	strlist_add(&names, "node-2");
 	ASSERT_OK(profile_load("test", &profile, &err));
-	return drain_nodes(&profile, &names, DRAIN_CONTROLLED, 1, NULL, why);
+	return drain_nodes(&profile, &names, DRAIN_CONTROLLED, 1, &observer, why);
+}
+
+TEST(who_drains_learns_that_a_pod_was_evicted)
+{
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	fake_world_add("pod:node-2:DaemonSet:proxy");
+	ASSERT_INT(drain_second_because(NULL), 0);
+	ASSERT_INT(evictions, 0);
+	fake_world_add("pod:node-2:ReplicaSet:web");
+	ASSERT_INT(drain_second_because(NULL), 0);
+	ASSERT_INT(evictions, 1);
 }
 
 TEST(a_pod_that_can_not_be_moved_is_named_with_the_reason)
@@ -688,6 +720,7 @@ TEST(a_pod_that_can_not_be_moved_is_named_with_the_reason)
 	fake_world_add("budget:web");
 	ASSERT_INT(drain_second_because(&why), -EBUSY);
 	ASSERT(strstr(why.text, "cannot evict pod 'default/web': it would violate"));
+	ASSERT_INT(evictions, 0);
 }
 
 TEST(an_api_that_takes_its_time_does_not_extend_draining)
@@ -947,11 +980,6 @@ TEST(a_node_is_drained_before_it_goes)
 }
 
 static unsigned failed_steps;
-
-static void ignore_begin(arg_unused struct observer *observer, arg_unused const char *step,
-			 arg_unused const char *node)
-{
-}
 
 static void count_failure(arg_unused struct observer *observer, arg_unused const char *step,
 			  arg_unused const char *node, bool ok)

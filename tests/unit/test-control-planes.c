@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "cluster/cluster.h"
+#include "cluster/drain.h"
 #include "fake-world.h"
 #include "kubeadm/members.h"
 #include "node/node-files.h"
@@ -511,6 +512,18 @@ static int two_of_three_killed(void)
 	strlist_add(&names, "node-3");
 	r = cluster_stop_nodes(&profile, &names, NULL, NULL);
 	return MIN(r, 0);
+}
+
+TEST(an_api_without_a_majority_is_not_asked_for_lists_that_it_cannot_give)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist lost = STRLIST_INIT;
+
+	free(begin_round(0));
+	ASSERT_INT(two_of_three_killed(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_INT(drain_list_bare(&profile, "node-3", &lost), -EAGAIN);
+	ASSERT_INT(drain_list_volumes(&profile, "node-3", &lost), -EAGAIN);
 }
 
 static int recover(void)

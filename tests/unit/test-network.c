@@ -243,6 +243,20 @@ TEST(a_registry_needs_a_port_that_is_free)
 	ASSERT_INT(network_ports_are_free(&after, &before, &why), 0);
 }
 
+TEST(a_port_of_an_address_that_this_host_lacks_is_nobodys)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	char *ports[] = { "198.51.100.1:5003:80" };
+	struct profile before = { .api_port = 16443 };
+	struct profile after = { .api_port = 16443, .ports = { ports, 1 } };
+
+	if (unshare(CLONE_NEWNET) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	ASSERT_INT(network_ports_are_free(&after, &before, &why), -EADDRINUSE);
+	ASSERT(strstr(why.text, "does not have that address"));
+	ASSERT(why.hint && !strstr(why.hint, "stop") && strstr(why.hint, "ip address"));
+}
+
 TEST(the_holder_of_a_port_is_found_in_the_kernels_table)
 {
 	static const char *const lines[] = {

@@ -13,7 +13,10 @@ TEST(numbers_are_checked_fully)
 	ASSERT_INT(parse_number("4x", 1, 100, &n, &err), -EINVAL);
 	ASSERT_STR(err.text, "'4x' is not a whole number");
 	ASSERT_INT(parse_number("", 0, 100, &n, NULL), -EINVAL);
-	ASSERT_INT(parse_number("-1", 0, 100, &n, NULL), -EINVAL);
+	ASSERT_INT(parse_number("-1", 0, 100, &n, &err), -ERANGE);
+	ASSERT_STR(err.text, "must be at least 0, not -1");
+	ASSERT_INT(parse_number("-1x", 0, 100, &n, NULL), -EINVAL);
+	ASSERT_INT(parse_number("-", 0, 100, &n, NULL), -EINVAL);
 	ASSERT_INT(parse_number("99999999999999999999999", 0, 100, &n, NULL), -ERANGE);
 }
 

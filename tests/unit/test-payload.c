@@ -377,6 +377,40 @@ TEST(removes_results_of_other_versions)
 	ASSERT(file_exists(program));
 }
 
+/* Have an empty directory where all users' Kubernetes versions are. */
+static void hide_shared_cache(void)
+{
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT(unshare(CLONE_NEWNS) == 0);
+	ASSERT(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+	ASSERT_OK(file_make_dirs(MANYKUBE_CACHE_DIR, 0755, &err));
+	ASSERT(mount("cache", MANYKUBE_CACHE_DIR, "tmpfs", 0, NULL) == 0);
+}
+
+TEST(offline_the_cache_of_all_users_is_named_if_it_has_what_is_wanted)
+{
+	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *cache = xasprintf("%s/cache", test_dir());
+	cleanup_free char *text = payload_json("");
+	struct payload_source offline = { .offline = true };
+
+	hide_shared_cache();
+	(void)unsetenv("MANYKUBE_CACHE");
+	(void)setenv("MANYKUBE_HOME", test_dir(), 1);
+	ASSERT_OK(file_make_dirs(MANYKUBE_CACHE_DIR "/v1.36.3", 0755, &err));
+	ASSERT_OK(file_put(MANYKUBE_CACHE_DIR "/v1.36.3/payload.json", text, strlen(text), 0644,
+			   &err));
+	ASSERT_INT(payload_ensure("v1.36.3", &offline, NULL, &payload, &why), -ENOENT);
+	ASSERT(strstr(why.text, cache));
+	ASSERT(strstr(error_advice(&why), "MANYKUBE_CACHE=" MANYKUBE_CACHE_DIR));
+	ASSERT(!strstr(error_advice(&why), "online"));
+	/* And that helps. */
+	(void)setenv("MANYKUBE_CACHE", MANYKUBE_CACHE_DIR, 1);
+	ASSERT_OK(payload_ensure("v1.36.3", &offline, NULL, &payload, &err));
+}
+
 TEST(offline_only_the_cache_is_used)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
@@ -385,6 +419,7 @@ TEST(offline_only_the_cache_is_used)
 	cleanup_free char *text = payload_json("");
 	struct payload_source offline = { .offline = true };
 
+	hide_shared_cache();
 	(void)setenv("MANYKUBE_CACHE", cache, 1);
 	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
 	ASSERT_INT(payload_ensure("v1.36.3", &offline, NULL, &payload, &why), -ENOENT);
@@ -917,9 +952,10 @@ TEST(builds_nothing_that_is_not_confirmed)
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	struct payload_source source = { .no_download = true };
-	struct observer observer = {
-		ignore_begin, ignore_progress, ignore_end, NULL, NULL, refuse
-	};
+	struct observer observer = { .begin = ignore_begin,
+				     .progress = ignore_progress,
+				     .end = ignore_end,
+				     .confirm = refuse };
 
 	check_host();
 	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);

@@ -1,5 +1,9 @@
+#include <sched.h>
+
 #include "base/file.h"
+#include "base/process.h"
 #include "base/strbuf.h"
+#include "host/probe-checks.h"
 #include "host/probe.h"
 #include "test.h"
 
@@ -167,6 +171,24 @@ TEST(names_the_firewalls_that_drop_what_they_do_not_know)
 	assert_judged("table ip nat {\n}\n", PROBE_OK, "no firewall drops traffic by default");
 }
 
+static void take_loopback(struct strbuf *text, enum probe_state want)
+{
+	strbuf_reset(text);
+	ASSERT_INT(probe_check_loopback(NULL, text), want);
+}
+
+TEST(a_loopback_that_is_down_is_found)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		test_skip("needs CAP_SYS_ADMIN");
+	take_loopback(&text, PROBE_MISSING);
+	ASSERT(strstr(text.text, "127.0.0.1"));
+	ASSERT_INT(process_run(ARGV("ip", "link", "set", "lo", "up"), NULL, NULL), 0);
+	take_loopback(&text, PROBE_OK);
+}
+
 TEST(refuses_what_there_is_no_room_for)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
@@ -181,6 +203,9 @@ TEST(refuses_what_there_is_no_room_for)
 	ASSERT_INT(probe_room(0, UINT64_MAX, &why), -ENOSPC);
 	ASSERT(why.reason == &reason_storage);
 	ASSERT_INT(why.reason->exit_status, 26);
+	/* An existing cluster would vanish with another home. */
+	ASSERT(strstr(why.hint, test_dir()) && !strstr(why.hint, "MANYKUBE_HOME"));
+	ASSERT(!strstr(reason_storage.advice, "MANYKUBE_HOME"));
 	ASSERT(strstr(why.text, test_dir()));
 }
 

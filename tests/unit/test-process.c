@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -45,6 +46,23 @@ TEST(recognizes_a_process_by_its_start_time)
 	ASSERT(process_is(getpid(), start));
 	ASSERT(!process_is(getpid(), start + 1));
 	ASSERT(!process_is(0, start));
+}
+
+TEST(sees_whether_a_process_was_stopped_by_a_signal)
+{
+	struct process process;
+	siginfo_t info;
+
+	ASSERT_OK(process_spawn(ARGV("sleep", "30"), NULL, &process, &err));
+	ASSERT(!process_is_halted(process.pid));
+	ASSERT_INT(kill(process.pid, SIGSTOP), 0);
+	ASSERT_INT(waitid(P_PID, (id_t)process.pid, &info, WSTOPPED), 0);
+	ASSERT(process_is_halted(process.pid));
+	/* It still is that process. */
+	ASSERT(process_start_time(process.pid) > 0);
+	ASSERT_INT(kill(process.pid, SIGKILL), 0);
+	ASSERT(process_wait(&process, 0, NULL) != 0);
+	ASSERT(!process_is_halted(process.pid));
 }
 
 /* For programs that read what is not to be trusted. */

@@ -89,6 +89,21 @@ TEST(nothing_is_changed_if_one_of_several_ports_cannot_be)
 	assert_ports(&profile, "8080:30080");
 }
 
+TEST(who_removes_a_port_of_another_address_is_told_its_full_form)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	make_profile(&profile);
+	ASSERT_INT(add(&profile, "127.0.0.2:18082:30080 7070", NULL), 2);
+	ASSERT_INT(take_away(&profile, "18082", &why), -ENOENT);
+	ASSERT(strstr(why.hint, "'manykube port remove 127.0.0.2:18082'"));
+	ASSERT_INT(take_away(&profile, "127.0.0.2:18082", NULL), 0);
+	error_clear(&why);
+	ASSERT_INT(take_away(&profile, "18082", &why), -ENOENT);
+	ASSERT(strstr(why.hint, "port list"));
+}
+
 TEST(ports_of_the_cluster_itself_cannot_be_published_whether_it_runs_or_not)
 {
 	static const char *const words[] = { "16443:80", "0.0.0.0:16443:80", "5000", "0.0.0.0:53",

@@ -208,7 +208,7 @@ TEST(equal_ports_are_tried_once_and_before_the_deadline)
 	for (size_t i = 0; i < service.port_count; i++)
 		service.ports[i] = (struct service_port){ .url = (char *)"http://127.0.0.1",
 							  .address = "127.0.0.1",
-							  .node_port = test_port(fd),
+							  .answer_port = test_port(fd),
 							  .is_tcp = true };
 	ASSERT(service_answers(&service, 1000, soon_ms));
 	ASSERT_INT(fcntl(fd, F_SETFL, O_NONBLOCK), 0);

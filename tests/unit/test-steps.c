@@ -136,13 +136,39 @@ TEST(an_estimate_moves_from_what_was_expected_to_the_pace_so_far)
 	/* As fast as expected. */
 	ASSERT_INT(left(60, 0, 100), 540);
 	ASSERT_INT(left(540, 0, 900), 60);
-	/* Half as fast: beyond a quarter, the expectation is forgotten. */
+	/* Half as fast: beyond a fifth, the expectation is forgotten. */
 	ASSERT_INT(left(300, 0, 250), 900);
 	ASSERT_INT(left(600, 0, 500), 600);
 	/* In between, in between. */
 	ASSERT(left(150, 0, 125) > 600 && left(150, 0, 125) < 1050);
 	/* At the end nothing is left, however long it took. */
 	ASSERT_INT(left(5000, 0, 1000), 0);
+}
+
+TEST(a_slow_beginning_does_not_let_an_estimate_grow_without_limit)
+{
+	/* A tenth as fast as expected until 2 %: 6000 s by that pace. */
+	ASSERT(left(120, 0, 20) < 700);
+	/* Half as fast until 5 %. */
+	ASSERT(left(60, 0, 50) < 620);
+	ASSERT_INT(left(240, 0, 200), 960);
+}
+
+TEST(an_estimate_does_not_grow_while_one_item_takes_long)
+{
+	const struct steps_look look = { .columns = 80, .rows = 10 };
+	struct steps *steps = steps_new(&look);
+
+	steps_begin(steps, "building", NULL, 0);
+	steps_expect(steps, "building", 600000, 0);
+	steps_progress(steps, "building", NULL, NULL, 0, 1000, 0);
+	steps_progress(steps, "building", NULL, NULL, 500, 1000, 300000);
+	/* The next item is begun, but nothing more is done. */
+	steps_progress(steps, "building", NULL, "the largest", 500, 1000, 1500000);
+	ASSERT_INT(steps_render(steps, 1500000, &out), 1);
+	ASSERT_STR(out.text, "- Building [#####.....] 50% 25m00s, about 5m left the largest\n");
+	steps_free(steps);
+	strbuf_release(&out);
 }
 
 TEST(an_estimate_counts_only_the_work_of_this_run)
@@ -171,21 +197,22 @@ TEST(a_long_step_shows_how_far_it_is_and_what_is_left)
 	steps_expect(steps, "getting Kubernetes v1.36.3", 720000, 0);
 	steps_progress(steps, "getting Kubernetes v1.36.3", NULL, NULL, 0, 1000, 0);
 	ASSERT_INT(steps_render(steps, 0, &out), 1);
-	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [..........] 0% 0.0s, 12m left\n");
+	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [..........] 0% 0.0s, about 12m left\n");
 	strbuf_reset(&out);
 	steps_progress(steps, "getting Kubernetes v1.36.3", NULL, "3 of 7: etcd", 430, 1000,
 		       312000);
 	ASSERT_INT(steps_render(steps, 312000, &out), 1);
-	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [####......] 43% 5m12s, 7m left "
+	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [####......] 43% 5m12s, about 7m left "
 			     "3 of 7: etcd\n");
 	strbuf_reset(&out);
 	steps_report(steps, 312000, &out);
-	ASSERT_STR(out.text, "  Getting Kubernetes v1.36.3: 43% after 5m12s, 7m left: "
+	ASSERT_STR(out.text, "  Getting Kubernetes v1.36.3: 43% after 5m12s, about 7m left: "
 			     "3 of 7: etcd\n");
 	strbuf_reset(&out);
 	steps_progress(steps, "getting Kubernetes v1.36.3", NULL, NULL, 990, 1000, 700000);
 	ASSERT_INT(steps_render(steps, 700000, &out), 1);
-	ASSERT_STR(out.text, "- Getting Kubernetes v1.36.3 [#########.] 99% 11m40s, 10s left\n");
+	ASSERT_STR(out.text,
+		   "- Getting Kubernetes v1.36.3 [#########.] 99% 11m40s, about 10s left\n");
 	steps_free(steps);
 	strbuf_release(&out);
 }
@@ -235,8 +262,9 @@ TEST(a_log_gets_a_line_every_half_minute_however_much_is_told)
 		steps_report(steps, now, &out);
 		lines += out.len > 0;
 		if (i == 120)
-			ASSERT_STR(out.text, "  Getting Kubernetes: 5% after 30.0s, 10m left: "
-					     "1 of 7: package-120\n");
+			ASSERT_STR(out.text,
+				   "  Getting Kubernetes: 5% after 30.0s, about 10m left: "
+				   "1 of 7: package-120\n");
 	}
 	ASSERT_INT(lines, 20);
 	steps_free(steps);

@@ -1,3 +1,4 @@
+#include "image/room.h"
 #include "image/unpack.h"
 
 #include <fcntl.h>
@@ -350,4 +351,20 @@ TEST(entries_without_contents_count_as_well)
 	for (unsigned i = 0; r == 0 && i < 10000; i++)
 		r = room_take(&room, 4096, NULL);
 	ASSERT_INT(r, -ENOSPC);
+}
+
+TEST(a_disk_on_which_images_hardly_fit_is_known_beforehand)
+{
+	struct statvfs disk = { .f_frsize = 4096, .f_blocks = 1400 << 8, .f_bavail = 1400 << 8 };
+
+	/* 1400 MiB: 1024 of them stay free. */
+	ASSERT_INT(room_reserve(&disk) >> 20, 1024);
+	ASSERT(room_is_scarce(&disk));
+	disk.f_bavail = disk.f_blocks = 3000 << 8;
+	ASSERT(!room_is_scarce(&disk));
+	/* 5 % of 100 GiB. */
+	disk.f_blocks = 100 << 18;
+	disk.f_bavail = 5 << 18;
+	ASSERT_INT(room_reserve(&disk) >> 30, 5);
+	ASSERT(room_is_scarce(&disk));
 }
