@@ -41,6 +41,7 @@ const struct command *const commands[] = {
 	&cmd_delete,
 	&cmd_config,
 	&cmd_doctor,
+	&cmd_driver,
 	&cmd_completion,
 	&cmd_help,
 	&cmd_options,

@@ -155,6 +155,7 @@ extern const struct command cmd_docker_all;
 extern const struct command cmd_docker_env;
 extern const struct command cmd_docs;
 extern const struct command cmd_doctor;
+extern const struct command cmd_driver;
 extern const struct command cmd_front_door;
 extern const struct command cmd_help;
 extern const struct command cmd_image;

@@ -30,6 +30,7 @@
 #include "driver/native-services.h"
 #include "driver/tree.h"
 #include "engine/box.h"
+#include "host/namespace.h"
 
 /* Open an engine that can make nodes. */
 static int open_engine(struct engine *ret, struct error *err)
@@ -93,7 +94,8 @@ static struct box box_of(const struct node_spec *spec)
 {
 	return (struct box){ .cluster = spec->cluster,
 			     .node = spec->name,
-			     .profile = spec->profile };
+			     .profile = spec->profile,
+			     .user = NAMESPACE_UID_FIRST + spec->slot * NAMESPACE_IDS };
 }
 
 static int make_box(const struct engine *engine, const struct node_spec *spec, struct error *err)
@@ -111,11 +113,29 @@ static int make_box(const struct engine *engine, const struct node_spec *spec, s
 	return box_make(engine, &box, err);
 }
 
+/* A node's root derives from its address. */
+static int check_user(const struct node_spec *spec, struct error *err)
+{
+	struct box box = box_of(spec);
+	unsigned most = (BOX_USER_MOST - NAMESPACE_UID_FIRST) / NAMESPACE_IDS;
+	int r;
+
+	if (box.user <= BOX_USER_MOST)
+		return 0;
+	r = error_because(err, &reason_usage, -EINVAL,
+			  "node '%s' cannot be a container: its address is number %u of the "
+			  "cluster's network, and container engines allow at most %u",
+			  spec->name, spec->slot, most);
+	return error_hint(err, r, "give it another address with --static-ip, or the native driver");
+}
+
 static int create(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(engine_release) struct engine engine = ENGINE_INIT;
-	int r = native_create(spec, err);
+	int r = check_user(spec, err);
 
+	if (r == 0)
+		r = native_create(spec, err);
 	if (r < 0 || inside_query(spec) == NODE_RUNNING)
 		return r;
 	r = open_engine(&engine, err);

@@ -155,17 +155,16 @@ static int make_volume(const struct engine *engine, const struct box *box, struc
 }
 
 /*
- * What the container may do.  Its first process enters namespaces that belong to the node, takes
- * descriptors from another process (SYS_PTRACE), and becomes another user; from then on it has only
- * the rights of the node's root.  The engine's filters would stay with it, and the node has its own
- * (host/confine.h).  10:200 is /dev/net/tun.
+ * The container has no capabilities: its user is the root of the node, and thereby has all rights
+ * over the namespaces that belong to the node, and no others.  So has a program that is run by
+ * 'docker exec', which may be one that the node replaced.  The engine's filters would stay with the
+ * node, which has its own (host/confine.h).  10:200 is /dev/net/tun.
  */
 static json_t *host_config_of(const char *volume)
 {
-	return json_pack("{s:s, s:[s], s:[s, s, s, s, s], s:[s, s, s], s:b, s:s, s:[s],"
-			 " s:{s:s}, s:[{s:s, s:s, s:s}]}",
-			 "NetworkMode", "none", "CapDrop", "ALL", "CapAdd", "SYS_ADMIN",
-			 "SYS_CHROOT", "SYS_PTRACE", "SETUID", "SETGID", "SecurityOpt",
+	return json_pack("{s:s, s:[s], s:[s, s, s], s:b, s:s, s:[s], s:{s:s},"
+			 " s:[{s:s, s:s, s:s}]}",
+			 "NetworkMode", "none", "CapDrop", "ALL", "SecurityOpt",
 			 "seccomp=unconfined", "apparmor=unconfined", "label=disable",
 			 "ReadonlyRootfs", true, "UsernsMode", "host", "DeviceCgroupRules",
 			 "c 10:200 rwm", "RestartPolicy", "Name", "no", "Mounts", "Type", "volume",
@@ -179,12 +178,13 @@ static int make_container(const struct engine *engine, const struct box *box, co
 	cleanup_free char *path = xasprintf("/containers/create?name=%s", name);
 	cleanup_free char *title = title_of(box);
 	cleanup_free char *image = xasprintf(IMAGE ":%s", tag);
+	cleanup_free char *user = xasprintf("%u:%u", box->user, box->user);
 
 	return post(engine, path,
-		    json_pack("{s:s, s:s, s:[s, s, s], s:i, s:o, s:o}", "Image", image, "Hostname",
-			      box->node, "Entrypoint", "/" PROGRAM, "enter", title, "StopTimeout",
-			      STOP_SECONDS, "Labels", labels_of(box), "HostConfig",
-			      host_config_of(name)),
+		    json_pack("{s:s, s:s, s:s, s:[s, s, s], s:i, s:o, s:o}", "Image", image, "User",
+			      user, "Hostname", box->node, "Entrypoint", "/" PROGRAM, "enter",
+			      title, "StopTimeout", STOP_SECONDS, "Labels", labels_of(box),
+			      "HostConfig", host_config_of(name)),
 		    err);
 }
 

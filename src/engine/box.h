@@ -2,7 +2,7 @@
  * Containers that hold the processes of nodes, their image, and their volumes.
  *
  * A box, the container CLUSTER-NODE, has a control group and a pid namespace; its first process
- * waits until it can become the node's agent (agent/enter.h).  It has few capabilities and no
+ * waits until it can become the node's agent (agent/enter.h).  It has no capabilities and no
  * network, because the node's other namespaces are made by the host and belong to the node's own
  * user namespace.  Its image has nothing but the agent and is named by that; its volume is the
  * node's /var on the host, so that the engine's own commands find it.
@@ -14,12 +14,16 @@
 
 #include "engine/engine.h"
 
+/* Engines know no users beyond this. */
+#define BOX_USER_MOST INT32_MAX
+
 struct box {
 	const char *cluster; /* its unique name on this host */
 	const char *node;
 	const char *profile; /* the cluster's name for users */
 	const char *agent;   /* the program, on this host */
 	const char *var;     /* the directory on this host that is the volume */
+	uid_t user;          /* the node's root; at most BOX_USER_MOST */
 };
 
 /* The container's name; the caller frees it. */

@@ -90,12 +90,15 @@ assert_status_of() {
 	assert_all_ready
 	assert_equal "$(profile_get '.nodes[1].driver')" docker
 	assert_equal "$(inspect .State.Pid)" "$(agent_pid)"
-	assert_equal "$(inspect '.HostConfig | "\(.Privileged) \(.NetworkMode) \(.CapDrop)"')" 'false none ["ALL"]'
+	assert_equal "$(inspect '.HostConfig | "\(.Privileged) \(.NetworkMode) \(.CapDrop) \(.CapAdd)"')" \
+		'false none ["ALL"] null'
+	# So docker exec has no rights on the host either.
+	assert_equal "$(inspect .Config.User | cut -d: -f1)" $((0x10000000 + 3 * 128 * 65536))
 	# Its root is the same kind of nobody on the host as that of node-1.
 	assert_equal "$(on node-2 awk '{ print $2 }' /proc/self/uid_map)" $((0x10000000 + 3 * 128 * 65536))
 	assert_equal "$(on node-2 cat /proc/1/comm)" agent
 	assert_equal "$(stat -c %u "/proc/$(agent_pid)")" $((0x10000000 + 3 * 128 * 65536))
-	run on node-2 sh -c 'echo 1 >/proc/sys/kernel/sysrq'
+	run on node-2 sh -c 'echo 1 >/proc/sys/kernel/panic'
 	[ "$status" -ne 0 ]
 	run on node-2 mount -t proc proc /mnt
 	[ "$status" -ne 0 ]
@@ -236,6 +239,11 @@ assert_status_of() {
 	assert_equal "$(profile_get '.nodes | length')" 2
 	run manykube doctor
 	assert_output_has "container engine"
+	run manykube driver list -o json
+	assert_schema driver-list <<<"$output"
+	assert_equal "$(jq -r '.drivers[] | select(.name == "docker").available' <<<"$output")" false
+	run manykube driver list
+	assert_output_has "fix: start Docker"
 	# The others do not mind.
 	on node-1 true
 	start_engine
@@ -257,7 +265,6 @@ assert_status_of() {
 	assert_equal "$(engine '/containers/json?all=1' | jq length)" 0
 	assert_equal "$(engine /volumes | jq '.Volumes // [] | length')" 0
 	assert_equal "$(engine /images/json | jq length)" 0
-	assert_no_trace
 	manykube start -q --offline --driver=docker --disk-size=3g
 	assert_all_ready
 	assert_equal "$(on node-1 df --output=fstype /var | tail -n 1)" ext4

@@ -31,6 +31,36 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 		      ", docker") == why.text);
 }
 
+TEST(a_node_whose_user_no_engine_knows_is_refused_before_anything_is_made)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *where = xasprintf("%s/node-1", test_dir());
+	struct node_spec far = { .cluster = "mk12345678",
+				 .profile = "dev",
+				 .name = "node-1",
+				 .dir = where,
+				 .slot = 224 };
+
+	ASSERT_INT(node_driver_docker.create(&far, &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(strstr(why.text, "number 224 of the cluster's network"));
+	ASSERT(strstr(why.text, "at most 223"));
+	ASSERT(!file_exists(where));
+}
+
+TEST(a_docker_node_stops_and_goes_without_an_engine_if_there_is_nothing_to_remove)
+{
+	cleanup_free char *where = xasprintf("%s/node-1", test_dir());
+	struct node_spec gone = {
+		.cluster = "mk12345678", .profile = "dev", .name = "node-1", .dir = where, .slot = 3
+	};
+
+	(void)setenv("DOCKER_HOST", "unix:///nonexistent/socket", 1);
+	ASSERT_INT(node_driver_docker.query(&gone), NODE_ABSENT);
+	ASSERT_OK(node_driver_docker.destroy_cluster("mk12345678", &err));
+	ASSERT_INT(node_driver_docker.probe(false, NULL) < 0, true);
+}
+
 TEST(a_node_has_a_driver_of_its_own_or_the_clusters_or_the_default)
 {
 	cleanup_with(node_release) struct node first = { .name = NULL };
