@@ -22,11 +22,14 @@ static int run(struct command_context *ctx, struct error *err)
 	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *what = NULL;
+	cleanup_free char *found = NULL;
 	struct node *node;
 	int r = image_complete_names(ctx->argv, &names, err);
 
 	if (r == 0)
 		r = image_need_awake(ctx, arg.node, &node, err);
+	if (r == 0)
+		r = image_find_on_node(ctx, node, names.items[0], &found, err);
 	if (r == 0)
 		r = image_program_start(ctx, node,
 					ARGV("ctr", "-n", "k8s.io", "images", "push", "--local",

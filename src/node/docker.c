@@ -18,9 +18,9 @@
 #include "data/pki.h"
 #include "driver/driver.h"
 #include "node/cluster-node.h"
+#include "node/http-proxy.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
-#include "node/http-proxy.h"
 #include "record/ports.h"
 
 #define PEM_LIMIT (1 << 16)
@@ -253,25 +253,30 @@ static int write_environment(const struct profile *profile, const struct node *n
 	return node_put(profile, node, NODE_DOCKERD_ENV, text, 0600, err);
 }
 
-/* Write the service that adds Kubernetes' own images again, and their names. */
+char *docker_kept_images(const struct node *node, const struct payload *payload, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist ids = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	if (payload_image_ids(payload, &names, &ids, err) < 0)
+		return NULL;
+	for (size_t i = 0; i < names.count; i++)
+		if (images_are_for(node, names.items[i]))
+			strbuf_addf(&text, "%s %s\n", names.items[i], ids.items[i]);
+	return strbuf_take(&text);
+}
+
+/* Write the service that adds Kubernetes' own images again, and what they are. */
 static int write_keeper(const struct profile *profile, const struct node *node,
 			const struct payload *payload, struct error *err)
 {
 	static const char script[] =
 #include "keep-images.sh.inc"
 		;
-	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	const char *name;
-	int r = payload_images(payload, &names, &archives, err);
+	cleanup_free char *text = docker_kept_images(node, payload, err);
+	int r = text ? node_put(profile, node, NODE_IMAGES, text, 0644, err) : -EBADMSG;
 
-	if (r < 0)
-		return r;
-	strlist_for_each(name, &names)
-		if (images_are_for(node, name))
-			strbuf_addf(&text, "%s\n", name);
-	r = node_put(profile, node, NODE_IMAGES, text.text, 0644, err);
 	return r < 0 ? r : node_put(profile, node, NODE_KEEPER, script, 0755, err);
 }
 

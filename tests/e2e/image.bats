@@ -166,6 +166,34 @@ run_on() {
 	assert_status 14
 	assert_output_has "'docker.io/library/late:1' is another image on other nodes"
 	assert_equal "$(manykube image ls -o json)" "$before"
+	# The very same one is there already.
+	manykube image save "$pause" "$MANYKUBE_HOME/same.tar"
+	manykube image load "$MANYKUBE_HOME/same.tar"
+	# A start restores one that was replaced in a node.
+	on node-2 ctr -n k8s.io images tag --force docker.io/library/late:1 "$pause"
+	run manykube start
+	assert_status 0
+	assert_output_has "'$pause' was not Kubernetes' own image"
+	assert_equal "$(manykube image ls -o json)" "$before"
+}
+
+@test "each name of an image has its own nodes, also after a restart" {
+	local before
+
+	make_archive pair:1 "$MANYKUBE_HOME/pair.tar" pair
+	manykube image load "$MANYKUBE_HOME/pair.tar"
+	manykube image tag pair:1 pair:2
+	manykube image rm -n node-2 pair:2
+	make_archive pair:3 "$MANYKUBE_HOME/pair3.tar" pair
+	manykube image load "$MANYKUBE_HOME/pair3.tar" -n node-2
+	manykube node stop node-2
+	manykube image rm -n node-2 pair:1
+	manykube node start node-2
+	run manykube image ls
+	assert_matches "pair:1 .* 2/3: node-1, third"
+	assert_matches "pair:2 .* 2/3: node-1, third"
+	assert_matches "pair:3 .* 1/3: node-2"
+	manykube image rm pair:1 pair:2 pair:3
 }
 
 @test "a load that is killed at any moment is completed by the next one" {
