@@ -22,6 +22,7 @@
 #include "node/import-images.h"
 #include "node/node-files.h"
 #include "record/ports.h"
+#include "record/spec.h"
 
 #define PEM_LIMIT (1 << 16)
 #define ASK_MS    5000
@@ -190,6 +191,24 @@ static char *choose_bridge(const struct profile *profile)
 	return xasprintf("%s/%u", text, subnet.prefix);
 }
 
+/* Add what the cluster's settings say of registries.  The daemon has mirrors only of docker.io, and
+ * refuses those with a path. */
+static void add_registries(const struct profile *profile, struct strlist *arguments)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->insecure_registries)
+		strlist_addf(arguments, "--insecure-registry=%s", word);
+	strlist_for_each(word, &profile->registry_mirrors) {
+		cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
+
+		if (spec_parse_mirror(word, &mirror, NULL) == 0 &&
+		    strcmp(mirror.key, "docker.io") == 0 &&
+		    !strchr(strstr(mirror.value, "://") + 3, '/'))
+			strlist_addf(arguments, "--registry-mirror=%s", mirror.value);
+	}
+}
+
 char *docker_arguments(const struct profile *profile, const struct node *node)
 {
 	static const char fixed[] =
@@ -210,6 +229,7 @@ char *docker_arguments(const struct profile *profile, const struct node *node)
 	strlist_for_each(word, &words)
 		if (*word)
 			strlist_add(&used, word);
+	add_registries(profile, &used);
 	/* The last one of a single-valued option counts. */
 	strlist_for_each(word, &node->docker_opt)
 		strlist_addf(&used, "--%s", word);
@@ -303,6 +323,20 @@ int docker_write_files(const struct profile *profile, const struct node *node,
 		r = write_keeper(profile, node, payload, err);
 	/* The agent starts the daemon when this file exists. */
 	return r < 0 ? r : node_put(profile, node, NODE_DOCKERD, text, 0644, err);
+}
+
+int docker_update_files(const struct profile *profile, const struct node *node,
+			const struct payload *payload, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf before = STRBUF_INIT;
+	cleanup_free char *arguments = node->docker ? docker_arguments(profile, node) : NULL;
+	bool had = node->docker && node_read(profile, node, NODE_DOCKERD, &before, NULL) == 0;
+	int r = docker_write_files(profile, node, payload, err);
+
+	if (r == 0 && had && !strstr(before.text, arguments) &&
+	    cluster_node_state(profile, node) == NODE_RUNNING)
+		r = docker_end(profile, node, err);
+	return r;
 }
 
 int docker_end(const struct profile *profile, const struct node *node, struct error *err)

@@ -42,6 +42,10 @@ int docker_share_program(const struct profile *profile, const char *path, struct
 int docker_write_files(const struct profile *profile, const struct node *node,
 		       const struct payload *payload, struct error *err);
 
+/* The same for a NODE that may run; if its daemon runs with other arguments, it is restarted. */
+int docker_update_files(const struct profile *profile, const struct node *node,
+			const struct payload *payload, struct error *err);
+
 /* End the services of Docker on NODE, which must run; the agent starts them again if their files
  * exist. */
 int docker_end(const struct profile *profile, const struct node *node, struct error *err);
