@@ -53,6 +53,7 @@ static const struct opt options[] = {
 
 static const struct opt absent[] = {
 	OPT_NEEDLESS(0, "all", NULL, "the image is built once"),
+	OPT_ABSENT(0, "platform", "PLATFORM", "use --build-opt=platform=PLATFORM"),
 	OPT_ABSENT(0, "push", NULL, "'manykube image push' sends an image to its registry",
 		   .harmless = "false"),
 	OPT_END,

@@ -152,12 +152,12 @@ static int collect(struct command_context *ctx, struct listing *listing, struct 
 	return 0;
 }
 
-/* "all", or "2/3: node-2, node-3". */
+/* "all", or "2/3: node-2, node-3", also if --node names all that there are. */
 static char *show_nodes(const struct listing *listing, const struct row *row)
 {
 	cleanup_free char *names = NULL;
 
-	if (row->nodes.count == listing->asked.count)
+	if (row->nodes.count == listing->asked.count && arg.nodes.count == 0)
 		return xstrdup("all");
 	names = strlist_join(&row->nodes, ", ");
 	return xasprintf("%zu/%zu: %s", row->nodes.count, listing->asked.count, names);

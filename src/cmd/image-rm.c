@@ -20,6 +20,11 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static const struct opt absent[] = {
+	OPT_NEEDLESS('f', "force", NULL, "images are removed even if containers use them"),
+	OPT_END,
+};
+
 /* Add the names of the image that WORD stands for in LIST to RET: all of them for an ID.  Returns
  * whether there are any. */
 static bool choose_names(const struct node_image_list *list, const char *word, struct strlist *ret)
@@ -137,5 +142,6 @@ const struct command cmd_image_rm = {
 		    "sudo manykube image rm app:latest --node=node-2\n",
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
+	.absent = absent,
 	.run = run,
 };

@@ -104,6 +104,12 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
+	/* 'docker save' takes several images. */
+	if (strchr(path, ':') && !strchr(path, '/'))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' looks like a second image, but an archive gets one; for "
+				     "a file of that name, write './%s'",
+				     path, path);
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return error_because(err, &reason_usage, -EINVAL,
 				     "an archive is not written to a terminal: name a file, or "

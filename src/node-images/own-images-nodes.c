@@ -161,6 +161,15 @@ static int fail_spread(const struct own_images_outcome *outcome, struct error *e
 	cleanup_free char *failed = strlist_join(&outcome->failed, "; ");
 	cleanup_free char *ready = strlist_join(&outcome->ready, ", ");
 
+	if (strstr(failed, strerror(ENOSPC)) || strstr(failed, strerror(EDQUOT))) {
+		(void)error_because(err, &reason_storage, -ENOSPC,
+				    "not all nodes have the images: %s", failed);
+		return error_hint(err, -ENOSPC,
+				  "%s%s; free space on the disks of the others first, then the "
+				  "same command completes them",
+				  outcome->ready.count ? "complete: " : "no node is complete",
+				  ready);
+	}
 	(void)error_because(err, &reason_node_failed, -EIO, "not all nodes have the images: %s",
 			    failed);
 	return error_hint(err, -EIO,

@@ -965,3 +965,14 @@ TEST(what_is_there_without_the_store_is_not_stored)
 	ASSERT_INT(stored.count, 0);
 	ASSERT_INT(count_entries("blobs"), 0);
 }
+
+TEST(another_compression_is_refused_with_those_that_work)
+{
+	cleanup_with(strbuf_release) struct strbuf xz = STRBUF_INIT;
+
+	strbuf_add(&xz, "\xfd"
+			"7zXZ");
+	for (int i = 0; i < 1024; i++)
+		strbuf_add(&xz, "text");
+	assert_refused(&xz, &reason_usage, "compressed with gzip or zstd");
+}
