@@ -7,8 +7,21 @@
 
 #include "base/cleanup.h"
 #include "cluster/cluster.h"
+#include "node-images/own-images.h"
 #include "node/cluster-node.h"
 #include "record/world.h"
+
+/* Give NODE, which goes on, the images that were loaded meanwhile. */
+static int deliver(const struct profile *profile, const struct node *node,
+		   struct observer *observer, struct error *err)
+{
+	cleanup_with(own_images_outcome_release) struct own_images_outcome outcome =
+		OWN_IMAGES_OUTCOME_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	strlist_add(&names, node->name);
+	return own_images_spread(profile, &names, observer, &outcome, err);
+}
 
 /* Returns 1 if NODE was changed, 0 if it had that state already; -ESRCH if it does not run. */
 static int pause_node(const struct profile *profile, const struct node *node, bool paused,
@@ -32,7 +45,8 @@ static int pause_node(const struct profile *profile, const struct node *node, bo
 	if (r < 0)
 		return r;
 	world->after(step);
-	return 1;
+	r = paused ? 0 : deliver(profile, node, observer, err);
+	return r < 0 ? r : 1;
 }
 
 /* Pause or resume the control planes, or the other nodes; those that do not run are skipped. */

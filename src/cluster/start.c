@@ -32,6 +32,7 @@
 #include "kubeadm/members.h"
 #include "kubeadm/stored-config.h"
 #include "network/own-registry.h"
+#include "node-images/kubernetes-images.h"
 #include "node-images/own-images.h"
 #include "node/trouble.h"
 #include "plan/check.h"
@@ -433,6 +434,9 @@ static int load_images(const struct start *start, struct error *err)
 	profile_for_each_node(node, &start->profile)
 		if (start_takes_part(start, node))
 			strlist_add(&names, node->name);
+	/* New nodes have no others. */
+	if (r == 0 && !start->outcome->is_new)
+		r = kubernetes_images_repair(&start->profile, &names, err);
 	return r < 0 ? r
 		     : own_images_spread(&start->profile, &names, start->observer, &outcome, err);
 }

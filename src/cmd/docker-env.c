@@ -201,7 +201,8 @@ static int run(struct command_context *ctx, struct error *err)
 	"is in the cache; then it starts with the node. The client certificates that the "     \
 	"variables name make you root in every node of the cluster. 'docker image prune -a' "  \
 	"also removes Kubernetes' own images that no container of Docker uses; the node adds " \
-	"them again at once."
+	"them again at once, and takes their names back from others. 'docker images | grep "   \
+	"-v ^sha256' leaves out the IDs by which Kubernetes knows images."
 
 const struct command cmd_docker_env = {
 	.name = "docker-env",

@@ -27,8 +27,7 @@ static struct {
 } arg;
 
 static const struct opt options[] = {
-	OPT_LIST('t', "tag", &arg.build.tags, "NAME[:TAG]", "name of the image; may be repeated",
-		 .once = true),
+	OPT_LIST('t', "tag", &arg.build.tags, "NAME[:TAG]", "name of the image", .once = true),
 	OPT_STRING('f', "file", &arg.file, "FILE",
 		   "the Dockerfile; - is standard input (default: Dockerfile in the directory)",
 		   .complete = COMPLETE_FILE, .once = true),
@@ -54,6 +53,7 @@ static const struct opt options[] = {
 
 static const struct opt absent[] = {
 	OPT_NEEDLESS(0, "all", NULL, "the image is built once"),
+	OPT_ABSENT(0, "platform", "PLATFORM", "use --build-opt=platform=PLATFORM"),
 	OPT_ABSENT(0, "push", NULL, "'manykube image push' sends an image to its registry",
 		   .harmless = "false"),
 	OPT_END,
@@ -67,19 +67,13 @@ static void show_progress(const char *text, void *data)
 		(void)fputs(text, stderr);
 }
 
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* Open the context at PATH, or leave it to the builder. */
 static int open_context(const char *path, struct build_context **ret, struct error *err)
 {
 	const struct build_source source = { path, arg.file };
+	struct stat st;
 
-	if (is_directory(path) || !image_build_is_remote(path))
+	if ((stat(path, &st) == 0 && S_ISDIR(st.st_mode)) || !image_build_is_remote(path))
 		return build_context_open(&source, ret, err);
 	if (text_is(arg.file, "-"))
 		return error_because(err, &reason_usage, -EINVAL,
@@ -193,6 +187,9 @@ static int run(struct command_context *ctx, struct error *err)
 	struct node *node = profile_primary(ctx->profile);
 	int r = image_build_take_options(&arg.opts, &arg.build, err);
 
+	/* Before the builder gives the name to what it has built. */
+	if (r == 0)
+		r = image_refuse_tags(ctx, &arg.build.tags, err);
 	if (r == 0)
 		r = image_build_take_variables(&arg.variables, &arg.build.args, err);
 	if (r == 0 && arg.node)

@@ -92,11 +92,11 @@ static bool has_other_name(const struct node_image_list *list, const struct node
 	return false;
 }
 
-static int ask_node(const struct profile *profile, const struct node *node, struct listing *listing,
-		    struct error *err)
+static int ask_node(const struct command_context *ctx, const struct node *node,
+		    struct listing *listing, struct error *err)
 {
 	cleanup_with(node_image_list_release) struct node_image_list list = NODE_IMAGE_LIST_INIT;
-	int r = node_images_list(profile, node, &list, err);
+	int r = image_list_node(ctx, node, &list, err);
 
 	if (r < 0)
 		return r;
@@ -134,28 +134,30 @@ static int collect(struct command_context *ctx, struct listing *listing, struct 
 		if (arg.nodes.count && !strlist_has(&arg.nodes, node->name))
 			continue;
 		if (!cluster_node_is_awake(ctx->profile, node)) {
-			log_warning("node '%s' is not running or paused, and is left out",
-				    node->name);
+			log_warning("node '%s' is %s, and is left out", node->name,
+				    cluster_node_state(ctx->profile, node) == NODE_RUNNING
+					    ? "paused"
+					    : "not running");
 			continue;
 		}
-		r = ask_node(ctx->profile, node, listing, &why);
+		r = ask_node(ctx, node, listing, &why);
 		if (r < 0)
 			log_warning("node '%s' is left out: %s", node->name, why.text);
 	}
 	if (listing->asked.count == 0)
 		return error_because(err, &reason_node_not_running, -ESRCH,
-				     "no node tells which images it has");
+				     "no node could be asked for its images");
 	if (listing->count)
 		qsort(listing->rows, listing->count, sizeof(*listing->rows), compare_rows);
 	return 0;
 }
 
-/* "all", or "2/3: node-2, node-3". */
+/* "all", or "2/3: node-2, node-3", also if --node names all that there are. */
 static char *show_nodes(const struct listing *listing, const struct row *row)
 {
 	cleanup_free char *names = NULL;
 
-	if (row->nodes.count == listing->asked.count)
+	if (row->nodes.count == listing->asked.count && arg.nodes.count == 0)
 		return xstrdup("all");
 	names = strlist_join(&row->nodes, ", ");
 	return xasprintf("%zu/%zu: %s", row->nodes.count, listing->asked.count, names);

@@ -2,25 +2,19 @@
 
 #include "cmd/image-nodes.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
-#include "base/process.h"
 #include "cli/events.h"
 #include "cli/say.h"
 #include "image/name.h"
 #include "node/cluster-node.h"
 
-/* How much of what a program says is kept, and shown. */
-#define SAID_MOST (32 << 10)
-#define LINE_MOST 300
+/* An ID, and the fewest digits of one without its prefix. */
+#define ID_PREFIX "sha256:"
+#define ID_LEAST  12
 
 int image_need_nodes(const struct command_context *ctx, const struct strlist *names,
 		     struct error *err)
@@ -61,15 +55,24 @@ int image_need_awake(const struct command_context *ctx, const char *name, struct
 	return cluster_node_need_awake(ctx->profile, node, err);
 }
 
+static bool is_id(const char *word)
+{
+	const size_t len = strlen(word);
+
+	return strncmp(word, ID_PREFIX, strlen(ID_PREFIX)) == 0 ||
+	       (len >= ID_LEAST && len < SHA256_HEX_SIZE &&
+		strspn(word, "0123456789abcdef") == len);
+}
+
 int image_complete_names(char *const *operands, struct strlist *ret, struct error *err)
 {
 	for (; *operands; operands++) {
 		cleanup_free char *name = NULL;
 		int r;
 
-		/* An id or a digest. */
-		if (strncmp(*operands, "sha256:", 7) == 0) {
-			strlist_add(ret, *operands);
+		/* An ID, as a digest or as 'image ls' prints it. */
+		if (is_id(*operands)) {
+			strlist_addf(ret, "%s%s", **operands == 's' ? "" : ID_PREFIX, *operands);
 			continue;
 		}
 		r = image_name_complete(*operands, &name, err);
@@ -78,6 +81,15 @@ int image_complete_names(char *const *operands, struct strlist *ret, struct erro
 		strlist_add(ret, name);
 	}
 	return 0;
+}
+
+int image_refuse_tags(const struct command_context *ctx, const struct strlist *tags,
+		      struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	int r = tags->count ? image_complete_names(tags->items, &names, err) : 0;
+
+	return r < 0 ? r : image_refuse_kubernetes(ctx, &names, err);
 }
 
 int image_refuse_kubernetes(const struct command_context *ctx, const struct strlist *names,
@@ -114,11 +126,39 @@ void image_list_names(const struct image_list *list, struct strlist *ret)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct image *image = &list->items[i];
 
-		if (image->names.count)
-			strlist_add(ret, shorten_name(image->names.items[0]));
-		else
-			strlist_addf(ret, "sha256:%.12s", image->config.digest);
+		const char *name;
+
+		strlist_for_each(name, &image->names)
+			strlist_add(ret, shorten_name(name));
+		if (image->names.count == 0)
+			strlist_addf(ret, "%.12s", image->manifest.digest);
 	}
+}
+
+/* Say when the nodes called WAITING, which cannot take images now, get them. */
+static void tell_waiting(const struct profile *profile, const struct strlist *waiting)
+{
+	cleanup_with(strlist_release) struct strlist paused = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist stopped = STRLIST_INIT;
+	cleanup_free char *paused_text = NULL;
+	cleanup_free char *stopped_text = NULL;
+	const char *name;
+
+	strlist_for_each(name, waiting) {
+		const struct node *node = profile_find_node(profile, name);
+
+		strlist_add(cluster_node_state(profile, node) == NODE_RUNNING ? &paused : &stopped,
+			    name);
+	}
+	paused_text = strlist_join(&paused, ", ");
+	stopped_text = strlist_join(&stopped, ", ");
+	if (paused.count)
+		log_warning("%s %s paused; 'manykube unpause' also updates %s images", paused_text,
+			    paused.count == 1 ? "is" : "are", paused.count == 1 ? "its" : "their");
+	if (stopped.count)
+		log_warning("%s %s not running; 'manykube start' also updates %s images",
+			    stopped_text, stopped.count == 1 ? "is" : "are",
+			    stopped.count == 1 ? "its" : "their");
 }
 
 int image_spread(struct command_context *ctx, const struct strlist *nodes,
@@ -128,104 +168,20 @@ int image_spread(struct command_context *ctx, const struct strlist *nodes,
 	cleanup_with(own_images_outcome_release) struct own_images_outcome outcome =
 		OWN_IMAGES_OUTCOME_INIT;
 	cleanup_free char *shown = strlist_join_some(images, 5);
-	cleanup_free char *waiting = NULL;
 	cleanup_free char *ready = NULL;
 	int r = own_images_spread(ctx->profile, nodes, observer, &outcome, err);
 
 	if (r < 0)
 		return r;
-	waiting = strlist_join(&outcome.waiting, ", ");
 	ready = strlist_join(&outcome.ready, ", ");
-	if (outcome.waiting.count)
-		log_warning("%s %s not running or paused, and will be updated at the next start",
-			    waiting, outcome.waiting.count == 1 ? "is" : "are");
-	if (!ctx->quiet || events_on_stdout())
+	tell_waiting(ctx->profile, &outcome.waiting);
+	if (ctx->quiet && !events_on_stdout())
+		return 0;
+	if (outcome.ready.count == 0)
+		say_done("%s %s, which no node has yet.", done, shown);
+	else
 		say_done("%s %s on %s%s.", done, shown,
-			 outcome.ready.count == ctx->profile->node_count ? "all nodes: "
-			 : outcome.ready.count == 0                      ? "no node"
-									 : "",
+			 outcome.ready.count == ctx->profile->node_count ? "all nodes: " : "",
 			 ready);
 	return 0;
-}
-
-void image_program_release(struct image_program *program)
-{
-	process_release(&program->process);
-	cluster_node_release(&program->at);
-	cleanup_fd_(&program->said);
-	*program = IMAGE_PROGRAM_INIT;
-}
-
-int image_program_start(const struct command_context *ctx, const struct node *node,
-			char *const *argv, int output, uint64_t most, struct image_program *ret,
-			struct error *err)
-{
-	struct process_options options = { .no_stdin = true,
-					   .dies_with_us = true,
-					   .stderr_most = SAID_MOST };
-	int r = cluster_node_open(ctx->profile, node, &ret->at, err);
-
-	if (r < 0)
-		return r;
-	ret->said = memfd_create("said", MFD_CLOEXEC);
-	if (ret->said < 0)
-		return error_sys(err, "cannot create a file for the output of '%s'", argv[0]);
-	options.stderr_fd = ret->said;
-	options.stdout_fd = output >= 0 ? output : ret->said;
-	options.stdout_most = output >= 0 ? most : SAID_MOST;
-	options.stdout_stops = output >= 0;
-	return ret->at.driver->spawn(&ret->at.spec, argv, &options, &ret->process, err);
-}
-
-/* The last line that PROGRAM said, for the caller to free. */
-static char *last_line(const struct image_program *program)
-{
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	const char *line;
-
-	if (lseek(program->said, 0, SEEK_SET) < 0 ||
-	    file_read_fd(program->said, 2 * SAID_MOST, &text, NULL) < 0)
-		return xstrdup("");
-	strbuf_trim_end(&text);
-	line = strrchr(text.text, '\n');
-	return xstrndup(line ? line + 1 : text.text, LINE_MOST);
-}
-
-int image_program_end(struct image_program *program, int r, const char *what, struct error *err)
-{
-	cleanup_free char *line = NULL;
-	/* It ends soon if nobody reads its output any more. */
-	int status = process_wait(&program->process, r < 0 ? clock_now_ms() + 1000 : 0,
-				  r < 0 ? NULL : err);
-
-	if (status <= 0)
-		return r < 0 ? r : status;
-	line = last_line(program);
-	error_clear(err);
-	return error_because(err, &reason_node_failed, -EIO, "node '%s' cannot %s: %s",
-			     program->at.spec.name, what, *line ? line : "it does not say why");
-}
-
-int image_add_from_node(struct command_context *ctx, const struct node *node, char *const *argv,
-			const char *name, const struct strlist *nodes, struct observer *observer,
-			struct image_list *ret_added, struct error *err)
-{
-	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
-	cleanup_with(strlist_release) struct strlist only = STRLIST_INIT;
-	cleanup_free char *what = xasprintf("get '%s'", name);
-	cleanup_fd int output = -1;
-	int ends[2];
-	int r;
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_sys(err, "cannot make a pipe");
-	output = ends[0];
-	r = image_program_start(ctx, node, argv, ends[1], 0, &program, err);
-	(void)close(ends[1]);
-	if (r < 0)
-		return r;
-	strlist_add(&only, name);
-	r = own_images_add(ctx->profile, output, name, &only, nodes, observer, ret_added, err);
-	cleanup_fd_(&output);
-	return image_program_end(&program, r, what, err);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cmd/command.h"
+#include "node-images/node-images.h"
 #include "node-images/own-images.h"
 #include "node/cluster-node.h"
 
@@ -20,19 +21,32 @@ const struct strlist *image_chosen(const struct strlist *names);
 int image_need_awake(const struct command_context *ctx, const char *name, struct node **ret_node,
 		     struct error *err);
 
-/* Complete the names in OPERANDS: docker.io/library/app:latest for app. */
+/* Complete the names in OPERANDS: docker.io/library/app:latest for app, sha256:HEX for an ID. */
 int image_complete_names(char *const *operands, struct strlist *ret, struct error *err);
 
 /* -EINVAL with reason_usage if NAMES has one of Kubernetes' own images, which stay as they are. */
 int image_refuse_kubernetes(const struct command_context *ctx, const struct strlist *names,
 			    struct error *err);
 
+/* The same for TAGS, which need not be complete. */
+int image_refuse_tags(const struct command_context *ctx, const struct strlist *tags,
+		      struct error *err);
+
 /* Give the nodes what is in the store, and say what became of IMAGES: DONE is "Loaded". */
 int image_spread(struct command_context *ctx, const struct strlist *nodes,
 		 const struct strlist *images, const char *done, struct observer *observer,
 		 struct error *err);
 
-/* The names of the images in LIST, shortened for people, one each. */
+/* List the images of NODE, unless its containerd hangs. */
+int image_list_node(const struct command_context *ctx, const struct node *node,
+		    struct node_image_list *ret, struct error *err);
+
+/* The name of the image that WORD of image_complete_names() stands for on NODE, for the caller to
+ * free; -ENOENT with reason_node_path if it has none. */
+int image_find_on_node(const struct command_context *ctx, const struct node *node, const char *word,
+		       char **ret_name, struct error *err);
+
+/* The names of the images in LIST, shortened for people; the ID of one without a name. */
 void image_list_names(const struct image_list *list, struct strlist *ret);
 
 /* A program that works on images in a node.  What it says is kept for the error: its words come

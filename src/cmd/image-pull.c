@@ -20,12 +20,32 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static const char step[] = "pulling images";
+
+/* Have NODE pull the image NAME into its containerd. */
+static int pull(const struct command_context *ctx, const struct node *node, char *name,
+		struct observer *observer, struct error *err)
+{
+	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
+	cleanup_free char *what = xasprintf("pull '%s'", name);
+	int r;
+
+	observe_begin(observer, step, node->name);
+	r = image_program_start(ctx, node,
+				ARGV("ctr", "-n", "k8s.io", "images", "pull", "--local",
+				     "--hosts-dir", "/etc/containerd/certs.d", "--snapshotter",
+				     "overlayfs", "--label", "io.cri-containerd.image=managed",
+				     name),
+				-1, 0, &program, err);
+	if (r == 0)
+		r = image_program_end(&program, 0, what, err);
+	observe_end(observer, step, node->name, r == 0);
+	return r;
+}
+
 /* One node pulls; the others get the image like one that is loaded. */
 static int run(struct command_context *ctx, struct error *err)
 {
-	static char script[] =
-#include "node-images/pull-image.sh.inc"
-		;
 	cleanup_with(progress_freep) struct progress *progress = NULL;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist shown = STRLIST_INIT;
@@ -35,6 +55,9 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r == 0)
 		r = image_complete_names(ctx->argv, &names, err);
+	/* Before the node gives the name to what it has pulled. */
+	if (r == 0)
+		r = image_refuse_kubernetes(ctx, &names, err);
 	if (r == 0)
 		r = image_need_awake(ctx, nodes ? nodes->items[0] : NULL, &node, err);
 	if (r < 0)
@@ -43,9 +66,13 @@ static int run(struct command_context *ctx, struct error *err)
 	for (size_t i = 0; r == 0 && i < names.count; i++) {
 		cleanup_with(image_list_release) struct image_list added = IMAGE_LIST_INIT;
 
-		r = image_add_from_node(
-			ctx, node, ARGV("sh", "-ec", script, "pull", names.items[i]),
-			names.items[i], nodes, progress_observer(progress), &added, err);
+		r = pull(ctx, node, names.items[i], progress_observer(progress), err);
+		if (r == 0)
+			r = image_add_from_node(ctx, node,
+						ARGV("ctr", "-n", "k8s.io", "images", "export",
+						     "--local", "-", names.items[i]),
+						names.items[i], nodes, progress_observer(progress),
+						&added, err);
 		if (r == 0)
 			image_list_names(&added, &shown);
 	}

@@ -1,5 +1,7 @@
 /* `image push`: send an image to its registry. */
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/process.h"
@@ -17,30 +19,69 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+/* Where containerd has a choice of hosts, it pushes to the first one only.  Like Docker: TLS with
+ * any certificate, or else plain HTTP. */
+static char insecure[] = "ctr -n k8s.io images push --local --skip-verify \"$1\" ||"
+			 "exec ctr -n k8s.io images push --local --plain-http \"$1\"";
+
+static bool is_insecure(const struct profile *profile, const char *name)
+{
+	cleanup_free char *registry = xstrndup(name, strcspn(name, "/"));
+
+	return strlist_has(&profile->insecure_registries, registry);
+}
+
+/* What to do after pushing NAME has failed with R. */
+static int suggest(const struct profile *profile, const char *name, int r, struct error *err)
+{
+	cleanup_free char *registry = xstrndup(name, strcspn(name, "/"));
+
+	if (strcmp(registry, "docker.io") == 0 && profile->registry_port)
+		return error_hint(
+			err, r,
+			"'manykube image tag' gives an image a name in a registry; that of "
+			"the cluster is localhost:%u",
+			profile->registry_port);
+	if (strcmp(registry, "docker.io") == 0)
+		return error_hint(err, r,
+				  "'manykube image tag' gives an image a name in a registry; "
+				  "'manykube registry enable' starts one");
+	if (err->text && (strstr(err->text, "x509") || strstr(err->text, "to HTTPS client")))
+		return error_hint(
+			err, r,
+			"'manykube start --insecure-registry=%s' lets nodes use it without "
+			"a valid certificate",
+			registry);
+	return r;
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *what = NULL;
+	cleanup_free char *found = NULL;
 	struct node *node;
 	int r = image_complete_names(ctx->argv, &names, err);
 
 	if (r == 0)
 		r = image_need_awake(ctx, arg.node, &node, err);
 	if (r == 0)
+		r = image_find_on_node(ctx, node, names.items[0], &found, err);
+	if (r == 0)
 		r = image_program_start(ctx, node,
-					ARGV("ctr", "-n", "k8s.io", "images", "push", "--local",
-					     "--hosts-dir", "/etc/containerd/certs.d",
-					     names.items[0]),
+					is_insecure(ctx->profile, names.items[0])
+						? ARGV("sh", "-c", insecure, "push", names.items[0])
+						: ARGV("ctr", "-n", "k8s.io", "images", "push",
+						       "--local", "--hosts-dir",
+						       "/etc/containerd/certs.d", names.items[0]),
 					-1, 0, &program, err);
 	if (r < 0)
 		return r;
 	what = xasprintf("push '%s'", names.items[0]);
 	r = image_program_end(&program, 0, what, err);
 	if (r < 0)
-		return error_hint(err, r,
-				  "'manykube image tag' gives an image a name in a registry; "
-				  "'manykube registry enable' starts one");
+		return suggest(ctx->profile, names.items[0], r, err);
 	if (!ctx->quiet)
 		say_done("Pushed %s.", names.items[0]);
 	return 0;

@@ -20,28 +20,43 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
-static bool list_has(const struct node_image_list *list, const char *name)
+static const struct opt absent[] = {
+	OPT_NEEDLESS('f', "force", NULL, "images are removed even if containers use them"),
+	OPT_END,
+};
+
+/* Add the names of the image that WORD stands for in LIST to RET: all of them for an ID.  Returns
+ * whether there are any. */
+static bool choose_names(const struct node_image_list *list, const char *word, struct strlist *ret)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i].name, name) == 0)
-			return true;
-	return false;
+	bool is_found = false;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (!node_image_is(&list->items[i], word))
+			continue;
+		is_found = true;
+		if (!strlist_has(ret, list->items[i].name))
+			strlist_add(ret, list->items[i].name);
+	}
+	return is_found;
 }
 
-/* Add what has to be removed on NODE to RET: those of NAMES that it has. */
+/* Add what has to be removed on NODE to RET, and those of WORDS that stand for something there to
+ * RET_FOUND. */
 static int find_on_node(struct command_context *ctx, const struct node *node,
-			const struct strlist *names, struct strlist *ret, struct error *err)
+			const struct strlist *words, struct strlist *ret, struct strlist *ret_found,
+			struct error *err)
 {
 	cleanup_with(node_image_list_release) struct node_image_list list = NODE_IMAGE_LIST_INIT;
-	const char *name;
-	int r = node_images_list(ctx->profile, node, &list, err);
+	const char *word;
+	int r = image_list_node(ctx, node, &list, err);
 
 	if (r < 0)
 		return r;
-	strlist_for_each(name, names)
-		if (list_has(&list, name))
-			strlist_add(ret, name);
-	return 0;
+	strlist_for_each(word, words)
+		if (choose_names(&list, word, ret) && !strlist_has(ret_found, word))
+			strlist_add(ret_found, word);
+	return image_refuse_kubernetes(ctx, ret, err);
 }
 
 /* Remove NAMES from all running nodes, and add those that were there to RET_FOUND. */
@@ -52,36 +67,35 @@ static int remove_from_nodes(struct command_context *ctx, const struct strlist *
 
 	profile_for_each_node(node, ctx->profile) {
 		cleanup_with(strlist_release) struct strlist here = STRLIST_INIT;
-		const char *name;
 		int r;
 
 		if ((arg.nodes.count && !strlist_has(&arg.nodes, node->name)) ||
 		    !cluster_node_is_awake(ctx->profile, node))
 			continue;
-		r = find_on_node(ctx, node, names, &here, err);
+		r = find_on_node(ctx, node, names, &here, ret_found, err);
 		if (r == 0 && here.count)
 			r = node_images_remove(ctx->profile, node, &here, err);
 		if (r < 0)
 			return r;
-		strlist_for_each(name, &here)
-			if (!strlist_has(ret_found, name))
-				strlist_add(ret_found, name);
 	}
 	return 0;
 }
 
 static int check_found(const struct strlist *names, const struct strlist *found, struct error *err)
 {
+	cleanup_with(strlist_release) struct strlist missing = STRLIST_INIT;
+	cleanup_free char *list = NULL;
 	const char *name;
 
-	strlist_for_each(name, names) {
-		if (strlist_has(found, name))
-			continue;
-		(void)error_because(err, &reason_node_path, -ENOENT,
-				    "no node that runs has the image '%s'", name);
-		return error_hint(err, -ENOENT, "'manykube image ls' lists the images");
-	}
-	return 0;
+	strlist_for_each(name, names)
+		if (!strlist_has(found, name))
+			strlist_addf(&missing, "'%s'", name);
+	if (missing.count == 0)
+		return 0;
+	list = strlist_join(&missing, ", ");
+	(void)error_because(err, &reason_node_path, -ENOENT, "no node that runs has the image%s %s",
+			    missing.count == 1 ? "" : "s", list);
+	return error_hint(err, -ENOENT, "'manykube image ls' lists the images");
 }
 
 static int run(struct command_context *ctx, struct error *err)
@@ -109,12 +123,10 @@ static int run(struct command_context *ctx, struct error *err)
 	if (r == 0)
 		r = own_images_spread(ctx->profile, nodes, NULL, &outcome, err);
 	progress_free(take_ptr(progress));
-	if (r == 0)
-		r = check_found(&names, &found, err);
 	shown = strlist_join(&found, ", ");
-	if (r == 0 && !ctx->quiet)
+	if (r == 0 && found.count && !ctx->quiet)
 		say_done("Removed %s.", shown);
-	return r;
+	return r < 0 ? r : check_found(&names, &found, err);
 }
 
 const struct command cmd_image_rm = {
@@ -130,5 +142,6 @@ const struct command cmd_image_rm = {
 		    "sudo manykube image rm app:latest --node=node-2\n",
 	.flags = COMMAND_CHANGES_NODES,
 	.options = options,
+	.absent = absent,
 	.run = run,
 };

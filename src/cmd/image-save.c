@@ -61,14 +61,17 @@ static int export_from_node(struct command_context *ctx, char *name, int fd, str
 {
 	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
 	cleanup_free char *what = xasprintf("export the image '%s'", name);
+	cleanup_free char *found = NULL;
 	uint64_t room = room_in(fd);
 	struct node *node;
 	int r = image_need_awake(ctx, arg.node, &node, err);
 
 	if (r == 0)
+		r = image_find_on_node(ctx, node, name, &found, err);
+	if (r == 0)
 		r = image_program_start(
 			ctx, node,
-			ARGV("ctr", "-n", "k8s.io", "images", "export", "--local", "-", name), fd,
+			ARGV("ctr", "-n", "k8s.io", "images", "export", "--local", "-", found), fd,
 			room, &program, err);
 	if (r < 0)
 		return r;
@@ -101,6 +104,12 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
+	/* 'docker save' takes several images. */
+	if (strchr(path, ':') && !strchr(path, '/'))
+		return error_because(err, &reason_usage, -EINVAL,
+				     "'%s' looks like a second image, but an archive gets one; for "
+				     "a file of that name, write './%s'",
+				     path, path);
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return error_because(err, &reason_usage, -EINVAL,
 				     "an archive is not written to a terminal: name a file, or "

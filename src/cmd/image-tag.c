@@ -19,6 +19,18 @@ static const struct opt options[] = {
 	OPT_END,
 };
 
+static int tag_on_node(struct command_context *ctx, const struct node *node, const char *from,
+		       const char *to, struct error *err)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *name = NULL;
+	int r = image_find_on_node(ctx, node, from, &name, &why);
+
+	if (r == 0)
+		r = node_images_tag(ctx->profile, node, name, to, &why);
+	return r < 0 && r != -ENOENT ? error_move(err, r, &why) : r;
+}
+
 /* Tag the image on the nodes that have it; returns their number. */
 static int tag_on_nodes(struct command_context *ctx, const char *from, const char *to,
 			struct error *err)
@@ -32,7 +44,7 @@ static int tag_on_nodes(struct command_context *ctx, const char *from, const cha
 		if ((arg.nodes.count && !strlist_has(&arg.nodes, node->name)) ||
 		    !cluster_node_is_awake(ctx->profile, node))
 			continue;
-		r = node_images_tag(ctx->profile, node, from, to, err);
+		r = tag_on_node(ctx, node, from, to, err);
 		if (r < 0 && r != -ENOENT)
 			return r;
 		count += r == 0;
@@ -44,6 +56,8 @@ static int run(struct command_context *ctx, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist target = STRLIST_INIT;
+	cleanup_with(own_images_outcome_release) struct own_images_outcome outcome =
+		OWN_IMAGES_OUTCOME_INIT;
 	bool in_store = false;
 	int r = image_need_nodes(ctx, &arg.nodes, err);
 
@@ -66,6 +80,12 @@ static int run(struct command_context *ctx, struct error *err)
 		in_store = r == 0;
 	}
 	r = tag_on_nodes(ctx, names.items[0], names.items[1], err);
+	/* Nodes that did not have the image by that name. */
+	if (r >= 0 && in_store) {
+		int spread = own_images_spread(ctx->profile, NULL, NULL, &outcome, err);
+
+		r = spread < 0 ? spread : r;
+	}
 	if (r == 0 && !in_store) {
 		(void)error_because(err, &reason_node_path, -ENOENT,
 				    "no node that runs has the image '%s'", names.items[0]);

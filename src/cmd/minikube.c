@@ -31,6 +31,9 @@ const struct absent_command minikube_commands[] = {
 	  "'manykube logs --file=BUNDLE.tar.gz' writes all logs, 'manykube update-context' the kubeconfig" },
 	{ "manykube generate-docs", "see 'man manykube', or use --help with any command" },
 	{ "manykube get", LISTS "; 'manykube update-context' writes the kubeconfig" },
+	{ "manykube image prune",
+	  "what no image needs any more is removed by itself; 'manykube image ls' lists images, and the command "
+	  "image rm removes them" },
 	{ "manykube kubeconfig", "'manykube update-context' writes the cluster's entries into your kubeconfig" },
 	{ "manykube license", "the license is in the file LICENSE of the sources" },
 	{ "manykube licenses", "the license is in the file LICENSE of the sources" },

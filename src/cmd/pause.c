@@ -31,6 +31,12 @@ static const struct opt options[] = {
 
 static const struct opt node_options[] = { OPT_OUTPUT, OPT_END };
 
+static const struct opt absent[] = {
+	OPT_NEEDLESS('A', "all-namespaces", NULL, "a frozen node freezes all its pods"),
+	OPT_NEEDLESS(0, "namespaces", "NAMES", "a frozen node freezes all its pods"),
+	OPT_END,
+};
+
 static void praise_cluster(const struct profile *profile, bool paused, int changed)
 {
 	if (changed > 0)
@@ -150,6 +156,7 @@ const struct command cmd_pause = {
 		    "manykube pause -n node-2\n",
 	.flags = FLAGS,
 	.options = options,
+	.absent = absent,
 	.events = &arg.output,
 	.run = run_pause,
 };
@@ -158,11 +165,13 @@ const struct command cmd_unpause = {
 	.name = "unpause",
 	.summary = "resume a paused cluster, or one node",
 	.description = "All processes continue where they were. After a pause of more than half a "
-		       "minute, Kubernetes shows the nodes as NotReady for a few seconds.",
+		       "minute, Kubernetes shows the nodes as NotReady for a few seconds. Images "
+		       "that were loaded meanwhile are brought to the nodes.",
 	.examples = "manykube unpause\n"
 		    "manykube unpause -n node-2\n",
 	.flags = FLAGS,
 	.options = options,
+	.absent = absent,
 	.events = &arg.output,
 	.run = run_unpause,
 };

@@ -40,8 +40,12 @@ struct image {
 	struct image_blob config;
 	struct image_layer *layers; /* the lowest first */
 	size_t layer_count;
-	char *arch;           /* in OCI's terms: amd64, arm64 */
-	struct strlist nodes; /* the nodes that it is for; empty: all */
+	char *arch; /* in OCI's terms: amd64, arm64 */
+
+	/* The nodes that have it under these names.  A list may have the same contents several
+	 * times, for different nodes, but has each name once. */
+	struct strlist nodes;  /* empty: all, also those that will be added */
+	struct strlist except; /* but not these */
 };
 
 #define IMAGE_INIT ((struct image){ .names = STRLIST_INIT })
@@ -65,8 +69,12 @@ void image_list_release(struct image_list *list);
 /* Add an empty image to LIST; the result is valid until the next call. */
 struct image *image_list_add(struct image_list *list);
 
-/* The image that TEXT names: a name, which need not be complete, or "sha256:" and the digest of its
- * configuration, of which the first 12 digits suffice; NULL if LIST has no such image. */
+/* Whether TEXT, "sha256:" and at least 12 digits, begins the digest of the configuration or of the
+ * manifest of IMAGE: people see either as its ID. */
+bool image_has_id(const struct image *image, const char *text);
+
+/* The image that TEXT names: a name, which need not be complete, or its ID (image_has_id()); NULL
+ * if LIST has no such image. */
 struct image *image_list_find(const struct image_list *list, const char *text);
 
 /* Let item I have the complete NAME, and no other image.  An image that loses its only name leaves
@@ -76,6 +84,20 @@ size_t image_list_name(struct image_list *list, size_t i, const char *name);
 /* Take NAME from the image that has it; false if none has.  An image that loses its only name
  * leaves the list. */
 bool image_list_unname(struct image_list *list, const char *name);
+
+/* Whether IMAGE is for the node called NODE. */
+bool image_is_for(const struct image *image, const char *node);
+
+/* Let the contents of IMAGE, which need not be in LIST, have the complete NAME (NULL: none) on the
+ * nodes called NODES (NULL: all), and stay what they are on others that have them by that name.
+ * Other contents lose the name. */
+void image_list_give(struct image_list *list, const struct image *image, const char *name,
+		     const struct strlist *nodes);
+
+/* Take NAME from the nodes called NODES, of the nodes called ALL that there are; or, if NAME is
+ * NULL, all names that item I has.  What no node has any more leaves the list. */
+void image_list_take(struct image_list *list, size_t i, const char *name,
+		     const struct strlist *nodes, const struct strlist *all);
 
 /* Remove item I. */
 void image_list_remove(struct image_list *list, size_t i);

@@ -240,7 +240,10 @@ static int take_error(const struct reader *reader, const json_t *json, struct er
 	if (code >= 0 || code < -4095)
 		code = -EBADMSG;
 	if (reason == &reason_usage)
-		error_set(err, (int)code, "'%s' is not an image archive: %.1000s", shown, text);
+		error_set(
+			err, (int)code,
+			"'%s' is not an image archive, plain or compressed with gzip or zstd: %.1000s",
+			shown, text);
 	else
 		error_set(err, (int)code, "image archive '%s': %.2000s", shown, text);
 	return reason ? error_reason(err, (int)code, reason) : (int)code;

@@ -63,42 +63,32 @@ static void warn_of_arch(const struct image *image)
 			    image->arch, arch ? arch : "something else");
 }
 
-static int copy_image(const struct image *image, struct image *ret, struct error *err)
-{
-	json_auto_t *json = image_to_json(image);
-
-	return image_from_json(json, ret, err);
-}
-
-/* Put IMAGE on LIST, with its names. */
-static int merge_image(struct image_list *list, const struct image *image, struct error *err)
+/* Whether nothing of IMAGE has to be stored. */
+static bool is_needless(const struct image_source *source, const struct image *image)
 {
 	const char *name;
-	size_t i = 0;
 
-	while (i < list->count &&
-	       strcmp(list->items[i].manifest.digest, image->manifest.digest) != 0)
-		i++;
-	if (i == list->count) {
-		struct image *added = image_list_add(list);
-		int r = copy_image(image, added, err);
-
-		if (r < 0)
-			return r;
-		strlist_release(&added->names);
-	}
 	strlist_for_each(name, &image->names)
-		i = image_list_name(list, i, name);
-	return 0;
+		if (!source->is_there || !source->is_there(source->arg, image, name))
+			return false;
+	return image->names.count > 0;
 }
 
-static int merge_images(struct image_list *list, const struct image_list *added, struct error *err)
+/* Put the images ADDED of SOURCE on LIST, with their names. */
+static int merge_images(const struct image_source *source, struct image_list *list,
+			const struct image_list *added, struct error *err)
 {
-	int r = 0;
+	for (size_t i = 0; i < added->count; i++) {
+		const struct image *image = &added->items[i];
+		const char *name;
 
-	for (size_t i = 0; r == 0 && i < added->count; i++)
-		r = merge_image(list, &added->items[i], err);
-	return r < 0 ? r : image_store_check(list, err);
+		strlist_for_each(name, &image->names)
+			if (!source->is_there || !source->is_there(source->arg, image, name))
+				image_list_give(list, image, name, source->nodes);
+		if (image->names.count == 0)
+			image_list_give(list, image, NULL, source->nodes);
+	}
+	return image_store_check(list, err);
 }
 
 static void list_places(const struct image_list *list, struct strlist *ret)
@@ -161,9 +151,10 @@ static int add_through(const char *store, const struct store_files *files, const
 	for (size_t i = 0; r == 0 && source->accept && i < ret->count; i++)
 		r = source->accept(source->arg, &list, &ret->items[i], err);
 	if (r == 0)
-		r = merge_images(&list, ret, err);
+		r = merge_images(source, &list, ret, err);
 	for (size_t i = 0; r == 0 && i < ret->count; i++)
-		r = move_image(&incoming, files, &ret->items[i], err);
+		if (!is_needless(source, &ret->items[i]))
+			r = move_image(&incoming, files, &ret->items[i], err);
 	return r < 0 ? r : image_store_write(store, &list, err);
 }
 

@@ -20,10 +20,14 @@ struct image_source {
 	/* Called now and then while layers are read; may be NULL. */
 	void (*progress)(void *arg, uint64_t done, uint64_t total);
 
+	const struct strlist *nodes; /* the nodes that the images are for; NULL: all */
+
 	/* Called for each image that was read, with the images that the store has, before the store
 	 * is changed; a failure is that of image_store_add().  May be NULL. */
 	int (*accept)(void *arg, const struct image_list *held, const struct image *image,
 		      struct error *err);
+	/* Whether IMAGE is already where it belongs under NAME, without the store; may be NULL. */
+	bool (*is_there)(void *arg, const struct image *image, const char *name);
 	void *arg;
 };
 

@@ -14,6 +14,10 @@
 #include "record/ports.h"
 #include "record/spec.h"
 
+/* The minor version of Kubernetes whose kubelets have KubeletEnsureSecretPulledImages by default.
+ */
+#define PULLS_VERIFIED_SINCE 35
+
 #define KUBEADM_API "kubeadm.k8s.io/v1beta4"
 #define CRI_SOCKET  "unix:///run/containerd/containerd.sock"
 
@@ -364,6 +368,19 @@ static json_t *cluster_config(const struct profile *profile)
 	return config;
 }
 
+/* Whether kubelets with CONFIG remember who has pulled an image, and demand a pull of others. */
+static bool verifies_pulls(const struct profile *profile, const json_t *config)
+{
+	const json_t *gate = json_object_get(json_object_get(config, "featureGates"),
+					     "KubeletEnsureSecretPulledImages");
+	unsigned minor = 0;
+
+	if (gate)
+		return json_is_true(gate);
+	return sscanf(profile->kubernetes_version, "v1.%u.", &minor) == 1 &&
+	       minor >= PULLS_VERIFIED_SINCE;
+}
+
 /* Unless the node has its own disk, its kubelet sees that of the host, which it must not judge by
  * its thresholds.  In a user namespace, a kubelet cannot change sysctls of the host. */
 static json_t *kubelet_config(const struct profile *profile)
@@ -377,6 +394,11 @@ static json_t *kubelet_config(const struct profile *profile)
 		"KubeletInUserNamespace", 1);
 
 	add_gates(config, profile);
+	/* An image that was loaded has no credentials, whatever was once pulled with the same
+	 * contents.  Older kubelets, and those without the feature, refuse the field. */
+	if (verifies_pulls(profile, config))
+		set_path(config, "imagePullCredentialsVerificationPolicy",
+			 json_string("NeverVerify"));
 	add_fields(config, profile, "kubelet");
 	return config;
 }

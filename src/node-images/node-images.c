@@ -11,16 +11,21 @@
 #include "base/parse.h"
 #include "node-images/images-inside.h"
 #include "node/import-images.h"
+#include "node/services.h"
 
 /* The time for a request, and more for each layer to install. */
 #define REQUEST_MS 60000
 #define LAYER_MS   200
+#define HUNG_MS    2000
 
 /* Limits of an answer. */
 #define NAME_BYTES  1024
 #define LINES_MOST  100000
 #define WORDS_MOST  6
 #define ERROR_BYTES 2048
+
+/* The fewest digits of an ID. */
+#define ID_LEAST 12
 
 void node_image_list_release(struct node_image_list *list)
 {
@@ -30,6 +35,19 @@ void node_image_list_release(struct node_image_list *list)
 	strlist_release(&list->used_blobs);
 	strlist_release(&list->used_layers);
 	*list = NODE_IMAGE_LIST_INIT;
+}
+
+bool node_image_is(const struct node_image *image, const char *word)
+{
+	const size_t prefix = strlen("sha256:");
+	const char *digits = word + prefix;
+
+	if (strcmp(image->name, word) == 0)
+		return true;
+	if (strncmp(word, "sha256:", prefix) != 0 || strlen(digits) < ID_LEAST)
+		return false;
+	return strncmp(image->digest, digits, strlen(digits)) == 0 ||
+	       strncmp(image->config, digits, strlen(digits)) == 0;
 }
 
 void node_images_task_release(struct node_images_task *task)
@@ -161,6 +179,17 @@ int node_images_limit_ms(const struct node_images_request *request)
 		for (size_t i = 0; i < request->wanted->count; i++)
 			layers += request->wanted->items[i].layer_count;
 	return (int)MIN(REQUEST_MS + layers * LAYER_MS, (size_t)INT_MAX);
+}
+
+bool node_images_is_hung(const struct profile *profile, const struct node *node)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+
+	for (size_t i = 0; node_service_at(i); i++)
+		if (text_is(node_service_at(i)->name, "containerd"))
+			return cluster_node_open(profile, node, &at, NULL) == 0 && at.driver->ask &&
+			       node_service_ask(&at, node_service_at(i), HUNG_MS) == -ETIMEDOUT;
+	return false;
 }
 
 static int finish_task(struct running *running, int64_t deadline_ms, int limit_ms,

@@ -75,6 +75,10 @@ struct node_images_task {
 void node_images_run(const struct profile *profile, const struct node_images_request *request,
 		     struct node_images_task *tasks, size_t count);
 
+/* Whether the containerd of NODE, which runs, accepts connections but does not answer; this takes
+ * two seconds. */
+bool node_images_is_hung(const struct profile *profile, const struct node *node);
+
 /* How long a node may take for REQUEST: a minute, and more for each layer to install. */
 int node_images_limit_ms(const struct node_images_request *request);
 
@@ -95,6 +99,10 @@ int node_images_remove(const struct profile *profile, const struct node *node,
  * copies and unpacks everything; for nodes that cannot install from the store. */
 int node_images_import(const struct profile *profile, const struct node *node, const char *archive,
 		       int fd, struct error *err);
+
+/* Whether WORD stands for IMAGE: its name, or "sha256:" and at least 12 digits of its ID, which is
+ * the digest of its manifest or of its configuration. */
+bool node_image_is(const struct node_image *image, const char *word);
 
 /* The answer of a process in a node, which may be hostile.  An error in it is returned as
  * NODE_ERROR_CODE (-EIO) with its words made printable. */

@@ -52,11 +52,6 @@ static char *record_path(const struct profile *profile, const struct node *node)
 	return xasprintf("%s/own-images", dir);
 }
 
-static bool image_is_for(const struct image *image, const struct node *node)
-{
-	return image->nodes.count == 0 || strlist_has(&image->nodes, node->name);
-}
-
 /* The names that DELIVERY brings. */
 static void list_names(const struct delivery *delivery, struct strlist *ret)
 {
@@ -84,7 +79,7 @@ static void plan_delivery(const struct profile *profile, const struct node *node
 	*ret = (struct delivery){ .profile = profile, .node = node, .job = JOB_INIT };
 	ret->wanted.items = xcalloc(store->count + 1, sizeof(*ret->wanted.items));
 	for (size_t i = 0; i < store->count; i++)
-		if (image_is_for(&store->items[i], node))
+		if (image_is_for(&store->items[i], node->name))
 			ret->wanted.items[ret->wanted.count++] = store->items[i];
 	(void)file_read(path, LIST_MAX_BYTES, &text, NULL);
 	strlist_split(&had, text.text, '\n');
@@ -166,6 +161,15 @@ static int fail_spread(const struct own_images_outcome *outcome, struct error *e
 	cleanup_free char *failed = strlist_join(&outcome->failed, "; ");
 	cleanup_free char *ready = strlist_join(&outcome->ready, ", ");
 
+	if (strstr(failed, strerror(ENOSPC)) || strstr(failed, strerror(EDQUOT))) {
+		(void)error_because(err, &reason_storage, -ENOSPC,
+				    "not all nodes have the images: %s", failed);
+		return error_hint(err, -ENOSPC,
+				  "%s%s; free space on the disks of the others first, then the "
+				  "same command completes them",
+				  outcome->ready.count ? "complete: " : "no node is complete",
+				  ready);
+	}
 	(void)error_because(err, &reason_node_failed, -EIO, "not all nodes have the images: %s",
 			    failed);
 	return error_hint(err, -EIO,
@@ -210,10 +214,13 @@ static size_t plan_deliveries(const struct profile *profile, const struct strlis
 	profile_for_each_node(node, profile) {
 		if (nodes && !strlist_has(nodes, node->name))
 			continue;
-		if (cluster_node_is_awake(profile, node))
-			plan_delivery(profile, node, store, &all[count++]);
-		else
+		if (!cluster_node_is_awake(profile, node))
 			strlist_add(&ret->waiting, node->name);
+		else if (node_images_is_hung(profile, node))
+			strlist_addf(&ret->failed, "%s: its containerd does not answer",
+				     node->name);
+		else
+			plan_delivery(profile, node, store, &all[count++]);
 	}
 	return count;
 }

@@ -59,57 +59,14 @@ int own_images_read(const struct profile *profile, struct image_list *ret, struc
 	return image_store_read(dir, ret, err);
 }
 
-/* Make IMAGE one for the nodes called NODES as well (NULL: for all). */
-static void widen_to_nodes(struct image *image, bool is_new, const struct strlist *nodes)
-{
-	const char *name;
-
-	if (!nodes) {
-		strlist_release(&image->nodes);
-		return;
-	}
-	if (!is_new && image->nodes.count == 0)
-		return;
-	strlist_for_each(name, nodes)
-		if (!strlist_has(&image->nodes, name))
-			strlist_add(&image->nodes, name);
-}
-
-/* Whether LIST had the manifest of IMAGE. */
-static bool had_image(const struct image_list *list, const struct image *image)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i].manifest.digest, image->manifest.digest) == 0)
-			return true;
-	return false;
-}
-
-/* Record for which nodes the images ADDED are, which were added to the store that held BEFORE. */
-static int assign_nodes(const char *dir, const struct image_list *before,
-			const struct image_list *added, const struct strlist *nodes,
-			struct error *err)
-{
-	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
-	int r = image_store_read(dir, &list, err);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < list.count; i++) {
-		struct image *image = &list.items[i];
-
-		if (had_image(added, image))
-			widen_to_nodes(image, !had_image(before, image), nodes);
-	}
-	return image_store_write(dir, &list, err);
-}
-
 /* What is known of images while they are read. */
 struct reading {
 	struct observer *observer;
 	const char *shown;
 	const struct strlist *nodes; /* that they are for; NULL: all */
 	const struct strlist *only;  /* the names that they may have; NULL: any */
-	struct strlist kubernetes;   /* names that they may not have */
+	struct strlist kubernetes;   /* names that they may not have ... */
+	struct strlist ids;          /* ... unless they are these images */
 };
 
 static void show_progress(void *arg, uint64_t done, uint64_t total)
@@ -141,6 +98,22 @@ static int refuse_other_name(const struct reading *reading, const char *name, st
 			     reading->shown, name, only);
 }
 
+/* Whether IMAGE is the one of Kubernetes' own that has this NAME. */
+static bool is_own(const struct reading *reading, const struct image *image, const char *name)
+{
+	cleanup_free char *id = xasprintf("sha256:%s", image->config.digest);
+
+	for (size_t i = 0; i < reading->ids.count; i++)
+		if (strcmp(reading->kubernetes.items[i], name) == 0)
+			return strcmp(reading->ids.items[i], id) == 0;
+	return false;
+}
+
+static bool is_there(void *arg, const struct image *image, const char *name)
+{
+	return is_own(arg, image, name);
+}
+
 static int accept_name(const struct reading *reading, const struct image_list *held,
 		       const struct image *image, const char *name, struct error *err)
 {
@@ -148,13 +121,14 @@ static int accept_name(const struct reading *reading, const struct image_list *h
 
 	if (reading->only && !strlist_has(reading->only, name))
 		return refuse_other_name(reading, name, err);
+	if (is_own(reading, image, name))
+		return 0;
 	if (strlist_has(&reading->kubernetes, name)) {
 		(void)error_because(err, &reason_usage, -EINVAL,
 				    "%s: '%s' is one of Kubernetes' own images, which the cluster "
 				    "needs as it is",
 				    reading->shown, name);
-		return error_hint(err, -EINVAL,
-				  "give yours another name, and make the archive anew");
+		return error_hint(err, -EINVAL, "give yours another name where it comes from");
 	}
 	if (!holder || strcmp(holder->manifest.digest, image->manifest.digest) == 0 ||
 	    !is_for_others(holder, reading->nodes))
@@ -182,52 +156,64 @@ static int accept_image(void *arg, const struct image_list *held, const struct i
 	return 0;
 }
 
-int own_images_list_kubernetes(const struct profile *profile, struct strlist *ret,
-			       struct error *err)
+/* Kubernetes' own images and their IDs. */
+static int list_own(const struct profile *profile, struct strlist *names, struct strlist *ids,
+		    struct error *err)
 {
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int r = payload_open(profile->kubernetes_version, &payload, &why);
 
 	/* It may have been removed from the cache while the cluster runs. */
 	if (r == -ENOENT)
 		return 0;
-	return r < 0 ? error_move(err, r, &why) : payload_images(&payload, ret, &archives, err);
+	return r < 0 ? error_move(err, r, &why) : payload_image_ids(&payload, names, ids, err);
+}
+
+int own_images_list_kubernetes(const struct profile *profile, struct strlist *ret,
+			       struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist ids = STRLIST_INIT;
+
+	return list_own(profile, ret, &ids, err);
+}
+
+static void release_reading(struct reading *reading)
+{
+	strlist_release(&reading->kubernetes);
+	strlist_release(&reading->ids);
 }
 
 int own_images_add(const struct profile *profile, int fd, const char *shown,
 		   const struct strlist *only, const struct strlist *nodes,
 		   struct observer *observer, struct image_list *ret_added, struct error *err)
 {
-	cleanup_with(image_list_release) struct image_list before = IMAGE_LIST_INIT;
-	cleanup_with(strlist_release) struct strlist kubernetes = STRLIST_INIT;
 	cleanup_free char *shared = xasprintf("%s/shared", profile->dir);
 	cleanup_free char *dir = own_images_dir(profile);
-	struct reading reading = { observer, shown, nodes, only, STRLIST_INIT };
+	cleanup_with(release_reading) struct reading reading = {
+		.observer = observer, .shown = shown, .nodes = nodes, .only = only
+	};
 	const struct image_source source = { .fd = fd,
 					     .shown = shown,
+					     .nodes = nodes,
 					     .progress = show_progress,
 					     .accept = accept_image,
+					     .is_there = is_there,
 					     .arg = &reading };
 	int r = file_make_dirs(shared, 0700, err);
 
 	if (r == 0)
 		r = file_make_dirs(dir, 0755, err);
 	if (r == 0)
-		r = image_store_read(dir, &before, err);
-	if (r == 0)
-		r = own_images_list_kubernetes(profile, &kubernetes, err);
+		r = list_own(profile, &reading.kubernetes, &reading.ids, err);
 	if (r < 0)
 		return r;
-	reading.kubernetes = kubernetes;
 	observe_begin(observer, step, NULL);
 	r = image_store_add(dir, &source, ret_added, err);
 	observe_end(observer, step, NULL, r == 0);
-	if (r < 0)
-		return r;
-	world->after(step);
-	return assign_nodes(dir, &before, ret_added, nodes, err);
+	if (r == 0)
+		world->after(step);
+	return r;
 }
 
 /* "SIZE TIME PATH" of the current archive, for the caller to free; NULL if it does not exist. */
@@ -299,51 +285,50 @@ int own_images_add_archives(const struct profile *profile, struct observer *obse
 	return 0;
 }
 
-/* Take IMAGE from the nodes called NODES; RET_ANY is set if it is left for others. */
-static void narrow_nodes(const struct profile *profile, struct image *image,
-			 const struct strlist *nodes, bool *ret_any)
+/* Take the image or the name TEXT from the nodes called NODES (NULL: from LIST), of ALL that there
+ * are; returns whether it was there. */
+static bool forget(struct image_list *list, const char *text, const struct strlist *nodes,
+		   const struct strlist *all)
 {
-	struct strlist left = STRLIST_INIT;
-	const struct node *node;
+	bool is_found = false;
 
-	profile_for_each_node(node, profile)
-		if (!strlist_has(nodes, node->name) &&
-		    (image->nodes.count == 0 || strlist_has(&image->nodes, node->name)))
-			strlist_add(&left, node->name);
-	strlist_release(&image->nodes);
-	image->nodes = left;
-	*ret_any = left.count > 0;
-}
+	for (size_t i = list->count; i-- > 0;) {
+		struct image *image = &list->items[i];
+		bool is_named = strlist_has(&image->names, text);
 
-/* Remove the name TEXT from LIST, or all of IMAGE if TEXT is its id. */
-static void forget_image(struct image_list *list, struct image *image, const char *text)
-{
-	if (!image_list_unname(list, text))
-		image_list_remove(list, (size_t)(image - list->items));
+		if (!is_named && !image_has_id(image, text))
+			continue;
+		is_found = true;
+		if (nodes)
+			image_list_take(list, i, is_named ? text : NULL, nodes, all);
+		else if (is_named)
+			(void)image_list_unname(list, text);
+		else
+			image_list_remove(list, i);
+		/* A name is there once. */
+		if (is_named)
+			break;
+	}
+	return is_found;
 }
 
 int own_images_forget(const struct profile *profile, const struct strlist *names,
 		      const struct strlist *nodes, struct strlist *ret_found, struct error *err)
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
 	cleanup_free char *dir = own_images_dir(profile);
+	const struct node *node;
 	const char *name;
 	int r = image_store_read(dir, &list, err);
 
 	if (r < 0)
 		return r;
-	strlist_for_each(name, names) {
-		struct image *image = image_list_find(&list, name);
-		bool any = false;
-
-		if (!image)
-			continue;
-		strlist_add(ret_found, name);
-		if (nodes)
-			narrow_nodes(profile, image, nodes, &any);
-		if (!any)
-			forget_image(&list, image, name);
-	}
+	profile_for_each_node(node, profile)
+		strlist_add(&all, node->name);
+	strlist_for_each(name, names)
+		if (forget(&list, name, nodes, &all))
+			strlist_add(ret_found, name);
 	return ret_found->count ? image_store_write(dir, &list, err) : 0;
 }
 

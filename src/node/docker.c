@@ -22,6 +22,7 @@
 #include "node/import-images.h"
 #include "node/node-files.h"
 #include "record/ports.h"
+#include "record/spec.h"
 
 #define PEM_LIMIT (1 << 16)
 #define ASK_MS    5000
@@ -190,6 +191,24 @@ static char *choose_bridge(const struct profile *profile)
 	return xasprintf("%s/%u", text, subnet.prefix);
 }
 
+/* Add what the cluster's settings say of registries.  The daemon has mirrors only of docker.io, and
+ * refuses those with a path. */
+static void add_registries(const struct profile *profile, struct strlist *arguments)
+{
+	const char *word;
+
+	strlist_for_each(word, &profile->insecure_registries)
+		strlist_addf(arguments, "--insecure-registry=%s", word);
+	strlist_for_each(word, &profile->registry_mirrors) {
+		cleanup_with(spec_release_pair) struct pair_spec mirror = PAIR_SPEC_INIT;
+
+		if (spec_parse_mirror(word, &mirror, NULL) == 0 &&
+		    strcmp(mirror.key, "docker.io") == 0 &&
+		    !strchr(strstr(mirror.value, "://") + 3, '/'))
+			strlist_addf(arguments, "--registry-mirror=%s", mirror.value);
+	}
+}
+
 char *docker_arguments(const struct profile *profile, const struct node *node)
 {
 	static const char fixed[] =
@@ -210,6 +229,7 @@ char *docker_arguments(const struct profile *profile, const struct node *node)
 	strlist_for_each(word, &words)
 		if (*word)
 			strlist_add(&used, word);
+	add_registries(profile, &used);
 	/* The last one of a single-valued option counts. */
 	strlist_for_each(word, &node->docker_opt)
 		strlist_addf(&used, "--%s", word);
@@ -253,25 +273,30 @@ static int write_environment(const struct profile *profile, const struct node *n
 	return node_put(profile, node, NODE_DOCKERD_ENV, text, 0600, err);
 }
 
-/* Write the service that adds Kubernetes' own images again, and their names. */
+char *docker_kept_images(const struct node *node, const struct payload *payload, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist ids = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	if (payload_image_ids(payload, &names, &ids, err) < 0)
+		return NULL;
+	for (size_t i = 0; i < names.count; i++)
+		if (images_are_for(node, names.items[i]))
+			strbuf_addf(&text, "%s %s\n", names.items[i], ids.items[i]);
+	return strbuf_take(&text);
+}
+
+/* Write the service that adds Kubernetes' own images again, and what they are. */
 static int write_keeper(const struct profile *profile, const struct node *node,
 			const struct payload *payload, struct error *err)
 {
 	static const char script[] =
 #include "keep-images.sh.inc"
 		;
-	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
-	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	const char *name;
-	int r = payload_images(payload, &names, &archives, err);
+	cleanup_free char *text = docker_kept_images(node, payload, err);
+	int r = text ? node_put(profile, node, NODE_IMAGES, text, 0644, err) : -EBADMSG;
 
-	if (r < 0)
-		return r;
-	strlist_for_each(name, &names)
-		if (images_are_for(node, name))
-			strbuf_addf(&text, "%s\n", name);
-	r = node_put(profile, node, NODE_IMAGES, text.text, 0644, err);
 	return r < 0 ? r : node_put(profile, node, NODE_KEEPER, script, 0755, err);
 }
 
@@ -298,6 +323,20 @@ int docker_write_files(const struct profile *profile, const struct node *node,
 		r = write_keeper(profile, node, payload, err);
 	/* The agent starts the daemon when this file exists. */
 	return r < 0 ? r : node_put(profile, node, NODE_DOCKERD, text, 0644, err);
+}
+
+int docker_update_files(const struct profile *profile, const struct node *node,
+			const struct payload *payload, struct error *err)
+{
+	cleanup_with(strbuf_release) struct strbuf before = STRBUF_INIT;
+	cleanup_free char *arguments = node->docker ? docker_arguments(profile, node) : NULL;
+	bool had = node->docker && node_read(profile, node, NODE_DOCKERD, &before, NULL) == 0;
+	int r = docker_write_files(profile, node, payload, err);
+
+	if (r == 0 && had && !strstr(before.text, arguments) &&
+	    cluster_node_state(profile, node) == NODE_RUNNING)
+		r = docker_end(profile, node, err);
+	return r;
 }
 
 int docker_end(const struct profile *profile, const struct node *node, struct error *err)

@@ -9,7 +9,8 @@
  *     others only through a socket in the node.  This authority is not that of Kubernetes: a client
  *     of one is nobody to the other.  Its key stays on the host.
  *  4. Kubernetes' own images are images like any other for it, so 'docker image prune' removes
- * them. A second service of the agent keeps their contents and adds them again at once.
+ * them, and 'docker tag' replaces them.  A second service of the agent keeps their contents and
+ * puts them back at once.
  *
  * Files of the cluster: docker/ca.pem, cert.pem and key.pem, which the user can read, and
  * docker/authority.pem, which only root can.
@@ -41,6 +42,10 @@ int docker_share_program(const struct profile *profile, const char *path, struct
 int docker_write_files(const struct profile *profile, const struct node *node,
 		       const struct payload *payload, struct error *err);
 
+/* The same for a NODE that may run; if its daemon runs with other arguments, it is restarted. */
+int docker_update_files(const struct profile *profile, const struct node *node,
+			const struct payload *payload, struct error *err);
+
 /* End the services of Docker on NODE, which must run; the agent starts them again if their files
  * exist. */
 int docker_end(const struct profile *profile, const struct node *node, struct error *err);
@@ -48,6 +53,11 @@ int docker_end(const struct profile *profile, const struct node *node, struct er
 /* Whether the daemon of NODE answers the client of docker_make_client().  The error tells why not;
  * -EACCES if this user cannot read the client's certificates. */
 int docker_ask(const struct profile *profile, const struct node *node, struct error *err);
+
+/* Which of PAYLOAD's images NODE has to keep, as lines "NAME ID", for the caller to free; NULL if
+ * PAYLOAD is damaged. */
+char *docker_kept_images(const struct node *node, const struct payload *payload,
+			 struct error *err) must_check;
 
 /* The arguments of the daemon of NODE, separated by blanks; for the caller to free. */
 char *docker_arguments(const struct profile *profile, const struct node *node) must_check;

@@ -46,20 +46,21 @@ int images_feed(const struct cluster_node *at, char *const *argv, const char *ar
 }
 
 /* Run containerd's import on NODE with ARCHIVE as standard input, and label its images. */
-static int import_archive(const struct cluster_node *at, const char *name, const char *archive,
-			  const char *log, struct error *err)
+static int import_archive(const struct cluster_node *at, const char *name, const char *id,
+			  const char *archive, const char *log, struct error *err)
 {
 	static char script[] =
 #include "import-image.sh.inc"
 		;
 	cleanup_free char *word = xstrdup(name);
+	cleanup_free char *id_word = xstrdup(id);
 	char *pinned = strstr(name, "/pause:") ? "io.cri-containerd.pinned=pinned" : "";
 	cleanup_fd int fd = open(archive, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return error_sys(err, "cannot open '%s'", archive);
-	return images_feed(at, ARGV("sh", "-ec", script, "import", word, pinned), archive, fd, log,
-			   err);
+	return images_feed(at, ARGV("sh", "-ec", script, "import", word, pinned, id_word), archive,
+			   fd, log, err);
 }
 
 int images_import(const struct profile *profile, const struct node *node,
@@ -68,13 +69,18 @@ int images_import(const struct profile *profile, const struct node *node,
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist archives = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist same = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist ids = STRLIST_INIT;
 	cleanup_free char *log = xasprintf("%s/logs/images-%s.log", profile->dir, node->name);
 	int r = payload_images(payload, &names, &archives, err);
 
 	if (r == 0)
+		r = payload_image_ids(payload, &same, &ids, err);
+	if (r == 0)
 		r = cluster_node_open(profile, node, &at, err);
 	for (size_t i = 0; r == 0 && i < names.count; i++)
 		if (images_are_for(node, names.items[i]))
-			r = import_archive(&at, names.items[i], archives.items[i], log, err);
+			r = import_archive(&at, names.items[i], ids.items[i], archives.items[i],
+					   log, err);
 	return r;
 }

@@ -4,7 +4,8 @@
 #include "node/cluster-node.h"
 #include "payload/payload.h"
 
-/* Import the images of PAYLOAD that NODE needs.  An image that exists under its name is kept. */
+/* Import the images of PAYLOAD that NODE needs.  An image that its name already stands for is kept.
+ */
 int images_import(const struct profile *profile, const struct node *node,
 		  const struct payload *payload, struct error *err);
 

@@ -397,6 +397,6 @@ int node_files_write(const struct profile *profile, const struct node *node,
 	if (r == 0)
 		r = write_cni(profile, node, err);
 	if (r == 0)
-		r = docker_write_files(profile, node, payload, err);
+		r = docker_update_files(profile, node, payload, err);
 	return r < 0 ? error_prefix(err, r, "cannot prepare node '%s'", node->name) : 0;
 }

@@ -94,8 +94,9 @@ int payload_open(const char *version, struct payload *ret, struct error *err)
 	return open_in(dir, version, ret, err);
 }
 
-int payload_images(const struct payload *payload, struct strlist *ret_names,
-		   struct strlist *ret_archives, struct error *err)
+/* Add what PAYLOAD says of its images: each MEMBER, after PREFIX, to RET. */
+static int list_images(const struct payload *payload, const char *member, const char *prefix,
+		       struct strlist *ret, struct error *err)
 {
 	cleanup_free char *path = xasprintf("%s/payload.json", payload->dir);
 	json_auto_t *json = json_load_file(path, 0, NULL);
@@ -103,17 +104,32 @@ int payload_images(const struct payload *payload, struct strlist *ret_names,
 	size_t i;
 
 	json_array_foreach(json_object_get(json, "images"), i, image) {
-		const char *name = json_string_value(json_object_get(image, "name"));
-		const char *archive = json_string_value(json_object_get(image, "archive"));
+		const char *word = json_string_value(json_object_get(image, member));
 
-		if (!name || !archive)
+		if (!word)
 			break;
-		strlist_add(ret_names, name);
-		strlist_addf(ret_archives, "%s/images/%s", payload->dir, archive);
+		strlist_addf(ret, "%s%s", prefix, word);
 	}
-	if (ret_names->count == 0 || i < json_array_size(json_object_get(json, "images")))
+	if (ret->count == 0 || i < json_array_size(json_object_get(json, "images")))
 		return error_set(err, -EBADMSG, "'%s' is damaged", path);
 	return 0;
+}
+
+int payload_images(const struct payload *payload, struct strlist *ret_names,
+		   struct strlist *ret_archives, struct error *err)
+{
+	cleanup_free char *dir = xasprintf("%s/images/", payload->dir);
+	int r = list_images(payload, "name", "", ret_names, err);
+
+	return r < 0 ? r : list_images(payload, "archive", dir, ret_archives, err);
+}
+
+int payload_image_ids(const struct payload *payload, struct strlist *ret_names,
+		      struct strlist *ret_ids, struct error *err)
+{
+	int r = list_images(payload, "name", "", ret_names, err);
+
+	return r < 0 ? r : list_images(payload, "id", "", ret_ids, err);
 }
 
 static json_t *describe_payload(struct work *work)

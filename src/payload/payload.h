@@ -77,6 +77,10 @@ int payload_ensure(const char *version, const struct payload_source *source,
 int payload_images(const struct payload *payload, struct strlist *ret_names,
 		   struct strlist *ret_archives, struct error *err);
 
+/* The names of PAYLOAD's images, and their IDs, "sha256:HEX", in the same order. */
+int payload_image_ids(const struct payload *payload, struct strlist *ret_names,
+		      struct strlist *ret_ids, struct error *err);
+
 /* Open the program NAME of PAYLOAD, in bin/ or in an image; -ENOENT if it is in neither. */
 int payload_open_program(const struct payload *payload, const char *name, int *ret_fd,
 			 struct error *err);

@@ -92,8 +92,31 @@ dockerd_state() {
 }
 
 has_images() {
-	[ "$(on node-2 sh -c 'ctr -n k8s.io images ls -q 2>/dev/null | grep -cxFf /etc/manykube/images')" = \
+	[ "$(on node-2 sh -c 'cut -d" " -f1 /etc/manykube/images >/tmp/names
+		ctr -n k8s.io images ls -q 2>/dev/null | grep -cxFf /tmp/names')" = \
 		"$(on node-2 sh -c 'wc -l </etc/manykube/images')" ]
+}
+
+# The digest that node-2 knows by the name $1.
+digest_of() {
+	on node-2 ctr -n k8s.io images ls "name==$1" 2>/dev/null | awk 'NR == 2 { print $3 }'
+}
+
+digest_is() {
+	[ "$(digest_of "$1")" = "$2" ]
+}
+
+@test "names of Kubernetes' own images are not given to others" {
+	local busybox=docker.io/library/busybox:latest before
+
+	within 30 has_images
+	before=$(digest_of "$busybox")
+	run manykube image build -t busybox --node=node-2 "$BATS_FILE_TMPDIR/app"
+	assert_status 14
+	assert_output_has "'$busybox' is one of Kubernetes' own images"
+	assert_equal "$(digest_of "$busybox")" "$before"
+	docker_on node-2 tag app:worker busybox
+	within 30 digest_is "$busybox" "$before"
 }
 
 @test "Kubernetes' own images come back after they were pruned" {

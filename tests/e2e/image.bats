@@ -166,6 +166,77 @@ run_on() {
 	assert_status 14
 	assert_output_has "'docker.io/library/late:1' is another image on other nodes"
 	assert_equal "$(manykube image ls -o json)" "$before"
+	# The very same one is there already.
+	manykube image save "$pause" "$MANYKUBE_HOME/same.tar"
+	manykube image load "$MANYKUBE_HOME/same.tar"
+	# A start restores one that was replaced in a node.
+	on node-2 ctr -n k8s.io images tag --force docker.io/library/late:1 "$pause"
+	run manykube start
+	assert_status 0
+	assert_output_has "'$pause' was not Kubernetes' own image"
+	assert_equal "$(manykube image ls -o json)" "$before"
+}
+
+@test "each name of an image has its own nodes, also after a restart" {
+	local before
+
+	make_archive pair:1 "$MANYKUBE_HOME/pair.tar" pair
+	manykube image load "$MANYKUBE_HOME/pair.tar"
+	manykube image tag pair:1 pair:2
+	manykube image rm -n node-2 pair:2
+	make_archive pair:3 "$MANYKUBE_HOME/pair3.tar" pair
+	manykube image load "$MANYKUBE_HOME/pair3.tar" -n node-2
+	manykube node stop node-2
+	manykube image rm -n node-2 pair:1
+	manykube node start node-2
+	run manykube image ls
+	assert_matches "pair:1 .* 2/3: node-1, third"
+	assert_matches "pair:2 .* 2/3: node-1, third"
+	assert_matches "pair:3 .* 1/3: node-2"
+	manykube image rm pair:1 pair:2 pair:3
+}
+
+@test "unpause brings what was loaded meanwhile" {
+	make_archive frozen:1 "$MANYKUBE_HOME/frozen.tar" frozen
+	manykube pause -q -n node-2
+	run manykube image load "$MANYKUBE_HOME/frozen.tar"
+	assert_status 0
+	assert_output_has "node-2 is paused; 'manykube unpause -p images' also updates its images"
+	manykube unpause -q -n node-2
+	run manykube image ls --format=short --node=node-2
+	assert_line "docker.io/library/frozen:1"
+}
+
+@test "an image is known by its ID, and rm tells which images are not there" {
+	local id
+
+	id=$(manykube image ls | awk '/frozen:1/ { print $2 }')
+	manykube image tag "$id" frozen:2
+	run manykube image ls
+	assert_matches "frozen:2 .* all"
+	manykube image save "$id" "$MANYKUBE_HOME/frozen-too.tar"
+	run manykube image save frozen:1 frozen:2
+	assert_status 14
+	run manykube image rm nosuch:1 "sha256:$id" nosuch:2
+	assert_status 85
+	assert_output_has "Removed sha256:$id."
+	assert_output_has "'docker.io/library/nosuch:1', 'docker.io/library/nosuch:2'"
+	run manykube image ls --format=short
+	refute_line "docker.io/library/frozen:1"
+	refute_line "docker.io/library/frozen:2"
+}
+
+@test "a containerd that hangs is left out soon" {
+	local pid
+
+	pid=$(on node-2 pidof containerd)
+	on node-2 kill -STOP "$pid"
+	SECONDS=0
+	run manykube image ls
+	on node-2 kill -CONT "$pid"
+	assert_status 0
+	assert_output_has "node 'node-2' is left out"
+	[ "$SECONDS" -lt 30 ]
 }
 
 @test "a load that is killed at any moment is completed by the next one" {

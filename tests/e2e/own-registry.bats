@@ -102,7 +102,27 @@ is_running() {
 	run -0 manykube image ls
 	[[ $output =~ localhost:$PORT/pushed:1\ .*\ all ]]
 	run -80 manykube image pull "localhost:$PORT/missing:1"
-	assert_output_has "cannot get 'localhost:$PORT/missing:1'"
+	assert_output_has "cannot pull 'localhost:$PORT/missing:1'"
+}
+
+@test "what was loaded runs, although the same contents were pulled" {
+	assert_pulls node-1 "localhost:$PORT/pushed:1"
+	kubectl run loaded --image=busybox:latest --image-pull-policy=Never --restart=Never \
+		--overrides='{"spec":{"nodeName":"node-1"}}' -- true >/dev/null
+	within 60 pod_has_ended loaded
+}
+
+@test "image push sends to an insecure registry" {
+	local registry
+
+	# Unlike localhost, another name does not imply plain HTTP.
+	registry=$(profile_get .gateway):$PORT
+	manykube image tag busybox "$registry/insecure:1"
+	run manykube image push "$registry/insecure:1"
+	assert_status 80
+	assert_output_has "--insecure-registry=$registry"
+	manykube start -q --insecure-registry="$registry"
+	manykube image push "$registry/insecure:1"
 }
 
 @test "programs in nodes reach it at localhost, too, also to push" {

@@ -51,6 +51,8 @@ answer_to() {
 		assert_has "$output" "* Suggestion: "
 	done <<-'END'
 		get nodes:'manykube node list'
+		image prune:'manykube image ls'
+		image build --platform=linux/arm64 .:--build-opt=platform=PLATFORM
 		get kubeconfig:'manykube update-context'
 		get clusters:'manykube profile list'
 		ls:'manykube profile list'

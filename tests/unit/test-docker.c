@@ -48,6 +48,24 @@ TEST(the_daemon_has_no_way_in_without_certificates)
 	ASSERT_STR(strrchr(arguments, ' '), " --debug");
 }
 
+TEST(the_daemon_has_the_registries_of_the_cluster)
+{
+	cleanup_with(profile_release) struct profile profile;
+	cleanup_free char *arguments = NULL;
+
+	make_profile(&profile, "10.244.0.0/16");
+	strlist_add(&profile.insecure_registries, "registry.local:5000");
+	strlist_add(&profile.registry_mirrors, "docker.io=https://mirror.example");
+	strlist_add(&profile.registry_mirrors, "quay.io=https://other.example");
+	strlist_add(&profile.registry_mirrors, "docker.io=https://path.example/docker");
+	arguments = docker_arguments(&profile, &profile.nodes[0]);
+	ASSERT(strstr(arguments, " --insecure-registry=registry.local:5000"));
+	ASSERT(strstr(arguments, " --registry-mirror=https://mirror.example"));
+	/* It has mirrors only of docker.io, and without a path. */
+	ASSERT(!strstr(arguments, "other.example"));
+	ASSERT(!strstr(arguments, "path.example"));
+}
+
 TEST(the_bridge_is_in_no_network_of_the_cluster)
 {
 	cleanup_with(profile_release) struct profile profile;

@@ -861,3 +861,142 @@ TEST(files_behind_a_link_of_a_layer_below_are_refused)
 	make_pair(&link, hidden, &tar);
 	add_well(&tar, &third);
 }
+
+/* An image with the contents DIGIT. */
+static struct image make_contents(char digit)
+{
+	struct image image = IMAGE_INIT;
+
+	memset(image.manifest.digest, digit, SHA256_HEX_SIZE - 1);
+	memset(image.config.digest, digit + 1, SHA256_HEX_SIZE - 1);
+	image.manifest.type = xstrdup("application/vnd.oci.image.manifest.v1+json");
+	image.config.type = xstrdup("application/vnd.oci.image.config.v1+json");
+	image.arch = xstrdup("amd64");
+	return image;
+}
+
+/* Which of the nodes "one", "two" and "later" have NAME, as "12l". */
+static const char *whose(const struct image_list *list, const char *name)
+{
+	static char text[4];
+	const struct image *image = image_list_find(list, name);
+
+	(void)snprintf(text, sizeof(text), "%s%s%s", image && image_is_for(image, "one") ? "1" : "",
+		       image && image_is_for(image, "two") ? "2" : "",
+		       image && image_is_for(image, "later") ? "l" : "");
+	return text;
+}
+
+#define NAME(text) "docker.io/library/" text
+
+TEST(each_name_has_its_own_nodes)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list again = IMAGE_LIST_INIT;
+	cleanup_with(image_release) struct image image = make_contents('a');
+	cleanup_with(strlist_release) struct strlist one = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist two = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	cleanup_free char *store = store_path();
+
+	strlist_add(&one, "one");
+	strlist_add(&two, "two");
+	strlist_add(&all, "one");
+	strlist_add(&all, "two");
+	image_list_give(&list, &image, NAME("app:1"), NULL);
+	image_list_give(&list, &image, NAME("web:1"), NULL);
+	ASSERT_INT(list.count, 1);
+	/* The same contents under another name, for one node. */
+	image_list_give(&list, &image, NAME("same:9"), &two);
+	ASSERT_STR(whose(&list, "same:9"), "2");
+	ASSERT_STR(whose(&list, "app:1"), "12l");
+	/* One name leaves a node; nodes added later still get it. */
+	image_list_take(&list, 0, NAME("web:1"), &two, &all);
+	ASSERT_STR(whose(&list, "web:1"), "1l");
+	ASSERT_STR(whose(&list, "app:1"), "12l");
+	ASSERT_OK(file_make_dirs(store, 0755, &err));
+	ASSERT_OK(image_store_write(store, &list, &err));
+	ASSERT_OK(image_store_read(store, &again, &err));
+	ASSERT_STR(whose(&again, "web:1"), "1l");
+	ASSERT_STR(whose(&again, "same:9"), "2");
+	/* It comes back there, and for all. */
+	image_list_give(&again, &image, NAME("web:1"), &two);
+	ASSERT_STR(whose(&again, "web:1"), "12l");
+	image_list_give(&again, &image, NAME("same:9"), &one);
+	ASSERT_STR(whose(&again, "same:9"), "12");
+	image_list_give(&again, &image, NAME("same:9"), NULL);
+	ASSERT_STR(whose(&again, "same:9"), "12l");
+	ASSERT_INT(again.count, 1);
+}
+
+TEST(a_name_that_no_node_has_is_forgotten)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_release) struct image image = make_contents('a');
+	cleanup_with(image_release) struct image other = make_contents('c');
+	cleanup_with(strlist_release) struct strlist one = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist two = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	strlist_add(&one, "one");
+	strlist_add(&two, "two");
+	strlist_add(&all, "one");
+	strlist_add(&all, "two");
+	image_list_give(&list, &image, NAME("app:1"), NULL);
+	image_list_give(&list, &other, NAME("single:1"), &two);
+	image_list_take(&list, 0, NAME("app:1"), &one, &all);
+	ASSERT_STR(whose(&list, "app:1"), "2l");
+	image_list_take(&list, 1, NAME("app:1"), &two, &all);
+	ASSERT(!image_list_find(&list, "app:1"));
+	/* Other contents take a name over. */
+	image_list_give(&list, &image, NAME("single:1"), NULL);
+	ASSERT_INT(list.count, 1);
+	ASSERT_STR(whose(&list, "single:1"), "12l");
+	/* By ID: of the configuration, and of the manifest as `image ls` shows it. */
+	ASSERT(image_list_find(&list, "sha256:bbbbbbbbbbbb") == &list.items[0]);
+	ASSERT(image_list_find(&list, "sha256:aaaaaaaaaaaa") == &list.items[0]);
+	ASSERT(!image_list_find(&list, "sha256:aaaaaaaaaaa"));
+	image_list_take(&list, 0, NULL, &all, &all);
+	ASSERT_INT(list.count, 0);
+}
+
+static bool busybox_is_there(void *arg, const struct image *image, const char *name)
+{
+	(void)arg;
+	(void)image;
+	return strcmp(name, NAME("busybox:latest")) == 0;
+}
+
+TEST(what_is_there_without_the_store_is_not_stored)
+{
+	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
+	cleanup_with(image_list_release) struct image_list stored = IMAGE_LIST_INIT;
+	cleanup_with(release_sample) struct sample sample;
+	cleanup_free char *store = store_path();
+	cleanup_free char *path = NULL;
+	cleanup_fd int fd = -1;
+	struct image_source source = { .shown = "a.tar",
+				       .reserve = 1,
+				       .is_there = busybox_is_there };
+
+	make_sample(&sample, "busybox");
+	path = image_maker_write("a.tar", &sample.docker);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	source.fd = fd;
+	ASSERT_OK(image_store_add(store, &source, &list, &err));
+	ASSERT_INT(list.count, 1);
+	ASSERT_OK(image_store_read(store, &stored, &err));
+	ASSERT_INT(stored.count, 0);
+	ASSERT_INT(count_entries("blobs"), 0);
+}
+
+TEST(another_compression_is_refused_with_those_that_work)
+{
+	cleanup_with(strbuf_release) struct strbuf xz = STRBUF_INIT;
+
+	strbuf_add(&xz, "\xfd"
+			"7zXZ");
+	for (int i = 0; i < 1024; i++)
+		strbuf_add(&xz, "text");
+	assert_refused(&xz, &reason_usage, "compressed with gzip or zstd");
+}

@@ -189,6 +189,33 @@ TEST(feature_gates_reach_all_parts)
 	ASSERT_STR(at(proxy, "featureGates"), "{\"One\":true,\"Two\":false}");
 }
 
+TEST(a_kubelet_takes_loaded_images_whatever_was_pulled)
+{
+	struct profile old = profile;
+	struct profile without = profile;
+	struct profile chosen = with_extra(
+		ARGV("kubelet.imagePullCredentialsVerificationPolicy=AlwaysVerify"));
+	const char *field = "imagePullCredentialsVerificationPolicy";
+	json_auto_t *usual = NULL;
+	json_auto_t *other = NULL;
+	json_auto_t *none = NULL;
+	json_auto_t *users = NULL;
+
+	old.kubernetes_version = "v1.34.1";
+	without.kubernetes_version = chosen.kubernetes_version = "v1.35.4";
+	without.feature_gates = (struct strlist){ ARGV("KubeletEnsureSecretPulledImages=false"),
+						  1 };
+	usual = init(&profile, "KubeletConfiguration");
+	other = init(&old, "KubeletConfiguration");
+	none = init(&without, "KubeletConfiguration");
+	users = init(&chosen, "KubeletConfiguration");
+	ASSERT_STR(json_string_value(json_object_get(usual, field)), "NeverVerify");
+	/* Their kubelets refuse it. */
+	ASSERT(!json_object_get(other, field));
+	ASSERT(!json_object_get(none, field));
+	ASSERT_STR(json_string_value(json_object_get(users, field)), "AlwaysVerify");
+}
+
 TEST(a_kubelet_asks_only_for_labels_that_it_may_have)
 {
 	struct node labelled = node;

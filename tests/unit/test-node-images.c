@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "node-images/images-inside.h"
+#include "node-images/kubernetes-images.h"
 #include "node-images/node-images.h"
 #include "test.h"
 
@@ -116,4 +117,24 @@ TEST(a_node_cannot_make_its_answer_larger)
 	ASSERT_INT(file_read_fd(fd, IMAGES_ANSWER_BYTES, &got, &err), 0);
 	ASSERT_STR(got.text, "layer " A "\n");
 	ASSERT(ftruncate(fd, IMAGES_ANSWER_BYTES) < 0);
+}
+
+TEST(an_image_that_has_the_name_of_one_of_kubernetes_is_found)
+{
+	cleanup_with(node_image_list_release) struct node_image_list list = NODE_IMAGE_LIST_INIT;
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist ids = STRLIST_INIT;
+	const struct node worker = { .control_plane = false };
+	const struct node primary = { .control_plane = true };
+
+	strlist_add(&names, "r/pause:3");
+	strlist_add(&ids, "sha256:" A);
+	strlist_add(&names, "r/etcd:3");
+	strlist_add(&ids, "sha256:" B);
+	ASSERT_OK(parse("image r/pause:3 " B " " A " 1 mp\n", &list, &err));
+	/* Workers need no etcd. */
+	ASSERT(!kubernetes_images_find_wrong(&worker, &list, &names, &ids));
+	ASSERT_STR(kubernetes_images_find_wrong(&primary, &list, &names, &ids), "r/etcd:3");
+	(void)snprintf(list.items[0].config, sizeof(list.items[0].config), "%s", B);
+	ASSERT_STR(kubernetes_images_find_wrong(&worker, &list, &names, &ids), "r/pause:3");
 }
