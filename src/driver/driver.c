@@ -9,6 +9,7 @@
 /* The first one is the default. */
 static const struct node_driver *const drivers[] = {
 	&node_driver_native,
+	&node_driver_qemu,
 };
 
 static const struct node_driver *replacement;

@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 
 #include "base/error.h"
+#include "base/observer.h"
 #include "base/process.h"
 #include "base/strlist.h"
 #include "driver/files.h"
@@ -47,6 +48,7 @@ struct node_spec {
 	unsigned prefix;
 	struct in_addr gateway;
 	bool default_route; /* whether the gateway is its default route */
+	bool offline;       /* nothing may be downloaded for it */
 	unsigned slot;      /* unique in the cluster, 1 to 254; ids and link names derive from it */
 	unsigned cpus;      /* 0: all */
 	uint64_t memory_bytes;
@@ -76,6 +78,10 @@ struct node_driver {
 
 	/* Call FN for everything that this host should have for such nodes, like probe_each(). */
 	int (*check_host)(probe_fn fn, void *data);
+
+	/* Get what the node needs that takes long, such as a download, and that others share;
+	 * called before anything of the cluster is made.  NULL: nothing. */
+	int (*prepare)(const struct node_spec *spec, struct observer *observer, struct error *err);
 
 	/* Make the node's files: its directory, /var with the payload's images, an empty /etc. */
 	int (*create)(const struct node_spec *spec, struct error *err);
@@ -155,6 +161,7 @@ struct node_driver {
 };
 
 extern const struct node_driver node_driver_native;
+extern const struct node_driver node_driver_qemu;
 
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);

@@ -25,7 +25,7 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 	ASSERT_INT(node_driver_check("docker", &why), -EINVAL);
 	ASSERT(why.reason == &reason_usage);
 	ASSERT_STR(why.text,
-		   "there is no driver 'docker'; available drivers: " NODE_DRIVER_DEFAULT);
+		   "there is no driver 'docker'; available drivers: " NODE_DRIVER_DEFAULT ", qemu");
 }
 
 TEST(a_node_has_a_driver_of_its_own_or_the_clusters_or_the_default)
