@@ -35,28 +35,6 @@ static bool has_disk(const struct node_spec *spec)
 	return file_exists(disk);
 }
 
-int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err)
-{
-	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
-	cleanup_free char *agent = NULL;
-	const char *why;
-	gid_t group;
-	int r;
-
-	if (!qemu_runs(spec) && !machine_has_kvm(&group, &why)) {
-		cleanup_free char *text = xasprintf("node '%s' is emulated, which is many times "
-						    "slower than KVM: %s",
-						    spec->name, why);
-
-		observe_note(observer, text);
-	}
-	if (has_disk(spec))
-		return 0;
-	r = agent_find(&agent, err);
-	return r < 0 ? r
-		     : vm_base_ensure(spec->payload, agent, spec->offline, observer, &base, err);
-}
-
 /* What a VM cannot have. */
 static int check_spec(const struct node_spec *spec, struct error *err)
 {
@@ -69,6 +47,30 @@ static int check_spec(const struct node_spec *spec, struct error *err)
 	(void)error_because(err, &reason_usage, -ENOTSUP, "node '%s' is a VM and cannot %s",
 			    spec->name, what);
 	return error_hint(err, -ENOTSUP, "nodes with --driver=native can");
+}
+
+int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err)
+{
+	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
+	cleanup_free char *agent = NULL;
+	const char *why;
+	gid_t group;
+	int r = check_spec(spec, err);
+
+	if (r < 0)
+		return r;
+	if (!qemu_runs(spec) && !machine_has_kvm(&group, &why)) {
+		cleanup_free char *text = xasprintf("node '%s' is emulated, which is many times "
+						    "slower than KVM: %s",
+						    spec->name, why);
+
+		observe_note(observer, text);
+	}
+	if (has_disk(spec))
+		return 0;
+	r = agent_find(&agent, err);
+	return r < 0 ? r
+		     : vm_base_ensure(spec->payload, agent, spec->offline, observer, &base, err);
 }
 
 /* Record which base the disk of the node needs, before there is a disk. */
