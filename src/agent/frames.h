@@ -30,13 +30,17 @@ enum frame_type {
 	FRAME_RESIZE,    /* to the guest; 4 bytes: rows and columns of the terminal */
 	FRAME_EXIT,      /* to the host; 4 bytes: the exit status.  The end of the session. */
 	FRAME_CLOSE,     /* to the guest: kill the program.  The end of the session. */
-	FRAME_STATE,     /* to the host, session 0: the agent's state file */
+	FRAME_STATE,     /* to the host, session 0: the agent's state file; sent regularly */
 	FRAME_GO,        /* to the guest, session 0: start the services */
 	FRAME_CLOCK,     /* to the guest, session 0; 8 bytes: seconds since 1970 */
 	FRAME_SHUTDOWN,  /* to the guest, session 0 */
 	FRAME_CONTROL,   /* only between the keeper of a VM and its clients, see vm/keeper.h */
 	FRAME_TYPES,
 };
+
+/* How often the guest sends its state at least, and after what silence it hangs. */
+#define FRAME_BEAT_MS   5000
+#define FRAME_SILENT_MS 60000
 
 #define FRAME_HEADER   8
 #define FRAME_MOST     32768u /* bytes of data in a frame */

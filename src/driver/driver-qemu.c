@@ -39,6 +39,7 @@
 #include "vm/session.h"
 
 #define STOP_POLL_MS 20
+#define SLACK_MS     3000 /* for the way to the guest and back */
 #define CONTROL_MS   10000
 #define ROUTE_MS     30000
 
@@ -87,25 +88,43 @@ static int not_running(const struct node_spec *spec, struct error *err)
 			     spec->name);
 }
 
-/* What the keeper wrote last. */
-static void read_state(const struct node_spec *spec, enum vm_state *ret_state,
-		       struct strbuf *ret_trouble)
+/* What the keeper wrote last: the state of the VM, and its trouble or NULL. */
+static const char *read_state(const struct node_spec *spec, enum vm_state *ret_state,
+			      bool *ret_fatal)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
 	const char *line;
 
 	*ret_state = VM_ENDED;
+	*ret_fatal = false;
 	if (node_tree_read_state(spec->dir, &text, NULL) < 0)
-		return;
+		return NULL;
 	strlist_split(&lines, text.text, '\n');
 	if (lines.count > 0 && strncmp(lines.items[0], "vm ", 3) == 0)
 		for (int i = 0; vm_states[i]; i++)
 			if (strcmp(lines.items[0] + 3, vm_states[i]) == 0)
 				*ret_state = i;
 	line = lines.count > 1 ? lines.items[1] : "";
-	if (ret_trouble && strncmp(line, "trouble ", 8) == 0)
-		strbuf_add(ret_trouble, line + 8);
+	return strncmp(line, "trouble ", 8) == 0 ? keeper_trouble(line + 8, ret_fatal) : NULL;
+}
+
+bool qemu_is_lost(const struct node_spec *spec)
+{
+	enum vm_state state;
+	bool fatal;
+	const char *trouble = read_state(spec, &state, &fatal);
+
+	return trouble && fatal;
+}
+
+static enum vm_state state_of(const struct node_spec *spec)
+{
+	enum vm_state state;
+	bool fatal;
+
+	(void)read_state(spec, &state, &fatal);
+	return state;
 }
 
 static bool has_program(const char *name)
@@ -211,7 +230,7 @@ static int stop(const struct node_spec *spec, unsigned grace_seconds, struct err
 	int r;
 
 	if (qemu_runs(spec) && grace_seconds > 0) {
-		read_state(spec, &state, NULL);
+		state = state_of(spec);
 		if (state == VM_PAUSED)
 			(void)session_control(spec->dir, "resume", clock_now_ms() + CONTROL_MS,
 					      NULL);
@@ -232,7 +251,7 @@ static int freeze(const struct node_spec *spec, bool frozen, struct error *err)
 
 	if (!qemu_runs(spec))
 		return frozen ? not_running(spec, err) : 0;
-	read_state(spec, &state, NULL);
+	state = state_of(spec);
 	if (frozen == (state == VM_PAUSED))
 		return 0;
 	r = session_control(spec->dir, frozen ? "pause" : "resume", clock_now_ms() + CONTROL_MS,
@@ -276,18 +295,19 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_free char *group = qemu_group(spec);
 	cleanup_free char *disk = qemu_path(spec, "disk.qcow2");
-	enum vm_state state = VM_ENDED;
+	enum vm_state state;
+	bool fatal;
+	const char *trouble = read_state(spec, &state, &fatal);
 	bool runs = qemu_runs(spec);
 	struct stat st;
 
-	if (runs)
-		read_state(spec, &state, NULL);
 	if (runs && node_tree_read_state(spec->dir, &text, NULL) == 0)
 		agent_state_parse(text.text, &agent);
 	*ret_usage = (struct node_usage){
 		.memory_bytes = runs ? cgroup_memory_bytes(group) : 0,
-		.paused = state == VM_PAUSED,
-		.stopping = state == VM_STOPPING || agent_state_is_stopping(&agent),
+		.paused = runs && state == VM_PAUSED,
+		.stopping = runs && (state == VM_STOPPING || agent_state_is_stopping(&agent)),
+		.trouble = trouble,
 	};
 	if (stat(disk, &st) == 0) {
 		ret_usage->disk_bytes = (uint64_t)st.st_blocks * 512;
@@ -297,12 +317,9 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 
 static int need_awake(const struct node_spec *spec, struct error *err)
 {
-	enum vm_state state;
-
 	if (!qemu_runs(spec))
 		return not_running(spec, err);
-	read_state(spec, &state, NULL);
-	if (state != VM_PAUSED)
+	if (state_of(spec) != VM_PAUSED)
 		return 0;
 	(void)error_because(err, &reason_node_paused, -EBUSY, "node '%s' is paused", spec->name);
 	return error_hint(err, -EBUSY, "'manykube unpause -n %s' resumes it", spec->name);
@@ -381,7 +398,7 @@ static int reach(const struct node_spec *spec, struct in_addr address, unsigned 
 
 	(void)inet_ntop(AF_INET, &address, to, sizeof(to));
 	return qemu_do(spec, ARGV("reach", to, port_text, timeout), NULL, NULL, 0,
-		       timeout_ms + CONTROL_MS, err);
+		       timeout_ms + SLACK_MS, err);
 }
 
 static int ask(const struct node_spec *spec, const char *place, const char *words, int timeout_ms,
@@ -391,7 +408,7 @@ static int ask(const struct node_spec *spec, const char *place, const char *word
 
 	return qemu_do(spec,
 		       ARGV("ask", (char *)(uintptr_t)place, timeout, (char *)(uintptr_t)words),
-		       NULL, NULL, 0, timeout_ms + CONTROL_MS, err);
+		       NULL, NULL, 0, timeout_ms + SLACK_MS, err);
 }
 
 /* The programs are on the VM's disk. */

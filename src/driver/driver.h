@@ -58,13 +58,15 @@ struct node_spec {
 	struct strlist writable; /* host directories that a node of the cluster can write to */
 };
 
-/* The resources used by a running node, and its condition. */
+/* The resources used by a node, and its condition. */
 struct node_usage {
 	uint64_t memory_bytes;    /* memory in use; 0 if unknown */
 	uint64_t disk_bytes;      /* space in use on its own disk; 0 if unknown */
 	uint64_t disk_size_bytes; /* size of its own disk, also while it is stopped; 0 if unknown */
 	bool paused;              /* all its processes are frozen */
 	bool stopping;            /* it is shutting down */
+	const char *trouble;      /* what is wrong with its kernel, or was when it ended; a constant
+				   * such as "its kernel panicked"; NULL: nothing, or unknown */
 };
 
 struct node_driver {

@@ -109,9 +109,12 @@ int qemu_create(const struct node_spec *spec, struct error *err)
 	cleanup_free char *agent = NULL;
 	int r;
 
-	if (qemu_runs(spec))
+	/* A guest that hangs is started anew. */
+	if (qemu_runs(spec) && !qemu_is_lost(spec))
 		return 0;
 	r = check_spec(spec, err);
+	if (r == 0)
+		r = qemu_kill(spec, err);
 	if (r == 0 && !has_disk(spec))
 		r = qemu_files_forget(spec, err);
 	if (r == 0)

@@ -19,6 +19,9 @@ char *qemu_path(const struct node_spec *spec, const char *name) must_check;
 int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err);
 int qemu_create(const struct node_spec *spec, struct error *err);
 
+/* Whether its kernel panicked or hangs. */
+bool qemu_is_lost(const struct node_spec *spec);
+
 /* Kill QEMU and its keeper, if they run, and remove what they leave. */
 int qemu_kill(const struct node_spec *spec, struct error *err);
 

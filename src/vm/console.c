@@ -26,6 +26,14 @@ static const struct {
 	{ "Out of memory: Killed", "it ran out of memory", false },
 };
 
+const char *console_trouble_at(size_t number, bool *ret_panic)
+{
+	if (number >= ARRAY_SIZE(signs))
+		return NULL;
+	*ret_panic = signs[number].panic;
+	return signs[number].trouble;
+}
+
 static bool look_at_line(struct console *console)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)

@@ -15,6 +15,9 @@ struct console {
 /* Handle bytes from the console; whether TROUBLE has changed. */
 bool console_add(struct console *console, const char *bytes, size_t len);
 
+/* What the console tells of a guest in trouble, numbered from 0; NULL after the last. */
+const char *console_trouble_at(size_t number, bool *ret_panic);
+
 /* Keep at most the last MOST bytes, if the file LOG has more than twice that. */
 void console_trim(int log, size_t most);
 

@@ -21,6 +21,9 @@
 
 const char *const vm_states[] = { "booting", "running", "paused", "stopping", "ended", NULL };
 
+static const char silence[] = "it does not answer any more";
+static const char reset[] = "it was reset";
+
 /* While that much waits for the guest, nothing more is read from clients. */
 #define GUEST_MOST (256u << 10)
 
@@ -53,12 +56,30 @@ struct keeper {
 	struct console console;
 	struct frame_reader guest;
 	struct strbuf to_guest;
+	struct loop_source *watch;
+	int64_t heard_ms; /* when the guest last sent something */
 	bool greeted;
+	bool silent; /* for too long: it hangs */
 	bool paused;
 	bool stopping;
 	bool ended;
 	struct strbuf agent_state;
 };
+
+const char *keeper_trouble(const char *words, bool *ret_fatal)
+{
+	const char *known;
+
+	*ret_fatal = true;
+	if (strcmp(words, silence) == 0)
+		return silence;
+	if (strcmp(words, reset) == 0)
+		return reset;
+	for (size_t i = 0; (known = console_trouble_at(i, ret_fatal)); i++)
+		if (strcmp(words, known) == 0)
+			return known;
+	return NULL;
+}
 
 static enum vm_state state_of(const struct keeper *keeper)
 {
@@ -74,7 +95,9 @@ static void write_state(const struct keeper *keeper)
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	strbuf_addf(&text, "vm %s\n", vm_states[state_of(keeper)]);
-	if (keeper->console.trouble)
+	if (keeper->silent)
+		strbuf_addf(&text, "trouble %s\n", silence);
+	else if (keeper->console.trouble)
 		strbuf_addf(&text, "trouble %s\n", keeper->console.trouble);
 	strbuf_add_mem(&text, keeper->agent_state.text,
 		       MIN(keeper->agent_state.len, KEEPER_STATE_BYTES - text.len));
@@ -210,8 +233,8 @@ static void open_session(struct client *client, const struct frame *frame)
 {
 	struct keeper *keeper = client->keeper;
 
-	if (!keeper->greeted || keeper->paused) {
-		answer(client, keeper->paused ? EBUSY : ENOTCONN);
+	if (!keeper->greeted || keeper->paused || keeper->silent) {
+		answer(client, keeper->paused ? EBUSY : keeper->silent ? ETIMEDOUT : ENOTCONN);
 		return;
 	}
 	/* A number is not used again before many others were. */
@@ -310,19 +333,22 @@ static struct client *find_session(struct keeper *keeper, uint16_t session)
 	return NULL;
 }
 
+static void end_sessions(struct keeper *keeper)
+{
+	for (size_t i = 0; i < FRAME_SESSIONS; i++)
+		if (keeper->clients[i] && keeper->clients[i]->session)
+			answer(keeper->clients[i], EPIPE);
+}
+
 /* The agent begins, perhaps again: then all sessions have ended. */
 static void greet(struct keeper *keeper)
 {
 	unsigned char now[8];
 
-	for (size_t i = 0; i < FRAME_SESSIONS; i++) {
-		struct client *client = keeper->clients[i];
-
-		if (client && client->session)
-			answer(client, EPIPE);
-		else if (client && client->waits)
-			answer(client, 0);
-	}
+	end_sessions(keeper);
+	for (size_t i = 0; i < FRAME_SESSIONS; i++)
+		if (keeper->clients[i] && keeper->clients[i]->waits)
+			answer(keeper->clients[i], 0);
 	frame_put_number(now, (uint64_t)clock_wall_seconds(), sizeof(now));
 	strbuf_reset(&keeper->to_guest);
 	strbuf_add_mem(&keeper->to_guest, frame_sync, sizeof(frame_sync));
@@ -363,6 +389,25 @@ static void handle_guest_frame(struct keeper *keeper, const struct frame *frame)
 	}
 }
 
+/* Notice a guest that hangs, and end what waits for it: nobody waits in vain. */
+static int on_watch(void *data, struct error *err)
+{
+	struct keeper *keeper = data;
+	int64_t now = clock_now_ms();
+	bool silent;
+
+	if (keeper->paused || !keeper->greeted)
+		keeper->heard_ms = now;
+	silent = now - keeper->heard_ms > FRAME_SILENT_MS;
+	if (silent == keeper->silent)
+		return 0;
+	keeper->silent = silent;
+	write_state(keeper);
+	if (silent)
+		end_sessions(keeper);
+	return settle(keeper, err);
+}
+
 static int on_channel(arg_unused int fd, arg_unused uint32_t events, void *data, struct error *err)
 {
 	struct keeper *keeper = data;
@@ -374,6 +419,7 @@ static int on_channel(arg_unused int fd, arg_unused uint32_t events, void *data,
 		loop_remove(take_ptr(keeper->channel));
 		return settle(keeper, err);
 	}
+	keeper->heard_ms = clock_now_ms();
 	/* After wrong bytes, the reader waits for the agent to begin again. */
 	while ((r = frame_next(&keeper->guest, &frame)) != 0)
 		if (r > 0)
@@ -394,7 +440,7 @@ static void on_event(const char *name, const json_t *event, void *data)
 		keeper->console.trouble = "its kernel panicked";
 	else if (strcmp(name, "SHUTDOWN") == 0 && text_is(reason, "guest-reset") &&
 		 !keeper->console.trouble)
-		keeper->console.trouble = "it was reset";
+		keeper->console.trouble = reset;
 	else
 		return;
 	write_state(keeper);
@@ -483,6 +529,25 @@ static void release(struct keeper *keeper)
 	loop_free(keeper->loop);
 }
 
+static int add_sources(struct keeper *keeper, struct error *err)
+{
+	int r = loop_add_fd(keeper->loop, keeper->fds.listener, EPOLLIN, on_listener, keeper,
+			    &keeper->listener, err);
+	if (r == 0)
+		r = loop_add_fd(keeper->loop, keeper->fds.monitor, EPOLLIN, on_monitor, keeper,
+				&keeper->monitor, err);
+	if (r == 0)
+		r = loop_add_fd(keeper->loop, keeper->fds.channel, EPOLLIN, on_channel, keeper,
+				&keeper->channel, err);
+	if (r == 0)
+		r = loop_add_fd(keeper->loop, keeper->fds.console, EPOLLIN, on_console, keeper,
+				&keeper->console_source, err);
+	if (r == 0)
+		r = loop_add_timer(keeper->loop, FRAME_BEAT_MS, FRAME_BEAT_MS, on_watch, keeper,
+				   &keeper->watch, err);
+	return r;
+}
+
 int keeper_run(const struct keeper_fds *fds, uid_t uid, struct error *err)
 {
 	static struct keeper keeper;
@@ -504,17 +569,7 @@ int keeper_run(const struct keeper_fds *fds, uid_t uid, struct error *err)
 		r = confine_keeper(uid, err);
 	write_state(&keeper);
 	if (r == 0)
-		r = loop_add_fd(keeper.loop, fds->listener, EPOLLIN, on_listener, &keeper,
-				&keeper.listener, err);
-	if (r == 0)
-		r = loop_add_fd(keeper.loop, fds->monitor, EPOLLIN, on_monitor, &keeper,
-				&keeper.monitor, err);
-	if (r == 0)
-		r = loop_add_fd(keeper.loop, fds->channel, EPOLLIN, on_channel, &keeper,
-				&keeper.channel, err);
-	if (r == 0)
-		r = loop_add_fd(keeper.loop, fds->console, EPOLLIN, on_console, &keeper,
-				&keeper.console_source, err);
+		r = add_sources(&keeper, err);
 	if (r == 0)
 		r = loop_run(keeper.loop, err);
 	release(&keeper);

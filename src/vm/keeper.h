@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -39,6 +40,9 @@ enum vm_state {
 };
 
 extern const char *const vm_states[];
+
+/* What a keeper can say of a guest; NULL for other words.  FATAL: it has to be started anew. */
+const char *keeper_trouble(const char *words, bool *ret_fatal);
 
 /* The descriptors of a keeper, in this order its program's arguments. */
 struct keeper_fds {
