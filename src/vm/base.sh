@@ -35,7 +35,7 @@ chmod 700 root var/lib/etcd
 chmod 750 var/lib/kubelet
 chmod 1777 tmp var/tmp
 
-cp -L "$busybox" usr/bin/busybox
+copy_program busybox
 for name in $("$busybox" --list); do
 	case $name in busybox | init | linuxrc | reboot | poweroff | halt) ;;
 	*) ln -s busybox "usr/bin/$name" ;;
