@@ -59,14 +59,14 @@ int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct
 
 	if (r < 0)
 		return r;
-	if (!qemu_runs(spec) && !machine_has_kvm(&group, &why)) {
+	if (spec->dir && !qemu_runs(spec) && !machine_has_kvm(&group, &why)) {
 		cleanup_free char *text = xasprintf("node '%s' is emulated, which is many times "
 						    "slower than KVM: %s",
 						    spec->name, why);
 
 		observe_note(observer, text);
 	}
-	if (has_disk(spec))
+	if (spec->dir && has_disk(spec))
 		return 0;
 	r = agent_find(&agent, err);
 	return r < 0 ? r
