@@ -16,6 +16,7 @@
 
 #include "agent/do.h"
 #include "agent/text.h"
+#include "agent/vm.h"
 
 static int open_file(const char *path, int flags, struct stat *ret)
 {
@@ -253,8 +254,15 @@ static int do_rename(char *const *words)
 	return r == 0 && rename(words[0], words[1]) < 0 ? errno : r;
 }
 
+/* grow: the root file system, after the disk has grown */
+static int do_grow(char *const *words)
+{
+	(void)words;
+	return vm_grow_disk();
+}
+
 const struct verb file_verbs[] = {
 	{ "read", 2, do_read }, { "look", 1, do_look },   { "list", 2, do_list },
 	{ "tail", 3, do_tail }, { "apply", 0, do_apply }, { "rename", 2, do_rename },
-	{ NULL, 0, NULL },
+	{ "grow", 0, do_grow }, { NULL, 0, NULL },
 };

@@ -146,28 +146,29 @@ static bool find_argument(const char *name, char *ret, size_t size)
 	return false;
 }
 
-/* The image is only as large as its contents: let the file system have the whole disk. */
-static void grow_disk(void)
+int vm_grow_disk(void)
 {
 	int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int disk = open(DISK, O_RDONLY | O_CLOEXEC);
 	struct statfs fs = { 0 };
 	uint64_t bytes = 0;
 	uint64_t blocks;
+	int problem = 0;
 
 	if (root < 0 || disk < 0 || fstatfs(root, &fs) < 0 || fs.f_bsize <= 0 ||
 	    ioctl(disk, BLKGETSIZE64, &bytes) < 0) {
-		say("cannot examine the disk: ", strerror(errno), NULL);
+		problem = errno;
 	} else {
 		blocks = bytes / (uint64_t)fs.f_bsize;
-		/* There is nothing to do for it at most starts. */
+		/* At most starts, it has that size. */
 		if (ioctl(root, EXT4_IOC_RESIZE_FS, &blocks) < 0)
-			say("cannot grow the file system: ", strerror(errno), NULL);
+			problem = errno;
 	}
 	if (root >= 0)
 		(void)close(root);
 	if (disk >= 0)
 		(void)close(disk);
+	return problem;
 }
 
 static void set_up_network(void)
@@ -219,7 +220,8 @@ void vm_begin(const char *state_file)
 	mount_all();
 	load_modules("/opt/manykube/modules");
 	set_up_network();
-	grow_disk();
+	if (vm_grow_disk())
+		say("cannot grow the file system", NULL);
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 	(void)reboot(RB_DISABLE_CAD);
 	if (pipe2(go, O_CLOEXEC) < 0)

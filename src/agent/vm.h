@@ -16,5 +16,9 @@ void vm_begin(const char *state_file);
 /* Record that the child PID ended; the channel's process is started again. */
 void vm_ended(pid_t pid);
 
+/* Let the root file system have the whole disk: the image was only as large as its contents, and a
+ * disk may have grown since.  Returns an errno. */
+int vm_grow_disk(void);
+
 /* Write everything to the disk and power off. */
 _Noreturn void vm_power_off(void);

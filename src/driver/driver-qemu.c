@@ -311,7 +311,7 @@ static void measure(const struct node_spec *spec, struct node_usage *ret_usage)
 	};
 	if (stat(disk, &st) == 0) {
 		ret_usage->disk_bytes = (uint64_t)st.st_blocks * 512;
-		ret_usage->disk_size_bytes = spec->disk_bytes;
+		ret_usage->disk_size_bytes = qemu_disk_size(spec);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/parse.h"
 #include "base/path.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/scope.h"
@@ -26,6 +27,7 @@
 #define READY_MS 90000 /* until the agent answers, on a busy host */
 #define BOOTS    3     /* how often a guest that hangs is started anew */
 
+#define SIZE "size" /* that of its disk */
 #define BASE "base" /* the directory of the base that its disk needs */
 
 static bool has_disk(const struct node_spec *spec)
@@ -103,10 +105,47 @@ static int read_base(const struct node_spec *spec, struct vm_base *ret, struct e
 			  "restore it from a copy of the cache, or replace the node by another");
 }
 
+uint64_t qemu_disk_size(const struct node_spec *spec)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = qemu_path(spec, SIZE);
+	unsigned long long bytes;
+
+	if (file_read(path, 64, &text, NULL) < 0 ||
+	    parse_number(text.text, 0, INT64_MAX, &bytes, NULL) < 0)
+		return 0;
+	return bytes;
+}
+
+static int record_size(const struct node_spec *spec, uint64_t bytes, struct error *err)
+{
+	cleanup_free char *path = qemu_path(spec, SIZE);
+	cleanup_free char *text = xasprintf("%llu", (unsigned long long)bytes);
+
+	return file_put(path, text, strlen(text), 0644, err);
+}
+
+/* Let the disk of the VM, which runs, grow to what it should have.  It never shrinks. */
+static int grow_disk(const struct node_spec *spec, struct error *err)
+{
+	cleanup_free char *word = xasprintf("size %llu", (unsigned long long)spec->disk_bytes);
+	int r;
+
+	if (spec->disk_bytes <= qemu_disk_size(spec))
+		return 0;
+	r = session_control(spec->dir, word, clock_now_ms() + READY_MS, err);
+	if (r == 0)
+		r = qemu_do(spec, ARGV("grow"), NULL, NULL, 0, READY_MS, err);
+	if (r == 0)
+		r = record_size(spec, spec->disk_bytes, err);
+	return r;
+}
+
 int qemu_create(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
 	cleanup_free char *agent = NULL;
+	uint64_t size = spec->disk_bytes ? spec->disk_bytes : MACHINE_DISK_DEFAULT;
 	int r;
 
 	/* A guest that hangs is started anew. */
@@ -127,9 +166,9 @@ int qemu_create(const struct node_spec *spec, struct error *err)
 	if (r == 0)
 		r = record_base(spec, &base, err);
 	if (r == 0)
-		r = machine_make_disk(spec->dir, &base,
-				      spec->disk_bytes ? spec->disk_bytes : MACHINE_DISK_DEFAULT,
-				      err);
+		r = record_size(spec, size, err);
+	if (r == 0)
+		r = machine_make_disk(spec->dir, &base, size, err);
 	return r == -ENOSPC ? error_reason(err, r, &reason_storage) : r;
 }
 
@@ -263,6 +302,8 @@ int qemu_boot(const struct node_spec *spec, struct error *err)
 		r = scope_open(spec->cluster, spec->profile, &scope, err);
 	if (r == 0)
 		r = boot(spec, group, err);
+	if (r == 0)
+		r = grow_disk(spec, err);
 	if (r == 0)
 		r = qemu_files_begin(spec, err);
 	return r == 0 ? qemu_files_send(spec, err) : r;

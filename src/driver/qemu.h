@@ -15,6 +15,9 @@ char *qemu_path(const struct node_spec *spec, const char *name) must_check;
 #define QEMU_PIDS "pid"
 #define QEMU_HELD "held"
 
+/* The size of its disk in bytes; 0 if unknown. */
+uint64_t qemu_disk_size(const struct node_spec *spec);
+
 /* See prepare() and create() of struct node_driver. */
 int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err);
 int qemu_create(const struct node_spec *spec, struct error *err);

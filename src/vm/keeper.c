@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/parse.h"
 #include "base/process.h"
 #include "host/cage.h"
 #include "vm/console.h"
@@ -200,33 +201,43 @@ static int settle(struct keeper *keeper, struct error *err)
 		     : loop_set_events(keeper->monitor, events_for(&keeper->qmp.out, true), err);
 }
 
+static json_int_t send_command(struct keeper *keeper, const char *word)
+{
+	unsigned long long bytes;
+
+	if (strcmp(word, "pause") == 0)
+		return qmp_command(&keeper->qmp, "stop", NULL);
+	if (strcmp(word, "resume") == 0)
+		return qmp_command(&keeper->qmp, "cont", NULL);
+	if (strcmp(word, "quit") == 0)
+		return qmp_command(&keeper->qmp, "quit", NULL);
+	if (strncmp(word, "size ", 5) == 0 &&
+	    parse_number(word + 5, 1, INT64_MAX, &bytes, NULL) == 0)
+		return qmp_command(
+			&keeper->qmp, "block_resize",
+			json_pack("{s:s, s:I}", "node-name", "disk", "size", (json_int_t)bytes));
+	return -ENOSYS;
+}
+
 static void control(struct client *client, const struct frame *frame)
 {
-	static const struct {
-		const char *word;
-		const char *command;
-	} commands[] = { { "pause", "stop" }, { "resume", "cont" }, { "quit", "quit" } };
+	cleanup_free char *word = xstrndup((const char *)frame->data, frame->len);
 	struct keeper *keeper = client->keeper;
+	json_int_t id;
 
-	if (frame->len == 5 && memcmp(frame->data, "ready", 5) == 0) {
+	if (strcmp(word, "ready") == 0) {
 		client->waits = true;
 		if (keeper->greeted)
 			answer(client, 0);
 		return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (frame->len == strlen(commands[i].word) &&
-		    memcmp(frame->data, commands[i].word, frame->len) == 0) {
-			json_int_t id = qmp_command(&keeper->qmp, commands[i].command, NULL);
-
-			if (id < 0)
-				answer(client, ENOTCONN);
-			else
-				client->command = id;
-			client->resumes = i == 1;
-			return;
-		}
-	answer(client, ENOSYS);
+	id = send_command(keeper, word);
+	if (id < 0) {
+		answer(client, (int)-id);
+		return;
+	}
+	client->command = id;
+	client->resumes = strcmp(word, "resume") == 0;
 }
 
 static void open_session(struct client *client, const struct frame *frame)

@@ -9,8 +9,9 @@
  * and exchange frames (agent/frames.h).  A connection is one session: the first frame is
  * FRAME_OPEN, which is passed on to the guest, as are those that follow; FRAME_GO or FRAME_CLOCK or
  * FRAME_SHUTDOWN, passed on and answered by FRAME_EXIT; or FRAME_CONTROL with one of the words
- * "pause", "resume", "quit" for QEMU, answered by FRAME_EXIT or FRAME_FAILED once it is done, or
- * "ready", answered once the guest's agent is there.  Closing the connection ends the session.
+ * "pause", "resume", "quit" or "size BYTES" (of the disk) for QEMU, answered by FRAME_EXIT or
+ * FRAME_FAILED once it is done, or "ready", answered once the guest's agent is there.  Closing the
+ * connection ends the session.
  *
  * What the keeper knows is in the file KEEPER_STATE, of KEEPER_STATE_BYTES, padded with newlines:
  * a line "vm STATE", where STATE is one of vm_states; perhaps a line "trouble WORDS"; and then what

@@ -21,7 +21,7 @@ struct session_data {
 int session_call(const char *dir, char *const *argv, const struct session_data *data,
 		 int64_t deadline_ms, struct error *err);
 
-/* Have the keeper do WORD ("pause", "resume", "quit", or "ready": wait for the agent). */
+/* Have the keeper do WORD; see FRAME_CONTROL in vm/keeper.h. */
 int session_control(const char *dir, const char *word, int64_t deadline_ms, struct error *err);
 
 /* Tell the agent to start services, or to shut down. */

@@ -9,7 +9,7 @@ setup_file() {
 	# The kernel is the only thing that is not on this host.
 	[ -e "$MANYKUBE_CACHE/vm/kernel" ] || manykube start --download-only --driver=qemu
 	manykube start --nodes=1 --offline
-	manykube node add vm --driver=qemu --memory=1200m --cpus=2
+	manykube node add vm --driver=qemu --memory=1200m --cpus=2 --disk-size=16g
 	kubectl apply -f "$BATS_TEST_DIRNAME/web.yaml"
 }
 
@@ -96,6 +96,14 @@ is_ready() {
 	assert_equal "$(sort "$BATS_TEST_TMPDIR/numbers" | tr -d '\n')" 1234
 }
 
+@test "the user's images reach a VM" {
+	local image=docker.io/library/of-mine:1
+
+	python3 "$BATS_TEST_DIRNAME/make-image.py" "$image" "$BATS_TEST_TMPDIR/image.tar" hello
+	run -0 manykube image load "$BATS_TEST_TMPDIR/image.tar"
+	assert_equal "$(on vm ctr -n k8s.io images ls -q "name==$image")" "$image"
+}
+
 @test "QEMU and its keeper have no rights on this host, and the node's limits" {
 	local pid
 
@@ -134,6 +142,14 @@ is_ready() {
 	assert_equal "$(on vm cat /root/kept)" kept
 	assert_equal "$(kubectl get node vm -o jsonpath='{.metadata.uid}')" "$uid"
 	within 60 is_ready vm
+}
+
+@test "a disk grows at the next start" {
+	run -0 manykube node stop vm
+	run -0 manykube node set vm --disk-size=24g
+	run -0 manykube node start vm
+	[ "$(on vm df -k / | awk 'END { print $2 }')" -gt $((23 << 20)) ]
+	assert_equal "$(on vm cat /root/kept)" kept
 }
 
 @test "a VM whose QEMU was killed is down, and starts again" {
