@@ -4,7 +4,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-layers='base data cgroup host api image buildkit payload vm driver registry balancer record kubeconfig node'
+layers='base data cgroup host api image buildkit payload vm driver qemu registry balancer record kubeconfig node'
 layers="$layers node-images network kubeadm look describe plan home cluster cli cmd"
 apart='agent pause' # programs of their own
 bad=0

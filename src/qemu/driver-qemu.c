@@ -6,7 +6,7 @@
  *  1. QEMU and its keeper are started in the node's control group, with the node's limits; see
  *     vm/machine.c and vm/keeper.h.
  *  2. The agent, PID 1 of the guest, mounts, sets up the network and answers the keeper.
- *  3. Files that were written while the VM did not run are sent to it; see driver/qemu-files.c.
+ *  3. Files that were written while the VM did not run are sent to it; see qemu/qemu-files.c.
  *  4. The agent is told to start the services.
  *
  * The guest is hostile: all that the host gets from it are bytes from the channel, the console and
@@ -30,9 +30,9 @@
 #include "driver/agent-path.h"
 #include "driver/agent-state.h"
 #include "driver/native-link.h"
-#include "driver/qemu.h"
 #include "driver/tree.h"
 #include "host/link.h"
+#include "qemu/qemu.h"
 #include "vm/base.h"
 #include "vm/keeper.h"
 #include "vm/machine.h"

@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/parse.h"
 #include "driver/native-files.h"
-#include "driver/qemu.h"
 #include "driver/tree.h"
+#include "qemu/qemu.h"
 
 #define DO_MS 60000
 
