@@ -49,6 +49,7 @@ const struct command *const commands[] = {
 	&cmd_complete,
 	&cmd_docs,
 	&cmd_front_door,
+	&cmd_vm_keeper,
 	NULL,
 };
 /* clang-format on */

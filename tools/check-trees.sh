@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fail if code could follow a link made by a node's root, or depends on how nodes store their files.
-# Outside of src/driver/, files of nodes are accessed through the driver (driver/files.h).  In it, only
+# Outside of src/driver/ and src/qemu/, files of nodes are accessed through the driver (driver/files.h).  In it, only
 # driver/tree.c knows the location of a native node's files.  The path it returns, always called "tree",
 # is only for base/below.h and base/tail.h; other code there mounts the directories of the tree, which
 # nodes cannot replace.
@@ -11,13 +11,13 @@ bad=0
 
 # Only the driver knows where nodes' files are on the host.
 if grep -EnH '#include "driver/(tree|native[a-z-]*)\.h"|node_tree[a-z_]*\(|node_driver_native' src/*.c src/*/*.[ch] |
-	grep -Ev '^src/driver/'; then
-	echo "only src/driver/ may depend on how a node is made: use driver/files.h" >&2
+	grep -Ev '^src/(driver|qemu)/'; then
+	echo "only src/driver/ and src/qemu/ may depend on how a node is made: use driver/files.h" >&2
 	bad=1
 fi
 
 # Names of drivers are used elsewhere only for minikube's options.
-if grep -EnH '"[^".]*\<native\>[^"-]*"' src/*.c src/*/*.[ch] | grep -Ev '^src/(driver/|cmd/minikube\.c|cli/opt\.h)'; then
+if grep -EnH '"[^".]*\<native\>[^"-]*"' src/*.c src/*/*.[ch] | grep -Ev '^src/(driver/|qemu/|cmd/minikube\.c|cli/opt\.h)'; then
 	echo "use node_driver_default() for the default driver" >&2
 	bad=1
 fi

@@ -10,7 +10,7 @@ build='make gcc libc6-dev meson ninja-build pkgconf libcurl4-openssl-dev libssl-
 payload='libseccomp-dev busybox-static ca-certificates'
 # Programs that nodes use from the host's /usr.
 nodes='mount nftables iptables conntrack iproute2 procps e2fsprogs util-linux'
-tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema mmdebstrap slirp4netns'
+tests='bats clang clang-format shellcheck jq git curl zsh fish groff mandoc man-db debhelper dpkg-dev fakeroot lintian python3-jsonschema mmdebstrap slirp4netns qemu-system-x86 qemu-utils'
 hosts='qemu-system-x86 qemu-utils mmdebstrap openssh-client python3'
 fuzz=libclang-rt-dev
 wanted="$build $payload $nodes"

@@ -2,6 +2,8 @@
  * manykube-agent [CONFIG [STATE_FILE [STATE_FD [LOG]]]]: PID 1 of a node.
  * manykube-agent relay PORT ADDRESS: one of its services, see relay.h.
  * manykube-agent enter NODE: the first process of a container that becomes a node, see enter.h.
+ * /init, then manykube-agent vm: the same as PID 1 of a VM, see vm.h.
+ * manykube-agent do VERB WORDS...: what the host asks of a VM, see do.h.
  *
  * How it works:
  *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
@@ -35,13 +37,16 @@
 
 #include "agent/cgroup.h"
 #include "agent/config.h"
+#include "agent/do.h"
 #include "agent/enter.h"
 #include "agent/relay.h"
 #include "agent/service.h"
 #include "agent/text.h"
+#include "agent/vm.h"
 
 static const char default_config[] = "/etc/manykube/agent.conf";
 static const char default_state[] = "/run/manykube/state";
+static const char default_log[] = "/var/log/agent.log";
 static const int pods_poll_ms = 20;
 
 static struct agent_config config;
@@ -88,7 +93,8 @@ static void reap(void)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		(void)services_ended(pid, status);
+		if (!services_ended(pid, status))
+			vm_ended(pid);
 }
 
 /* Wait for events, at most TIMEOUT_MS (-1: no limit), and handle them. */
@@ -189,7 +195,8 @@ static void log_to(const char *path)
 
 int main(int argc, char **argv)
 {
-	const char *config_path = argc > 1 ? argv[1] : default_config;
+	bool is_vm = argc > 1 && strcmp(argv[1], "vm") == 0;
+	const char *config_path = argc > 1 && !is_vm ? argv[1] : default_config;
 	const char *state_path = argc > 2 ? argv[2] : default_state;
 	int state_fd = argc > 3 ? take_descriptor(argv[3]) : -1;
 
@@ -197,6 +204,14 @@ int main(int argc, char **argv)
 		return relay_run(argv + 2);
 	if (strcmp(config_path, "enter") == 0)
 		return enter_run();
+	if (strcmp(config_path, "do") == 0)
+		return do_run(argv + 2);
+	if (strcmp(argv[0], "/init") == 0)
+		vm_enter_root();
+	if (is_vm) {
+		vm_begin(state_path);
+		log_to(default_log);
+	}
 	if (argc > 4)
 		log_to(argv[4]);
 	say("manykube-agent ", MANYKUBE_VERSION, NULL);
@@ -207,5 +222,7 @@ int main(int argc, char **argv)
 	while (!asked_to_end)
 		turn(services_advance());
 	shut_down();
+	if (is_vm)
+		vm_power_off();
 	return EXIT_SUCCESS;
 }

@@ -49,6 +49,20 @@ void text_add_number(struct text *text, uint64_t number)
 	add_one(text, p);
 }
 
+uint64_t number_of(const char *word, uint64_t most)
+{
+	uint64_t number = 0;
+
+	for (; *word >= '0' && *word <= '9'; word++) {
+		unsigned digit = (unsigned)(*word - '0');
+
+		if (number > (most - (digit < most ? digit : most)) / 10)
+			return most;
+		number = number * 10 + digit;
+	}
+	return number;
+}
+
 static void begin_line(struct text *line)
 {
 	struct timespec now;

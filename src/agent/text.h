@@ -16,6 +16,9 @@ struct text {
 void text_add(struct text *text, ...) __attribute__((__sentinel__));
 void text_add_number(struct text *text, uint64_t number);
 
+/* The decimal number at the beginning of WORD, at most MOST; 0 if there is none. */
+uint64_t number_of(const char *word, uint64_t most);
+
 /* Write a line of the agent's log, the strings up to the first NULL, to standard error. */
 void say(const char *first, ...) __attribute__((__sentinel__));
 

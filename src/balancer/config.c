@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "balancer/balancer.h"
-#include "balancer/endpoint.h"
 #include "balancer/files.h"
 #include "balancer/report.h"
 #include "base/alloc.h"
@@ -12,6 +11,7 @@
 #include "base/file.h"
 #include "data/inet.h"
 #include "data/words.h"
+#include "host/endpoint.h"
 
 void balancer_config_add_backend(struct balancer_config *config, const char *name,
 				 const char *address)

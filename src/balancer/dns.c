@@ -16,12 +16,12 @@
 #include <sys/random.h>
 
 #include "balancer/dns-stream.h"
-#include "balancer/endpoint.h"
 #include "balancer/proxy.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "data/dns-packet.h"
+#include "host/endpoint.h"
 
 static const unsigned answer_limit_ms = 2000;
 static const unsigned questions_most = 512;

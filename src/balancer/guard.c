@@ -16,9 +16,9 @@
 #include "base/process.h"
 #include "data/inet.h"
 #include "data/sha256.h"
-#include "host/conntrack.h"
 #include "host/firewall.h"
 #include "host/neighbours.h"
+#include "routing/conntrack.h"
 
 /* Changes come in bursts; other firewalls are checked once after them. */
 static const unsigned settle_ms = 500;

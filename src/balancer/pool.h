@@ -6,9 +6,9 @@
 #pragma once
 
 #include "balancer/balancer.h"
-#include "balancer/endpoint.h"
 #include "base/loop.h"
 #include "base/strbuf.h"
+#include "host/endpoint.h"
 
 struct probe;
 

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "balancer/door.h"
-#include "balancer/endpoint.h"
 #include "base/strbuf.h"
+#include "host/endpoint.h"
 
 struct proxy;
 struct connection;

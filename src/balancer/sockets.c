@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "balancer/endpoint.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "host/endpoint.h"
 
 #define TCP "tcp "
 #define UDP "udp "

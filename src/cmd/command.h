@@ -157,6 +157,7 @@ extern const struct command cmd_docs;
 extern const struct command cmd_doctor;
 extern const struct command cmd_driver;
 extern const struct command cmd_front_door;
+extern const struct command cmd_vm_keeper;
 extern const struct command cmd_help;
 extern const struct command cmd_image;
 extern const struct command cmd_image_build;

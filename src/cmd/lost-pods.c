@@ -9,7 +9,7 @@
 #include "cli/events.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
-#include "cluster/drain.h"
+#include "kubeadm/drain.h"
 #include "kubeadm/members.h"
 
 static bool announce_pods(const char *name, const struct strlist *pods)

@@ -6,9 +6,9 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "cluster/cluster.h"
-#include "cluster/drain.h"
 #include "cmd/interrupt.h"
 #include "cmd/node-change.h"
+#include "kubeadm/drain.h"
 
 static struct {
 	bool all;

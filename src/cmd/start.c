@@ -17,6 +17,7 @@
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
+#include "driver/driver.h"
 #include "host/probe.h"
 #include "image/room.h"
 #include "kubeconfig/context.h"
@@ -28,6 +29,17 @@
 /* How long parts of a started cluster may take to answer. */
 #define ANSWER_SECONDS 5
 
+/* Get what the driver that the user chose needs for nodes with PAYLOAD. */
+static int prepare_driver(const struct payload *payload, struct observer *observer,
+			  struct error *err)
+{
+	const char *name = start_arguments.wanted.driver;
+	const struct node_driver *driver = name ? node_driver_find(name) : NULL;
+	const struct node_spec spec = { .payload = payload->dir };
+
+	return driver && driver->prepare ? driver->prepare(&spec, observer, err) : 0;
+}
+
 static int download(bool quiet, const char *version, struct error *err)
 {
 	cleanup_with(progress_freep) struct progress *progress = progress_new(quiet, log_verbosity);
@@ -37,6 +49,8 @@ static int download(bool quiet, const char *version, struct error *err)
 	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
 	int r = payload_ensure(version, &source, progress_observer(progress), &payload, err);
 
+	if (r == 0)
+		r = prepare_driver(&payload, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	if (r < 0)
 		return r;

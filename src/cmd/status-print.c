@@ -26,7 +26,8 @@ static void print_block(const struct node_status *status)
 	printf("host: %s\nkubelet: %s\nnode: %s%s%s\n", status->host, status->kubelet,
 	       status->readiness, status->pressure ? "," : "",
 	       status->pressure ? status->pressure : "");
-	if (status->why && text_is(status->host, "Running") && health_of_node(status) != HEALTH_OK)
+	if (status->why && (text_is(status->host, "Running") || status->trouble) &&
+	    health_of_node(status) != HEALTH_OK)
 		printf("reason: %s\n", status->why);
 	if (node->control_plane)
 		printf("apiserver: %s\nkubeconfig: %s\n", status->apiserver, status->kubeconfig);

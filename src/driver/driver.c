@@ -10,6 +10,7 @@
 static const struct node_driver *const drivers[] = {
 	&node_driver_native,
 	&node_driver_docker,
+	&node_driver_qemu,
 };
 
 static const struct node_driver *replacement;

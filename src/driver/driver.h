@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 
 #include "base/error.h"
+#include "base/observer.h"
 #include "base/process.h"
 #include "base/strlist.h"
 #include "driver/files.h"
@@ -47,6 +48,7 @@ struct node_spec {
 	unsigned prefix;
 	struct in_addr gateway;
 	bool default_route; /* whether the gateway is its default route */
+	bool offline;       /* nothing may be downloaded for it */
 	unsigned slot;      /* unique in the cluster, 1 to 254; ids and link names derive from it */
 	unsigned cpus;      /* 0: all */
 	uint64_t memory_bytes;
@@ -56,7 +58,7 @@ struct node_spec {
 	struct strlist writable; /* host directories that a node of the cluster can write to */
 };
 
-/* The resources used by a running node, and its condition. */
+/* The resources used by a node, and its condition. */
 struct node_usage {
 	uint64_t memory_bytes;    /* memory in use; 0 if unknown */
 	uint64_t disk_bytes;      /* space in use on its own disk; 0 if unknown */
@@ -64,6 +66,8 @@ struct node_usage {
 	bool paused;              /* all its processes are frozen */
 	bool stopping;            /* it is shutting down */
 	bool halted;              /* its agent is stopped by a signal, so nothing is restarted */
+	const char *trouble;      /* what is wrong with its kernel, or was when it ended; a constant
+				   * such as "its kernel panicked"; NULL: nothing, or unknown */
 };
 
 struct node_driver {
@@ -77,6 +81,10 @@ struct node_driver {
 
 	/* Call FN for everything that this host should have for such nodes, like probe_each(). */
 	int (*check_host)(probe_fn fn, void *data);
+
+	/* Get what the node needs that takes long, such as a download, and that others share;
+	 * called before anything of the cluster is made.  NULL: nothing. */
+	int (*prepare)(const struct node_spec *spec, struct observer *observer, struct error *err);
 
 	/* Make the node's files: its directory, /var with the payload's images, an empty /etc. */
 	int (*create)(const struct node_spec *spec, struct error *err);
@@ -156,9 +164,9 @@ struct node_driver {
 
 	/*
 	 * Make RULES the contents of the nftables table `inet NAME` in its network, in one
-	 * transaction (host/firewall.h), or delete the table if RULES is NULL; -ESRCH if the node
-	 * does not run.  Also works on a frozen node.  NULL for drivers whose nodes have a kernel
-	 * of their own: their callers run nft in the node.
+	 * transaction (host/firewall.h), or delete the table if RULES is NULL; -ESRCH if the
+	 * node does not run.  Also works on a frozen node.  NULL for drivers whose nodes have a
+	 * kernel of their own: their callers run nft in the node.
 	 */
 	int (*filter)(const struct node_spec *spec, const char *name, const char *rules,
 		      struct error *err);
@@ -166,6 +174,7 @@ struct node_driver {
 
 extern const struct node_driver node_driver_native;
 extern const struct node_driver node_driver_docker;
+extern const struct node_driver node_driver_qemu;
 
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);

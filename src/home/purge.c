@@ -31,14 +31,17 @@ static bool is_lock(const char *name)
 	return strcmp(name, STATE_NETWORK_LOCK) == 0 || profile_check_name(name, NULL) == 0;
 }
 
-/* v1.36.3 and docker-v28.5.2, and v1.36.3.lock beside it. */
+/* v1.36.3, docker-v28.5.2 and registry-v3.1.2, v1.36.3.lock beside it, and what VMs share. */
 static bool is_version(const char *name)
 {
 	static const char digits[] = "0123456789";
-	static const char docker[] = "docker-";
+	static const char *const prefixes[] = { "docker-", "registry-" };
 
-	if (strncmp(name, docker, strlen(docker)) == 0)
-		name += strlen(docker);
+	if (strcmp(name, "vm") == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			name += strlen(prefixes[i]);
 	if (*name++ != 'v')
 		return false;
 	for (int dots = 0; dots < 2; dots++) {

@@ -57,8 +57,7 @@ static void limit_resources(void)
 		log_missing("a limit");
 }
 
-/* Change the root directory to an empty file system that no other process can reach. */
-static bool leave_files(void)
+bool cage_leave_files(void)
 {
 	cleanup_fd int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
 	cleanup_fd int mount = -1;
@@ -92,16 +91,16 @@ static bool drop_capabilities(void)
 	return syscall(SYS_capset, &header, none) == 0;
 }
 
-static bool become_user(uid_t uid)
+static bool become_user(uid_t uid, const gid_t *group)
 {
-	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 &&
+	return setgroups(group ? 1 : 0, group) == 0 && setresgid(uid, uid, uid) == 0 &&
 	       setresuid(uid, uid, uid) == 0;
 }
 
-int cage_drop_rights(uid_t uid)
+int cage_drop_rights(uid_t uid, const gid_t *group)
 {
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && drop_bounding_set() &&
-			       become_user(uid) && drop_capabilities()
+			       become_user(uid, group) && drop_capabilities()
 		       ? 0
 		       : -1;
 }
@@ -120,13 +119,13 @@ void cage_enter(uid_t uid, pid_t parent)
 
 	erase_environment();
 	limit_resources();
-	if (!leave_files())
+	if (!cage_leave_files())
 		log_missing("an empty root");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		log_missing("no_new_privs");
 	if (!drop_bounding_set())
 		log_missing("an empty bounding set");
-	if (geteuid() == 0 && !become_user(uid) && !become_user(NOBODY))
+	if (geteuid() == 0 && !become_user(uid, NULL) && !become_user(NOBODY, NULL))
 		log_missing("a user of its own");
 	if (!drop_capabilities())
 		log_missing("dropped capabilities");

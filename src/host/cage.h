@@ -36,9 +36,12 @@ uid_t cage_uid(const char *name);
  */
 void cage_enter(uid_t uid, pid_t parent);
 
-/* Become user UID without groups, capabilities and ways to gain any.  Returns -1 and sets errno on
- * failure. */
-int cage_drop_rights(uid_t uid);
+/* Become user UID without groups other than GROUP (NULL: none), capabilities and ways to gain any.
+ * Returns -1 and sets errno on failure. */
+int cage_drop_rights(uid_t uid, const gid_t *group);
+
+/* Change the root directory to an empty file system that no other process can reach. */
+bool cage_leave_files(void);
 
 /* The last part of cage_enter(): allow only the system calls that the worker makes.  Others fail
  * with EPERM and are logged.  -ENOSYS on processors without a list. */

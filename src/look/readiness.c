@@ -118,6 +118,11 @@ static void read_running_node(struct node_status *status, const json_t *list, bo
 	}
 	if (ready && text_is(status->kubelet, "Running"))
 		read_pressure(object, status);
+	/* Everything else follows from that. */
+	if (status->trouble && status->why) {
+		free(status->why);
+		status->why = xstrdup(status->trouble);
+	}
 }
 
 static void read_absent_node(struct node_status *status, bool starting)
@@ -125,7 +130,9 @@ static void read_absent_node(struct node_status *status, bool starting)
 	bool stopped = text_is(status->host, "Stopped");
 
 	status->readiness = starting ? "Starting" : status->host;
-	if (!starting)
+	if (!starting && stopped && status->trouble)
+		status->why = xasprintf("it is not running: %s", status->trouble);
+	else if (!starting)
 		status->why = xstrdup(stopped ? "it is not running"
 				      : node_status_is_registered(status)
 					      ? "it is registered, but was never started"

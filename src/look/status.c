@@ -200,6 +200,7 @@ static void look_at_running(const struct profile *profile, const struct cluster_
 	ret->memory_bytes = usage.memory_bytes;
 	ret->disk_bytes = usage.disk_bytes;
 	ret->disk_size_bytes = usage.disk_size_bytes;
+	ret->trouble = usage.trouble;
 	ret->host = "Running";
 	ret->kubelet = "Paused";
 	if (!usage.paused)
@@ -234,6 +235,7 @@ static int look_at(const struct profile *profile, const struct node *node, const
 	}
 	at.driver->measure(&at.spec, &usage);
 	ret->disk_size_bytes = usage.disk_size_bytes;
+	ret->trouble = usage.trouble;
 	/* As in minikube, all parts of a stopped node have the word of the node. */
 	ret->host = state == NODE_STOPPED ? "Stopped" : "Nonexistent";
 	ret->kubelet = ret->host;

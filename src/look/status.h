@@ -19,6 +19,7 @@ struct node_status {
 	const char *readiness;    /* from the API: a word of readiness.h */
 	char *pressure;           /* "MemoryPressure,DiskPressure", or NULL */
 	char *why;                /* what is wrong with it, or NULL */
+	const char *trouble;      /* what is wrong with its kernel, or was when it ended, or NULL */
 	const char *broken;       /* a service beside the kubelet and the API server that does not
 				     work ("containerd"), or NULL */
 	const char *broken_word;  /* its word: "Stopped" or "Unresponsive" */

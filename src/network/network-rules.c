@@ -13,11 +13,11 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "data/inet.h"
-#include "host/forwarding.h"
 #include "host/link.h"
 #include "network/network.h"
 #include "record/ports.h"
 #include "record/spec.h"
+#include "routing/forwarding.h"
 
 const char *network_host_access(const struct profile *profile)
 {

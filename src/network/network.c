@@ -12,12 +12,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "data/inet.h"
-#include "host/conntrack.h"
 #include "host/firewall.h"
-#include "host/forwarding.h"
 #include "host/link.h"
 #include "host/neighbours.h"
 #include "record/state.h"
+#include "routing/conntrack.h"
+#include "routing/forwarding.h"
 
 /* The ports of 127.0.0.1 that front doors use. */
 #define FIRST_PORT 16443

@@ -92,6 +92,16 @@ static int check_leaving(const struct profile *profile, const struct cluster_opt
 	return 0;
 }
 
+/* Let the driver of NODE get what it needs. */
+static int prepare_node(const struct profile *profile, const struct node *node,
+			struct observer *observer, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	int r = cluster_node_open(profile, node, &at, err);
+
+	return r == 0 && at.driver->prepare ? at.driver->prepare(&at.spec, observer, err) : r;
+}
+
 int cluster_get_payloads(const struct profile *profile, const struct cluster_options *options,
 			 struct observer *observer, struct payload *ret, struct error *err)
 {
@@ -110,6 +120,8 @@ int cluster_get_payloads(const struct profile *profile, const struct cluster_opt
 		    cluster_takes_part(options, node))
 			r = world->payload(node->kubernetes_version, &source, observer, &other,
 					   err);
+		if (r == 0 && cluster_takes_part(options, node))
+			r = prepare_node(profile, node, observer, err);
 	}
 	return r;
 }

@@ -118,7 +118,7 @@ static int enter_cell(const void *arg)
 	if (unshare(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0 || enter_data(cell->data) < 0 ||
 	    process_lower_limits(limits, ARRAY_SIZE(limits)) < 0)
 		return -1;
-	if (confine() < 0 || cage_drop_rights(cell_uid(cell->data)) < 0)
+	if (confine() < 0 || cage_drop_rights(cell_uid(cell->data), NULL) < 0)
 		return -1;
 	return filter_calls();
 }

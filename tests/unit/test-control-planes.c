@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "cluster/cluster.h"
-#include "cluster/drain.h"
 #include "fake-world.h"
+#include "kubeadm/drain.h"
 #include "kubeadm/members.h"
 #include "node/node-files.h"
 #include "record/options.h"

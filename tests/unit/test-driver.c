@@ -28,7 +28,7 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 	ASSERT(why.reason == &reason_usage);
 	ASSERT(strstr(why.text,
 		      "there is no driver 'hyperkit'; available drivers: " NODE_DRIVER_DEFAULT
-		      ", docker") == why.text);
+		      ", docker, qemu") == why.text);
 }
 
 TEST(a_node_whose_user_no_engine_knows_is_refused_before_anything_is_made)

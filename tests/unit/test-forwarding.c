@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/strbuf.h"
-#include "host/forwarding.h"
 #include "host/link.h"
+#include "routing/forwarding.h"
 #include "test.h"
 
 /* A host of its own that does not forward, with the bridges of two clusters and a way out. */

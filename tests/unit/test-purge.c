@@ -45,6 +45,8 @@ TEST(a_home_of_ours_goes_altogether)
 {
 	use_home();
 	make("cache/v1.36.3/bin/kubectl");
+	make("cache/vm/base-1/disk");
+	make("cache/registry-v3.1.2/bin/registry");
 	make("cache/v1.36.3.lock");
 	make("locks/dev");
 	make("locks/.network");

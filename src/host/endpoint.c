@@ -1,6 +1,6 @@
 /* Addresses with ports, and sockets on them. */
 
-#include "balancer/endpoint.h"
+#include "host/endpoint.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -5,7 +5,7 @@
  * and zone.  The table must not be changed while it is being listed.
  */
 
-#include "host/conntrack.h"
+#include "routing/conntrack.h"
 
 #include <libmnl/libmnl.h>
 #include <linux/netfilter/nfnetlink.h>

@@ -7,7 +7,7 @@
  * timeout.
  */
 
-#include "cluster/drain.h"
+#include "kubeadm/drain.h"
 
 #include <string.h>
 
@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "cluster/cluster.h"
 #include "kubeadm/members.h"
 #include "node/cluster-node.h"
 #include "record/world.h"

@@ -1,6 +1,6 @@
 /* IPv4 forwarding on this host while clusters need it. */
 
-#include "host/forwarding.h"
+#include "routing/forwarding.h"
 
 #include <dirent.h>
 #include <fcntl.h>

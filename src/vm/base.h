@@ -1,0 +1,33 @@
+/*
+ * What the VMs of one version of Kubernetes share: a kernel, an initramfs and a disk image, in a
+ * directory of the cache that is named by what went into it and never changed.
+ *
+ * The kernel is Debian's for virtual machines, downloaded with apt and unpacked, but not installed.
+ * The disk image is made of programs of this host, the payload and its prepared image store.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/observer.h"
+
+struct vm_base {
+	char *kernel;
+	char *initrd;
+	char *disk;
+};
+
+#define VM_BASE_INIT ((struct vm_base){ NULL })
+
+/* The programs that making one needs; ends with NULL. */
+extern const char *const vm_base_programs[];
+
+/* Find the base for PAYLOAD, the directory of a payload, and AGENT, the agent's program, or make it
+ * (half a minute) unless OFFLINE forbids the download.  OBSERVER is told when it is made.
+ */
+int vm_base_ensure(const char *payload, const char *agent, bool offline, struct observer *observer,
+		   struct vm_base *ret, struct error *err);
+
+/* The same if it is there already; else -ENOENT. */
+int vm_base_find(const char *payload, const char *agent, struct vm_base *ret, struct error *err);
+
+void vm_base_release(struct vm_base *base);
