@@ -231,7 +231,7 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 		r = at.driver->start(&at.spec, err);
 	/* Before its pods start. */
 	if (r == 0 && !runs)
-		r = policy_rules_restore(&start->profile, node, err);
+		policy_rules_restore(&start->profile, node);
 	if (r == 0 && !runs)
 		r = settle(start, node, &at, err);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "node/cluster-node.h"
 #include "policy/model.h"
 #include "watch/nodes.h"
@@ -78,23 +79,24 @@ int policy_rules_install_at(const char *dir, const char *name, const char *rules
 	return policy_rules_install(&profile, node, rules, err);
 }
 
-int policy_rules_restore(const struct profile *profile, const struct node *node, struct error *err)
+void policy_rules_restore(const struct profile *profile, const struct node *node)
 {
 	cleanup_with(policy_model_release) struct policy_model model = POLICY_MODEL_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *path = watch_nodes_path(profile->dir, node->name);
 	cleanup_free char *rules = NULL;
-	int r = file_read(path, WATCH_NODES_MOST, &text, err);
+	int r = file_read(path, WATCH_NODES_MOST, &text, &why);
 
-	if (r == -ENOENT) {
-		if (err)
-			error_clear(err);
-		return 0;
-	}
+	if (r == -ENOENT)
+		return;
 	if (r == 0)
-		r = policy_model_parse(text.text, text.len, &model, err);
+		r = policy_model_parse(text.text, text.len, &model, &why);
+	if (r == 0) {
+		rules = policy_model_render(&model, true);
+		r = policy_rules_install(profile, node, rules, &why);
+	}
 	if (r < 0)
-		return r;
-	rules = policy_model_render(&model, true);
-	return policy_rules_install(profile, node, rules, err);
+		log_warning("network policies do not hold on node '%s' until one changes: %s",
+			    node->name, why.text);
 }

@@ -16,6 +16,6 @@ int policy_rules_install_at(const char *dir, const char *name, const char *rules
 /*
  * Load the network policies that NODE had when it ran last (watch/nodes.h): before its pods start.
  * Connections of pods with other addresses than then are held where any pod is isolated, until the
- * API knows more.
+ * API knows more.  A failure is a warning: the node is needed to repair anything.
  */
-int policy_rules_restore(const struct profile *profile, const struct node *node, struct error *err);
+void policy_rules_restore(const struct profile *profile, const struct node *node);

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -83,6 +84,8 @@ static void serve(const char *name, unsigned port)
 	ASSERT(pid >= 0);
 	if (pid > 0)
 		return;
+	/* It ends with the test. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	enter(name);
 	tcp = socket(AF_INET, SOCK_STREAM, 0);
 	udp = socket(AF_INET, SOCK_DGRAM, 0);
@@ -161,6 +164,16 @@ static void make_node(void)
 		;
 }
 
+/* What tests read lives as long as they do. */
+static void *keep(void *object)
+{
+	static void *kept[1024];
+	static size_t count;
+
+	ASSERT(count < ARRAY_SIZE(kept));
+	return kept[count++] = object;
+}
+
 static void *read_with(void *(*read)(const json_t *), const char *text)
 {
 	cleanup_free char *copy = xstrdup(text);
@@ -170,7 +183,7 @@ static void *read_with(void *(*read)(const json_t *), const char *text)
 		*p = *p == '\'' ? '"' : *p;
 	object = json_loads(copy, 0, NULL);
 	ASSERT(object);
-	return read(object);
+	return keep(read(object));
 }
 
 #define POD(app_, status_)                                                                \

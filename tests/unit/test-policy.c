@@ -16,6 +16,16 @@ struct scene {
 	struct policy_model model;
 };
 
+/* What tests read lives as long as they do. */
+static void *keep(void *object)
+{
+	static void *kept[1024];
+	static size_t count;
+
+	ASSERT(count < ARRAY_SIZE(kept));
+	return kept[count++] = object;
+}
+
 static void *read_with(void *(*read)(const json_t *), const char *text)
 {
 	cleanup_free char *copy = xstrdup(text);
@@ -26,7 +36,7 @@ static void *read_with(void *(*read)(const json_t *), const char *text)
 	object = json_loads(copy, JSON_DECODE_ANY, NULL);
 	if (!object)
 		test_fail(__FILE__, __LINE__, "not JSON: %s", copy);
-	return read(object);
+	return keep(read(object));
 }
 
 static void add_pod(struct scene *scene, const char *space, const char *labels, const char *address,
@@ -79,14 +89,17 @@ static void set_scene(struct scene *scene)
 	add_pod(scene, "bank", "'app': 'web'", "10.0.0.4", "");
 }
 
+/* The model lives until the next one is made. */
 static void compile(struct scene *scene)
 {
+	static struct policy_model model;
 	const struct policy_ranges ranges = {
 		&(struct policy_range){ { 4, { 10, 0, 0, 0 } }, { 4, { 10, 0, 0, 255 } } }, 1
 	};
 
-	policy_model_release(&scene->model);
-	policy_compile(&scene->objects, "node-1", &ranges, &scene->model);
+	policy_model_release(&model);
+	policy_compile(&scene->objects, "node-1", &ranges, &model);
+	scene->model = model;
 }
 
 /* A packet, and whether it passes: nftables in miniature. */

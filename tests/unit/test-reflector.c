@@ -4,6 +4,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "authority.h"
@@ -83,6 +84,7 @@ static _Noreturn void serve(int listener, const struct step *steps)
 	int64_t end_ms = clock_now_ms() + 10000;
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (steps->path && clock_now_ms() < end_ms) {
 		SSL *ssl = SSL_new(context);
 		int fd = accept(listener, NULL, NULL);
