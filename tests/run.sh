@@ -156,8 +156,8 @@ run_bats() {
 	while [ ${#name_of[@]} -gt 0 ]; do finish_one; done
 }
 
-# All versions that clusters may have, the Docker daemon and the registry.  What is not there yet is made once, in a way that needs only a
-# package registry.
+# All versions that clusters may have, the Docker daemon, the registry, and what VMs share, since there is no way out of a room.
+# What is not there yet is made once, in a way that needs only package registries.
 fill_cache() {
 	local version
 
@@ -165,7 +165,8 @@ fill_cache() {
 		MANYKUBE_PAYLOAD_FROM=${MANYKUBE_PAYLOAD_FROM:-source} \
 			build/manykube start --download-only --yes --kubernetes-version="$version" || return
 	done
-	build/manykube docker-env --download-only && build/manykube registry enable --download-only
+	build/manykube docker-env --download-only && build/manykube registry enable --download-only &&
+		build/manykube start --download-only --driver=qemu
 }
 
 # The files of end-to-end tests, those that take minutes first, so that none is left for the end alone.

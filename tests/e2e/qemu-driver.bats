@@ -6,8 +6,6 @@ load helper
 setup_file() {
 	command -v qemu-system-x86_64 >/dev/null || skip "needs QEMU"
 	begin_file e2e-qemu
-	# The kernel is the only thing that is not on this host.
-	[ -e "$MANYKUBE_CACHE/vm/kernel" ] || manykube start --download-only --driver=qemu
 	manykube start --nodes=1 --offline
 	manykube node add vm --driver=qemu --memory=1200m --cpus=2 --disk-size=16g
 	kubectl apply -f "$BATS_TEST_DIRNAME/web.yaml"
