@@ -285,6 +285,30 @@ static int carry_out(const struct request *request, json_t **ret)
 	return 404;
 }
 
+/* Read chunks to the empty one, of which LEN bytes of TEXT have arrived. */
+static bool skip_chunks(int fd, const char *text, size_t len)
+{
+	static const char last[] = "\r\n0\r\n\r\n";
+	const size_t keep = sizeof(last) - 1;
+	char buffer[4096];
+	size_t have = MIN(len, keep);
+
+	(void)memcpy(buffer, text + len - have, have);
+	while (have < keep || memcmp(buffer + have - keep, last, keep) != 0) {
+		ssize_t got;
+
+		if (have > keep) {
+			(void)memmove(buffer, buffer + have - keep, keep);
+			have = keep;
+		}
+		got = read(fd, buffer + have, sizeof(buffer) - have);
+		if (got <= 0)
+			return false;
+		have += (size_t)got;
+	}
+	return true;
+}
+
 /* Read the head of a request, and its body if that is JSON. */
 static bool read_request(int fd, struct request *ret)
 {
@@ -308,18 +332,10 @@ static bool read_request(int fd, struct request *ret)
 		*ret->query++ = '\0';
 	else
 		ret->query = ret->path + strlen(ret->path);
-	/* An archive comes in chunks, the last of which is empty. */
-	if (strcasestr(text, "\r\nTransfer-Encoding: chunked")) {
-		static char chunk[1 << 16];
-		ssize_t got = 0;
-
-		while (!(got >= 5 && memcmp(chunk + got - 5, "0\r\n\r\n", 5) == 0)) {
-			got = read(fd, chunk, sizeof(chunk));
-			if (got <= 0)
-				return false;
-		}
-		return true;
-	}
+	/* An archive comes in chunks, the last of which is empty.  Parts of it arrive together with
+	 * the head, or split anywhere. */
+	if (strcasestr(text, "\r\nTransfer-Encoding: chunked"))
+		return skip_chunks(fd, body + 4, len - (size_t)(body + 4 - text));
 	body += 4;
 	while ((ret->body = json_loadb(body, len - (size_t)(body - text), 0, NULL)) == NULL) {
 		const char *length = strcasestr(text, "\r\nContent-Length: ");
