@@ -174,6 +174,7 @@ TEST(a_daemon_that_drips_is_given_up)
 	pid_t pid;
 
 	make_profile(&profile, "10.244.0.0/16");
+	free(profile.nodes[0].address);
 	profile.nodes[0].address = xstrdup(address);
 	ASSERT_OK(docker_make_client(&profile, &err));
 	ASSERT_OK(file_read(authority, 1 << 16, &ca, &err));
