@@ -446,6 +446,7 @@ TEST(root_uses_no_setting_that_the_user_has_no_right_to)
 	cleanup_free char *own = NULL;
 	cleanup_free char *sudo = NULL;
 	cleanup_free char *given_text = NULL;
+	cleanup_free char *high = NULL;
 
 	if (geteuid() != 0)
 		test_skip("needs root");
@@ -468,7 +469,7 @@ TEST(root_uses_no_setting_that_the_user_has_no_right_to)
 	ASSERT_STR(start_program, "/y");
 	ASSERT(!strstr(given_text, "--program"));
 	use_settings("{\"port\": \"8080\"}");
-	(void)run_and_listen(NULL);
+	high = run_and_listen(NULL);
 	ASSERT_INT(start_port, 8080);
 }
 
