@@ -432,6 +432,7 @@ static char *run_and_listen(char *argument)
 
 	start_port = 0;
 	start_program_option = NULL;
+	start_name_option = NULL;
 	ASSERT_INT(dup2(fd, STDERR_FILENO), STDERR_FILENO);
 	ASSERT_INT(RUN_SET("start", argument), 3);
 	ASSERT_INT(dup2(before, STDERR_FILENO), STDERR_FILENO);
