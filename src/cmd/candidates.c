@@ -75,9 +75,13 @@ static void offer_versions(struct search *search, const char *before)
 
 static void offer_commands(struct search *search, const struct command *const *list)
 {
-	for (; list && *list; list++)
-		if (!((*list)->flags & COMMAND_HIDDEN))
-			offer(search, "", (*list)->name, (*list)->summary);
+	for (; list && *list; list++) {
+		if ((*list)->flags & COMMAND_HIDDEN)
+			continue;
+		offer(search, "", (*list)->name, (*list)->summary);
+		if ((*list)->alias)
+			offer(search, "", (*list)->alias, (*list)->summary);
+	}
 }
 
 /* The commands that may follow the operands of `help`. */

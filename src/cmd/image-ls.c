@@ -237,7 +237,8 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_image_ls = {
 	.name = "ls",
-	.elsewhere = "list|images",
+	.alias = "list",
+	.elsewhere = "images",
 	.summary = "list the images of the nodes",
 	.description = "NODES says which of the running nodes have an image. Images marked "
 		       "\"Kubernetes\" are needed by the cluster itself. Names are complete: "
