@@ -237,17 +237,15 @@ void services_read(const struct profile *profile, const json_t *services, const 
 	cleanup_with(strlist_release) struct strlist addressed = STRLIST_INIT;
 	const json_t *items = json_object_get(services, "items");
 	struct endpoint_index index;
-	const json_t *object;
-	size_t i;
 
 	keep_addressed(profile, usable, &addressed);
 	index = index_slices(slices, &addressed);
-	*ret = (struct services){
-		.items = xcalloc(json_array_size(items) + 1, sizeof(*ret->items)),
-		.count = json_array_size(items),
-	};
-	json_array_foreach(items, i, object)
-		read_service(profile, object, &index, &addressed, scheme, &ret->items[i]);
+	*ret = (struct services){ .count = MIN(json_array_size(items), (size_t)SERVICES_MOST) };
+	ret->left_out = json_array_size(items) - ret->count;
+	ret->items = xcalloc(ret->count + 1, sizeof(*ret->items));
+	for (size_t i = 0; i < ret->count; i++)
+		read_service(profile, json_array_get(items, i), &index, &addressed, scheme,
+			     &ret->items[i]);
 	free(index.items);
 	qsort(ret->items, ret->count, sizeof(*ret->items), compare_services);
 }
