@@ -149,6 +149,8 @@ static void expect(const struct step *steps, const char *seen)
 	int listener = test_listen("127.0.0.1", 0);
 	pid_t server;
 
+	free(identity);
+	free(server_pem);
 	make_identity();
 	(void)signal(SIGPIPE, SIG_IGN);
 	server = fork();
