@@ -308,19 +308,26 @@ static bool read_request(int fd, struct request *ret)
 		*ret->query++ = '\0';
 	else
 		ret->query = ret->path + strlen(ret->path);
-	/* An archive comes in chunks, the last of which is empty. */
+	body += 4;
+	/* An archive comes in chunks, the last of which is empty; it may come with the head, or in
+	 * two parts. */
 	if (strcasestr(text, "\r\nTransfer-Encoding: chunked")) {
 		static char chunk[1 << 16];
-		ssize_t got = 0;
+		size_t had = MIN(len - (size_t)(body - text), 5u);
 
-		while (!(got >= 5 && memcmp(chunk + got - 5, "0\r\n\r\n", 5) == 0)) {
-			got = read(fd, chunk, sizeof(chunk));
+		(void)memcpy(chunk, text + len - had, had);
+		while (!(had == 5 && memcmp(chunk, "0\r\n\r\n", 5) == 0)) {
+			ssize_t got = read(fd, chunk + had, sizeof(chunk) - had);
+			size_t all;
+
 			if (got <= 0)
 				return false;
+			all = had + (size_t)got;
+			had = MIN(all, 5u);
+			(void)memmove(chunk, chunk + all - had, had);
 		}
 		return true;
 	}
-	body += 4;
 	while ((ret->body = json_loadb(body, len - (size_t)(body - text), 0, NULL)) == NULL) {
 		const char *length = strcasestr(text, "\r\nContent-Length: ");
 		ssize_t got;
