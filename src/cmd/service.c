@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/parse.h"
 #include "cli/table.h"
 #include "cli/text.h"
@@ -111,13 +110,6 @@ static void print_urls(const struct service *service)
 			printf("%s\n", service->ports[i].url);
 }
 
-static void warn_of_rest(const struct services *services)
-{
-	if (services->left_out > 0)
-		log_warning("the cluster has %zu services; only the first %d of them are listed",
-			    services->count + services->left_out, SERVICES_MOST);
-}
-
 /* Find the service NAME.  With --wait, repeat that until it can be reached, and answers. */
 static int find_service(struct command_context *ctx, const char *name, struct services *services,
 			const struct service **ret, struct error *err)
@@ -137,10 +129,8 @@ static int find_service(struct command_context *ctx, const char *name, struct se
 					  "service '%s' in namespace '%s' does not answer", name,
 					  arg.namespace);
 		/* A service does not get a node port by itself. */
-		if (r == 0 || r == -ENOTSUP || !clock_poll(deadline_ms, POLL_MS)) {
-			warn_of_rest(services);
+		if (r == 0 || r == -ENOTSUP || !clock_poll(deadline_ms, POLL_MS))
 			return r < 0 ? error_move(err, r, &why) : 0;
-		}
 		services_release(services);
 	}
 }
@@ -182,7 +172,6 @@ static int list_services(struct command_context *ctx, struct error *err)
 		r = services_collect(ctx->profile, SCHEME, &services, err);
 	if (r < 0)
 		return r;
-	warn_of_rest(&services);
 	(strcmp(arg.output, "json") == 0 ? print_json : print_table)(services.items,
 								     services.count);
 	return 0;

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "data/inet.h"
 #include "node/cluster-node.h"
@@ -265,6 +266,17 @@ static void find_usable(const struct profile *profile, const json_t *nodes, stru
 		}
 }
 
+/* Say once that there are more. */
+static void mention_rest(const struct services *services)
+{
+	static bool is_said;
+
+	if (services->left_out > 0 && !is_said)
+		log_warning("the cluster has %zu services; only the first %d of them are looked at",
+			    services->count + services->left_out, SERVICES_MOST);
+	is_said |= services->left_out > 0;
+}
+
 int services_collect(const struct profile *profile, const char *scheme, struct services *ret,
 		     struct error *err)
 {
@@ -283,6 +295,7 @@ int services_collect(const struct profile *profile, const char *scheme, struct s
 		return error_prefix(err, r, "cannot list the services");
 	find_usable(profile, nodes, &usable);
 	services_read(profile, services, slices, &usable, scheme, ret);
+	mention_rest(ret);
 	return 0;
 }
 

@@ -42,9 +42,11 @@ static const struct command ssh = { .name = "ssh",
 static const struct command copy = {
 	.name = "cp", .summary = "copy", .complete = COMPLETE_NODE_FILE, .max_operands = 2
 };
-static const struct command config_set = {
-	.name = "set", .alias = "put", .summary = "keep", .complete = COMPLETE_SETTING, .max_operands = 2
-};
+static const struct command config_set = { .name = "set",
+					   .alias = "put",
+					   .summary = "keep",
+					   .complete = COMPLETE_SETTING,
+					   .max_operands = 2 };
 static const struct command secret = { .name = "secret", .summary = "s", .flags = COMMAND_HIDDEN };
 static const struct command *const config_commands[] = { &config_set, &secret, NULL };
 static const struct command config = { .name = "config",
