@@ -33,6 +33,8 @@ static void make_identity(void)
 	cleanup_free char *key = NULL;
 	cleanup_free char *client = NULL;
 
+	free(take_ptr(identity));
+	free(take_ptr(server_pem));
 	authority_make(&ca, &key);
 	ASSERT_OK(pki_sign_client(ca, key, "watcher", "tests", 1, &client, &err));
 	ASSERT_OK(pki_sign_server(ca, key, "127.0.0.1", "tests", 1, &server_pem, &err));
@@ -149,8 +151,6 @@ static void expect(const struct step *steps, const char *seen)
 	int listener = test_listen("127.0.0.1", 0);
 	pid_t server;
 
-	free(identity);
-	free(server_pem);
 	make_identity();
 	(void)signal(SIGPIPE, SIG_IGN);
 	server = fork();
