@@ -122,6 +122,13 @@ bool balancer_holds_for_registry(const char *dir, const char *address, unsigned 
 /* Whether it listens, or is configured to listen, at ADDRESS ("127.0.0.1:8080") for --ports. */
 bool balancer_publishes(const char *dir, const char *address);
 
+/* The port that it holds for the registry; 0 if it does not run or holds none. */
+unsigned balancer_registry_port(const char *dir);
+
+/* The addresses ("127.0.0.1:8080") at which it listens, or is configured to, for --ports; none if
+ * it does not run. */
+void balancer_list_published(const char *dir, struct strlist *ret);
+
 /* Whether it currently uses the backend NAME. */
 bool balancer_leads_to(const char *dir, const char *name);
 

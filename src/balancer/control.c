@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/process.h"
 
 static const int start_limit_ms = 5000;
@@ -87,16 +88,38 @@ bool balancer_holds_for_registry(const char *dir, const char *address, unsigned 
 	return i < json_array_size(held) && keeper > 0 && balancer_pid(dir) == keeper;
 }
 
-bool balancer_publishes(const char *dir, const char *address)
+unsigned balancer_registry_port(const char *dir)
+{
+	cleanup_free char *path = file_of(dir, FRONT_DOOR_STATUS);
+	json_auto_t *status = json_load_file(path, 0, NULL);
+	const json_t *held = json_object_get(status, "registryListens");
+	json_int_t keeper = json_integer_value(json_object_get(status, "pid"));
+	const char *address = json_string_value(json_array_get(held, 0));
+	const char *colon = address ? strrchr(address, ':') : NULL;
+	unsigned long long port;
+
+	if (!colon || keeper <= 0 || balancer_pid(dir) != keeper ||
+	    parse_number(colon + 1, 1, 65535, &port, NULL) < 0)
+		return 0;
+	return (unsigned)port;
+}
+
+void balancer_list_published(const char *dir, struct strlist *ret)
 {
 	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
 
 	if (balancer_pid(dir) == 0 || front_door_read_config(dir, &config, NULL) < 0)
-		return false;
+		return;
 	for (size_t i = 0; i < config.forward_count; i++)
-		if (strcmp(config.forwards[i].listen, address) == 0)
-			return true;
-	return false;
+		strlist_add(ret, config.forwards[i].listen);
+}
+
+bool balancer_publishes(const char *dir, const char *address)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	balancer_list_published(dir, &all);
+	return strlist_has(&all, address);
 }
 
 bool balancer_leads_to(const char *dir, const char *name)

@@ -31,6 +31,7 @@
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
 #include "kubeadm/stored-config.h"
+#include "network/closing-ports.h"
 #include "network/own-registry.h"
 #include "node-images/kubernetes-images.h"
 #include "node-images/own-images.h"
@@ -366,13 +367,33 @@ static int check_majority(const struct start *start, struct error *err)
 	return error_hint(err, -EINVAL, "'manykube start' brings all of them up");
 }
 
+/* Bring up the network and the ports of this host.  While nodes run, these are only checked, and
+ * what the record does not have any more is closed. */
+static int open_host(struct start *start, struct error *err)
+{
+	cleanup_with(closing_ports_release) struct closing_ports closing = CLOSING_PORTS_INIT;
+	struct observer *watcher = anybody_is_up(start) ? NULL : start->observer;
+	int r;
+
+	closing_ports_find(&start->profile, &closing);
+	r = STEP_SEEN_BY(watcher, "making the network", NULL,
+			 closing_ports_begin(&start->profile, &closing, err));
+	if (r == 0)
+		r = start_repair_front_door(start, &start->profile, err);
+	if (r == 0)
+		r = STEP_SEEN_BY(watcher, "opening the front door", NULL,
+				 world->front_door_up(&start->profile, err));
+	if (r == 0)
+		r = closing_ports_end(&start->profile, &closing, err);
+	return r < 0 ? r : own_registry_check(&start->profile, err);
+}
+
 /* Write the profile of PLAN, and bring up the network and ports of this host that it defines. */
 static int prepare_start(struct start *start, const char *name,
 			 const struct cluster_options *options, struct plan *plan,
 			 struct error *err)
 {
 	cleanup_fd int lock = -1;
-	struct observer *watcher;
 	int r = world->network_lock(&lock, err);
 
 	/* Since it was planned, another cluster may have taken its network. */
@@ -406,20 +427,10 @@ static int prepare_start(struct start *start, const char *name,
 	world->after("save profile");
 	if (!has_control_plane(start))
 		return 0;
-	/* While nodes run, these are only checked. */
-	watcher = anybody_is_up(start) ? NULL : start->observer;
 	r = open_log(&start->profile, err);
 	if (r == 0)
 		r = close_to_others(&start->profile, err);
-	if (r == 0)
-		r = STEP_SEEN_BY(watcher, "making the network", NULL,
-				 world->network_up(&start->profile, err));
-	if (r == 0)
-		r = start_repair_front_door(start, &start->profile, err);
-	if (r == 0)
-		r = STEP_SEEN_BY(watcher, "opening the front door", NULL,
-				 world->front_door_up(&start->profile, err));
-	return r < 0 ? r : own_registry_check(&start->profile, err);
+	return r < 0 ? r : open_host(start, err);
 }
 
 /* Give the nodes that take part, which are up at this point, the user's images. */

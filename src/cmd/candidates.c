@@ -20,9 +20,9 @@ struct search {
 static void offer(struct search *search, const char *before, const char *candidate,
 		  const char *description)
 {
-	cleanup_free char *whole = xasprintf("%s%s", before, candidate);
+	cleanup_free char *whole = xasprintf("%s%s", before, candidate ?: "");
 
-	if (strncmp(whole, search->word, strlen(search->word)) != 0)
+	if (!candidate || strncmp(whole, search->word, strlen(search->word)) != 0)
 		return;
 	if (description)
 		strlist_addf(search->found, "%s\t%s", whole, description);
@@ -76,8 +76,8 @@ static void offer_versions(struct search *search, const char *before)
 static void offer_commands(struct search *search, const struct command *const *list)
 {
 	for (; list && *list; list++)
-		if (!((*list)->flags & COMMAND_HIDDEN))
-			offer(search, "", (*list)->name, (*list)->summary);
+		for (int i = 0; i < 2 && !((*list)->flags & COMMAND_HIDDEN); i++)
+			offer(search, "", i ? (*list)->alias : (*list)->name, (*list)->summary);
 }
 
 /* The commands that may follow the operands of `help`. */

@@ -52,6 +52,7 @@ struct command_context {
 
 struct command {
 	const char *name;
+	const char *alias;       /* a second name, or NULL */
 	const char *operands;    /* as shown in usage, e.g. "[NAME]" */
 	const char *summary;     /* one line, imperative, no full stop */
 	const char *description; /* sentences below the usage, or NULL */
@@ -106,6 +107,9 @@ extern const struct opt command_global_options[];
  * negative errno with ERR set.
  */
 int command_main(const struct command *const *commands, char **argv, struct error *err);
+
+/* Whether NAME is a name of COMMAND. */
+bool command_is(const struct command *command, const char *name);
 
 /* The command of COMMANDS called NAME; -EINVAL with reason_usage if there is none; the advice is
  * the substitute for another program's command, or the nearest name. PARENT is "manykube" or

@@ -7,6 +7,12 @@
 #include "cmd/command.h"
 #include "cmd/minikube.h"
 
+bool command_is(const struct command *command, const char *name)
+{
+	return strcmp(command->name, name) == 0 ||
+	       (command->alias && strcmp(command->alias, name) == 0);
+}
+
 /* Whether NAME is the name of COMMAND in similar programs, such as kind or k3d. */
 static bool is_called(const struct command *command, const char *name)
 {
@@ -37,7 +43,7 @@ int command_find(const struct command *const *list, const char *parent, const ch
 	const char *instead = find_substitute(parent, name);
 
 	for (; *list; list++) {
-		if (strcmp((*list)->name, name) == 0) {
+		if (command_is(*list, name)) {
 			*ret_command = *list;
 			return 0;
 		}

@@ -215,12 +215,10 @@ static void print_structured(const struct listing *listing, bool as_json)
 
 static int run(struct command_context *ctx, struct error *err)
 {
-	cleanup_with(listing_release) struct listing listing = { NULL };
+	cleanup_with(listing_release) struct listing listing = { .asked = STRLIST_INIT };
 	const char *format = arg.format ? arg.format : arg.output;
 	int r = image_need_nodes(ctx, &arg.nodes, err);
 
-	listing.asked = STRLIST_INIT;
-	listing.own = STRLIST_INIT;
 	if (r == 0)
 		r = collect(ctx, &listing, err);
 	if (r < 0)
@@ -237,7 +235,8 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_image_ls = {
 	.name = "ls",
-	.elsewhere = "list|images",
+	.alias = "list",
+	.elsewhere = "images",
 	.summary = "list the images of the nodes",
 	.description = "NODES says which of the running nodes have an image. Images marked "
 		       "\"Kubernetes\" are needed by the cluster itself. Names are complete: "

@@ -77,12 +77,17 @@ static void write_command(const struct page *page, const struct command *command
 	const struct document_format *format = page->format;
 	cleanup_free char *usage = command_usage(command, path);
 	cleanup_free char *summary = command_sentence(command);
+	cleanup_free char *alias = command->alias
+					   ? xasprintf("%s is the same command.", command->alias)
+					   : NULL;
 
 	format->section(page->out, 2, path);
 	format->paragraph(page->out, summary);
 	format->code(page->out, usage);
 	if (command->description)
 		format->paragraph(page->out, command->description);
+	if (alias)
+		format->paragraph(page->out, alias);
 	if (command_options(command) && command_options(command)->type != OPT_TYPE_END)
 		write_options(page, command_options(command));
 	if (command->examples) {

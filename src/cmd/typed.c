@@ -7,7 +7,7 @@
 const struct command *typed_find(const struct command *const *list, const char *name)
 {
 	for (; list && *list; list++)
-		if (strcmp((*list)->name, name) == 0)
+		if (command_is(*list, name))
 			return *list;
 	return NULL;
 }

@@ -127,6 +127,8 @@ void command_print_help(const struct command *command, const char *path, FILE *o
 	print_paragraph(summary, columns, out);
 	if (command->description)
 		print_paragraph(command->description, columns, out);
+	if (command->alias)
+		fprintf(out, "\nThe same command: %s\n", command->alias);
 	if (command->subcommands) {
 		fprintf(out, "\nCommands:\n");
 		print_summaries(command->subcommands, columns, out);

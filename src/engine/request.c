@@ -9,6 +9,7 @@
 #include "api/curl.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #define CONNECT_MS   10000L
@@ -23,7 +24,9 @@ struct exchange {
 	CURL *handle;
 	struct strbuf refusal; /* the answer, if it is an error */
 	struct error *err;
-	int failed; /* what a function of the request returned */
+	int failed;      /* what a function of the request returned */
+	int64_t news_ms; /* when a byte of a body came or went */
+	bool was_silent;
 };
 
 void engine_add_encoded(struct strbuf *query, const char *text)
@@ -41,6 +44,7 @@ static size_t send_body(char *to, size_t size, size_t count, void *data)
 	ssize_t len = exchange->request->read(exchange->request->data, to, size * count,
 					      exchange->err);
 
+	exchange->news_ms = clock_now_ms();
 	if (len >= 0)
 		return (size_t)len;
 	exchange->failed = (int)len;
@@ -62,6 +66,7 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *data)
 	size_t room = REFUSAL_MOST - exchange->refusal.len;
 	int r;
 
+	exchange->news_ms = clock_now_ms();
 	if (status_of(exchange) >= 300) {
 		strbuf_add_mem(&exchange->refusal, bytes, MIN(len, room));
 		return len <= room ? len : 0;
@@ -73,6 +78,17 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *data)
 		return len;
 	exchange->failed = r;
 	return 0;
+}
+
+/* Called about once a second, and with whatever comes: extensions of chunks are not of the body. */
+static int look_for_news(void *data, arg_unused curl_off_t down_total, arg_unused curl_off_t down,
+			 arg_unused curl_off_t up_total, arg_unused curl_off_t up)
+{
+	struct exchange *exchange = data;
+	int64_t most_ms = (int64_t)exchange->request->silent_seconds * 1000;
+
+	exchange->was_silent = most_ms > 0 && clock_now_ms() - exchange->news_ms > most_ms;
+	return exchange->was_silent;
 }
 
 static void set_pem(const struct exchange *exchange, CURLoption option, const struct strbuf *pem)
@@ -144,6 +160,9 @@ static void set_functions(struct exchange *exchange, struct curl_slist **headers
 	(void)curl->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1024L);
 	(void)curl->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME,
 				(long)exchange->request->slow_seconds);
+	(void)curl->easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+	(void)curl->easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, look_for_news);
+	(void)curl->easy_setopt(handle, CURLOPT_XFERINFODATA, exchange);
 	set_body(exchange, headers);
 	(void)curl->easy_setopt(handle, CURLOPT_HTTPHEADER, *headers);
 }
@@ -173,6 +192,12 @@ static int perform(struct exchange *exchange)
 		  (int)strcspn(exchange->request->path, "?"), exchange->request->path, status);
 	if (exchange->failed < 0)
 		return exchange->failed;
+	if (exchange->was_silent)
+		return error_because(exchange->err, &reason_node_failed, -ETIMEDOUT,
+				     "%s has said nothing for %u %s", exchange->place->shown,
+				     MAX(exchange->request->silent_seconds / 60, 1u),
+				     exchange->request->silent_seconds < 120 ? "minute"
+									     : "minutes");
 	/* A daemon that refuses a request need not read its body. */
 	if (status >= 300)
 		return status == 304 ? 0 : refuse(exchange, status);
@@ -188,7 +213,11 @@ int engine_send(const struct engine_place *place, const struct engine_request *r
 		struct error *err)
 {
 	struct exchange exchange = {
-		.place = place, .request = request, .refusal = STRBUF_INIT, .err = err
+		.place = place,
+		.request = request,
+		.refusal = STRBUF_INIT,
+		.err = err,
+		.news_ms = clock_now_ms(),
 	};
 	struct curl_slist *headers = NULL;
 	int r = curl_load(&exchange.curl, err);

@@ -37,6 +37,10 @@ struct engine_request {
 
 	/* How many seconds it may take with less than 1 KiB in each, there or back; 0: no limit. */
 	unsigned slow_seconds;
+
+	/* How many seconds the daemon may take no byte of the body and send none of an answer,
+	 * whatever else it sends; 0: no limit. */
+	unsigned silent_seconds;
 };
 
 /* Add TEXT to a query, encoded. */
@@ -45,8 +49,8 @@ void engine_add_encoded(struct strbuf *query, const char *text);
 /*
  * Send REQUEST to the daemon at PLACE.  Errors of its functions are returned as they are.  If the
  * daemon refuses the request, the error has its words: -ENOENT (404), -EBUSY (409) or -EBADMSG.
- * -ECONNREFUSED if it cannot be reached or the connection ends early, -ETIMEDOUT.  An answer that
- * nothing had to be changed (304) is success.
+ * -ECONNREFUSED if it cannot be reached or the connection ends early, -ETIMEDOUT at a limit.  An
+ * answer that nothing had to be changed (304) is success.
  */
 int engine_send(const struct engine_place *place, const struct engine_request *request,
 		struct error *err);

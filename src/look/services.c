@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "data/inet.h"
 #include "node/cluster-node.h"
@@ -237,17 +238,15 @@ void services_read(const struct profile *profile, const json_t *services, const 
 	cleanup_with(strlist_release) struct strlist addressed = STRLIST_INIT;
 	const json_t *items = json_object_get(services, "items");
 	struct endpoint_index index;
-	const json_t *object;
-	size_t i;
 
 	keep_addressed(profile, usable, &addressed);
 	index = index_slices(slices, &addressed);
-	*ret = (struct services){
-		.items = xcalloc(json_array_size(items) + 1, sizeof(*ret->items)),
-		.count = json_array_size(items),
-	};
-	json_array_foreach(items, i, object)
-		read_service(profile, object, &index, &addressed, scheme, &ret->items[i]);
+	*ret = (struct services){ .count = MIN(json_array_size(items), (size_t)SERVICES_MOST) };
+	ret->left_out = json_array_size(items) - ret->count;
+	ret->items = xcalloc(ret->count + 1, sizeof(*ret->items));
+	for (size_t i = 0; i < ret->count; i++)
+		read_service(profile, json_array_get(items, i), &index, &addressed, scheme,
+			     &ret->items[i]);
 	free(index.items);
 	qsort(ret->items, ret->count, sizeof(*ret->items), compare_services);
 }
@@ -265,6 +264,17 @@ static void find_usable(const struct profile *profile, const json_t *nodes, stru
 			    cluster_node_is_awake(profile, node))
 				strlist_add(ret, node->name);
 		}
+}
+
+/* Say once that there are more. */
+static void mention_rest(const struct services *services)
+{
+	static bool is_said;
+
+	if (services->left_out > 0 && !is_said)
+		log_warning("the cluster has %zu services; only the first %d of them are looked at",
+			    services->count + services->left_out, SERVICES_MOST);
+	is_said |= services->left_out > 0;
 }
 
 int services_collect(const struct profile *profile, const char *scheme, struct services *ret,
@@ -285,6 +295,7 @@ int services_collect(const struct profile *profile, const char *scheme, struct s
 		return error_prefix(err, r, "cannot list the services");
 	find_usable(profile, nodes, &usable);
 	services_read(profile, services, slices, &usable, scheme, ret);
+	mention_rest(ret);
 	return 0;
 }
 

@@ -34,7 +34,10 @@ struct service {
 struct services {
 	struct service *items;
 	size_t count;
+	size_t left_out; /* the API has more than SERVICES_MOST */
 };
+
+#define SERVICES_MOST 10000
 
 #define SERVICES_INIT ((struct services){ NULL })
 

@@ -113,15 +113,16 @@ static int choose_port(const struct profile *profile, unsigned *ret, struct erro
 			     REGISTRY_PORT, LAST_PORT);
 }
 
-/* Tell the nodes that run; others are told when they start. */
-static int tell_nodes(const struct profile *profile, struct error *err)
+int own_registry_tell_nodes(const struct profile *profile, unsigned port, struct error *err)
 {
+	struct profile told = *profile;
 	const struct node *node;
 	int r = 0;
 
-	profile_for_each_node(node, profile)
-		if (r == 0 && cluster_node_state(profile, node) == NODE_RUNNING)
-			r = registries_write(profile, node, err);
+	told.registry_port = port;
+	profile_for_each_node(node, &told)
+		if (r == 0 && cluster_node_state(&told, node) == NODE_RUNNING)
+			r = registries_write(&told, node, err);
 	return r;
 }
 
@@ -163,7 +164,7 @@ static int open_registry(const struct profile *profile, struct error *err)
 	world->after("start registry");
 	if (r == 0)
 		r = wait_for_answer(profile, err);
-	return r < 0 ? r : tell_nodes(profile, err);
+	return r < 0 ? r : own_registry_tell_nodes(profile, profile->registry_port, err);
 }
 
 /* Have the running cluster close its registry, which was at PORT (0: unknown).  The rules go last.
@@ -174,7 +175,7 @@ static int close_registry(const struct profile *profile, unsigned port, struct e
 	int r;
 
 	without.registry_port = 0;
-	r = tell_nodes(&without, err);
+	r = own_registry_tell_nodes(&without, 0, err);
 	if (r == 0)
 		r = world->front_door_up(&without, err);
 	if (r == 0 && port)
@@ -228,7 +229,8 @@ int own_registry_enable(struct profile *profile, unsigned port, struct observer 
 	static const char step[] = "starting the registry";
 	const struct payload_source source = { .offline = profile->offline };
 	cleanup_free char *program = NULL;
-	unsigned before = profile->registry_port;
+	/* An interrupted change has left open what the record does not have any more. */
+	unsigned before = balancer_registry_port(profile->dir) ?: profile->registry_port;
 	cleanup_fd int lock = -1;
 	int r = registry_program_ensure(&source, observer, &program, err);
 
@@ -241,6 +243,9 @@ int own_registry_enable(struct profile *profile, unsigned port, struct observer 
 	world->after("record registry");
 	if (!cluster_runs(profile))
 		return 0;
+	/* One that runs is only checked. */
+	if (before == profile->registry_port && runs(profile))
+		observer = NULL;
 	observe_begin(observer, step, NULL);
 	r = before && before != profile->registry_port ? close_registry(profile, before, err) : 0;
 	if (r == 0)
@@ -252,7 +257,7 @@ int own_registry_enable(struct profile *profile, unsigned port, struct observer 
 int own_registry_disable(struct profile *profile, bool delete_images, struct error *err)
 {
 	cleanup_free char *data = data_dir(profile);
-	unsigned port = profile->registry_port;
+	unsigned port = balancer_registry_port(profile->dir) ?: profile->registry_port;
 	int r;
 
 	profile->registry_port = 0;

@@ -41,6 +41,10 @@ int own_registry_enable(struct profile *profile, unsigned port, struct observer 
 /* The reverse; the images are kept unless DELETE_IMAGES. */
 int own_registry_disable(struct profile *profile, bool delete_images, struct error *err);
 
+/* Lead the nodes of PROFILE that run to its registry at PORT, or to none if that is 0.  Others
+ * learn it when they start. */
+int own_registry_tell_nodes(const struct profile *profile, unsigned port, struct error *err);
+
 /* Check that the running front door holds the port of PROFILE's registry, if it has one, so that no
  * other program can be the registry.  Waits if the front door has yet to open it. */
 int own_registry_check(const struct profile *profile, struct error *err);

@@ -184,6 +184,16 @@ static void release_reading(struct reading *reading)
 	strlist_release(&reading->ids);
 }
 
+/* Pods name images, and a name in an archive may be a bare tag. */
+static void warn_of_nameless(const struct reading *reading, const struct image_list *added)
+{
+	for (size_t i = 0; i < added->count; i++)
+		if (added->items[i].names.count == 0)
+			log_warning("%s: the image sha256:%.12s has no name that pods can use; "
+				    "'manykube image tag' gives it one",
+				    reading->shown, added->items[i].config.digest);
+}
+
 int own_images_add(const struct profile *profile, int fd, const char *shown,
 		   const struct strlist *only, const struct strlist *nodes,
 		   struct observer *observer, struct image_list *ret_added, struct error *err)
@@ -211,8 +221,10 @@ int own_images_add(const struct profile *profile, int fd, const char *shown,
 	observe_begin(observer, step, NULL);
 	r = image_store_add(dir, &source, ret_added, err);
 	observe_end(observer, step, NULL, r == 0);
-	if (r == 0)
-		world->after(step);
+	if (r < 0)
+		return r;
+	warn_of_nameless(&reading, ret_added);
+	world->after(step);
 	return r;
 }
 

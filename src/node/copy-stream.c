@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "image/room.h"
 
@@ -50,11 +51,12 @@ static ssize_t pass_block(int from, int to)
 }
 
 int copy_stream(int from, int to, const struct process *packer, int dir, uint64_t reserve,
-		const volatile int *interrupted, struct error *err)
+		unsigned silent_seconds, const volatile int *interrupted, struct error *err)
 {
 	struct pollfd wait[] = { { .fd = from, .events = POLLIN },
 				 { .fd = packer->pidfd, .events = POLLIN } };
 	struct room room;
+	int64_t deadline_ms = clock_now_ms() + silent_seconds * INT64_C(1000);
 	uint64_t most = 0;
 	int r = open_room(dir, reserve, &room, &most, err);
 
@@ -65,6 +67,10 @@ int copy_stream(int from, int to, const struct process *packer, int dir, uint64_
 	while (!*interrupted) {
 		ssize_t len;
 
+		if (clock_left_ms(deadline_ms) == 0)
+			return error_because(err, &reason_node_failed, -ETIMEDOUT,
+					     "the node has sent nothing for %u minutes",
+					     silent_seconds / 60);
 		if (poll(wait, ARRAY_SIZE(wait), LOOK_MS) <= 0)
 			continue;
 		/* A program that the packer left behind may hold the pipe for ever. */
@@ -78,6 +84,7 @@ int copy_stream(int from, int to, const struct process *packer, int dir, uint64_
 		if ((uint64_t)len > most)
 			return error_because(err, &reason_storage, -ENOSPC,
 					     "the archive is larger than the space that is left");
+		deadline_ms = clock_now_ms() + silent_seconds * INT64_C(1000);
 		most -= (uint64_t)len;
 		r = room_take(&room, (uint64_t)len, err);
 		if (r < 0)

@@ -23,15 +23,17 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "node/cluster-node.h"
 #include "node/copy-host.h"
 #include "node/copy-stream.h"
 
-#define OUTPUT_LIMIT (64 << 10)
-#define WORDS_MOST   300
+#define OUTPUT_LIMIT   (64 << 10)
+#define WORDS_MOST     300
+#define SILENT_SECONDS (10 * 60) /* of a node */
 
-/* More memory than tar needs on the host: what it keeps of an archive, the node chooses. */
+/* More than tar needs on the host: what it keeps of an archive, the node chooses. */
 #define MEMORY_MOST (UINT64_C(256) << 20)
 
 /* The programs that a signal has to end, so that we can clean up. */
@@ -43,7 +45,7 @@ static struct {
 
 static void on_signal(arg_unused int signal)
 {
-	/* Forked children that have not called exec yet share this handler. */
+	/* Forked children that have not called exec yet share this. */
 	if (getpid() != work.owner)
 		_exit(128 + signal);
 	work.interrupted = 1;
@@ -122,6 +124,12 @@ static int program_error(const char *program, int said, struct error *err)
 			     shown.len ? shown.text : "it was killed");
 }
 
+/* Until when to wait for the end of a program on NODE; 0: as long as it takes. */
+static int64_t deadline_of(const struct cluster_node *node)
+{
+	return node ? clock_now_ms() + SILENT_SECONDS * INT64_C(1000) : 0;
+}
+
 /* Run ARGV on NODE and return its exit status; its output goes to RET_OUTPUT (may be NULL). */
 static int run_at(const struct cluster_node *node, char *const *argv, char **ret_output, int said,
 		  struct error *err)
@@ -145,7 +153,7 @@ static int run_at(const struct cluster_node *node, char *const *argv, char **ret
 		 * earlier signal must not stop the cleanup, but a new one must. */
 		if (work.interrupted && !was_interrupted)
 			(void)kill(process.pid, SIGTERM);
-		r = process_wait(&process, 0, err);
+		r = process_wait(&process, deadline_of(node), err);
 		work.running[0] = 0;
 	}
 	if (r != 0 && work.interrupted)
@@ -317,7 +325,7 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	if (!to->node) {
 		(void)close(take_fd(tars.unpacked[0]));
 		r = copy_stream(tars.packed[0], tars.unpacked[1], &tars.pack, to->host->scratch, 0,
-				&work.interrupted, err);
+				SILENT_SECONDS, &work.interrupted, err);
 	}
 	if (r == -EINTR)
 		return interrupted(err);
@@ -327,7 +335,7 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	close_pipe(tars.unpacked);
 	r = process_wait(&tars.unpack, 0, err);
 	work.running[1] = 0;
-	packed_status = process_wait(&tars.pack, 0, err);
+	packed_status = process_wait(&tars.pack, deadline_of(from->node), err);
 	work.running[0] = 0;
 	if (r < 0 || packed_status < 0)
 		return r < 0 ? r : packed_status;
@@ -524,8 +532,7 @@ static int transfer(const struct copy_end *from, const char *source, const struc
 	return r < 0 ? error_prefix(err, r, "cannot copy to '%s'", shown) : 0;
 }
 
-/* kind_at() and, if RESOLVE, real_path() for the source, with the rights of the user on the host.
- */
+/* kind_at() or, if RESOLVE, real_path() of the source, with the user's rights on the host. */
 static int look_at_source(const struct copy_end *from, char **path, bool resolve, struct error *err)
 {
 	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;

@@ -98,6 +98,9 @@ static int take_progress(void *data, const char *bytes, size_t len, struct error
 	return r;
 }
 
+/* A step of a build may print nothing for long. */
+#define SILENT_SECONDS (30 * 60)
+
 int docker_build(const struct profile *profile, const struct node *node,
 		 const struct build_options *options, struct build_context *context,
 		 build_show_fn *show, void *data, struct build_answer *ret_answer,
@@ -111,9 +114,14 @@ int docker_build(const struct profile *profile, const struct node *node,
 						.read = read_context,
 						.type = "application/x-tar",
 						.take = take_progress,
-						.data = &build };
+						.data = &build,
+						.silent_seconds = SILENT_SECONDS };
 	int r = docker_api_send(profile, node, &request, err);
 
+	if (r == -ETIMEDOUT)
+		return error_hint(err, r,
+				  "the build was cancelled; a step that prints something from "
+				  "time to time may take as long as it wants");
 	if (r < 0)
 		return r;
 	if (!answer.failure && !*answer.image_id)

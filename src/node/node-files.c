@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "balancer/balancer.h"
 #include "base/alloc.h"
 #include "base/below.h"
 #include "base/cleanup.h"
@@ -367,6 +368,17 @@ int node_files_use_own_api(const struct profile *profile, const struct node *nod
 	return node_put(profile, node, path, after.text, 0600, err);
 }
 
+/* Without the front door, whoever listens at the registry's port would be the registry. */
+static int write_registries(const struct profile *profile, const struct node *node,
+			    struct error *err)
+{
+	struct profile told = *profile;
+
+	if (!balancer_holds_for_registry(profile->dir, profile->gateway, profile->registry_port))
+		told.registry_port = 0;
+	return registries_write(&told, node, err);
+}
+
 int node_files_write(const struct profile *profile, const struct node *node,
 		     const struct payload *payload, struct error *err)
 {
@@ -391,7 +403,7 @@ int node_files_write(const struct profile *profile, const struct node *node,
 	if (r == 0)
 		r = write_containerd(profile, node, payload, err);
 	if (r == 0)
-		r = registries_write(profile, node, err);
+		r = write_registries(profile, node, err);
 	if (r == 0)
 		r = write_agent(profile, node, err);
 	if (r == 0)

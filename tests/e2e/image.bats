@@ -226,6 +226,24 @@ run_on() {
 	refute_line "docker.io/library/frozen:2"
 }
 
+@test "an image without a name is loaded, and that is said" {
+	local dir=$BATS_TEST_TMPDIR/nameless id
+
+	mkdir "$dir"
+	make_archive nameless:1 "$dir.tar" nothing
+	tar -C "$dir" -xf "$dir.tar"
+	jq 'map(.RepoTags = null)' "$dir/manifest.json" >"$dir.json"
+	mv "$dir.json" "$dir/manifest.json"
+	tar -C "$dir" -cf "$dir.tar" .
+	run -0 manykube image load "$dir.tar"
+	assert_output_has "has no name that pods can use"
+	id=$(grep -o 'sha256:[0-9a-f]*' <<<"$output" | head -n 1)
+	manykube image tag "$id" given:1
+	run manykube image ls --format=short
+	assert_line "docker.io/library/given:1"
+	manykube image rm given:1
+}
+
 @test "a containerd that hangs is left out soon" {
 	local pid
 

@@ -86,6 +86,9 @@ is_running() {
 	for node in node-1 node-2; do
 		assert_pulls "$node" "localhost:$PORT/app:1"
 	done
+	run -0 manykube registry enable
+	assert_output_has "localhost:$PORT"
+	[[ ${output,,} != *"starting the registry"* ]]
 	run -0 manykube registry status
 	assert_output_has "registry: Running"
 	assert_output_has "address: localhost:$PORT"

@@ -42,9 +42,11 @@ static const struct command ssh = { .name = "ssh",
 static const struct command copy = {
 	.name = "cp", .summary = "copy", .complete = COMPLETE_NODE_FILE, .max_operands = 2
 };
-static const struct command config_set = {
-	.name = "set", .summary = "keep", .complete = COMPLETE_SETTING, .max_operands = 2
-};
+static const struct command config_set = { .name = "set",
+					   .alias = "put",
+					   .summary = "keep",
+					   .complete = COMPLETE_SETTING,
+					   .max_operands = 2 };
 static const struct command secret = { .name = "secret", .summary = "s", .flags = COMMAND_HIDDEN };
 static const struct command *const config_commands[] = { &config_set, &secret, NULL };
 static const struct command config = { .name = "config",
@@ -106,7 +108,9 @@ TEST(offers_commands_but_no_hidden_ones)
 	ASSERT_FOUND("start ssh cp config profile help completion", "");
 	ASSERT_FOUND("start ssh", "s");
 	ASSERT_FOUND("start", "-v", "sta");
-	ASSERT_FOUND("set", "config", "");
+	ASSERT_FOUND("set put", "config", "");
+	ASSERT_FOUND("put", "config", "p");
+	ASSERT_FOUND("auto none", "config", "put", "cni", "");
 	ASSERT_FOUND("", "nonsense", "");
 	ASSERT_FOUND("", "start", "");
 }
@@ -188,6 +192,6 @@ TEST(offers_settings_and_their_values)
 TEST(offers_the_words_of_a_command_to_help)
 {
 	ASSERT_FOUND("config completion", "help", "co");
-	ASSERT_FOUND("set", "help", "config", "");
+	ASSERT_FOUND("set put", "help", "config", "");
 	ASSERT_FOUND("", "help", "start", "");
 }

@@ -62,6 +62,7 @@ static const struct command needing = { .name = "needing",
 					.flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER,
 					.run = note };
 static const struct command rooted = { .name = "rooted",
+				       .alias = "radical",
 				       .elsewhere = "sudo|doas",
 				       .summary = "s",
 				       .flags = COMMAND_NEEDS_ROOT,
@@ -306,6 +307,9 @@ TEST(says_when_root_is_needed)
 		test_skip("cannot become another user");
 	ASSERT_INT(RUN("rooted"), -EPERM);
 	ASSERT(why.reason == &reason_not_root);
+	ASSERT_STR(why.hint, "run 'sudo manykube rooted'");
+	/* By its other name. */
+	ASSERT_INT(RUN("radical"), -EPERM);
 	ASSERT_STR(why.hint, "run 'sudo manykube rooted'");
 	ASSERT_INT(RUN("-p", "dev", "rooted", "-v"), -EPERM);
 	ASSERT_STR(why.hint, "run 'sudo manykube rooted -p dev -v'");

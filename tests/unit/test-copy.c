@@ -5,6 +5,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "base/strlist.h"
@@ -364,6 +365,27 @@ TEST(an_archive_does_not_fill_the_disk)
 	assert_count("to", 1);
 }
 
+TEST(a_node_that_sends_nothing_is_given_up)
+{
+	cleanup_with(process_release) struct process packer = PROCESS_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_fd int dir = open(test_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_fd int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct process_options options = { .no_stdin = true };
+	int64_t begin_ms = clock_now_ms();
+	int ends[2];
+
+	ASSERT_INT(pipe2(ends, O_CLOEXEC), 0);
+	options.stdout_fd = ends[1];
+	/* It has written something before, and each block counts. */
+	ASSERT_OK(process_spawn(ARGV("sh", "-c", "sleep 0.7; echo; sleep 0.7; echo; sleep 60"),
+				&options, &packer, &err));
+	ASSERT_INT(copy_stream(ends[0], null, &packer, dir, 0, 1, &(int){ 0 }, &why), -ETIMEDOUT);
+	ASSERT(strstr(why.text, "the node has sent nothing"));
+	ASSERT(clock_now_ms() - begin_ms >= 2300);
+	ASSERT(clock_now_ms() - begin_ms < 20000);
+}
+
 TEST(a_small_copy_needs_no_reserve)
 {
 	cleanup_with(process_release) struct process packer = PROCESS_INIT;
@@ -378,6 +400,7 @@ TEST(a_small_copy_needs_no_reserve)
 	options.stdout_fd = ends[1];
 	ASSERT_OK(process_spawn(ARGV("head", "-c", "16000000", "/dev/zero"), &options, &packer,
 				&err));
-	ASSERT_OK(copy_stream(ends[0], null, &packer, dir, reserve, &(int){ 0 }, &err));
-	ASSERT_INT(copy_stream(ends[0], null, &packer, dir, reserve, &interrupted, NULL), -EINTR);
+	ASSERT_OK(copy_stream(ends[0], null, &packer, dir, reserve, 60, &(int){ 0 }, &err));
+	ASSERT_INT(copy_stream(ends[0], null, &packer, dir, reserve, 60, &interrupted, NULL),
+		   -EINTR);
 }

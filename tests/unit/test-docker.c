@@ -160,7 +160,7 @@ static int count_bytes(void *data, arg_unused const char *bytes, size_t len,
 TEST(a_daemon_that_drips_is_given_up)
 {
 	static const char address[] = "127.93.2.1";
-	cleanup_with(profile_release) struct profile profile;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	cleanup_with(strbuf_release) struct strbuf ca = STRBUF_INIT;
 	cleanup_free char *authority = xasprintf("%s/docker/authority.pem", test_dir());
 	cleanup_free char *file = xasprintf("%s/server.pem", test_dir());
@@ -174,8 +174,7 @@ TEST(a_daemon_that_drips_is_given_up)
 	pid_t pid;
 
 	make_profile(&profile, "10.244.0.0/16");
-	free(profile.nodes[0].address);
-	profile.nodes[0].address = xstrdup(address);
+	setting_set_word(&profile.nodes[0].address, address);
 	ASSERT_OK(docker_make_client(&profile, &err));
 	ASSERT_OK(file_read(authority, 1 << 16, &ca, &err));
 	ASSERT_OK(pki_sign_server(ca.text, pki_find_key(ca.text), address, "test", 1, &pem, &err));

@@ -4,12 +4,14 @@
 #include "engine/box.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/request.h"
 #include "fake-engine.h"
 #include "test.h"
 
@@ -61,7 +63,7 @@ TEST(an_engine_is_found_only_at_a_socket_where_somebody_answers)
 {
 	cleanup_free char *path = xasprintf("unix://%s/docker.sock", test_dir());
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct error why = ERROR_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	(void)setenv("DOCKER_HOST", path, 1);
@@ -78,7 +80,7 @@ TEST(an_engine_is_found_only_at_a_socket_where_somebody_answers)
 
 TEST(an_engine_elsewhere_is_refused)
 {
-	struct error why = ERROR_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	char path[200] = "unix:///";
 
 	(void)setenv("DOCKER_HOST", "tcp://127.0.0.1:2375", 1);
@@ -103,8 +105,8 @@ static int check(const char *api, const char *kernel, bool rootless, struct erro
 
 TEST(an_engine_that_cannot_hold_nodes_is_refused_with_the_reason)
 {
-	struct engine_info info = ENGINE_INFO_INIT;
-	struct error why = ERROR_INIT;
+	cleanup_with(engine_info_release) struct engine_info info = ENGINE_INFO_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	prepare();
 	ASSERT_OK(engine_look(&engine, &info, &err));
@@ -136,8 +138,9 @@ TEST(versions_of_the_api_are_compared_as_numbers)
 TEST(answers_that_are_damaged_too_long_or_refusals_are_errors)
 {
 	cleanup_with(strbuf_release) struct strbuf longest = STRBUF_INIT;
-	struct engine_container found = ENGINE_CONTAINER_INIT;
-	struct error why = ERROR_INIT;
+	cleanup_with(
+		engine_container_release) struct engine_container found = ENGINE_CONTAINER_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	prepare();
 	put("answer", "200 {\"Id\": ");
@@ -163,7 +166,8 @@ TEST(answers_that_are_damaged_too_long_or_refusals_are_errors)
 
 TEST(a_box_is_made_once)
 {
-	struct engine_container found = ENGINE_CONTAINER_INIT;
+	cleanup_with(
+		engine_container_release) struct engine_container found = ENGINE_CONTAINER_INIT;
 
 	prepare();
 	ASSERT_INT(box_find(&engine, &box, &found, NULL), -ENOENT);
@@ -243,9 +247,10 @@ TEST(what_an_engine_left_half_made_is_completed_or_removed)
 
 TEST(containers_of_others_are_left_alone)
 {
-	struct engine_container found = ENGINE_CONTAINER_INIT;
+	cleanup_with(
+		engine_container_release) struct engine_container found = ENGINE_CONTAINER_INIT;
 	struct box other = box;
-	struct error why = ERROR_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	prepare();
 	other.agent = box.agent;
@@ -265,7 +270,7 @@ TEST(containers_of_others_are_left_alone)
 
 TEST(a_full_disk_is_named)
 {
-	struct error why = ERROR_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	prepare();
 	ASSERT_OK(box_make(&engine, &box, &err));
@@ -297,7 +302,7 @@ TEST(a_started_box_waits_and_is_started_anew_if_it_runs)
 
 TEST(a_pid_that_is_not_of_the_box_is_refused)
 {
-	struct error why = ERROR_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	pid_t pid;
 
 	prepare();
@@ -312,4 +317,55 @@ TEST(a_pid_that_is_not_of_the_box_is_refused)
 	ASSERT_INT(box_start(&engine, &box, &pid, &why), -EIO);
 	ASSERT(strstr(why.text, "status 3: no luck"));
 	fake_engine_stop(&fake);
+}
+
+static bool say(int fd, const char *text)
+{
+	return send(fd, text, strlen(text), MSG_NOSIGNAL) > 0;
+}
+
+/* Be a daemon that begins an answer, and whose chunk has an extension without end if ENDLESS. */
+static void answer_for_ever(int listener, bool endless)
+{
+	int fd = accept(listener, NULL, NULL);
+	char bytes[4096];
+
+	(void)recv(fd, bytes, sizeof(bytes), 0);
+	(void)say(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1;");
+	while (!endless || say(fd, "x"))
+		(void)poll(NULL, 0, 20);
+	_exit(0);
+}
+
+static void assert_given_up(bool endless)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/silent-%d.sock", test_dir(), endless);
+	const struct engine_place place = { .shown = "the daemon", .socket = path };
+	const struct engine_request request = { .path = "/x", .silent_seconds = 1 };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	cleanup_fd int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int64_t begin_ms = clock_now_ms();
+	pid_t pid;
+
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	ASSERT_INT(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	ASSERT_INT(listen(listener, 1), 0);
+	pid = fork();
+	if (pid == 0)
+		answer_for_ever(listener, endless);
+	ASSERT_INT(engine_send(&place, &request, &why), -ETIMEDOUT);
+	ASSERT(strstr(why.text, "the daemon has said nothing for 1 minute"));
+	ASSERT(clock_now_ms() - begin_ms < 20000);
+	(void)kill(pid, SIGKILL);
+}
+
+TEST(a_daemon_that_says_nothing_is_given_up)
+{
+	assert_given_up(false);
+}
+
+TEST(extensions_of_chunks_say_nothing)
+{
+	assert_given_up(true);
 }

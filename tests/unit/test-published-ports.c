@@ -1,11 +1,17 @@
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "balancer/balancer.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "cluster/cluster.h"
+#include "fake-files.h"
 #include "fake-world.h"
+#include "network/closing-ports.h"
 #include "network/network.h"
+#include "network/own-registry.h"
 #include "network/published-ports.h"
 #include "record/world.h"
 #include "test.h"
@@ -19,7 +25,10 @@ static void make_profile(struct profile *ret)
 	*ret = (struct profile){
 		.name = xstrdup("test"),
 		.dir = xasprintf("%s/profiles/test", test_dir()),
+		.subnet = xstrdup("192.0.2.0/24"),
 		.gateway = xstrdup("192.0.2.1"),
+		.pod_subnet = xstrdup("10.244.0.0/16"),
+		.bridge = xstrdup("mktest"),
 		.api_port = 16443,
 		.registry_port = 5000,
 	};
@@ -193,4 +202,162 @@ TEST(an_interrupted_removal_is_completed_by_the_same_command)
 	/* Not in the record any more, but open. */
 	ASSERT_INT(take_away(&profile, word, NULL), 0);
 	ASSERT(is_closed() && rules_went_last);
+}
+
+/* A front door that takes a moment to close its port. */
+static int close_port_late(arg_unused const struct profile *profile,
+			   arg_unused struct error *problem)
+{
+	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
+
+	ASSERT_OK(balancer_configure(profile->dir, &config, &err));
+	if (door >= 0 && fork() == 0) {
+		(void)poll(NULL, 0, 300);
+		_exit(0);
+	}
+	if (door >= 0)
+		(void)close(take_fd(door));
+	return 0;
+}
+
+static bool was_exposed;
+
+static int look_at_rules(const struct profile *profile, arg_unused struct error *problem)
+{
+	cleanup_free char *rules = network_rules(profile);
+	cleanup_free char *number = xasprintf("%u", door_port);
+
+	was_exposed |= !is_closed() && !strstr(rules, number);
+	rules_went_last = !strstr(rules, number) && is_closed();
+	return 0;
+}
+
+static void use_late_door(void)
+{
+	static struct world own;
+
+	own = *world;
+	own.front_door_up = close_port_late;
+	own.network_up = look_at_rules;
+	world = &own;
+}
+
+/* A cluster of one node that runs in a home of this test. */
+static int start_one(void)
+{
+	static const struct cluster_options options = { .nodes = 1,
+							.kubernetes_version = "v1.36.3",
+							.wait_seconds = 20 };
+	struct cluster_outcome outcome;
+
+	return cluster_start("test", &options, NULL, &outcome, NULL);
+}
+
+static void make_cluster(struct profile *ret)
+{
+	cleanup_free char *home = xasprintf("%s/home", test_dir());
+	cleanup_free char *world_dir = xasprintf("%s/world", test_dir());
+
+	ASSERT_INT(setenv("MANYKUBE_HOME", home, 1), 0);
+	ASSERT_OK(file_make_dirs(world_dir, 0700, &err));
+	fake_world_use(world_dir, 0);
+	ASSERT_INT(start_one(), 0);
+	ASSERT_OK(profile_load("test", ret, &err));
+}
+
+TEST(a_start_closes_a_port_that_the_record_has_no_more_before_its_rules_go)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_fd int lock = -1;
+
+	make_cluster(&profile);
+	be_the_front_door(&profile, &lock);
+	use_late_door();
+	ASSERT_INT(start_one(), 0);
+	ASSERT(is_closed() && !was_exposed && rules_went_last);
+}
+
+/* Have the front door say that its port is that of a registry. */
+static void be_the_registry(const struct profile *profile)
+{
+	cleanup_with(balancer_config_release) struct balancer_config config = BALANCER_CONFIG_INIT;
+	cleanup_free char *path = xasprintf("%s/front-door.status.json", profile->dir);
+	cleanup_free char *text = xasprintf("{\"pid\": %d, \"registryListens\": "
+					    "[\"127.0.0.1:%u\", \"%s:%u\"]}",
+					    (int)getpid(), door_port, profile->gateway, door_port);
+
+	ASSERT_OK(balancer_configure(profile->dir, &config, &err));
+	ASSERT_OK(file_put(path, text, strlen(text), 0644, &err));
+	use_late_door();
+}
+
+TEST(an_interrupted_end_of_the_registry_is_completed_by_the_same_command)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_fd int lock = -1;
+
+	make_profile(&profile);
+	be_the_front_door(&profile, &lock);
+	/* Not in the record any more, but open. */
+	profile.registry_port = 0;
+	ASSERT_OK(profile_save(&profile, &err));
+	be_the_registry(&profile);
+	ASSERT_INT(balancer_registry_port(profile.dir), door_port);
+	ASSERT_INT(own_registry_disable(&profile, false, NULL), 0);
+	ASSERT(is_closed() && rules_went_last);
+}
+
+TEST(a_start_closes_a_registry_that_the_record_has_no_more_before_its_rules_go)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(closing_ports_release) struct closing_ports closing = CLOSING_PORTS_INIT;
+	cleanup_fd int lock = -1;
+
+	make_profile(&profile);
+	be_the_front_door(&profile, &lock);
+	profile.registry_port = 0;
+	be_the_registry(&profile);
+	closing_ports_find(&profile, &closing);
+	ASSERT_INT(closing.registry, door_port);
+	ASSERT_OK(closing_ports_begin(&profile, &closing, &err));
+	ASSERT(!was_exposed && !rules_went_last);
+	ASSERT_OK(close_port_late(&profile, &err));
+	ASSERT_OK(closing_ports_end(&profile, &closing, &err));
+	ASSERT(is_closed() && !was_exposed && rules_went_last);
+}
+
+/* Make a registry's program in a cache of this test. */
+static void fill_cache(void)
+{
+	cleanup_free char *cache = xasprintf("%s/cache", test_dir());
+	cleanup_free char *dir = xasprintf("%s/registry-v3.1.2/bin", cache);
+	cleanup_free char *path = xasprintf("%s/registry", dir);
+
+	ASSERT_OK(file_make_dirs(dir, 0755, &err));
+	ASSERT_OK(file_put(path, "", 0, 0755, &err));
+	ASSERT_INT(setenv("MANYKUBE_CACHE", cache, 1), 0);
+}
+
+TEST(no_node_is_led_to_a_registry_that_the_front_door_does_not_hold)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_free char *relay = NULL;
+	cleanup_fd int lock = -1;
+	int64_t deadline;
+
+	make_cluster(&profile);
+	fill_cache();
+	be_the_front_door(&profile, &lock);
+	relay = fake_files_path("node-1", "/etc/manykube/registry");
+	profile.registry_port = door_port;
+	ASSERT_OK(profile_save(&profile, &err));
+	be_the_registry(&profile);
+	ASSERT_INT(start_one(), 0);
+	ASSERT(file_exists(relay));
+	(void)close(take_fd(lock));
+	deadline = clock_now_ms() + 5000;
+	while (balancer_pid(profile.dir) != 0)
+		ASSERT(clock_poll(deadline, 20));
+	ASSERT_INT(start_one(), 0);
+	ASSERT(!file_exists(relay));
 }

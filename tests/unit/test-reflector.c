@@ -33,6 +33,8 @@ static void make_identity(void)
 	cleanup_free char *key = NULL;
 	cleanup_free char *client = NULL;
 
+	free(take_ptr(identity));
+	free(take_ptr(server_pem));
 	authority_make(&ca, &key);
 	ASSERT_OK(pki_sign_client(ca, key, "watcher", "tests", 1, &client, &err));
 	ASSERT_OK(pki_sign_server(ca, key, "127.0.0.1", "tests", 1, &server_pem, &err));
@@ -254,6 +256,12 @@ TEST(a_server_of_another_authority_is_not_asked)
 	ASSERT_OK(loop_run(watcher.loop, &err));
 	ASSERT(!reflector_is_complete(watcher.reflector));
 	(void)kill(server, SIGKILL);
+	reflector_free(watcher.reflector);
+	loop_free(watcher.loop);
+	https_target_release(&target);
+	strbuf_release(&watcher.seen);
+	free(take_ptr(identity));
+	free(take_ptr(server_pem));
 }
 
 /* Called in a process of its own; the first attempt fails. */

@@ -191,7 +191,9 @@ TEST(many_services_take_time_in_proportion)
 	services_read(&profile, list, list, &usable, "http", &services);
 	/* Pairs would take half a minute. */
 	ASSERT((clock() - start) / CLOCKS_PER_SEC < 3);
-	ASSERT_INT(services.count, many);
+	/* An API that a node has taken over may list any number. */
+	ASSERT_INT(services.count, SERVICES_MOST);
+	ASSERT_INT(services.left_out, many - SERVICES_MOST);
 	ASSERT_STR(services.items[0].name, "s0");
 	ASSERT(!services.items[0].has_endpoints);
 	ASSERT(services.items[1].has_endpoints);
