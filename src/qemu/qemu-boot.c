@@ -54,7 +54,6 @@ static int check_spec(const struct node_spec *spec, struct error *err)
 int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
-	cleanup_free char *agent = NULL;
 	const char *why;
 	gid_t group;
 	int r = check_spec(spec, err);
@@ -70,9 +69,7 @@ int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct
 	}
 	if (spec->dir && has_disk(spec))
 		return 0;
-	r = agent_find(&agent, err);
-	return r < 0 ? r
-		     : vm_base_ensure(spec->payload, agent, spec->offline, observer, &base, err);
+	return vm_base_ensure(spec->payload, spec->offline, observer, &base, err);
 }
 
 /* Record which base the disk of the node needs, before there is a disk. */
@@ -144,7 +141,6 @@ static int grow_disk(const struct node_spec *spec, struct error *err)
 int qemu_create(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
-	cleanup_free char *agent = NULL;
 	uint64_t size = spec->disk_bytes ? spec->disk_bytes : MACHINE_DISK_DEFAULT;
 	int r;
 
@@ -160,9 +156,7 @@ int qemu_create(const struct node_spec *spec, struct error *err)
 		r = node_tree_make(spec->dir, err);
 	if (r < 0 || has_disk(spec))
 		return r;
-	r = agent_find(&agent, err);
-	if (r == 0)
-		r = vm_base_find(spec->payload, agent, &base, err);
+	r = vm_base_find(spec->payload, &base, err);
 	if (r == 0)
 		r = record_base(spec, &base, err);
 	if (r == 0)
@@ -204,6 +198,7 @@ static int begin(const struct node_spec *spec, const char *group, struct error *
 	cleanup_with(link_closep) struct link_socket *host = NULL;
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
 	cleanup_free char *link = native_link_name(spec);
+	cleanup_free char *agent = NULL;
 	cleanup_fd int tap = -1;
 	uint64_t memory = memory_of(spec);
 	struct machine machine = { .dir = spec->dir,
@@ -223,6 +218,8 @@ static int begin(const struct node_spec *spec, const char *group, struct error *
 	int r = read_base(spec, &base, err);
 
 	if (r == 0)
+		r = agent_find(&agent, err);
+	if (r == 0)
 		r = cgroup_create(group, err);
 	if (r == 0)
 		r = cgroup_limit(group, machine.cpus, memory + machine_overhead(memory), err);
@@ -232,6 +229,7 @@ static int begin(const struct node_spec *spec, const char *group, struct error *
 		r = tap_add(host, link, spec->bridge, &tap, err);
 	if (r < 0)
 		return r;
+	machine.agent = agent;
 	machine.tap = tap;
 	machine.kvm = machine_has_kvm(&machine.kvm_group, &why);
 	r = machine_start(&machine, &keeper, &qemu, err);
