@@ -51,6 +51,18 @@ static int check_spec(const struct node_spec *spec, struct error *err)
 	return error_hint(err, -ENOTSUP, "nodes with --driver=native can");
 }
 
+/* Emulated, an API server takes minutes to start, and requests to etcd time out. */
+static int refuse_slow(const struct node_spec *spec, const char *why, struct error *err)
+{
+	(void)error_because(err, &reason_host_unsupported, -ENOTSUP,
+			    "node '%s' cannot be a control plane, since it would be emulated, too "
+			    "slowly for etcd: %s",
+			    spec->name, why);
+	return error_hint(err, -ENOTSUP,
+			  "VMs can be workers here: 'manykube start', then 'manykube node add "
+			  "--driver=qemu'; --force tries it all the same");
+}
+
 int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
@@ -65,6 +77,8 @@ int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct
 						    "slower than KVM: %s",
 						    spec->name, why);
 
+		if (spec->demanding)
+			return refuse_slow(spec, why, err);
 		observe_note(observer, text);
 	}
 	if (spec->dir && has_disk(spec))
