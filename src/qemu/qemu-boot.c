@@ -37,12 +37,14 @@ static bool has_disk(const struct node_spec *spec)
 	return file_exists(disk);
 }
 
-/* What a VM cannot have. */
+/* What a VM cannot have.  A kubelet of its own it gets otherwise. */
 static int check_spec(const struct node_spec *spec, struct error *err)
 {
-	const char *what = spec->mount_count > 0 ? "have directories or files of this host mounted"
-			   : spec->base          ? "have a base image"
-						 : NULL;
+	const char *what = spec->base ? "have a base image" : NULL;
+
+	for (size_t i = 0; i < spec->mount_count; i++)
+		if (strcmp(spec->mounts[i].node, NODE_KUBELET) != 0)
+			what = "have directories or files of this host mounted";
 
 	if (!what)
 		return 0;
@@ -175,6 +177,8 @@ int qemu_create(const struct node_spec *spec, struct error *err)
 		r = record_base(spec, &base, err);
 	if (r == 0)
 		r = record_size(spec, size, err);
+	if (r == 0)
+		r = qemu_programs_record(spec, err);
 	if (r == 0)
 		r = machine_make_disk(spec->dir, &base, size, err);
 	return r == -ENOSPC ? error_reason(err, r, &reason_storage) : r;
