@@ -26,6 +26,7 @@
 
 #define DISK    "/dev/vda"
 #define DISK_MS 30000
+#define AGENT   "/opt/manykube/agent"
 
 /* Not in the headers of the kernel for programs. */
 #define EXT4_IOC_RESIZE_FS _IOW('f', 16, uint64_t)
@@ -104,10 +105,12 @@ _Noreturn void vm_enter_root(void)
 		if (mount(moved[i], place, NULL, MS_MOVE, NULL) < 0)
 			give_up("move a mount");
 	}
+	if (mount("/init", "/root" AGENT, NULL, MS_BIND, NULL) < 0)
+		give_up("mount the agent");
 	if (chdir("/root") < 0 || mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 ||
 	    chdir("/") < 0)
 		give_up("enter the root file system");
-	(void)execl("/opt/manykube/agent", "manykube-agent", "vm", NULL);
+	(void)execl(AGENT, "manykube-agent", "vm", NULL);
 	give_up("run the agent");
 }
 

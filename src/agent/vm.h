@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* As /init of the initramfs: mount the root file system and execute the agent in it.  Powers the
- * VM off if that is impossible. */
+/* As /init of the initramfs: mount the root file system, and /init in it as the agent, and execute
+ * that there.  So the agent is never that of the disk.  Powers the VM off if this is impossible. */
 _Noreturn void vm_enter_root(void);
 
 /* As PID 1 in the root file system: mount, load modules, set up the network, and start the

@@ -59,6 +59,44 @@ static int begin_workers(struct start *start, struct error *err)
 	return 0;
 }
 
+/* Start NODE, whose kernel was in TROUBLE when it joined, anew, and let it join again. */
+static int join_anew(struct start *start, struct node *node, const char *trouble, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	struct bootstrap *join = &start->joins[node - start->profile.nodes];
+	int r = cluster_node_open(&start->profile, node, &at, err);
+
+	log_warning("node '%s' is started again: %s", node->name, trouble);
+	if (r == 0)
+		r = at.driver->stop(&at.spec, 0, err);
+	if (r < 0)
+		return r;
+	start->ran[node - start->profile.nodes] = false;
+	r = start_node(start, node, err);
+	bootstrap_release(join);
+	if (r < 0 || has_joined_unseen(start, node))
+		return r;
+	r = bootstrap_join(&start->profile, node, start->token, join, err);
+	return r == 0 ? bootstrap_finish(join, start->deadline, err) : r;
+}
+
+/* Wait until the worker NODE has joined.  If its kernel fails meanwhile, which a virtual machine
+ * has of its own, it gets another attempt, but only one. */
+static int finish_worker(struct start *start, struct node *node, struct error *err)
+{
+	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct node_usage usage;
+	int r = bootstrap_finish(&start->joins[node - start->profile.nodes], start->deadline, &why);
+
+	if (r < 0 && cluster_node_open(&start->profile, node, &at, NULL) == 0) {
+		at.driver->measure(&at.spec, &usage);
+		if (usage.trouble)
+			return join_anew(start, node, usage.trouble, err);
+	}
+	return r < 0 ? error_move(err, r, &why) : r;
+}
+
 static int finish_all(struct start *start, struct error *err)
 {
 	struct node *node;
@@ -69,7 +107,8 @@ static int finish_all(struct start *start, struct error *err)
 
 		if (join->process.pid <= 0)
 			continue;
-		r = bootstrap_finish(join, start->deadline, err);
+		r = node->control_plane ? bootstrap_finish(join, start->deadline, err)
+					: finish_worker(start, node, err);
 		if (r == 0 && node->control_plane)
 			continue;
 		if (r == 0)

@@ -93,14 +93,16 @@ const struct opt minikube_global_options[] = {
 	OPT_END,
 };
 
-#define NO_DRIVER SETTING_NO_DRIVER
-#define NO_VM     "nodes are not virtual machines"
+#define DRIVERS "'manykube driver list' names the drivers"
+#define NO_VM   "it concerns virtual machines that minikube makes; here --driver=qemu makes them"
+#define NO_SSH  "nodes are reached without SSH"
 #define BOUND     "--mount uses bind mounts, not 9p"
 #define AS_IT_IS "there is no substitute: --mount shows files as they are on this host"
 
 const struct opt minikube_start_options[] = {
-	OPT_ABSENT(0, "vm-driver", "NAME", NO_DRIVER, .harmless = "auto|native|none"),
-	OPT_ABSENT(0, "vm", NULL, "there is no substitute: " NO_VM, .harmless = "false"),
+	OPT_ABSENT(0, "vm-driver", "NAME", "write --driver=NAME; " DRIVERS,
+		   .harmless = "auto|native|none"),
+	OPT_ABSENT(0, "vm", NULL, "write --driver=qemu", .harmless = "false"),
 
 	/* The cluster. */
 	OPT_ABSENT(0, "addons", "NAME",
@@ -173,7 +175,7 @@ const struct opt minikube_start_options[] = {
 	/* Behaviour. */
 	OPT_NEEDLESS(0, "interactive", NULL, "'start' asks only whether to build Kubernetes, which --yes answers"),
 	OPT_NEEDLESS(0, "native-ssh", NULL, "'manykube ssh' enters nodes without an SSH server"),
-	OPT_NEEDLESS(0, "auto-update-drivers", NULL, NO_DRIVER),
+	OPT_NEEDLESS(0, "auto-update-drivers", NULL, "all drivers are part of manykube"),
 	OPT_NEEDLESS(0, "trace", "WHERE", "-v shows the time of each step, -o json every event"),
 
 	/* Options of other drivers; minikube, too, ignores options of drivers that are not used. */
@@ -204,9 +206,9 @@ const struct opt minikube_start_options[] = {
 	OPT_NEEDLESS(0, "mdns", NULL, "nodes resolve each other's names, and pods the names of "
 				      "services"),
 	OPT_ABSENT(0, "ssh-ip-address", "ADDRESS", "there is no substitute: all nodes are on this host"),
-	OPT_NEEDLESS(0, "ssh-key", "FILE", NO_DRIVER),
-	OPT_NEEDLESS(0, "ssh-port", "PORT", NO_DRIVER),
-	OPT_NEEDLESS(0, "ssh-user", "NAME", NO_DRIVER),
+	OPT_NEEDLESS(0, "ssh-key", "FILE", NO_SSH),
+	OPT_NEEDLESS(0, "ssh-port", "PORT", NO_SSH),
+	OPT_NEEDLESS(0, "ssh-user", "NAME", NO_SSH),
 	OPT_END,
 };
 
@@ -225,16 +227,17 @@ const struct opt minikube_node_options[] = {
 };
 
 #define NO_NEWS "manykube does not check for updates"
+#define NO_WARNING "there is no such warning"
 
 const struct opt minikube_settings[] = {
-	OPT_ABSENT(0, "driver", "NAME", NO_DRIVER),
+	OPT_ABSENT(0, "driver", "NAME", "give --driver=NAME to start, or to node add; " DRIVERS),
 	OPT_ABSENT(0, "EmbedCerts", NULL, "use embed-certs"),
 	OPT_ABSENT(0, "MaxAuditEntries", "N", "there is no substitute: the audit keeps the last thousand commands"),
 	OPT_ABSENT(0, "ReminderWaitPeriodInHours", "N", NO_NEWS),
 	OPT_ABSENT(0, "WantBetaUpdateNotification", NULL, NO_NEWS),
-	OPT_ABSENT(0, "WantNoneDriverWarning", NULL, NO_DRIVER),
+	OPT_ABSENT(0, "WantNoneDriverWarning", NULL, NO_WARNING),
 	OPT_ABSENT(0, "WantUpdateNotification", NULL, NO_NEWS),
-	OPT_ABSENT(0, "WantVirtualBoxDriverWarning", NULL, NO_DRIVER),
+	OPT_ABSENT(0, "WantVirtualBoxDriverWarning", NULL, NO_WARNING),
 	OPT_ABSENT(0, "cache", "IMAGE", "'manykube image load' loads images on all nodes"),
 	OPT_END,
 };

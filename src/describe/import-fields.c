@@ -21,7 +21,7 @@
 #define SHOWN_MAX        60
 #define NS_PER_SECOND    INT64_C(1000000000)
 #define USUAL_PORT       8443
-#define NO_VMS           "nodes are neither virtual machines nor Docker containers"
+#define NO_VMS           "it belongs to a driver of minikube's"
 #define NOT_IN_A_PROFILE "use the option of 'manykube start'"
 
 struct field {

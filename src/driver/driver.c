@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 
 /* The first one is the default. */
@@ -42,6 +43,30 @@ const struct node_driver *node_driver_find(const char *name)
 	return NULL;
 }
 
+/* What does the work of DRIVER, of which other programs know; NULL: nothing. */
+static const char *advice_for(const char *driver)
+{
+	static const struct {
+		const char *names;
+		const char *advice;
+	} others[] = {
+		{ " kvm kvm2 qemu2 virtualbox vmware vmwarefusion hyperkit hyperv parallels vfkit krunkit vm ",
+		  "--driver=qemu makes nodes that are virtual machines, with KVM where it works" },
+		{ " podman container ",
+		  "--driver=docker makes nodes that are containers of Docker; without "
+		  "--driver, nodes need no engine" },
+		{ " ssh generic ",
+		  "there is no substitute: all nodes are on this host; leave --driver out" },
+	};
+	cleanup_free char *word = xasprintf(" %s ", driver);
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (strstr(others[i].names, word))
+			return others[i].advice;
+	return "'manykube driver list' says what they are; without --driver, nodes are made of "
+	       "namespaces of this host";
+}
+
 int node_driver_check(const char *name, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
@@ -53,6 +78,7 @@ int node_driver_check(const char *name, struct error *err)
 	for (size_t i = 0; (driver = node_driver_at(i)); i++)
 		strlist_add(&names, driver->name);
 	all = strlist_join(&names, ", ");
-	return error_because(err, &reason_usage, -EINVAL,
-			     "there is no driver '%s'; available drivers: %s", name, all);
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "there is no driver '%s'; available drivers: %s", name, all);
+	return error_hint(err, -EINVAL, "%s", advice_for(name));
 }

@@ -26,6 +26,9 @@ enum node_state {
 /* Where a node sees node_spec.shared. */
 #define NODE_SHARED_DIR "/opt/manykube/shared"
 
+/* The path of the kubelet in a node.  A kubelet other than the payload's is mounted there. */
+#define NODE_KUBELET "/opt/manykube/bin/kubelet"
+
 /* A directory or file of the host that is mounted in the node. */
 struct node_mount {
 	char *host;
@@ -49,6 +52,7 @@ struct node_spec {
 	struct in_addr gateway;
 	bool default_route; /* whether the gateway is its default route */
 	bool offline;       /* nothing may be downloaded for it */
+	bool demanding;     /* for prepare(): it is useless unless its processors are fast */
 	unsigned slot;      /* unique in the cluster, 1 to 254; ids and link names derive from it */
 	unsigned cpus;      /* 0: all */
 	uint64_t memory_bytes;

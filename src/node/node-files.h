@@ -11,9 +11,6 @@
 #include "payload/payload.h"
 #include "record/profile.h"
 
-/* The path of the kubelet in a node. */
-#define NODE_KUBELET "/opt/manykube/bin/kubelet"
-
 /* The directory of NODE in that of PROFILE, which holds the host's files about the node and is
  * removed with it, for the caller to free. */
 char *node_dir(const struct profile *profile, const struct node *node) must_check;

@@ -94,11 +94,13 @@ static int check_leaving(const struct profile *profile, const struct cluster_opt
 
 /* Let the driver of NODE get what it needs. */
 static int prepare_node(const struct profile *profile, const struct node *node,
-			struct observer *observer, struct error *err)
+			const struct cluster_options *options, struct observer *observer,
+			struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	int r = cluster_node_open(profile, node, &at, err);
 
+	at.spec.demanding = node->control_plane && node->phase == NODE_PLANNED && !options->force;
 	return r == 0 && at.driver->prepare ? at.driver->prepare(&at.spec, observer, err) : r;
 }
 
@@ -121,7 +123,7 @@ int cluster_get_payloads(const struct profile *profile, const struct cluster_opt
 			r = world->payload(node->kubernetes_version, &source, observer, &other,
 					   err);
 		if (r == 0 && cluster_takes_part(options, node))
-			r = prepare_node(profile, node, observer, err);
+			r = prepare_node(profile, node, options, observer, err);
 	}
 	return r;
 }

@@ -6,7 +6,8 @@
  *  1. QEMU and its keeper are started in the node's control group, with the node's limits; see
  *     vm/machine.c and vm/keeper.h.
  *  2. The agent, PID 1 of the guest, mounts, sets up the network and answers the keeper.
- *  3. Files that were written while the VM did not run are sent to it; see qemu/qemu-files.c.
+ *  3. Programs that it has not, and files that were written while it did not run, are sent to it;
+ * see qemu/qemu-programs.c and qemu/qemu-files.c.
  *  4. The agent is told to start the services.
  *
  * The guest is hostile: all that the host gets from it are bytes from the channel, the console and
@@ -199,7 +200,9 @@ static int start(const struct node_spec *spec, struct error *err)
 	int r = qemu_runs(spec) ? 0 : qemu_boot(spec, err);
 
 	if (r == 0 && file_exists(held)) {
-		r = qemu_files_send(spec, err);
+		r = qemu_programs_send(spec, err);
+		if (r == 0)
+			r = qemu_files_send(spec, err);
 		if (r == 0)
 			r = session_go(spec->dir, err);
 		if (r == 0 && unlink(held) < 0)

@@ -37,12 +37,14 @@ static bool has_disk(const struct node_spec *spec)
 	return file_exists(disk);
 }
 
-/* What a VM cannot have. */
+/* What a VM cannot have.  A kubelet of its own it gets otherwise. */
 static int check_spec(const struct node_spec *spec, struct error *err)
 {
-	const char *what = spec->mount_count > 0 ? "have directories or files of this host mounted"
-			   : spec->base          ? "have a base image"
-						 : NULL;
+	const char *what = spec->base ? "have a base image" : NULL;
+
+	for (size_t i = 0; i < spec->mount_count; i++)
+		if (strcmp(spec->mounts[i].node, NODE_KUBELET) != 0)
+			what = "have directories or files of this host mounted";
 
 	if (!what)
 		return 0;
@@ -51,10 +53,21 @@ static int check_spec(const struct node_spec *spec, struct error *err)
 	return error_hint(err, -ENOTSUP, "nodes with --driver=native can");
 }
 
+/* Emulated, an API server takes minutes to start, and requests to etcd time out. */
+static int refuse_slow(const struct node_spec *spec, const char *why, struct error *err)
+{
+	(void)error_because(err, &reason_host_unsupported, -ENOTSUP,
+			    "node '%s' cannot be a control plane, since it would be emulated, too "
+			    "slowly for etcd: %s",
+			    spec->name, why);
+	return error_hint(err, -ENOTSUP,
+			  "VMs can be workers here: 'manykube start', then 'manykube node add "
+			  "--driver=qemu'; --force tries it all the same");
+}
+
 int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
-	cleanup_free char *agent = NULL;
 	const char *why;
 	gid_t group;
 	int r = check_spec(spec, err);
@@ -66,13 +79,13 @@ int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct
 						    "slower than KVM: %s",
 						    spec->name, why);
 
+		if (spec->demanding)
+			return refuse_slow(spec, why, err);
 		observe_note(observer, text);
 	}
 	if (spec->dir && has_disk(spec))
 		return 0;
-	r = agent_find(&agent, err);
-	return r < 0 ? r
-		     : vm_base_ensure(spec->payload, agent, spec->offline, observer, &base, err);
+	return vm_base_ensure(spec->payload, spec->offline, observer, &base, err);
 }
 
 /* Record which base the disk of the node needs, before there is a disk. */
@@ -144,7 +157,6 @@ static int grow_disk(const struct node_spec *spec, struct error *err)
 int qemu_create(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
-	cleanup_free char *agent = NULL;
 	uint64_t size = spec->disk_bytes ? spec->disk_bytes : MACHINE_DISK_DEFAULT;
 	int r;
 
@@ -160,13 +172,13 @@ int qemu_create(const struct node_spec *spec, struct error *err)
 		r = node_tree_make(spec->dir, err);
 	if (r < 0 || has_disk(spec))
 		return r;
-	r = agent_find(&agent, err);
-	if (r == 0)
-		r = vm_base_find(spec->payload, agent, &base, err);
+	r = vm_base_find(spec->payload, &base, err);
 	if (r == 0)
 		r = record_base(spec, &base, err);
 	if (r == 0)
 		r = record_size(spec, size, err);
+	if (r == 0)
+		r = qemu_programs_record(spec, err);
 	if (r == 0)
 		r = machine_make_disk(spec->dir, &base, size, err);
 	return r == -ENOSPC ? error_reason(err, r, &reason_storage) : r;
@@ -204,6 +216,7 @@ static int begin(const struct node_spec *spec, const char *group, struct error *
 	cleanup_with(link_closep) struct link_socket *host = NULL;
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
 	cleanup_free char *link = native_link_name(spec);
+	cleanup_free char *agent = NULL;
 	cleanup_fd int tap = -1;
 	uint64_t memory = memory_of(spec);
 	struct machine machine = { .dir = spec->dir,
@@ -223,6 +236,8 @@ static int begin(const struct node_spec *spec, const char *group, struct error *
 	int r = read_base(spec, &base, err);
 
 	if (r == 0)
+		r = agent_find(&agent, err);
+	if (r == 0)
 		r = cgroup_create(group, err);
 	if (r == 0)
 		r = cgroup_limit(group, machine.cpus, memory + machine_overhead(memory), err);
@@ -232,6 +247,7 @@ static int begin(const struct node_spec *spec, const char *group, struct error *
 		r = tap_add(host, link, spec->bridge, &tap, err);
 	if (r < 0)
 		return r;
+	machine.agent = agent;
 	machine.tap = tap;
 	machine.kvm = machine_has_kvm(&machine.kvm_group, &why);
 	r = machine_start(&machine, &keeper, &qemu, err);

@@ -41,6 +41,12 @@ int qemu_spawn(const struct node_spec *spec, char *const *argv,
 	       const struct process_options *options, struct process *ret_process,
 	       struct error *err);
 
+/* Record that the VM, whose disk is about to be made, has the programs of its payload. */
+int qemu_programs_record(const struct node_spec *spec, struct error *err);
+
+/* Send the programs that the VM, which runs, is to have and has not. */
+int qemu_programs_send(const struct node_spec *spec, struct error *err);
+
 /*
  * The files of a VM, which are on its disk, and which the host never reads.  While it does not run,
  * the host has a tree with what it wrote itself and copies of some other files.  Changes are made

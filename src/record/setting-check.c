@@ -272,7 +272,8 @@ int setting_check_driver(const char *name, struct error *err)
 {
 	/* minikube's name for running Kubernetes without machines of its own. */
 	if (strcmp(name, "none") == 0)
-		log_warning("--driver=none is ignored: " SETTING_NO_DRIVER);
+		log_warning("--driver=none is ignored: nodes need no driver unless they are to be "
+			    "containers or VMs");
 	return setting_is_open_driver(name) ? 0 : node_driver_check(name, err);
 }
 

@@ -59,10 +59,6 @@ int setting_check_version(const char *word, struct error *err);
 /* -ERANGE if a disk of BYTES is too small or too large for a node; 0 means no disk. */
 int setting_check_disk(uint64_t bytes, struct error *err);
 
-/* Why minikube's drivers are not needed. */
-#define SETTING_NO_DRIVER \
-	"nodes are made of namespaces of this host and need no driver: leave it out"
-
 /* Whether --driver=NAME leaves the choice to manykube: "auto", or minikube's words for no driver.
  */
 bool setting_is_open_driver(const char *name);

@@ -41,24 +41,19 @@ static void add_stamp(struct sha256 *digest, const char *path)
 }
 
 /* The name of the base: what goes into it. */
-static int name_of(const char *payload, const char *agent, char ret[SHA256_HEX_SIZE],
-		   struct error *err)
+static int name_of(const char *payload, char ret[SHA256_HEX_SIZE], struct error *err)
 {
 	cleanup_with(sha256_release) struct sha256 digest = SHA256_INIT;
 	cleanup_with(strbuf_release) struct strbuf document = STRBUF_INIT;
 	cleanup_free char *json = xasprintf("%s/payload.json", payload);
-	char program[SHA256_HEX_SIZE];
 	int r = file_read(json, 1 << 20, &document, err);
 
-	if (r == 0)
-		r = sha256_of_file(agent, program, err);
 	if (r < 0)
 		return r;
 	sha256_begin(&digest);
 	sha256_add(&digest, make_base, sizeof(make_base));
 	sha256_add(&digest, get_kernel, sizeof(get_kernel));
 	sha256_add(&digest, document.text, document.len);
-	sha256_add(&digest, program, sizeof(program));
 	for (size_t i = 0; vm_base_programs[i]; i++) {
 		cleanup_free char *path = process_find(vm_base_programs[i]);
 
@@ -122,14 +117,13 @@ static int ensure_kernel(const char *cache, const char *log, bool offline, char 
 	return 0;
 }
 
-static int make(const char *cache, const char *dir, const char *payload, const char *agent,
-		bool offline, struct error *err)
+static int make(const char *cache, const char *dir, const char *payload, bool offline,
+		struct error *err)
 {
 	cleanup_free char *part = xasprintf("%s.part", dir);
 	cleanup_free char *log = xasprintf("%s/base.log", cache);
 	cleanup_free char *kernel = NULL;
 	cleanup_free char *payload_copy = xstrdup(payload);
-	cleanup_free char *agent_copy = xstrdup(agent);
 	int r;
 
 	(void)unlink(log);
@@ -140,19 +134,18 @@ static int make(const char *cache, const char *dir, const char *payload, const c
 		r = file_make_dirs(part, 0755, err);
 	if (r == 0)
 		r = run_script("make the disk image of VMs", make_base, log,
-			       ARGV(part, kernel, payload_copy, agent_copy), err);
+			       ARGV(part, kernel, payload_copy), err);
 	if (r == 0 && rename(part, dir) < 0)
 		r = error_sys(err, "cannot make '%s'", dir);
 	return r;
 }
 
-/* The directory of all bases, and that of the base for PAYLOAD and AGENT. */
-static int find_dirs(const char *payload, const char *agent, char **ret_cache, char **ret_dir,
-		     struct error *err)
+/* The directory of all bases, and that of the base for PAYLOAD. */
+static int find_dirs(const char *payload, char **ret_cache, char **ret_dir, struct error *err)
 {
 	cleanup_free char *above = NULL;
 	char name[SHA256_HEX_SIZE];
-	int r = name_of(payload, agent, name, err);
+	int r = name_of(payload, name, err);
 
 	if (r == 0)
 		r = path_cache(&above, err);
@@ -170,11 +163,11 @@ static void fill(const char *dir, struct vm_base *ret)
 				 .disk = xasprintf("%s/disk", dir) };
 }
 
-int vm_base_find(const char *payload, const char *agent, struct vm_base *ret, struct error *err)
+int vm_base_find(const char *payload, struct vm_base *ret, struct error *err)
 {
 	cleanup_free char *cache = NULL;
 	cleanup_free char *dir = NULL;
-	int r = find_dirs(payload, agent, &cache, &dir, err);
+	int r = find_dirs(payload, &cache, &dir, err);
 
 	if (r == 0 && !file_exists(dir))
 		r = error_set(err, -ENOENT, "there is no disk image of VMs in '%s'", cache);
@@ -183,7 +176,7 @@ int vm_base_find(const char *payload, const char *agent, struct vm_base *ret, st
 	return r;
 }
 
-int vm_base_ensure(const char *payload, const char *agent, bool offline, struct observer *observer,
+int vm_base_ensure(const char *payload, bool offline, struct observer *observer,
 		   struct vm_base *ret, struct error *err)
 {
 	static const char step[] = "making the disk image of VMs";
@@ -191,7 +184,7 @@ int vm_base_ensure(const char *payload, const char *agent, bool offline, struct 
 	cleanup_free char *lock = NULL;
 	cleanup_free char *dir = NULL;
 	cleanup_fd int fd = -1;
-	int r = find_dirs(payload, agent, &cache, &dir, err);
+	int r = find_dirs(payload, &cache, &dir, err);
 
 	if (r == 0 && !file_exists(dir)) {
 		lock = xasprintf("%s/lock", cache);
@@ -200,7 +193,7 @@ int vm_base_ensure(const char *payload, const char *agent, bool offline, struct 
 		if (r == 0)
 			r = file_lock_private(lock, step, WAIT_MS, &fd, err);
 		if (r == 0 && !file_exists(dir))
-			r = make(cache, dir, payload, agent, offline, err);
+			r = make(cache, dir, payload, offline, err);
 		observe_end(observer, step, NULL, r == 0);
 	}
 	if (r == 0)

@@ -3,7 +3,8 @@
  * directory of the cache that is named by what went into it and never changed.
  *
  * The kernel is Debian's for virtual machines, downloaded with apt and unpacked, but not installed.
- * The disk image is made of programs of this host, the payload and its prepared image store.
+ * The disk image is made of programs of this host, the payload and its prepared image store.  The
+ * agent is not in it, so programs with other agents share it; see vm/initrd.h.
  */
 #pragma once
 
@@ -12,7 +13,7 @@
 
 struct vm_base {
 	char *kernel;
-	char *initrd;
+	char *initrd; /* without the agent */
 	char *disk;
 };
 
@@ -21,13 +22,12 @@ struct vm_base {
 /* The programs that making one needs; ends with NULL. */
 extern const char *const vm_base_programs[];
 
-/* Find the base for PAYLOAD, the directory of a payload, and AGENT, the agent's program, or make it
- * (half a minute) unless OFFLINE forbids the download.  OBSERVER is told when it is made.
- */
-int vm_base_ensure(const char *payload, const char *agent, bool offline, struct observer *observer,
+/* Find the base for PAYLOAD, the directory of a payload, or make it (half a minute) unless OFFLINE
+ * forbids the download.  OBSERVER is told when it is made. */
+int vm_base_ensure(const char *payload, bool offline, struct observer *observer,
 		   struct vm_base *ret, struct error *err);
 
 /* The same if it is there already; else -ENOENT. */
-int vm_base_find(const char *payload, const char *agent, struct vm_base *ret, struct error *err);
+int vm_base_find(const char *payload, struct vm_base *ret, struct error *err);
 
 void vm_base_release(struct vm_base *base);

@@ -2,10 +2,10 @@
 # Make what the VMs of one Kubernetes version share, in the directory $1: the kernel, an initramfs
 # and a disk image.  Nobody writes to them afterwards; each VM has a layer of its own above the
 # image.
-#   $1 an empty directory   $2 the directory of the kernel's files   $3 the payload   $4 the agent
+#   $1 an empty directory   $2 the directory of the kernel's files   $3 the payload
 set -eu
 
-out=$1 kernel=$2 payload=$3 agent=$4
+out=$1 kernel=$2 payload=$3
 root=$out/root
 version=$(ls "$kernel/lib/modules")
 busybox=$(command -v busybox)
@@ -84,7 +84,8 @@ in_order() {
 	done | awk '!seen[$0]++'
 }
 
-cp "$agent" opt/manykube/agent
+# The agent is mounted there.
+: >opt/manykube/agent
 in_order virtio_net virtio_console virtio_rng overlay br_netfilter veth nf_tables nf_conntrack nf_nat \
 	nft_ct nft_nat nft_masq nft_chain_nat nft_reject_ipv4 nft_reject_ipv6 nft_compat xt_MASQUERADE \
 	xt_conntrack xt_comment xt_addrtype xt_mark xt_nat nf_conntrack_netlink |
@@ -96,9 +97,8 @@ printf 'ID=manykube\nNAME=manykube\nPRETTY_NAME="manykube VM"\n' >etc/os-release
 : >etc/resolv.conf
 ldconfig -r "$root" 2>/dev/null || true
 
-# The initramfs: the agent, and the modules for the disk.
+# The initramfs: the modules for the disk.  Each VM gets its agent beside them.
 mkdir -p "$out/early/m" "$out/early/dev" "$out/early/proc" "$out/early/sys"
-cp "$agent" "$out/early/init"
 mknod "$out/early/dev/console" c 5 1
 in_order virtio_pci virtio_blk ext4 | while read -r file; do
 	cp "$modules/$file" "$out/early/m/"

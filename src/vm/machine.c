@@ -27,6 +27,7 @@
 #include "base/process.h"
 #include "cgroup/cgroup.h"
 #include "host/cage.h"
+#include "vm/initrd.h"
 #include "vm/keeper.h"
 #include "vm/kvm.h"
 
@@ -215,7 +216,7 @@ static int open_ends(const struct machine *machine, struct ends *ends, struct er
 	if (r == 0)
 		r = open_in(dir, machine->base->kernel, O_RDONLY, 0, &ends->kernel, err);
 	if (r == 0)
-		r = open_in(dir, machine->base->initrd, O_RDONLY, 0, &ends->initrd, err);
+		r = initrd_make(machine->base->initrd, machine->agent, &ends->initrd, err);
 	return r;
 }
 

@@ -13,6 +13,7 @@ struct machine {
 	const char *group; /* the control group for QEMU and the keeper */
 	uid_t uid;         /* QEMU's; the keeper has the next one */
 	const struct vm_base *base;
+	const char *agent; /* its program on this host */
 	unsigned cpus;
 	uint64_t memory_bytes;
 	struct in_addr address;

@@ -1,18 +1,26 @@
 #!/usr/bin/env bats
-# A node that is a VM, beside a native control plane.
+# A node that is a VM, beside a native control plane and, if there is an engine, a node in a container.
 
 load helper
+load engine
 
 setup_file() {
 	command -v qemu-system-x86_64 >/dev/null || skip "needs QEMU"
 	begin_file e2e-qemu
 	manykube start --nodes=1 --offline
+	export E2E_NODES="node-1 vm"
+	if find_dockerd; then
+		make_engine
+		manykube node add box --driver=docker
+		E2E_NODES+=" box"
+	fi
 	manykube node add vm --driver=qemu --memory=1200m --cpus=2 --disk-size=16g
 	kubectl apply -f "$BATS_TEST_DIRNAME/web.yaml"
 }
 
 teardown_file() {
 	end_file
+	remove_engine
 }
 
 vm_dir() {
@@ -42,20 +50,20 @@ answers() {
 	[ "$(answer "$1" "$2" "$3")" = "$(pod_on "$4" metadata.name)" ]
 }
 
-service_answers() {
-	[[ "$(answer vm "$(kubectl get service web -o jsonpath='{.spec.clusterIP}')" 80)" == web-* ]]
+name_answers() {
+	[[ "$(kubectl exec "$(pod_on "$1" metadata.name)" -- timeout 5 wget -q -O - http://web)" == web-* ]]
 }
 
-is_ready() {
-	[ "$(kubectl get node "$1" -o jsonpath='{.status.conditions[?(@.type=="Ready")].status}')" = True ]
-}
-
-vm_service_answers() {
-	[[ "$(answer vm "$(kubectl get service web -o jsonpath='{.spec.clusterIP}')" 80)" == web-* ]]
+silent() {
+	! answers "$@"
 }
 
 is_ready() {
 	[ "$(manykube status -n vm --format='{{.Node}}')" = Ready ]
+}
+
+container() {
+	echo "$(bridge_of e2e-qemu)-box"
 }
 
 @test "a VM is a node with a kernel and cgroup v2 of its own" {
@@ -63,15 +71,58 @@ is_ready() {
 	[[ $output != "$(uname -r)" ]]
 	run -0 --separate-stderr on vm cat /sys/fs/cgroup/cgroup.controllers
 	[[ " $output " == *" memory "* ]]
-	run -0 kubectl get nodes -o jsonpath='{.items[*].status.conditions[?(@.type=="Ready")].status}'
-	assert_equal "$output" "True True"
+	assert_all_ready
 }
 
-@test "pods reach each other across the kernels, and services" {
-	kubectl rollout status daemonset/web --timeout=60s
+@test "pods on nodes of all kinds reach each other: by address, service and name" {
+	local from to service
+
+	kubectl rollout status daemonset/web --timeout=90s
+	service=$(kubectl get service web -o jsonpath='{.spec.clusterIP}')
+	for from in $E2E_NODES; do
+		for to in $E2E_NODES; do
+			within 20 answers "$from" "$(pod_on "$to" status.podIP)" 8080 "$to"
+		done
+		[[ "$(answer "$from" "$service" 80)" == web-* ]]
+		within 20 name_answers "$from"
+	done
+}
+
+@test "a network policy holds in a VM's own kernel" {
+	kubectl label pod "$(pod_on vm metadata.name)" where=vm
+	kubectl apply -f - <<-'END'
+		{"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "shut"},
+		 "spec": {"podSelector": {"matchLabels": {"where": "vm"}}, "policyTypes": ["Ingress"]}}
+	END
+	within 20 silent node-1 "$(pod_on vm status.podIP)" 8080 vm
+	on vm nft list table inet manykube-policy >/dev/null
+	# It may ask others.
+	answers vm "$(pod_on node-1 status.podIP)" 8080 node-1
+	kubectl delete networkpolicy shut
 	within 20 answers node-1 "$(pod_on vm status.podIP)" 8080 vm
-	within 20 answers vm "$(pod_on node-1 status.podIP)" 8080 node-1
-	within 20 service_answers
+}
+
+@test "a LoadBalancer leads into a VM" {
+	local address
+
+	kubectl apply -f - <<-'END'
+		{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "front"},
+		 "spec": {"type": "LoadBalancer", "selector": {"where": "vm"}, "externalTrafficPolicy": "Local",
+		          "ports": [{"port": 80, "targetPort": 8080}]}}
+	END
+	within 20 has_address
+	address=$(address_of_front)
+	within 20 curl -sf --max-time 3 "http://$address/"
+	assert_equal "$(curl -sf --max-time 5 "http://$address/")" "$(pod_on vm metadata.name)"
+	kubectl delete service front
+}
+
+address_of_front() {
+	kubectl get service front -o jsonpath='{.status.loadBalancer.ingress[*].ip}'
+}
+
+has_address() {
+	[ -n "$(address_of_front)" ]
 }
 
 @test "commands run in a VM as in any node: status, streams, files" {
@@ -131,33 +182,45 @@ is_ready() {
 
 	uid=$(kubectl get node vm -o jsonpath='{.metadata.uid}')
 	on vm sh -c 'echo kept >/root/kept'
-	run -0 manykube node stop vm
+	run -0 manykube stop
 	assert_equal "$(manykube status -n vm --format='{{.Host}}')" Stopped
 	# The console tells that it went down by itself, and logs can still be read.
 	grep -q 'reboot: Power down' "$(vm_dir)/console.log"
 	run -0 manykube logs vm
-	run -0 manykube node start vm
+	run -0 manykube start
+	assert_all_ready
 	assert_equal "$(on vm cat /root/kept)" kept
 	assert_equal "$(kubectl get node vm -o jsonpath='{.metadata.uid}')" "$uid"
 	within 60 is_ready vm
 }
 
-@test "a disk grows at the next start" {
+@test "a disk grows at the next start, and programs of another payload are sent" {
+	local payload
+
+	payload=$MANYKUBE_CACHE/$(profile_get .kubernetesVersion)
+	on vm sh -c 'echo old >/opt/cni/bin/loopback'
 	run -0 manykube node stop vm
 	run -0 manykube node set vm --disk-size=24g
+	# As if the payload had been another one when the disk was made.
+	grep -q '^/opt/cni/bin/loopback ' "$(vm_dir)/programs"
+	sed -i 's|^/opt/cni/bin/loopback .*|/opt/cni/bin/loopback 4 1.000000000|' "$(vm_dir)/programs"
 	run -0 manykube node start vm
+	on vm cat /opt/cni/bin/loopback | cmp - "$payload/cni/loopback"
+	on vm test -x /opt/cni/bin/loopback
 	[ "$(on vm df -k / | awk 'END { print $2 }')" -gt $((23 << 20)) ]
 	assert_equal "$(on vm cat /root/kept)" kept
 }
 
-@test "a VM whose QEMU was killed is down, and starts again" {
+@test "a VM whose QEMU was killed is down, and starts again, as does a container that Docker stopped" {
 	local uid
 
 	uid=$(kubectl get node vm -o jsonpath='{.metadata.uid}')
 	kill -KILL "$(qemu)"
 	within 5 test ! -e "/proc/$(keeper)"
 	assert_equal "$(manykube status -n vm --format='{{.Host}}')" Stopped
-	run -0 manykube node start vm
+	[[ $E2E_NODES != *box* ]] || engine "/containers/$(container)/stop" -X POST
+	run -0 manykube start
+	assert_all_ready
 	assert_equal "$(kubectl get node vm -o jsonpath='{.metadata.uid}')" "$uid"
 }
 
@@ -171,6 +234,15 @@ is_ready() {
 	assert_equal "$(manykube status -n vm --format='{{.Host}}')" Running
 }
 
+@test "an emulated VM as control plane is refused before anything is made" {
+	manykube doctor | grep -q 'ok.*KVM' && skip "there is KVM"
+	run -36 manykube node add --control-plane --driver=qemu
+	assert_output_has "cannot be a control plane, since it would be emulated"
+	run -36 manykube start -p e2e-other --driver=qemu --offline
+	[ ! -e "$MANYKUBE_HOME/profiles/e2e-other" ]
+	assert_equal "$(profile_get '.nodes | length')" "$(wc -w <<<"$E2E_NODES")"
+}
+
 @test "what a VM cannot have is said before anything changes" {
 	run ! manykube node add other --driver=qemu --mount=/usr:/host:ro
 	[[ $output == *"is a VM and cannot have directories or files of this host mounted"* ]]
@@ -178,11 +250,22 @@ is_ready() {
 }
 
 @test "a deleted VM leaves nothing" {
-	local pid
+	local pid address
 
 	pid=$(qemu)
+	address=$(manykube ip vm)
 	run -0 manykube node delete vm
 	within 5 test ! -e "/proc/$pid"
 	[ ! -e "$(vm_dir)" ]
-	run ! ip link show "$(bridge_of e2e-qemu).3"
+	ip link show "$(bridge_of e2e-qemu)"
+	run ! ip link show "$(bridge_of e2e-qemu).${address##*.}"
+}
+
+@test "a deleted cluster with nodes of all kinds leaves nothing" {
+	run -0 manykube delete
+	assert_no_trace
+	[[ $E2E_NODES == *box* ]] || return 0
+	assert_equal "$(engine '/containers/json?all=1')" "[]"
+	assert_equal "$(engine /volumes | jq '.Volumes | length')" 0
+	assert_equal "$(engine /images/json)" "[]"
 }

@@ -338,6 +338,7 @@ static int fake_stop(const struct node_spec *spec, arg_unused unsigned grace,
 	drop_about("frozen", spec->name);
 	drop_about("stopping", spec->name);
 	drop_about("no-programs", spec->name);
+	drop_about("hung-kernel", spec->name);
 	drop_about("running", spec->name);
 	return 0;
 }
@@ -382,6 +383,11 @@ static enum node_state fake_query(const struct node_spec *spec)
 	return file_exists(files) ? NODE_STOPPED : NODE_ABSENT;
 }
 
+static bool kernel_hangs(const struct node_spec *spec)
+{
+	return has("hung-kernel", spec->name) || has("bad-kernel", spec->name);
+}
+
 static void fake_measure(const struct node_spec *spec, struct node_usage *ret_usage)
 {
 	*ret_usage = (struct node_usage){ .memory_bytes = 64 << 20,
@@ -389,7 +395,8 @@ static void fake_measure(const struct node_spec *spec, struct node_usage *ret_us
 								     ? spec->disk_bytes / 2
 								     : spec->disk_bytes,
 					  .paused = has("frozen", spec->name),
-					  .stopping = has("stopping", spec->name) };
+					  .stopping = has("stopping", spec->name),
+					  .trouble = kernel_hangs(spec) ? "it hangs" : NULL };
 }
 
 /* A path means containerd. */
@@ -672,6 +679,9 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		r = kubeadm_upgrade(spec, argv[3], err);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "join") == 0)
 		r = kubeadm_join(spec, err);
+	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0 &&
+		 kernel_hangs(spec))
+		return process_spawn(ARGV("false"), NULL, ret_process, err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "join") == 0)
 		r = kubeadm_join(spec, err);
 	else if (strcmp(argv[0], "kubeadm") == 0 && strstr(argv[4], "upload-config"))

@@ -32,6 +32,8 @@ void fake_world_list(struct strlist *ret);
  *  - "silent:node-1": it has not reported its status for a minute;
  *  - "stopping:node-1": it is shutting down;
  *  - "no-programs:node-1": it has lost its programs until it is stopped;
+ *  - "hung-kernel:node-1": it hangs when it joins, until it is stopped; "bad-kernel:node-1":
+ * always;
  *  - "small-disk:node-1": its disk has half the size that it should have;
  *  - "hung:front-door": the API does not answer until the front door was closed;
  *  - "pod:node-1:ReplicaSet:web": a pod with such a controller; "pod:node-1::web": one without;

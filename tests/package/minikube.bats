@@ -76,6 +76,26 @@ answer_to() {
 	[[ $output != *"did you mean"* ]] || fail "$output"
 }
 
+@test "the drivers of minikube come with the driver that does the same" {
+	local name
+
+	for name in kvm2 qemu2 virtualbox vfkit hyperkit; do
+		run -14 "$MANYKUBE" start --driver="$name"
+		assert_has "$output" "there is no driver '$name'; available drivers: native, docker, qemu"
+		assert_has "$output" "* Suggestion: --driver=qemu makes nodes that are virtual machines"
+	done
+	run -14 "$MANYKUBE" node add --driver=podman
+	assert_has "$output" "* Suggestion: --driver=docker makes nodes that are containers"
+	run -14 "$MANYKUBE" start --driver=ssh
+	assert_has "$output" "* Suggestion: there is no substitute"
+	run -14 "$MANYKUBE" start --driver=nonsense
+	assert_has "$output" "* Suggestion: 'manykube driver list' says what they are"
+	run -14 "$MANYKUBE" start --vm-driver=kvm2
+	assert_has "$output" "* Suggestion: write --driver=NAME"
+	run -14 "$MANYKUBE" start --vm
+	assert_has "$output" "* Suggestion: write --driver=qemu"
+}
+
 @test "who wants to be asked nothing learns of --yes" {
 	run -0 "$MANYKUBE" start --interactive=false --help
 	assert_has "$output" "asks only whether to build Kubernetes, which --yes answers"

@@ -365,6 +365,34 @@ TEST(one_that_fails_to_join_is_tried_once_more)
 	assert_three();
 }
 
+static int with_worker(void)
+{
+	return start_planes(1, 2);
+}
+
+static bool is_there(const char *what)
+{
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+
+	fake_world_list(&all);
+	return strlist_has(&all, what);
+}
+
+TEST(a_worker_whose_kernel_hangs_while_it_joins_is_started_again_once)
+{
+	free(begin_round(1));
+	fake_world_add("hung-kernel:node-2");
+	ASSERT_INT(with_worker(), 0);
+	ASSERT(is_there("member:node-2"));
+	free(begin_round(2));
+	fake_world_add("bad-kernel:node-2");
+	ASSERT_INT(with_worker(), -EIO);
+	ASSERT(!is_there("member:node-2"));
+	fake_world_remove("bad-kernel:node-2");
+	ASSERT_INT(start_all(), 0);
+	ASSERT(is_there("member:node-2"));
+}
+
 TEST(one_leaves_when_etcd_lets_it_go)
 {
 	free(begin_round(1));

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "test.h"
 #include "vm/console.h"
+#include "vm/initrd.h"
 #include "vm/keeper.h"
 #include "vm/session.h"
 
@@ -416,4 +417,50 @@ TEST(a_console_that_is_flooded_keeps_its_end)
 	ASSERT(console_add(&watched, "\nwatchdog: BUG: soft lockup - CPU#1\n", 36));
 	ASSERT_STR(watched.trouble, "its kernel reports CPUs that hang");
 	console_release(&watched);
+}
+
+/* The number in hexadecimal digits at AT. */
+static unsigned hex_at(const char *at)
+{
+	char digits[9] = "";
+
+	(void)memcpy(digits, at, 8);
+	return (unsigned)strtoul(digits, NULL, 16);
+}
+
+/* The kernel unpacks archives one after the other, each of which begins at a multiple of 4. */
+TEST(an_initramfs_ends_with_the_agent_of_whoever_starts_the_vm)
+{
+	cleanup_with(strbuf_release) struct strbuf all = STRBUF_INIT;
+	cleanup_free char *base = xasprintf("%s/base", test_dir());
+	cleanup_free char *agent = xasprintf("%s/agent", test_dir());
+	const char *entry;
+	struct stat st;
+	int fd = -1;
+
+	ASSERT_OK(file_put(base, "shared", 6, 0644, &err));
+	ASSERT_OK(file_put(agent, "agent", 5, 0755, &err));
+	ASSERT_OK(initrd_make(base, agent, &fd, &err));
+	ASSERT_INT(fstat(fd, &st), 0);
+	ASSERT_INT(st.st_mode & 0777, 0444);
+	ASSERT_INT(lseek(fd, 0, SEEK_SET), 0);
+	ASSERT_OK(file_read_fd(fd, 4096, &all, &err));
+	(void)close(fd);
+	ASSERT_INT(all.len % 4, 0);
+	ASSERT(memcmp(all.text,
+		      "shared\0\0"
+		      "070701",
+		      14) == 0);
+	entry = all.text + 8;
+	ASSERT_INT(hex_at(entry + 6 + 8), S_IFREG | 0755);
+	ASSERT_INT(hex_at(entry + 6 + 6 * 8), 5);
+	ASSERT_INT(hex_at(entry + 6 + 11 * 8), sizeof("init"));
+	ASSERT_STR(entry + 110, "init");
+	/* 110 bytes and the name, up to 116. */
+	ASSERT(memcmp(entry + 116,
+		      "agent\0\0\0"
+		      "070701",
+		      14) == 0);
+	ASSERT_STR(entry + 124 + 110, "TRAILER!!!");
+	ASSERT_INT(initrd_make(base, "/nonexistent/agent", &fd, NULL), -ENOENT);
 }
