@@ -41,6 +41,9 @@ static const int64_t heard_limit_ms = 4000;
 
 static const size_t config_most_bytes = 1 << 20;
 
+/* More memory than all allowed connections need. */
+static const uint64_t memory_most_bytes = 2ull << 30;
+
 struct worker {
 	struct door door;
 	struct loop_source *channel;
@@ -264,7 +267,7 @@ static _Noreturn void work(int channel, uid_t uid, pid_t keeper)
 	if (!leave_keeper(channel))
 		_exit(1);
 	connections = raise_limit();
-	cage_enter(uid, keeper);
+	cage_enter(uid, keeper, memory_most_bytes);
 	r = prepare_worker(&worker, connections, &err);
 	if (r == 0)
 		r = loop_run(worker.door.loop, &err);

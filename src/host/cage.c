@@ -19,16 +19,24 @@
 
 /* The largest file that the worker can write: its log. */
 static const rlim_t file_most_bytes = 16 << 20;
-/* More memory than all allowed connections need. */
-static const rlim_t memory_most_bytes = 2ull << 30;
 
-uid_t cage_uid(const char *name)
+static uint32_t hash_of(const char *name)
 {
 	uint32_t hash = 2166136261u;
 
 	for (; *name; name++)
 		hash = (hash ^ (unsigned char)*name) * 16777619u;
-	return CAGE_UID_FIRST + ((hash ^ hash >> 16) & 0xffff);
+	return (hash ^ hash >> 16) & 0xffff;
+}
+
+uid_t cage_uid(const char *name)
+{
+	return CAGE_UID_FIRST + hash_of(name);
+}
+
+uid_t cage_machine_uid(const char *name)
+{
+	return CAGE_MACHINE_UID_FIRST + (hash_of(name) & ~1u);
 }
 
 /* Log that PART of the confinement failed; only a debug line if we lack the rights as an ordinary
@@ -41,7 +49,7 @@ static void log_missing(const char *part)
 		log_warning("the front door's worker runs without %s: %s", part, strerror(errno));
 }
 
-static void limit_resources(void)
+static void limit_resources(uint64_t memory_most)
 {
 	const struct process_limit limits[] = {
 		{ RLIMIT_CORE, 0 },
@@ -49,7 +57,7 @@ static void limit_resources(void)
 		{ RLIMIT_MEMLOCK, 0 },
 		{ RLIMIT_MSGQUEUE, 0 },
 		{ RLIMIT_FSIZE, file_most_bytes },
-		{ RLIMIT_DATA, CAGE_SANITIZED ? RLIM_INFINITY : memory_most_bytes },
+		{ RLIMIT_DATA, CAGE_SANITIZED ? RLIM_INFINITY : memory_most },
 	};
 
 	(void)signal(SIGXFSZ, SIG_IGN);
@@ -113,12 +121,12 @@ static void erase_environment(void)
 	environ = NULL;
 }
 
-void cage_enter(uid_t uid, pid_t parent)
+void cage_enter(uid_t uid, pid_t parent, uint64_t memory_most)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
 
 	erase_environment();
-	limit_resources();
+	limit_resources(memory_most);
 	if (!cage_leave_files())
 		log_missing("an empty root");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -19,6 +20,14 @@
 #define CAGE_UID_FIRST 0xfffd0000u
 uid_t cage_uid(const char *name);
 
+/*
+ * Likewise for QEMU of the VM in the directory NAME; the next uid is for its keeper.  Nobody else
+ * has these: a VM that takes over its QEMU must not have taken over nodes or tools of other
+ * clusters.
+ */
+#define CAGE_MACHINE_UID_FIRST 0xfffb0000u
+uid_t cage_machine_uid(const char *name);
+
 /* Whether this is a build with AddressSanitizer, which needs more memory
  * and one more system call. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -31,10 +40,10 @@ uid_t cage_uid(const char *name);
 
 /*
  * Confine this process permanently.  It must have a single thread and only descriptors that it may
- * keep; it is killed when the process PARENT ends.  Parts that the host or our rights do not allow
- * are skipped with a warning in the log.
+ * keep; it is killed when the process PARENT ends, and has at most MEMORY_MOST bytes of data. Parts
+ * that the host or our rights do not allow are skipped with a warning in the log.
  */
-void cage_enter(uid_t uid, pid_t parent);
+void cage_enter(uid_t uid, pid_t parent, uint64_t memory_most);
 
 /* Become user UID without groups other than GROUP (NULL: none), capabilities and ways to gain any.
  * Returns -1 and sets errno on failure. */

@@ -130,7 +130,8 @@ static int64_t deadline_of(const struct cluster_node *node)
 	return node ? clock_now_ms() + SILENT_SECONDS * INT64_C(1000) : 0;
 }
 
-/* Run ARGV on NODE and return its exit status; its output goes to RET_OUTPUT (may be NULL). */
+/* Run ARGV on NODE and return its exit status; its output goes to RET_OUTPUT (may be NULL), and
+ * what it says of errors to the file SAID: a node writes nothing to our terminal. */
 static int run_at(const struct cluster_node *node, char *const *argv, char **ret_output, int said,
 		  struct error *err)
 {
@@ -144,7 +145,7 @@ static int run_at(const struct cluster_node *node, char *const *argv, char **ret
 	bool was_interrupted = work.interrupted;
 	int r;
 
-	if (printed < 0)
+	if (printed < 0 || said < 0)
 		return error_sys(err, "cannot create a file for the output of '%s'", argv[0]);
 	r = spawn_at(node, argv, &options, &process, err);
 	if (r == 0) {
@@ -180,12 +181,14 @@ static int kind_at(const struct cluster_node *node, const char *path, struct err
 		char *test;
 		enum copy_kind kind;
 	} tests[] = { { "-d", COPY_DIR }, { "-f", COPY_FILE }, { "-e", COPY_OTHER } };
+	cleanup_fd int said = -1;
 
 	if (!node)
 		return copy_host_kind(path, err);
+	said = memfd_create("errors", MFD_CLOEXEC);
 	for (size_t i = 0; i < ARRAY_SIZE(tests); i++) {
 		cleanup_free char *copy = xstrdup(path);
-		int r = run_at(node, ARGV("test", tests[i].test, copy), NULL, 0, err);
+		int r = run_at(node, ARGV("test", tests[i].test, copy), NULL, said, err);
 
 		if (r <= 0)
 			return r < 0 ? r : (int)tests[i].kind;

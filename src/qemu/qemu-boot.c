@@ -15,8 +15,8 @@
 #include "driver/agent-path.h"
 #include "driver/native-link.h"
 #include "driver/tree.h"
+#include "host/cage.h"
 #include "host/link.h"
-#include "host/namespace.h"
 #include "qemu/qemu.h"
 #include "vm/base.h"
 #include "vm/keeper.h"
@@ -222,7 +222,7 @@ static int begin(const struct node_spec *spec, const char *group, struct error *
 	struct machine machine = { .dir = spec->dir,
 				   .name = spec->name,
 				   .group = group,
-				   .uid = NAMESPACE_UID_FIRST + spec->slot * NAMESPACE_IDS,
+				   .uid = cage_machine_uid(spec->dir),
 				   .base = &base,
 				   .cpus = cpus_of(spec),
 				   .memory_bytes = memory,

@@ -19,6 +19,7 @@
 #include "host/cage.h"
 #include "vm/console.h"
 #include "vm/qmp.h"
+#include "vm/silence.h"
 
 const char *const vm_states[] = { "booting", "running", "paused", "stopping", "ended", NULL };
 
@@ -58,7 +59,7 @@ struct keeper {
 	struct frame_reader guest;
 	struct strbuf to_guest;
 	struct loop_source *watch;
-	int64_t heard_ms; /* when the guest last sent something */
+	struct silence silence;
 	bool greeted;
 	bool silent; /* for too long: it hangs */
 	bool paused;
@@ -176,6 +177,7 @@ static void answer(struct client *client, int problem)
 static int settle(struct keeper *keeper, struct error *err)
 {
 	bool room = keeper->to_guest.len < GUEST_MOST;
+	size_t before;
 	int r = 0;
 
 	for (size_t i = 0; i < FRAME_SESSIONS; i++) {
@@ -193,7 +195,9 @@ static int settle(struct keeper *keeper, struct error *err)
 		if (r < 0)
 			return r;
 	}
+	before = keeper->to_guest.len;
 	(void)flush(keeper->fds.channel, &keeper->to_guest);
+	silence_note_waiting(&keeper->silence, before, keeper->to_guest.len);
 	(void)flush(keeper->fds.monitor, &keeper->qmp.out);
 	if (keeper->channel)
 		r = loop_set_events(keeper->channel, events_for(&keeper->to_guest, true), err);
@@ -253,6 +257,7 @@ static void open_session(struct client *client, const struct frame *frame)
 		keeper->last_session = 1;
 	client->session = keeper->last_session;
 	to_guest(keeper, FRAME_OPEN, 0, client->session, frame->data, frame->len);
+	silence_ask(&keeper->silence);
 }
 
 static void handle_client_frame(struct client *client, const struct frame *frame)
@@ -366,6 +371,7 @@ static void greet(struct keeper *keeper)
 	to_guest(keeper, FRAME_HELLO, 0, 0, NULL, 0);
 	to_guest(keeper, FRAME_CLOCK, 0, 0, now, sizeof(now));
 	keeper->greeted = true;
+	keeper->silence.asked_ms = 0;
 	write_state(keeper);
 }
 
@@ -387,6 +393,9 @@ static void handle_guest_frame(struct keeper *keeper, const struct frame *frame)
 	case FRAME_CREDIT:
 	case FRAME_FAILED:
 	case FRAME_EXIT:
+		/* Also for one who has stopped waiting. */
+		if (frame->type == FRAME_STARTED || frame->type == FRAME_FAILED)
+			keeper->silence.asked_ms = 0;
 		if (!client || client->ended)
 			break;
 		add_frame(&client->out, frame->type, frame->stream, 0, frame->data, frame->len);
@@ -404,12 +413,8 @@ static void handle_guest_frame(struct keeper *keeper, const struct frame *frame)
 static int on_watch(void *data, struct error *err)
 {
 	struct keeper *keeper = data;
-	int64_t now = clock_now_ms();
-	bool silent;
+	bool silent = silence_is_too_long(&keeper->silence, keeper->paused || !keeper->greeted);
 
-	if (keeper->paused || !keeper->greeted)
-		keeper->heard_ms = now;
-	silent = now - keeper->heard_ms > FRAME_SILENT_MS;
 	if (silent == keeper->silent)
 		return 0;
 	keeper->silent = silent;
@@ -430,7 +435,7 @@ static int on_channel(arg_unused int fd, arg_unused uint32_t events, void *data,
 		loop_remove(take_ptr(keeper->channel));
 		return settle(keeper, err);
 	}
-	keeper->heard_ms = clock_now_ms();
+	keeper->silence.heard_ms = clock_now_ms();
 	/* After wrong bytes, the reader waits for the agent to begin again. */
 	while ((r = frame_next(&keeper->guest, &frame)) != 0)
 		if (r > 0)
@@ -542,6 +547,7 @@ static void release(struct keeper *keeper)
 
 static int add_sources(struct keeper *keeper, struct error *err)
 {
+	const unsigned beat_ms = MIN((unsigned)FRAME_BEAT_MS, silence_most_ms);
 	int r = loop_add_fd(keeper->loop, keeper->fds.listener, EPOLLIN, on_listener, keeper,
 			    &keeper->listener, err);
 	if (r == 0)
@@ -554,8 +560,8 @@ static int add_sources(struct keeper *keeper, struct error *err)
 		r = loop_add_fd(keeper->loop, keeper->fds.console, EPOLLIN, on_console, keeper,
 				&keeper->console_source, err);
 	if (r == 0)
-		r = loop_add_timer(keeper->loop, FRAME_BEAT_MS, FRAME_BEAT_MS, on_watch, keeper,
-				   &keeper->watch, err);
+		r = loop_add_timer(keeper->loop, beat_ms, beat_ms, on_watch, keeper, &keeper->watch,
+				   err);
 	return r;
 }
 

@@ -30,8 +30,9 @@
 
 struct session {
 	int fd;
-	size_t credit;   /* bytes of input that the guest takes */
-	size_t received; /* bytes of output for which the guest has no credit yet */
+	int64_t deadline_ms; /* for all that is sent and awaited; 0: none */
+	size_t credit;       /* bytes of input that the guest takes */
+	size_t received;     /* bytes of output for which the guest has no credit yet */
 	struct frame_reader reader;
 };
 
@@ -49,6 +50,14 @@ static int connect_keeper(const char *dir, struct error *err)
 	return take_fd(fd);
 }
 
+/* Whether the keeper takes more before the deadline. */
+static bool await_room(const struct session *session)
+{
+	struct pollfd ready = { .fd = session->fd, .events = POLLOUT };
+
+	return poll(&ready, 1, clock_left_ms(session->deadline_ms)) != 0;
+}
+
 static int send_frame(struct session *session, enum frame_type type, const void *data, size_t len)
 {
 	unsigned char all[FRAME_HEADER + FRAME_MOST];
@@ -58,8 +67,13 @@ static int send_frame(struct session *session, enum frame_type type, const void 
 	if (len > 0)
 		memcpy(all + FRAME_HEADER, data, len);
 	while (done < FRAME_HEADER + len) {
-		ssize_t n = send(session->fd, all + done, FRAME_HEADER + len - done, MSG_NOSIGNAL);
+		ssize_t n = send(session->fd, all + done, FRAME_HEADER + len - done,
+				 MSG_NOSIGNAL | (session->deadline_ms ? MSG_DONTWAIT : 0));
 
+		if (n < 0 && errno == EAGAIN && await_room(session))
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return -ETIMEDOUT;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -72,6 +86,11 @@ static int send_frame(struct session *session, enum frame_type type, const void 
 static int gone(struct error *err)
 {
 	return error_set(err, -EPIPE, "the VM has ended, or its agent was restarted");
+}
+
+static int silent(struct error *err)
+{
+	return error_set(err, -ETIMEDOUT, "the VM does not answer");
 }
 
 /* Read what is there; -EPIPE at the end. */
@@ -89,27 +108,29 @@ static int receive(struct session *session)
 	return 0;
 }
 
-/* Wait for the next frame until DEADLINE_MS. */
-static int await_frame(struct session *session, int64_t deadline_ms, struct frame *ret,
-		       struct error *err)
+/* Wait for the next frame until the deadline, which a guest that never stops sending meets, too. */
+static int await_frame(struct session *session, struct frame *ret, struct error *err)
 {
 	struct pollfd ready = { .fd = session->fd, .events = POLLIN };
 	int r;
 
 	while ((r = frame_next(&session->reader, ret)) == 0) {
-		int n = poll(&ready, 1, clock_left_ms(deadline_ms));
+		int n = poll(&ready, 1, clock_left_ms(session->deadline_ms));
 
 		if (n == 0)
-			return error_set(err, -ETIMEDOUT, "the VM does not answer");
+			return silent(err);
 		if (n > 0 && receive(session) < 0)
 			return gone(err);
 	}
+	if (r > 0 && clock_left_ms(session->deadline_ms) == 0)
+		return silent(err);
 	return r < 0 ? gone(err) : 0;
 }
 
-static int begin(const char *dir, struct session *ret, struct error *err)
+static int begin(const char *dir, int64_t deadline_ms, struct session *ret, struct error *err)
 {
 	ret->fd = connect_keeper(dir, err);
+	ret->deadline_ms = deadline_ms;
 	ret->credit = FRAME_WINDOW;
 	ret->received = 0;
 	ret->reader.begin = 0;
@@ -137,7 +158,7 @@ static int failure(const struct frame *frame, const char *what, struct error *er
 	return error_sys(err, "cannot run '%s' in the VM", what);
 }
 
-/* Have ARGV started; returns when it runs. */
+/* Have ARGV started; returns when it runs, or at the deadline. */
 static int open_program(struct session *session, char *const *argv, const char *dir,
 			char *const *variables, const struct winsize *terminal, struct error *err)
 {
@@ -165,8 +186,8 @@ static int open_program(struct session *session, char *const *argv, const char *
 		return error_set(err, -E2BIG, "the arguments are too long for a VM");
 	r = send_frame(session, FRAME_OPEN, data, len);
 	if (r < 0)
-		return gone(err);
-	r = await_frame(session, clock_now_ms() + START_MS, &frame, err);
+		return r == -ETIMEDOUT ? silent(err) : gone(err);
+	r = await_frame(session, &frame, err);
 	if (r == 0 && frame.type == FRAME_FAILED)
 		r = failure(&frame, argv[0], err);
 	else if (r == 0 && frame.type != FRAME_STARTED)
@@ -230,13 +251,13 @@ int session_call(const char *dir, char *const *argv, const struct session_data *
 	struct frame frame;
 	size_t done = 0;
 	bool ended = false;
-	int r = begin(dir, session, err);
+	int r = begin(dir, deadline_ms, session, err);
 
 	if (r == 0)
 		r = open_program(session, argv, "/", variables, NULL, err);
 	while (r == 0) {
 		feed(session, data, &done, &ended);
-		r = await_frame(session, deadline_ms, &frame, err);
+		r = await_frame(session, &frame, err);
 		if (r < 0)
 			break;
 		if (frame.type == FRAME_EXIT) {
@@ -259,12 +280,12 @@ static int request(const char *dir, enum frame_type type, const char *data, int6
 {
 	cleanup_free struct session *session = xcalloc(1, sizeof(*session));
 	struct frame frame;
-	int r = begin(dir, session, err);
+	int r = begin(dir, deadline_ms, session, err);
 
 	if (r == 0 && send_frame(session, type, data, strlen(data)) < 0)
 		r = gone(err);
 	if (r == 0)
-		r = await_frame(session, deadline_ms, &frame, err);
+		r = await_frame(session, &frame, err);
 	if (r == 0 && frame.type != FRAME_EXIT) {
 		uint32_t number = number_in(&frame);
 
@@ -466,7 +487,7 @@ int session_spawn(const char *dir, char *const *argv, const struct process_optio
 		options = &nothing;
 	r = find_streams(options, &streams, &opened, err);
 	if (r == 0)
-		r = begin(dir, session, err);
+		r = begin(dir, clock_now_ms() + START_MS, session, err);
 	if (r < 0)
 		return r;
 	if (streams.terminal)
@@ -476,6 +497,8 @@ int session_spawn(const char *dir, char *const *argv, const struct process_optio
 			 streams.terminal ? &size : NULL, err);
 	if (r == 0 && streams.in < 0)
 		(void)send_frame(session, FRAME_EOF, NULL, 0);
+	/* The program itself may take any time. */
+	session->deadline_ms = 0;
 	pid = r == 0 ? fork() : -1;
 	if (pid == 0)
 		attend(session, options, &streams);

@@ -36,12 +36,16 @@ void *balance_read_service(const json_t *object)
 		return NULL;
 	service = xcalloc(1, sizeof(*service));
 	service->created = xstrdup(created ? created : "");
-	service->asked = asked && *asked ? xstrdup(asked) : NULL;
+	service->asked = asked && *asked && strlen(asked) < INET_ADDRSTRLEN ? xstrdup(asked) : NULL;
 	service->local = text_is(text_of(object, "spec", "externalTrafficPolicy"), "Local");
 	json_array_foreach(ingress, i, point) {
 		const char *address = json_string_value(json_object_get(point, "ip"));
 
-		strlist_add(&service->has, address ? address : "");
+		if (i == BALANCE_HAS_MOST)
+			break;
+		/* What is longer is no address. */
+		strlist_add(&service->has,
+			    address && strlen(address) < INET_ADDRSTRLEN ? address : "");
 	}
 	return service;
 }
@@ -117,6 +121,27 @@ void *balance_read_node(const json_t *object)
 void balance_free_node(void *data)
 {
 	free(data);
+}
+
+size_t balance_keep_known(struct balance_object *nodes, size_t count,
+			  const struct watch_config *config, struct balance_node *ret)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct balance_node *node = nodes[i].object;
+
+		for (size_t j = 0; j < config->node_count; j++) {
+			/* The key of a node begins with "/". */
+			if (strcmp(config->nodes[j].name, nodes[i].key + 1) != 0)
+				continue;
+			ret[kept] = (struct balance_node){ config->nodes[j].address, node->ready };
+			nodes[kept] = (struct balance_object){ nodes[i].key, &ret[kept] };
+			kept++;
+			break;
+		}
+	}
+	return kept;
 }
 
 static bool in_pool(const struct balance_pool *pool, struct in_addr address)

@@ -11,12 +11,15 @@
 #include <netinet/in.h>
 
 #include "base/strlist.h"
+#include "watch/config.h"
+
+#define BALANCE_HAS_MOST 16
 
 /* A Service that wants an address of ours. */
 struct balance_service {
 	char *created;      /* when, as text that can be compared */
 	char *asked;        /* spec.loadBalancerIP; NULL: none */
-	struct strlist has; /* the addresses in its status */
+	struct strlist has; /* the addresses in its status, at most BALANCE_HAS_MOST */
 	bool local;         /* externalTrafficPolicy Local */
 };
 
@@ -51,6 +54,14 @@ struct balance_object {
 	const char *key;
 	const void *object;
 };
+
+/*
+ * Of NODES, leave those that CONFIG names, and return how many these are.  What is known of them
+ * goes to RET, which has room for all, with the addresses that CONFIG says: the root user of a node
+ * may report any address, and this host connects to it.
+ */
+size_t balance_keep_known(struct balance_object *nodes, size_t count,
+			  const struct watch_config *config, struct balance_node *ret);
 
 /* All that is known; objects are sorted by key. */
 struct balance_view {

@@ -28,6 +28,7 @@ struct https {
 	SSL *ssl;
 	struct loop_source *source;
 	struct loop_source *failing; /* until a failure is reported */
+	struct loop_source *limit;   /* until the request is given up */
 	bool connected;              /* the handshake is done */
 	bool busy;                   /* a request is under way */
 	struct strbuf out;
@@ -40,6 +41,8 @@ static void drop_connection(struct https *https)
 		loop_remove(take_ptr(https->source));
 	if (https->failing)
 		loop_remove(take_ptr(https->failing));
+	if (https->limit)
+		loop_remove(take_ptr(https->limit));
 	if (https->ssl)
 		SSL_free(take_ptr(https->ssl));
 	if (https->fd >= 0)
@@ -98,6 +101,8 @@ static void finish(struct https *https)
 	int status = https->answer.status;
 
 	https->busy = false;
+	if (https->limit)
+		loop_remove(take_ptr(https->limit));
 	if (https->answer.closes)
 		drop_connection(https);
 	answer_release(&https->answer);
@@ -185,8 +190,14 @@ static int on_failing(void *data, arg_unused struct error *err)
 	return 0;
 }
 
+static int on_limit(void *data, arg_unused struct error *err)
+{
+	fail(data, "the API did not answer in time");
+	return 0;
+}
+
 void https_request(struct https *https, const char *method, const char *path, const char *type,
-		   const char *body)
+		   const char *body, unsigned limit_ms)
 {
 	if (https->busy)
 		drop_connection(https);
@@ -197,6 +208,9 @@ void https_request(struct https *https, const char *method, const char *path, co
 		return;
 	}
 	https->busy = true;
+	if (limit_ms > 0)
+		(void)loop_add_timer(https->loop, limit_ms, 0, on_limit, https, &https->limit,
+				     NULL);
 	strbuf_addf(&https->out,
 		    "%s %s HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\n"
 		    "User-Agent: manykube\r\n",

@@ -40,9 +40,10 @@ struct https *https_new(struct loop *loop, const struct https_target *target,
 			const struct https_events *events, void *to);
 void https_free(struct https *https);
 
-/* Send a request; TYPE and BODY may be NULL.  A request that is under way is given up. */
+/* Send a request; TYPE and BODY may be NULL.  A request that is under way is given up.  The answer
+ * must be complete after LIMIT_MS (0: no limit). */
 void https_request(struct https *https, const char *method, const char *path, const char *type,
-		   const char *body);
+		   const char *body, unsigned limit_ms);
 
 /* The status of the answer whose body is being received. */
 int https_status(const struct https *https);

@@ -12,14 +12,16 @@
 /* Objects in one answer: a page is parsed as a whole. */
 #define PAGE 100
 
-#define PAGE_MOST   (48u << 20)
+#define PAGE_MOST   (24u << 20)
 #define LINE_MOST   (8u << 20)
 #define COUNT_MOST  100000
-#define VALUES_MOST (1u << 20)
+#define VALUES_MOST (1u << 19)
 
 /* The API sends bookmarks every minute. */
 static const int64_t silence_most_ms = 150 * 1000;
-static const int64_t list_most_ms = 60 * 1000;
+/* Limits of a page, and of all pages of a list: an API may go on for ever. */
+static const unsigned page_most_ms = 60 * 1000;
+static const int64_t list_most_ms = 300 * 1000;
 
 static const unsigned retry_ms = 200;
 static const unsigned most_doublings = 4;
@@ -39,6 +41,7 @@ struct reflector {
 	struct loop_source *retry;
 	unsigned failures;
 	int64_t heard_ms;
+	int64_t listing_ms; /* since when the list is made */
 
 	struct entry *entries; /* sorted by key */
 	size_t count;
@@ -180,9 +183,11 @@ static void begin_list(struct reflector *reflector)
 					    reflector->next_page ? reflector->next_page : "");
 
 	reflector->watching = false;
-	if (!reflector->next_page)
+	if (!reflector->next_page) {
 		reflector->round++;
-	https_request(reflector->https, "GET", path, NULL, NULL);
+		reflector->listing_ms = clock_now_ms();
+	}
+	https_request(reflector->https, "GET", path, NULL, NULL, page_most_ms);
 }
 
 static void begin_watch(struct reflector *reflector)
@@ -193,7 +198,7 @@ static void begin_watch(struct reflector *reflector)
 		reflector->kind->path, reflector->version);
 
 	reflector->watching = true;
-	https_request(reflector->https, "GET", path, NULL, NULL);
+	https_request(reflector->https, "GET", path, NULL, NULL, 0);
 }
 
 /* Parsed, the smallest value takes far more memory than its text. */
@@ -240,6 +245,11 @@ static void end_page(struct reflector *reflector)
 	json_array_foreach(json_object_get(list, "items"), i, object)
 		put_object(reflector, object, reflector->kind->parse(object));
 	if (set_next_page(reflector, list)) {
+		if (clock_now_ms() - reflector->listing_ms > list_most_ms) {
+			free(take_ptr(reflector->next_page));
+			retry_later(reflector, 200, "the list does not end");
+			return;
+		}
 		begin_list(reflector);
 		return;
 	}
@@ -324,9 +334,9 @@ static void on_done(int status, const char *why, void *to)
 
 void reflector_check(struct reflector *reflector)
 {
-	int64_t most_ms = reflector->watching ? silence_most_ms : list_most_ms;
-
-	if (!reflector->retry && clock_now_ms() - reflector->heard_ms > most_ms)
+	/* A page has a limit of its own. */
+	if (reflector->watching && !reflector->retry &&
+	    clock_now_ms() - reflector->heard_ms > silence_most_ms)
 		go_on(reflector);
 }
 

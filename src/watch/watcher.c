@@ -24,9 +24,13 @@
 #define CHANNEL_FD    3
 #define IDENTITY_MOST 65536
 
+/* More than all that is kept and one page of each kind need. */
+#define MEMORY_MOST (256u << 20)
+
 /* Events come in bursts. */
 static const unsigned settle_ms = 10;
 static const unsigned check_ms = 30 * 1000;
+static const unsigned publish_most_ms = 10 * 1000;
 
 enum {
 	SERVICES,
@@ -129,7 +133,7 @@ static void publish(struct watcher *watcher)
 				 address);
 		watcher->published = xstrdup(item->key);
 		https_request(watcher->publishing, "PATCH", path, "application/merge-patch+json",
-			      body);
+			      body, publish_most_ms);
 		return;
 	}
 }
@@ -182,6 +186,7 @@ static void update_balance(struct watcher *watcher)
 	cleanup_free struct balance_object *services = NULL;
 	cleanup_free struct balance_object *slices = NULL;
 	cleanup_free struct balance_object *nodes = NULL;
+	cleanup_free struct balance_node *known = NULL;
 	struct balance_view view = { .pulse = get_pulse, .data = watcher };
 
 	for (size_t i = 0; i < KINDS; i++)
@@ -190,6 +195,8 @@ static void update_balance(struct watcher *watcher)
 	services = list_objects(watcher->reflectors[SERVICES], &view.service_count);
 	slices = list_objects(watcher->reflectors[SLICES], &view.slice_count);
 	nodes = list_objects(watcher->reflectors[NODES], &view.node_count);
+	known = xcalloc(view.node_count + 1, sizeof(*known));
+	view.node_count = balance_keep_known(nodes, view.node_count, watcher->config, known);
 	view.services = services;
 	view.slices = slices;
 	view.nodes = nodes;
@@ -294,7 +301,7 @@ static _Noreturn void watch(int channel, uid_t uid, pid_t keeper, const struct w
 		r = https_target_init(config->server, pem.text, &watcher.target, &err);
 	explicit_bzero(pem.text, pem.len);
 	if (r == 0) {
-		cage_enter(uid, keeper);
+		cage_enter(uid, keeper, MEMORY_MOST);
 		r = begin(&watcher, &err);
 	}
 	if (r < 0)

@@ -157,7 +157,7 @@ has_address() {
 	local pid
 
 	for pid in "$(qemu)" "$(keeper)"; do
-		[ "$(awk '/^Uid:/ { print $2 }' "/proc/$pid/status")" -ge 268435456 ]
+		[ "$(awk '/^Uid:/ { print $2 }' "/proc/$pid/status")" -ge $((0xfffb0000)) ]
 		assert_equal "$(awk '/^CapEff:/ { print $2 }' "/proc/$pid/status")" 0000000000000000
 		assert_equal "$(awk '/^CapBnd:/ { print $2 }' "/proc/$pid/status")" 0000000000000000
 		assert_equal "$(awk '/^NoNewPrivs:/ { print $2 }' "/proc/$pid/status")" 1

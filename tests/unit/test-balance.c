@@ -1,5 +1,6 @@
 /* Services of type LoadBalancer: their addresses and nodes. */
 
+#include "base/strbuf.h"
 #include "data/inet.h"
 #include "network/watch-config.h"
 #include "test.h"
@@ -279,6 +280,51 @@ TEST(a_service_without_endpoints_is_routed_to_a_node_that_refuses)
 	update(&balance, &scene);
 	ASSERT(balance.items[0].via.s_addr != 0);
 	balance_release(&balance);
+}
+
+/* A node's root user can have the API say what it likes of its node. */
+TEST(nodes_are_probed_only_where_the_configuration_says)
+{
+	struct watch_config config = WATCH_CONFIG_INIT;
+	struct balance_node known[MOST];
+	struct scene scene;
+	size_t count;
+
+	set_scene(&scene);
+	add_node(&scene, "/node-4", NODE("127.0.0.1", "True"));
+	add_node(&scene, "/other", NODE("192.168.1.1", "True"));
+	watch_config_add_node(&config, "node-1", at("10.89.0.2"), NULL);
+	watch_config_add_node(&config, "node-4", at("10.89.0.5"), NULL);
+	count = balance_keep_known(scene.nodes, scene.view.node_count, &config, known);
+	ASSERT_INT(count, 2);
+	for (size_t i = 0; i < count; i++)
+		ASSERT(scene.nodes[i].object == &known[i]);
+	ASSERT_STR(scene.nodes[1].key, "/node-4");
+	ASSERT_ADDRESS(known[0].address, "10.89.0.2");
+	ASSERT_ADDRESS(known[1].address, "10.89.0.5");
+	ASSERT(known[1].ready);
+	watch_config_release(&config);
+}
+
+TEST(no_more_of_a_service_is_kept_than_it_can_need)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	json_auto_t *object = NULL;
+	struct balance_service *service;
+
+	strbuf_add(&text, "{'spec': {'type': 'LoadBalancer', 'loadBalancerIP': '");
+	for (size_t i = 0; i < 5000; i++)
+		strbuf_add_char(&text, '1');
+	strbuf_add(&text, "'}, 'status': {'loadBalancer': {'ingress': [{}");
+	for (size_t i = 0; i < 5000; i++)
+		strbuf_add(&text, ", {'ip': '10.89.0.2'}");
+	strbuf_add(&text, "]}}}");
+	object = load(text.text);
+	service = balance_read_service(object);
+	ASSERT(service);
+	ASSERT_INT(service->has.count, BALANCE_HAS_MOST);
+	ASSERT(!service->asked);
+	balance_free_service(service);
 }
 
 static void pool_of(const char *subnet, const char *first, const char *last)

@@ -12,7 +12,11 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "host/cage.h"
+#include "host/namespace.h"
 #include "test.h"
+
+/* See driver/native-disk.c. */
+#define TOOLS_FIRST 0xfffc0000u
 
 /* The exit status of PROVE, run in a process that is confined, and what it wrote to stderr. */
 static int confined(int (*prove)(void), struct strbuf *ret_log)
@@ -26,7 +30,7 @@ static int confined(int (*prove)(void), struct strbuf *ret_log)
 	pid = fork();
 	if (pid == 0) {
 		(void)dup2(ends[1], STDERR_FILENO);
-		cage_enter(cage_uid("test"), parent);
+		cage_enter(cage_uid("test"), parent, 64u << 20);
 		_exit(prove());
 	}
 	(void)close(ends[1]);
@@ -82,6 +86,19 @@ TEST(forbidden_system_calls_fail_and_are_logged)
 		test_fail(__FILE__, __LINE__, "not logged: %s", log.text);
 }
 
+static int try_memory(void)
+{
+	size_t most = 64u << 20;
+
+	if (mmap(NULL, most / 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+	    MAP_FAILED)
+		return 1;
+	return CAGE_SANITIZED || mmap(NULL, most, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+		       ? 0
+		       : 2;
+}
+
 static int try_needed(void)
 {
 	char byte;
@@ -129,5 +146,19 @@ TEST(ids_of_workers_are_above_all_others)
 		cleanup_free char *name = xasprintf("/var/lib/manykube/%d", i);
 
 		ASSERT(cage_uid(name) - CAGE_UID_FIRST < 0x10000);
+		/* The keeper has the next one. */
+		ASSERT(cage_machine_uid(name) >= CAGE_MACHINE_UID_FIRST);
+		ASSERT(cage_machine_uid(name) + 1 < TOOLS_FIRST);
+		ASSERT_INT(cage_machine_uid(name) % 2, 0);
 	}
+	ASSERT(cage_machine_uid("/a/nodes/vm") != cage_machine_uid("/b/nodes/vm"));
+	/* No user namespace of a node reaches them. */
+	ASSERT(NAMESPACE_UID_FIRST + UINT64_C(256) * NAMESPACE_IDS <= CAGE_MACHINE_UID_FIRST);
+}
+
+TEST(the_memory_of_a_worker_is_limited)
+{
+	cleanup_with(strbuf_release) struct strbuf log = STRBUF_INIT;
+
+	ASSERT_INT(confined(try_memory, &log), 0);
 }

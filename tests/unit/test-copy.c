@@ -321,6 +321,32 @@ TEST(what_a_program_says_is_shown_without_control_characters)
 	copy_fails("from/a", "to", 0, "^[]0;evil^G");
 }
 
+/* Run instead of each program in a node. */
+static int spawn_evil(arg_unused const struct node_spec *spec, arg_unused char *const *argv,
+		      const struct process_options *options, struct process *ret, struct error *why)
+{
+	return process_spawn(ARGV("sh", "-c", "printf '\\033]0;evil\\007' >&2; exit 1"), options,
+			     ret, why);
+}
+
+TEST(what_a_node_says_while_it_is_looked_at_is_not_printed)
+{
+	static const struct node_driver evil = { .spawn = spawn_evil };
+	const struct cluster_node node = { .spec = { .name = "node-1" }, .driver = &evil };
+	cleanup_with(strbuf_release) struct strbuf said = STRBUF_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_fd int terminal = open(at("terminal"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cleanup_fd int before = dup(STDERR_FILENO);
+
+	ASSERT_INT(dup2(terminal, STDERR_FILENO), STDERR_FILENO);
+	ASSERT_INT(copy_path(&(struct copy_end){ &node, "/etc/x" },
+			     &(struct copy_end){ NULL, at("to") }, &why),
+		   -ENOENT);
+	ASSERT_INT(dup2(before, STDERR_FILENO), STDERR_FILENO);
+	ASSERT_OK(file_read(at("terminal"), 4096, &said, &err));
+	ASSERT_STR(said.text, "");
+}
+
 /* Pack a member of TYPE that says it has SIZE bytes, in 12 characters, and then what MORE prints.
  */
 static void pack_member(char type, const char *size, const char *more)

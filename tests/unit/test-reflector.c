@@ -264,6 +264,51 @@ TEST(a_server_of_another_authority_is_not_asked)
 	free(take_ptr(server_pem));
 }
 
+/* What came of a request to a server that is silent. */
+struct silence {
+	struct loop *loop;
+	unsigned failures;
+};
+
+static void no_body(arg_unused const char *data, arg_unused size_t len, arg_unused void *to)
+{
+}
+
+static void count_failure(int status, const char *why, void *to)
+{
+	struct silence *silence = to;
+
+	ASSERT_INT(status, 0);
+	ASSERT(strstr(why, "in time"));
+	silence->failures++;
+	loop_stop(silence->loop);
+}
+
+TEST(a_request_that_is_not_answered_is_given_up)
+{
+	static const struct https_events events = { .body = no_body, .done = count_failure };
+	struct silence silence = { NULL, 0 };
+	struct https_target target;
+	int listener = test_listen("127.0.0.1", 0);
+	cleanup_free char *address = xasprintf("127.0.0.1:%u", test_port(listener));
+	struct loop_source *limit;
+	struct https *https;
+
+	make_identity();
+	ASSERT_OK(https_target_init(address, identity, &target, &err));
+	ASSERT_OK(loop_new(&silence.loop, &err));
+	ASSERT_OK(loop_add_timer(silence.loop, 5000, 0, give_up, silence.loop, &limit, &err));
+	https = https_new(silence.loop, &target, &events, &silence);
+	for (unsigned i = 1; i <= 2; i++) {
+		https_request(https, "PATCH", "/x", "text/plain", "x", 50);
+		ASSERT_OK(loop_run(silence.loop, &err));
+		ASSERT_INT(silence.failures, i);
+	}
+	https_free(https);
+	loop_free(silence.loop);
+	https_target_release(&target);
+}
+
 /* Called in a process of its own; the first attempt fails. */
 static int install(const char *dir, const char *name, const char *rules,
 		   arg_unused struct error *err)

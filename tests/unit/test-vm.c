@@ -15,6 +15,7 @@
 #include "vm/initrd.h"
 #include "vm/keeper.h"
 #include "vm/session.h"
+#include "vm/silence.h"
 
 #define LONG_MS 10000
 
@@ -364,6 +365,59 @@ TEST(a_paused_vm_runs_nothing_and_gets_the_time_afterwards)
 			ASSERT_INT(status_of(start_call("", "")), EBUSY);
 	}
 	(void)guest_gets_a(FRAME_CLOCK);
+	end();
+}
+
+/* An agent that sends beats but starts nothing. */
+TEST(a_guest_that_starts_nothing_keeps_nobody_waiting)
+{
+	const struct session_data data = { "", 0, NULL, 0 };
+	int64_t began_ms;
+
+	silence_most_ms = 400;
+	begin();
+	guest_begins();
+	began_ms = clock_now_ms();
+	ASSERT_INT(
+		session_call(test_dir(), (char *[]){ "prog", NULL }, &data, began_ms + 100, NULL),
+		-ETIMEDOUT);
+	ASSERT(clock_now_ms() - began_ms < LONG_MS / 2);
+	for (int i = 0; i < 200 && !state_has("\ntrouble it does not answer any more\n"); i++) {
+		guest_sends(FRAME_STATE, 0, 0, "ok\n", 3);
+		(void)usleep(20000);
+	}
+	ASSERT(state_has("\ntrouble it does not answer any more\n"));
+	began_ms = clock_now_ms();
+	ASSERT_INT(status_of(start_call("", "")), ETIMEDOUT);
+	ASSERT(clock_now_ms() - began_ms < LONG_MS / 2);
+	/* It begins again. */
+	guest_begins();
+	while (state_has("\ntrouble"))
+		(void)usleep(20000);
+	end();
+}
+
+TEST(a_guest_that_sends_without_end_meets_the_deadline)
+{
+	const struct session_data data = { "", 0, NULL, 0 };
+	struct frame frame;
+	int status;
+	pid_t call;
+
+	begin();
+	guest_begins();
+	call = fork();
+	if (call == 0)
+		_exit(-session_call(test_dir(), (char *[]){ "prog", NULL }, &data,
+				    clock_now_ms() + 300, NULL));
+	frame = guest_gets_a(FRAME_OPEN);
+	guest_sends(FRAME_STARTED, 0, frame.session, NULL, 0);
+	for (int64_t end_ms = clock_now_ms() + LONG_MS; waitpid(call, &status, WNOHANG) == 0;) {
+		ASSERT(clock_now_ms() < end_ms);
+		guest_sends(FRAME_DATA, 1, frame.session, "x", 1);
+		(void)usleep(1000);
+	}
+	ASSERT_INT(WEXITSTATUS(status), ETIMEDOUT);
 	end();
 }
 
