@@ -33,6 +33,9 @@
 #define WORDS_MOST     300
 #define SILENT_SECONDS (10 * 60) /* of a node */
 
+/* Until when to wait for the end of a program on NODE; on the host, as long as it takes. */
+#define PATIENCE(node) ((node) ? clock_now_ms() + SILENT_SECONDS * INT64_C(1000) : 0)
+
 /* More than tar needs on the host: what it keeps of an archive, the node chooses. */
 #define MEMORY_MOST (UINT64_C(256) << 20)
 
@@ -124,12 +127,6 @@ static int program_error(const char *program, int said, struct error *err)
 			     shown.len ? shown.text : "it was killed");
 }
 
-/* Until when to wait for the end of a program on NODE; 0: as long as it takes. */
-static int64_t deadline_of(const struct cluster_node *node)
-{
-	return node ? clock_now_ms() + SILENT_SECONDS * INT64_C(1000) : 0;
-}
-
 /* Run ARGV on NODE and return its exit status; its output goes to RET_OUTPUT (may be NULL), and
  * what it says of errors to the file SAID: a node writes nothing to our terminal. */
 static int run_at(const struct cluster_node *node, char *const *argv, char **ret_output, int said,
@@ -154,7 +151,7 @@ static int run_at(const struct cluster_node *node, char *const *argv, char **ret
 		 * earlier signal must not stop the cleanup, but a new one must. */
 		if (work.interrupted && !was_interrupted)
 			(void)kill(process.pid, SIGTERM);
-		r = process_wait(&process, deadline_of(node), err);
+		r = process_wait(&process, PATIENCE(node), err);
 		work.running[0] = 0;
 	}
 	if (r != 0 && work.interrupted)
@@ -338,7 +335,7 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	close_pipe(tars.unpacked);
 	r = process_wait(&tars.unpack, 0, err);
 	work.running[1] = 0;
-	packed_status = process_wait(&tars.pack, deadline_of(from->node), err);
+	packed_status = process_wait(&tars.pack, PATIENCE(from->node), err);
 	work.running[0] = 0;
 	if (r < 0 || packed_status < 0)
 		return r < 0 ? r : packed_status;
