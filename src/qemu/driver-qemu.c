@@ -228,7 +228,6 @@ static int limit(const struct node_spec *spec, struct error *err)
 static int stop(const struct node_spec *spec, unsigned grace_seconds, struct error *err)
 {
 	int64_t deadline = clock_now_ms() + (int64_t)grace_seconds * 1000;
-	cleanup_free char *group = qemu_group(spec);
 	enum vm_state state;
 	int r;
 
