@@ -29,6 +29,7 @@ struct sources {
 	struct source *items;
 	size_t count;
 	const char *last_title; /* the last printed heading */
+	char *silent;           /* a node that does not answer; NULL: none */
 };
 
 static void sources_release(struct sources *all)
@@ -38,6 +39,7 @@ static void sources_release(struct sources *all)
 		log_reader_release(&all->items[i].reader);
 	}
 	free(all->items);
+	free(all->silent);
 }
 
 /* Open the log LOG of PROFILE if it exists; warn if it cannot be read. */
@@ -50,7 +52,15 @@ static void open_log(struct sources *all, const struct profile *profile,
 
 	if (all->view->services.count > 0 && !strlist_has(&all->view->services, log->service))
 		return;
-	r = log_reader_open(profile, log, &reader, &err);
+	/* Every further question would take as long. */
+	if (log->in_node && all->silent && strcmp(all->silent, log->node) == 0)
+		return;
+	r = log->silent ? error_set(&err, -ETIMEDOUT, "node '%s' does not answer", log->node)
+			: log_reader_open(profile, log, &reader, &err);
+	if (log->in_node && (r == -ETIMEDOUT || r == -EPIPE)) {
+		free(all->silent);
+		all->silent = xstrdup(log->node);
+	}
 	if (r == -ENOENT)
 		return;
 	if (r < 0) {

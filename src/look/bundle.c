@@ -34,6 +34,7 @@
 /* The maximum for a node, whose root user may fill its directories with anything. */
 #define NODE_BYTES (512 << 20)
 #define NODE_FILES 3000
+#define NODE_MS    (120 * 1000)
 
 /* The directory for a node's own files in the bundle. */
 #define INSIDE "tree"
@@ -46,6 +47,8 @@ struct bundle {
 	struct strlist values;  /* of nodes' variables, which are hidden everywhere */
 	uint64_t node_left;     /* how many bytes of a node may still be added */
 	unsigned node_files;    /* and how many files */
+	int64_t node_end_ms;    /* and until when */
+	bool node_silent;       /* nothing more is asked of it */
 };
 
 static void leave_out(struct bundle *bundle, const char *what, const char *why)
@@ -98,10 +101,35 @@ static int read_end(const struct origin *from, const char *path, size_t most, st
 	return r;
 }
 
-static void list_names(const struct origin *from, const char *path, struct strlist *ret)
+/* Ask no more of a node that does not answer, or that has taken its time: every further question
+ * may take as long. */
+static void note_answer(struct bundle *bundle, const struct origin *from, int r)
 {
+	const char *why = r == -ETIMEDOUT || r == -EPIPE ? "the node does not answer"
+			  : clock_now_ms() > bundle->node_end_ms
+				  ? "reading the files of this node takes too long"
+				  : NULL;
+
+	if (!from->at || !why || bundle->node_silent)
+		return;
+	bundle->node_silent = true;
+	leave_out(bundle, from->shown, why);
+}
+
+static bool is_silent(const struct bundle *bundle, const struct origin *from)
+{
+	return from->at && bundle->node_silent;
+}
+
+static void list_names(struct bundle *bundle, const struct origin *from, const char *path,
+		       struct strlist *ret)
+{
+	if (is_silent(bundle, from))
+		return;
 	if (from->at)
-		(void)from->at->driver->files->list(&from->at->spec, path, NODE_FILES, ret, NULL);
+		note_answer(bundle, from,
+			    from->at->driver->files->list(&from->at->spec, path, NODE_FILES, ret,
+							  NULL));
 	else
 		(void)below_list_most(from->dir, path, NODE_FILES, ret, NULL);
 }
@@ -113,8 +141,9 @@ static int add_file(struct bundle *bundle, const struct origin *from, const char
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 	cleanup_free char *name = xasprintf("%s%s", from->shown, path);
-	int r = read_end(from, path, most, &text, &why);
+	int r = is_silent(bundle, from) ? -ENOENT : read_end(from, path, most, &text, &why);
 
+	note_answer(bundle, from, r);
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0 && text.len > bundle->node_left)
@@ -134,6 +163,8 @@ static bool may_add(struct bundle *bundle, const struct origin *from, const char
 {
 	cleanup_free char *name = xasprintf("%s%s", from->shown, path);
 
+	if (is_silent(bundle, from))
+		return false;
 	if (bundle->node_files == NODE_FILES)
 		leave_out(bundle, name, "this node has too many files");
 	return bundle->node_files++ < NODE_FILES;
@@ -173,7 +204,7 @@ static int add_matching(struct bundle *bundle, const struct origin *from, const 
 		return add_file(bundle, from, path, LOG_BYTES, err);
 	slash = strrchr(path, '/');
 	*slash = '\0';
-	list_names(from, path, &names);
+	list_names(bundle, from, path, &names);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
@@ -204,7 +235,7 @@ static int add_pod_logs(struct bundle *bundle, const struct origin *from, const 
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	const char *name;
 
-	list_names(from, path, &names);
+	list_names(bundle, from, path, &names);
 	strlist_for_each(name, &names) {
 		cleanup_free char *full = xasprintf("%s/%s", path, name);
 		int r;
@@ -251,6 +282,8 @@ static int add_nodes(struct bundle *bundle, struct error *err)
 
 		bundle->node_left = NODE_BYTES;
 		bundle->node_files = 0;
+		bundle->node_end_ms = clock_now_ms() + NODE_MS;
+		bundle->node_silent = false;
 		r = add_node(bundle, node, err);
 		if (r < 0)
 			return r;

@@ -7,12 +7,16 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/parse.h"
 #include "node/cluster-node.h"
 
 /* Limit, because a node can create any number of files. */
 #define MOST_NAMES 10000
+
+/* How long a node may take to answer all questions about where its logs are. */
+#define LOOK_MS 60000
 
 #define PODS "/var/log/pods"
 
@@ -76,22 +80,45 @@ void cluster_logs_add_shared(struct log_list *list, arg_unused const struct prof
 			add_log(list, NULL, i, xstrdup(services[i].path));
 }
 
-/* The most recently changed directory of a pod whose name begins with PREFIX. */
-static char *newest_pod(const struct cluster_node *at, const char *prefix)
+/* A node that is asked for its logs. */
+struct asked {
+	struct cluster_node at;
+	int64_t end_ms;
+	bool silent; /* nothing more is asked of it: every question may take as long */
+};
+
+static void ask_release(struct asked *asked)
 {
+	cluster_node_release(&asked->at);
+}
+
+static void note_answer(struct asked *asked, int r)
+{
+	if (r == -ETIMEDOUT || r == -EPIPE || clock_now_ms() > asked->end_ms)
+		asked->silent = true;
+}
+
+/* The most recently changed directory of a pod whose name begins with PREFIX. */
+static char *newest_pod(struct asked *asked, const char *prefix)
+{
+	const struct cluster_node *at = &asked->at;
 	const struct node_files *files = at->driver->files;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_free char *best = NULL;
 	struct timespec best_time = { 0 };
 	const char *name;
 
-	(void)files->list(&at->spec, PODS, MOST_NAMES, &names, NULL);
+	note_answer(asked, files->list(&at->spec, PODS, MOST_NAMES, &names, NULL));
 	strlist_for_each(name, &names) {
 		cleanup_free char *path = xasprintf(PODS "/%s", name);
 		struct node_file_info info;
+		int r;
 
-		if (strncmp(name, prefix, strlen(prefix)) != 0 ||
-		    files->look(&at->spec, path, &info, NULL) < 0 || !info.is_directory)
+		if (asked->silent || strncmp(name, prefix, strlen(prefix)) != 0)
+			continue;
+		r = files->look(&at->spec, path, &info, NULL);
+		note_answer(asked, r);
+		if (r < 0 || !info.is_directory)
 			continue;
 		if (best && (info.changed.tv_sec < best_time.tv_sec ||
 			     (info.changed.tv_sec == best_time.tv_sec &&
@@ -105,14 +132,15 @@ static char *newest_pod(const struct cluster_node *at, const char *prefix)
 }
 
 /* The log of the container's last run: N.log with the largest N. */
-static char *last_run(const struct cluster_node *at, const char *container)
+static char *last_run(struct asked *asked, const char *container)
 {
+	const struct cluster_node *at = &asked->at;
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	unsigned long long best = 0;
 	bool found = false;
 	const char *name;
 
-	(void)at->driver->files->list(&at->spec, container, MOST_NAMES, &names, NULL);
+	note_answer(asked, at->driver->files->list(&at->spec, container, MOST_NAMES, &names, NULL));
 	strlist_for_each(name, &names) {
 		const char *dot = strchr(name, '.');
 		cleanup_free char *number = dot ? xstrndup(name, (size_t)(dot - name)) : NULL;
@@ -127,20 +155,22 @@ static char *last_run(const struct cluster_node *at, const char *container)
 	return found ? xasprintf("%s/%llu.log", container, best) : NULL;
 }
 
-static char *static_pod_log(const struct cluster_node *at, const char *pod)
+static char *static_pod_log(struct asked *asked, const char *pod)
 {
-	cleanup_free char *prefix = xasprintf("kube-system_%s-%s_", pod, at->spec.name);
-	cleanup_free char *path = newest_pod(at, prefix);
+	cleanup_free char *prefix = xasprintf("kube-system_%s-%s_", pod, asked->at.spec.name);
+	cleanup_free char *path = asked->silent ? NULL : newest_pod(asked, prefix);
 	cleanup_free char *container = path ? xasprintf("%s/%s", path, pod) : NULL;
 
-	return container ? last_run(at, container) : NULL;
+	return container && !asked->silent ? last_run(asked, container) : NULL;
 }
 
 void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
 			   const struct node *node)
 {
-	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
-	bool is_known = cluster_node_open(profile, node, &at, NULL) == 0;
+	cleanup_with(ask_release) struct asked asked = { CLUSTER_NODE_INIT,
+							 clock_now_ms() + LOOK_MS, false };
+	bool is_known = cluster_node_open(profile, node, &asked.at, NULL) == 0;
+	size_t first = list->count;
 
 	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
 		char *path = NULL;
@@ -150,10 +180,12 @@ void cluster_logs_add_node(struct log_list *list, const struct profile *profile,
 		else if (services[i].place == PLACE_NODE_LOGS)
 			path = xasprintf("logs/%s-%s.log", services[i].path, node->name);
 		else if (services[i].place == PLACE_POD && node->control_plane && is_known)
-			path = static_pod_log(&at, services[i].path);
+			path = static_pod_log(&asked, services[i].path);
 		if (path)
 			add_log(list, node->name, i, path);
 	}
+	for (size_t i = first; i < list->count; i++)
+		list->items[i].silent = asked.silent && list->items[i].in_node;
 }
 
 void log_list_release(struct log_list *list)

@@ -12,6 +12,7 @@ struct log_source {
 	const char *service;
 	char *path;
 	bool in_node;      /* PATH is in the node, else below the profile's directory */
+	bool silent;       /* the node does not answer: there is no use in asking again */
 	bool of_container; /* lines begin with the runtime's time and stream */
 };
 

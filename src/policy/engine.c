@@ -13,6 +13,8 @@ struct work {
 	const char *node;
 	struct policy_model *model;
 	int *chains[POLICY_DIRECTIONS]; /* of each policy; POLICY_NONE: not made yet */
+	size_t allows;
+	size_t words;
 };
 
 static bool applies(const struct policy *policy, enum policy_direction direction,
@@ -121,6 +123,15 @@ static int add_named_port(struct work *work, const struct policy *policy,
 	return number;
 }
 
+/* Count what was added; false if no more may be.  The model is of no use then. */
+static bool spend(struct work *work, size_t allows, size_t words)
+{
+	work->allows += allows;
+	work->words += words;
+	work->model->cut |= work->allows > POLICY_ALLOWS_MOST || work->words > POLICY_WORDS_MOST;
+	return !work->model->cut;
+}
+
 static void add_rule(struct work *work, const struct policy *policy,
 		     enum policy_direction direction, const struct policy_rule *rule, int chain)
 {
@@ -135,11 +146,17 @@ static void add_rule(struct work *work, const struct policy *policy,
 	/* Nobody is allowed. */
 	if (!rule->any_peer && peers.count == 0)
 		return;
-	if (!rule->any_peer)
+	if (!rule->any_peer) {
+		size_t sets = work->model->set_count;
+
 		allow.set = find_set(work->model, &peers);
-	if (rule->any_port)
+		if (work->model->set_count > sets &&
+		    !spend(work, 0, work->model->sets[allow.set].count))
+			return;
+	}
+	if (rule->any_port && spend(work, 1, 0))
 		policy_chain_add(&work->model->chains[chain], &allow);
-	for (size_t i = 0; i < rule->port_count; i++) {
+	for (size_t i = 0; i < rule->port_count && spend(work, 1, 0); i++) {
 		const struct policy_port *port = &rule->ports[i];
 
 		allow.targets = POLICY_NONE;
@@ -150,6 +167,8 @@ static void add_rule(struct work *work, const struct policy *policy,
 			allow.targets = add_named_port(
 				work, policy, direction, port,
 				allow.set == POLICY_NONE ? NULL : &work->model->sets[allow.set]);
+		if (port->name)
+			(void)spend(work, 0, work->model->targets[allow.targets].count);
 		policy_chain_add(&work->model->chains[chain], &allow);
 	}
 }
@@ -164,7 +183,7 @@ static int chain_of(struct work *work, size_t number, enum policy_direction dire
 		return chain;
 	chain = policy_model_add_chain(work->model, direction);
 	work->chains[direction][number] = chain;
-	for (size_t i = 0; i < policy->rule_count[direction]; i++)
+	for (size_t i = 0; i < policy->rule_count[direction] && !work->model->cut; i++)
 		add_rule(work, policy, direction, &policy->rules[direction][i], chain);
 	return chain;
 }
@@ -201,7 +220,8 @@ static int group_of(struct work *work, const struct policy_pod *pod,
 		if (!applies(work->objects->policies[i], direction, pod))
 			continue;
 		isolated = true;
-		policy_group_add(&group, chain_of(work, i, direction));
+		if (!work->model->cut)
+			policy_group_add(&group, chain_of(work, i, direction));
 	}
 	return isolated ? find_group(work->model, &group) : POLICY_NONE;
 }
@@ -238,7 +258,7 @@ void policy_compile(const struct policy_objects *objects, const char *node,
 		for (size_t i = 0; i < objects->policy_count; i++)
 			work.chains[way][i] = POLICY_NONE;
 	}
-	for (size_t i = 0; i < objects->pod_count; i++)
+	for (size_t i = 0; i < objects->pod_count && !model.cut; i++)
 		if (strcmp(objects->pods[i]->node, node) == 0)
 			add_pod(&work, objects->pods[i]);
 	for (size_t way = 0; way < POLICY_DIRECTIONS; way++)

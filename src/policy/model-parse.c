@@ -9,9 +9,9 @@
 #include "base/parse.h"
 #include "policy/model.h"
 
-/* A line of a group names its chains, of which a pod may have as many as there are policies. */
-#define WORDS_MOST 4096
-#define COUNT_MOST 200000
+/* A line of a group names its chains. */
+#define WORDS_MOST (POLICY_GROUP_MOST + 1)
+#define COUNT_MOST (POLICY_WORDS_MOST + 2)
 
 /* What a line that begins with a space belongs to. */
 enum section {
@@ -267,7 +267,8 @@ int policy_model_parse(const char *text, size_t len, struct policy_model *ret, s
 	struct parser parser = { .model = &model, .words = words };
 	cleanup_free char *copy = xstrndup(text, len);
 
-	if (strlen(copy) != len || !parse_lines(&parser, copy, len)) {
+	if (strlen(copy) != len || !parse_lines(&parser, copy, len) ||
+	    policy_model_is_too_large(&model)) {
 		policy_model_release(&model);
 		return error_set(err, -EBADMSG, "the policies of a node are invalid");
 	}

@@ -74,6 +74,27 @@ bool policy_model_is_empty(const struct policy_model *model)
 	       !model->hold[POLICY_EGRESS];
 }
 
+bool policy_model_is_too_large(const struct policy_model *model)
+{
+	size_t allows = 0;
+	size_t words = model->ranges.count + model->set_count + model->target_count +
+		       model->chain_count + model->group_count + model->member_count;
+	bool too_wide = false;
+
+	for (size_t i = 0; i < model->set_count; i++)
+		words += model->sets[i].count;
+	for (size_t i = 0; i < model->target_count; i++)
+		words += model->targets[i].count;
+	for (size_t i = 0; i < model->chain_count; i++)
+		allows += model->chains[i].count;
+	for (size_t i = 0; i < model->group_count; i++) {
+		words += POLICY_CHAIN_WORDS * model->groups[i].count;
+		too_wide |= model->groups[i].count > POLICY_GROUP_MOST;
+	}
+	return model->cut || too_wide || allows > POLICY_ALLOWS_MOST ||
+	       words + POLICY_ALLOW_WORDS * allows > POLICY_WORDS_MOST;
+}
+
 static void print_ranges(const struct policy_ranges *ranges, const char *head, struct strbuf *out)
 {
 	for (size_t i = 0; i < ranges->count; i++) {

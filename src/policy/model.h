@@ -29,6 +29,19 @@
 
 #define POLICY_NONE (-1)
 
+/*
+ * The most allows of a model, and the most of all that it consists of.  Loading the rules takes
+ * memory and time of the host's root user: about 1 kB for a range or port of a set, 4 kB for a
+ * chain of a group, and 10 kB for an allow, which makes two rules.
+ */
+#define POLICY_ALLOWS_MOST 20000
+#define POLICY_WORDS_MOST  200000
+#define POLICY_CHAIN_WORDS 4
+#define POLICY_ALLOW_WORDS 8
+
+/* A pod may have as many chains as there are policies. */
+#define POLICY_GROUP_MOST 4000
+
 struct policy_target {
 	struct policy_address address;
 	enum policy_protocol protocol;
@@ -77,6 +90,7 @@ struct policy_model {
 	size_t group_count;
 	struct policy_member *members;
 	size_t member_count;
+	bool cut; /* it got too large and is not complete: of no use */
 };
 
 #define POLICY_MODEL_INIT ((struct policy_model){ .set_count = 0 })
@@ -94,11 +108,14 @@ void policy_model_add_member(struct policy_model *model, const struct policy_mem
 /* Whether nothing is isolated. */
 bool policy_model_is_empty(const struct policy_model *model);
 
+/* Whether it has more than policy_model_parse() accepts. */
+bool policy_model_is_too_large(const struct policy_model *model);
+
 /* The text of MODEL. */
 void policy_model_print(const struct policy_model *model, struct strbuf *out);
 
-/* Parse the LEN bytes of TEXT; -EBADMSG unless all of it is valid.  Sets may be in any order and
- * overlap. */
+/* Parse the LEN bytes of TEXT; -EBADMSG unless all of it is valid and not too large.  Sets may be
+ * in any order and overlap. */
 int policy_model_parse(const char *text, size_t len, struct policy_model *ret, struct error *err);
 
 /*

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "host/cage.h"
 
 #define DIRECTORY "policies"
 
@@ -20,12 +21,21 @@ static const unsigned retry_ms = 200;
 static const unsigned most_doublings = 7;
 static const unsigned tries_while_down = 5;
 
+/*
+ * What loading the largest model may take.  Two nodes at a time, so that one whose root user makes
+ * it wait does not keep all others waiting.
+ */
+static const rlim_t memory_most_bytes = 256 << 20;
+static const rlim_t cpu_most_seconds = 20;
+static const unsigned load_most_seconds = 30;
+static const unsigned loads_most = 2;
+
 struct watched {
 	struct watch_nodes *nodes;
 	char *name;
 	char *wanted; /* the text of its model */
 	char *rules;  /* NULL: none */
-	bool again;   /* these are not the ones that are being loaded */
+	bool again;   /* these are to be loaded as soon as that is possible */
 	struct process process;
 	struct loop_source *life;
 	struct loop_source *retry;
@@ -38,6 +48,8 @@ struct watch_nodes {
 	watch_install_fn install;
 	struct watched **all;
 	size_t count;
+	unsigned loads; /* under way */
+	size_t next;    /* whose turn it is, if several wait */
 };
 
 char *watch_nodes_path(const char *dir, const char *name)
@@ -54,6 +66,7 @@ struct watch_nodes *watch_nodes_new(struct loop *loop, const char *dir, watch_in
 }
 
 static void load(struct watched *watched);
+static void load_next(struct watch_nodes *nodes);
 
 static int on_retry(void *data, arg_unused struct error *err)
 {
@@ -72,12 +85,13 @@ static int on_loaded(int status, void *data, struct error *err)
 	loop_remove(take_ptr(watched->life));
 	(void)close(watched->process.pidfd);
 	watched->process = PROCESS_INIT;
+	watched->nodes->loads--;
 	watched->failures = status == 0 ? 0 : watched->failures + 1;
-	if (watched->again)
-		load(watched);
+	load_next(watched->nodes);
 	/* A node that does not run loads its policies when it starts; but it may have read the file
 	 * just before that was written. */
-	else if (status != 0 && (status != ESRCH || watched->failures <= tries_while_down))
+	if (!watched->again && watched->process.pid <= 0 && status != 0 &&
+	    (status != ESRCH || watched->failures <= tries_while_down))
 		return loop_add_timer(watched->nodes->loop, retry_ms << doublings, 0, on_retry,
 				      watched, &watched->retry, err);
 	return 0;
@@ -85,6 +99,11 @@ static int on_loaded(int status, void *data, struct error *err)
 
 static _Noreturn void load_and_exit(const struct watched *watched)
 {
+	const struct process_limit limits[] = {
+		{ RLIMIT_DATA, CAGE_SANITIZED ? RLIM_INFINITY : memory_most_bytes },
+		{ RLIMIT_CPU, cpu_most_seconds },
+		{ RLIMIT_CORE, 0 },
+	};
 	struct error err = ERROR_INIT;
 	sigset_t none;
 	int r;
@@ -94,6 +113,10 @@ static _Noreturn void load_and_exit(const struct watched *watched)
 	(void)close_range(3, ~0u, 0);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)signal(SIGALRM, SIG_DFL);
+	(void)alarm(load_most_seconds);
+	if (process_lower_limits(limits, ARRAY_SIZE(limits)) < 0)
+		log_warning("cannot limit what loading network policies takes: %m");
 	r = watched->nodes->install(watched->nodes->dir, watched->name, watched->rules, &err);
 	if (r < 0 && r != -ESRCH)
 		log_warning("%s", err.text);
@@ -104,7 +127,9 @@ static void load(struct watched *watched)
 {
 	pid_t pid;
 
-	watched->again = false;
+	watched->again = watched->nodes->loads >= loads_most;
+	if (watched->again)
+		return;
 	pid = fork();
 	if (pid == 0)
 		load_and_exit(watched);
@@ -115,6 +140,24 @@ static void load(struct watched *watched)
 	    loop_add_child(watched->nodes->loop, pid, watched->process.pidfd, on_loaded, watched,
 			   &watched->life, NULL) < 0)
 		process_release(&watched->process);
+	else
+		watched->nodes->loads++;
+}
+
+/* Load the rules that wait, in turn. */
+static void load_next(struct watch_nodes *nodes)
+{
+	size_t first = nodes->next;
+
+	for (size_t i = 0; i < nodes->count && nodes->loads < loads_most; i++) {
+		size_t place = (first + i) % nodes->count;
+		struct watched *watched = nodes->all[place];
+
+		if (!watched->again || watched->process.pid > 0)
+			continue;
+		load(watched);
+		nodes->next = place + 1;
+	}
 }
 
 static struct watched *find_watched(struct watch_nodes *nodes, const char *name)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "policy/engine.h"
 #include "watch/frame.h"
 #include "watch/reflector.h"
@@ -38,7 +39,8 @@ struct policies {
 	struct reflector *reflectors[KINDS];
 	struct loop_source *update;
 	int64_t updated_ms;
-	char **sent; /* the models, by node */
+	char **sent;     /* the models, by node */
+	bool *held_back; /* whether the last model of a node was too large */
 };
 
 static const void **list_objects(const struct reflector *reflector, size_t *ret_count)
@@ -65,8 +67,19 @@ static void send_model(struct policies *policies, size_t number,
 	if (node->pods && policy_range_parse_block(node->pods, &range))
 		policy_ranges_add(&ranges, &range);
 	policy_compile(objects, node->name, &ranges, &model);
-	if (!policy_model_is_empty(&model))
+	if (!policy_model_is_too_large(&model) && !policy_model_is_empty(&model))
 		policy_model_print(&model, &text);
+	/* The keeper would refuse it and end us, again and again. */
+	if (policy_model_is_too_large(&model) || text.len > FRAME_MOST) {
+		if (!policies->held_back[number])
+			log_warning(
+				"the network policies for node '%s' are too large: those that it "
+				"has stay, until there are fewer pods, policies or ports",
+				node->name);
+		policies->held_back[number] = true;
+		return;
+	}
+	policies->held_back[number] = false;
 	if (policies->sent[number] && strcmp(policies->sent[number], text.text) == 0)
 		return;
 	if (frame_send(policies->fd, name, text.text, text.len, NULL) < 0)
@@ -121,7 +134,8 @@ struct policies *policies_new(struct loop *loop, const struct https_target *targ
 				       .fd = fd,
 				       .failed = failed,
 				       .data = data,
-				       .sent = xcalloc(config->node_count + 1, sizeof(char *)) };
+				       .sent = xcalloc(config->node_count + 1, sizeof(char *)),
+				       .held_back = xcalloc(config->node_count + 1, sizeof(bool)) };
 	for (size_t i = 0; i < KINDS; i++)
 		policies->reflectors[i] = reflector_new(loop, target, &kinds[i], update_later,
 							policies);

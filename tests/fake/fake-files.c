@@ -16,6 +16,16 @@
 
 static char *place;
 
+int fake_files_failure;
+unsigned fake_files_questions;
+
+/* Returns 0 if the node is as usual. */
+static int fail_if_told(struct error *err)
+{
+	fake_files_questions++;
+	return fake_files_failure ? error_set(err, fake_files_failure, "told to fail") : 0;
+}
+
 void fake_files_use(const char *dir)
 {
 	free(place);
@@ -55,8 +65,10 @@ static int fake_look(const struct node_spec *spec, const char *path, struct node
 	cleanup_free char *files = files_of(spec);
 	cleanup_fd int fd = -1;
 	struct stat st;
-	int r = below_open(files, path + 1, 0, &fd, err);
+	int r = fail_if_told(err);
 
+	if (r == 0)
+		r = below_open(files, path + 1, 0, &fd, err);
 	if (r < 0 || fstat(fd, &st) < 0)
 		return r < 0 ? r : -errno;
 	*ret = (struct node_file_info){ S_ISDIR(st.st_mode), (uint64_t)st.st_size, st.st_mtim };
@@ -67,8 +79,9 @@ static int fake_list(const struct node_spec *spec, const char *path, size_t most
 		     struct strlist *ret, struct error *err)
 {
 	cleanup_free char *files = files_of(spec);
+	int r = fail_if_told(err);
 
-	return below_list_most(files, path + 1, most, ret, err);
+	return r < 0 ? r : below_list_most(files, path + 1, most, ret, err);
 }
 
 static int fake_read(const struct node_spec *spec, const char *path, unsigned flags, size_t limit,
@@ -89,8 +102,9 @@ static int fake_read_end(const struct node_spec *spec, const char *path, size_t 
 			 struct tail *tail, struct strbuf *ret, struct error *err)
 {
 	cleanup_free char *files = files_of(spec);
+	int r = fail_if_told(err);
 
-	return tail_end(files, path + 1, most, tail, ret, err);
+	return r < 0 ? r : tail_end(files, path + 1, most, tail, ret, err);
 }
 
 static int fake_read_more(const struct node_spec *spec, const char *path, size_t most,

@@ -8,6 +8,10 @@ extern const struct node_files fake_files;
 /* The file of a node with the state written by its agent; without it, there is no agent. */
 #define FAKE_STATE "/agent-state"
 
+/* If not 0, what nodes answer when they are asked for files, and how often they were asked. */
+extern int fake_files_failure;
+extern unsigned fake_files_questions;
+
 /* Keep the files of all nodes in DIR. */
 void fake_files_use(const char *dir);
 

@@ -247,6 +247,30 @@ TEST(finds_the_log_of_a_static_pods_last_run)
 	ASSERT_STR(found, "/var/log/pods/kube-system_etcd-node-1_uid/etcd/10.log");
 }
 
+/* Each question to a node that does not answer takes a minute. */
+TEST(a_node_that_does_not_answer_is_asked_once)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(log_list_release) struct log_list list = LOG_LIST_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_free char *path = xasprintf("%s/out.tar", test_dir());
+
+	make_cluster(&profile);
+	fake_files_failure = -ETIMEDOUT;
+	fake_files_questions = 0;
+	cluster_logs_add_node(&list, &profile, &profile.nodes[0]);
+	ASSERT_INT(fake_files_questions, 1);
+	for (size_t i = 0; i < list.count; i++)
+		ASSERT_INT(list.items[i].silent, list.items[i].in_node);
+	fake_files_questions = 0;
+	ASSERT_OK(bundle_write(&profile, path, &err));
+	ASSERT_INT(fake_files_questions, 1);
+	fake_files_failure = 0;
+	ASSERT_OK(file_read(path, 16 << 20, &text, &err));
+	ASSERT(memmem(text.text, text.len, "manykube-dev/nodes/node-1/agent.log", 35));
+	ASSERT(memmem(text.text, text.len, "the node does not answer", 24));
+}
+
 TEST(knows_services_by_their_names)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;

@@ -582,3 +582,76 @@ TEST(two_hundred_policies_among_three_hundred_pods_take_a_moment)
 	ASSERT(end.tv_sec - begin.tv_sec < 2);
 	policy_model_release(&model);
 }
+
+static int parse_again(const struct policy_model *model)
+{
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct policy_model copy = POLICY_MODEL_INIT;
+	int r;
+
+	policy_model_print(model, &text);
+	r = policy_model_parse(text.text, text.len, &copy, NULL);
+	policy_model_release(&copy);
+	return r;
+}
+
+/* The model of one pod, whose policy has that many ports. */
+static void compile_ports(unsigned count, struct policy_model *ret)
+{
+	cleanup_with(strbuf_release) struct strbuf spec = STRBUF_INIT;
+	struct policy_ranges none = POLICY_RANGES_INIT;
+	struct scene scene;
+
+	set_scene(&scene);
+	strbuf_add(&spec, "'podSelector': {}, 'ingress': [{'ports': [");
+	for (unsigned i = 0; i < count; i++)
+		strbuf_addf(&spec, "%s{'port': %u}", i ? ", " : "", i % 60000 + 1);
+	strbuf_add(&spec, "]}]");
+	add_policy(&scene, "shop", spec.text);
+	policy_compile(&scene.objects, "node-1", &none, ret);
+}
+
+TEST(a_model_that_is_too_large_is_refused_and_known_to_be)
+{
+	struct policy_model model;
+	struct policy_allow allow;
+
+	compile_ports(POLICY_ALLOWS_MOST, &model);
+	ASSERT(!policy_model_is_too_large(&model));
+	ASSERT_INT(parse_again(&model), 0);
+	allow = model.chains[0].items[0];
+	policy_chain_add(&model.chains[0], &allow);
+	ASSERT(policy_model_is_too_large(&model));
+	ASSERT_INT(parse_again(&model), -EBADMSG);
+	policy_model_release(&model);
+	/* The watcher makes no more of it. */
+	compile_ports(3 * POLICY_ALLOWS_MOST, &model);
+	ASSERT(policy_model_is_too_large(&model));
+	ASSERT(model.chains[0].count <= POLICY_ALLOWS_MOST);
+	policy_model_release(&model);
+}
+
+TEST(long_groups_and_many_ranges_are_too_large)
+{
+	struct policy_model model = POLICY_MODEL_INIT;
+	int chain = policy_model_add_chain(&model, POLICY_INGRESS);
+	int group = policy_model_add_group(&model);
+	struct policy_range range;
+	int set;
+
+	for (size_t i = 0; i < POLICY_GROUP_MOST; i++)
+		policy_group_add(&model.groups[group], chain);
+	ASSERT(!policy_model_is_too_large(&model));
+	ASSERT_INT(parse_again(&model), 0);
+	policy_group_add(&model.groups[group], chain);
+	ASSERT(policy_model_is_too_large(&model));
+	ASSERT_INT(parse_again(&model), -EBADMSG);
+	policy_model_release(&model);
+	set = policy_model_add_set(&model);
+	ASSERT(policy_range_parse_block("10.0.0.0/24", &range));
+	for (size_t i = 0; i < POLICY_WORDS_MOST; i++)
+		policy_ranges_add(&model.sets[set], &range);
+	ASSERT(policy_model_is_too_large(&model));
+	ASSERT_INT(parse_again(&model), -EBADMSG);
+	policy_model_release(&model);
+}

@@ -4,13 +4,16 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
 #include "authority.h"
+#include "base/below.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "data/pki.h"
+#include "host/cage.h"
 #include "test.h"
 #include "watch/nodes.h"
 #include "watch/reflector.h"
@@ -357,5 +360,73 @@ TEST(policies_are_written_loaded_again_after_a_failure_and_removed)
 	ASSERT_OK(loop_run(watcher.loop, &err));
 	watch_nodes_free(nodes);
 	loop_free(watcher.loop);
+	policy_model_release(&model);
+}
+
+#define MANY 6
+
+/* Called in a process of its own: note what goes beyond the limits. */
+static int install_slowly(const char *dir, const char *name, arg_unused const char *rules,
+			  arg_unused struct error *err)
+{
+	cleanup_free char *running = xasprintf("%s/running/%s", dir, name);
+	cleanup_free char *place = xasprintf("%s/running", dir);
+	cleanup_free char *done = xasprintf("%s/done", dir);
+	cleanup_free char *wrong = xasprintf("%s/wrong", dir);
+	cleanup_free char *mine = xasprintf("%s/%s", done, name);
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	size_t much = 512u << 20;
+
+	if (!CAGE_SANITIZED && mmap(NULL, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				    -1, 0) != MAP_FAILED)
+		(void)file_put(wrong, "memory", 6, 0600, NULL);
+	(void)file_put(running, "", 0, 0600, NULL);
+	(void)usleep(50000);
+	(void)below_list(dir, "running", &names, NULL);
+	if (names.count > 2)
+		(void)file_put(wrong, "too many", 8, 0600, NULL);
+	(void)unlink(running);
+	return file_put(mine, "", 0, 0600, NULL);
+}
+
+static int poll_done(void *data, arg_unused struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+
+	if (below_list(test_dir(), "done", &names, NULL) == 0 && names.count == MANY)
+		loop_stop(data);
+	return 0;
+}
+
+TEST(rules_of_many_nodes_are_loaded_in_turn_and_within_limits)
+{
+	static const char text[] = "chain ingress\ngroup 0\npod 10.0.0.1 0 *\n";
+	cleanup_free char *running = xasprintf("%s/running", test_dir());
+	cleanup_free char *done = xasprintf("%s/done", test_dir());
+	cleanup_free char *wrong = xasprintf("%s/wrong", test_dir());
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	struct policy_model model;
+	struct watch_nodes *nodes;
+	struct loop_source *source;
+	struct loop *loop;
+
+	ASSERT_OK(file_make_dirs(running, 0700, &err));
+	ASSERT_OK(file_make_dirs(done, 0700, &err));
+	ASSERT_OK(policy_model_parse(text, strlen(text), &model, &err));
+	ASSERT_OK(loop_new(&loop, &err));
+	ASSERT_OK(loop_add_timer(loop, 5, 5, poll_done, loop, &source, &err));
+	ASSERT_OK(loop_add_timer(loop, 20000, 0, give_up, loop, &source, &err));
+	nodes = watch_nodes_new(loop, test_dir(), install_slowly);
+	for (int i = 0; i < MANY; i++) {
+		cleanup_free char *name = xasprintf("node-%d", i);
+
+		watch_nodes_set(nodes, name, &model);
+	}
+	ASSERT_OK(loop_run(loop, &err));
+	ASSERT_OK(below_list(test_dir(), "done", &names, &err));
+	ASSERT_INT(names.count, MANY);
+	ASSERT(!file_exists(wrong));
+	watch_nodes_free(nodes);
+	loop_free(loop);
 	policy_model_release(&model);
 }
