@@ -368,8 +368,13 @@ void node_table_list_advice(const struct profile *profile, const struct cluster_
 			    const struct cluster_detail *detail, const struct activity *activity,
 			    struct strlist *ret)
 {
-	cleanup_free char *for_all = remedy(profile, nodes, detail, activity);
+	cleanup_free char *for_all = NULL;
 
+	/* What a deletion has removed is not missing: the deletion can only be finished, which has
+	 * a line of its own. */
+	if (profile->deleting && !activity->busy_with)
+		return;
+	for_all = remedy(profile, nodes, detail, activity);
 	/* A command in progress is not advice. */
 	if (activity->busy_with) {
 		strlist_add(ret, for_all);
