@@ -273,6 +273,19 @@ static char *advice_of(struct node_status *nodes, size_t count, char *dir)
 	return advice;
 }
 
+TEST(the_memory_of_a_vm_is_its_own)
+{
+	struct node node = { .name = (char *)"vm", .driver = "native" };
+
+	ASSERT(node_table_memory(&node) != 2ull << 30);
+	node.driver = "qemu";
+	ASSERT_INT(node_table_memory(&node), 2ull << 30);
+	node.memory_bytes = 10 << 20;
+	ASSERT_INT(node_table_memory(&node), 512 << 20);
+	node.memory_bytes = 3ull << 30;
+	ASSERT_INT(node_table_memory(&node), 3ull << 30);
+}
+
 TEST(a_half_deleted_cluster_is_only_said_to_be_one)
 {
 	struct profile profile = { .name = (char *)"dev", .node_count = 2, .deleting = true };
