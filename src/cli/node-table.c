@@ -14,6 +14,7 @@
 #include "base/strbuf.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "driver/driver.h"
 #include "kubeadm/members.h"
 #include "look/defects.h"
 
@@ -92,8 +93,12 @@ unsigned node_table_cpus(const struct node *node)
 
 uint64_t node_table_memory(const struct node *node)
 {
+	const struct node_driver *driver = node->driver ? node_driver_find(node->driver) : NULL;
 	struct sysinfo host;
 
+	if (driver && driver->memory_default)
+		return node->memory_bytes ? MAX(node->memory_bytes, driver->memory_least)
+					  : driver->memory_default;
 	if (node->memory_bytes || sysinfo(&host) < 0)
 		return node->memory_bytes;
 	return (uint64_t)host.totalram * host.mem_unit;
@@ -368,8 +373,13 @@ void node_table_list_advice(const struct profile *profile, const struct cluster_
 			    const struct cluster_detail *detail, const struct activity *activity,
 			    struct strlist *ret)
 {
-	cleanup_free char *for_all = remedy(profile, nodes, detail, activity);
+	cleanup_free char *for_all = NULL;
 
+	/* What a deletion has removed is not missing: the deletion can only be finished, which has
+	 * a line of its own. */
+	if (profile->deleting && !activity->busy_with)
+		return;
+	for_all = remedy(profile, nodes, detail, activity);
 	/* A command in progress is not advice. */
 	if (activity->busy_with) {
 		strlist_add(ret, for_all);

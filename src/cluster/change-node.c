@@ -175,6 +175,8 @@ int cluster_change_node(struct profile *profile, const char *name,
 	if (r == 0)
 		r = check_disk(profile, node, changes->disk_bytes, err);
 	if (r == 0)
+		r = check_own_memory(node, plan_memory(changes->memory_bytes, 0), false, err);
+	if (r == 0)
 		r = labels_change(&node->labels, &changes->labels, err);
 	if (r == 0)
 		r = labels_change_taints(&node->taints, &changes->taints, err);

@@ -45,13 +45,6 @@ static int refuse_without_data(const struct profile *profile, const struct loss 
 {
 	cleanup_free char *names = strlist_join(&loss->lost, ", ");
 
-	if (profile->deleting) {
-		(void)error_because(err, &reason_control_plane, -ENOENT,
-				    "the deletion of cluster '%s' was interrupted, and its data is "
-				    "gone",
-				    profile->name);
-		return error_hint(err, -ENOENT, "'manykube delete' finishes the deletion");
-	}
 	if (loss->members == 1)
 		(void)error_because(
 			err, &reason_control_plane, -ENOENT,

@@ -233,13 +233,16 @@ static int uncordon_with_retry(struct start *start, struct error *err)
 	}
 }
 
-/* Give a cluster of an earlier version what it lacks.  It works without. */
+/* Give a cluster of an earlier version what it lacks.  It works without.  Not before the end: of
+ * control planes that were started just before this command, nobody has waited for the API. */
 static void update_addons(const struct start *start)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	if (addons_install(&start->profile, ADDON_AT_START, &why) < 0)
-		log_warning("%s; 'manykube start' repeats it", why.text);
+		log_warning("%s; services of type LoadBalancer and network policies may not work "
+			    "until 'manykube start' succeeds in that",
+			    why.text);
 }
 
 /* Start the nodes and create what is missing. */
@@ -263,8 +266,6 @@ static int converge(struct start *start, struct error *err)
 			r = world->kubeconfig_add(&start->profile, err);
 		if (r == 0)
 			r = free_leases(start, err);
-		if (r == 0)
-			update_addons(start);
 	}
 	if (r == 0)
 		r = start_begin_joins(start, !is_new, err);
@@ -496,5 +497,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 					    start.since_ms };
 	r = cluster_wait(&start.profile, options->wait, &restart,
 			 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
+	if (r == 0 && !ret_outcome->is_new)
+		update_addons(&start);
 	return r < 0 ? r : load_images(&start, err);
 }

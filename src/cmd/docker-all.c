@@ -7,10 +7,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "base/process.h"
 #include "base/user.h"
 #include "cmd/docker-daemon.h"
+#include "node/docker-service.h"
 
 static int find_client(char **ret_path, struct error *err)
 {
@@ -103,10 +105,20 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
-	profile_for_each_node(node, ctx->profile)
-		if (node->phase != NODE_LEAVING)
+	profile_for_each_node(node, ctx->profile) {
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+		if (node->phase == NODE_LEAVING)
+			continue;
+		if (docker_service_check(node, &why) < 0)
+			log_warning("%s: it is left out", why.text);
+		else
 			strlist_add(&names, node->name);
-	/* All daemons first: what is wrong with one is found before anything is done. */
+	}
+	if (names.count == 0)
+		return error_because(err, &reason_usage, -ENOTSUP,
+				     "cluster '%s' has no node with a Docker daemon",
+				     ctx->profile_name);
 	/* All daemons first: what is wrong with one is found before anything is done. */
 	strlist_for_each(name, &names) {
 		r = run_on_node(ctx, name, NULL, input, err);

@@ -63,6 +63,8 @@ int docker_daemon_need(struct command_context *ctx, const char *name, struct doc
 	struct node *node;
 	int r = profile_need_node(ctx->profile, name, &node, err);
 
+	if (r == 0)
+		r = docker_service_check(node, err);
 	if (r < 0)
 		return r;
 	if (!node->docker || docker_ask(ctx->profile, node, NULL) < 0) {

@@ -69,6 +69,21 @@ int command_take_lock(const struct command_context *ctx, const char *path, int *
 	return r;
 }
 
+/* Operands that are names of nodes can be wrong without anybody waiting for that. */
+static int check_names(const struct command_context *ctx, struct error *err)
+{
+	int r = 0;
+
+	if (ctx->command->complete != COMPLETE_NODE || !ctx->profile)
+		return 0;
+	for (int i = 0; r == 0 && i < ctx->argc; i++) {
+		struct node *node;
+
+		r = profile_need_node(ctx->profile, ctx->argv[i], &node, err);
+	}
+	return r;
+}
+
 int command_run_prepared(struct command_context *ctx, const char *path, struct record *record,
 			 struct error *err)
 {
@@ -97,7 +112,9 @@ int command_run_prepared(struct command_context *ctx, const char *path, struct r
 			return r;
 	}
 	if (needs_lock) {
-		r = command_take_lock(ctx, path, &lock, err);
+		r = check_names(ctx, err);
+		if (r == 0)
+			r = command_take_lock(ctx, path, &lock, err);
 		if (r < 0)
 			return r;
 	}

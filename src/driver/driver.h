@@ -79,6 +79,11 @@ struct node_driver {
 	const char *summary;
 	bool needs_root; /* only root can make, enter and remove its nodes */
 
+	/* The memory of nodes that have memory of their own instead of a share of the host's: if
+	 * nobody says how much, and at least.  0: they share the host's. */
+	uint64_t memory_default;
+	uint64_t memory_least;
+
 	/* Check whether this host can run such nodes and, if WITH_DISKS, nodes with their own
 	 * disks. ERR names what is missing. */
 	int (*probe)(bool with_disks, struct error *err);

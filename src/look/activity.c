@@ -17,6 +17,9 @@
 /* The words before the names of nodes in the failure of a wait: see cluster/wait.c. */
 #define WAITED_FOR "waiting for nodes: "
 
+/* The words before the name in the failure of a driver. */
+#define CANNOT_START "cannot start node '"
+
 static void replace_text_member(char **to, const json_t *text)
 {
 	free(*to);
@@ -77,6 +80,16 @@ static bool is_still_sick(const struct cluster_status *status, const char *name)
 	return !parse_is_dns_label(name);
 }
 
+/* Whether FAILURE is that of a start of a node that is gone or well by now. */
+static bool is_about_well_start(const char *failure, const struct cluster_status *status)
+{
+	const char *words = strstr(failure, CANNOT_START);
+	const char *begin = words ? words + strlen(CANNOT_START) : NULL;
+	cleanup_free char *name = begin ? xstrndup(begin, strcspn(begin, "'")) : NULL;
+
+	return name && !is_still_sick(status, name);
+}
+
 /* Whether FAILURE is about nodes that are all gone or well by now. */
 static bool is_about_well_nodes(const char *failure, const struct cluster_status *status)
 {
@@ -85,7 +98,7 @@ static bool is_about_well_nodes(const char *failure, const struct cluster_status
 	const char *name;
 
 	if (!list)
-		return false;
+		return is_about_well_start(failure, status);
 	strlist_split(&names, list + strlen(WAITED_FOR), ',');
 	strlist_for_each(name, &names)
 		if (is_still_sick(status, name + strspn(name, " ")))

@@ -23,8 +23,8 @@ void activity_read(const struct profile *profile, struct activity *ret);
 /* The last step and failure in the events TEXT; lines that are not events are skipped. */
 void activity_parse(const char *text, struct activity *ret);
 
-/* Forget a failure if the cluster is well by now, and a failure to wait for nodes if each of them
- * is gone or well. */
+/* Forget a failure if the cluster is well by now, and a failure to start a node or to wait for
+ * nodes if each of them is gone or well. */
 void activity_settle(struct activity *activity, const struct cluster_status *status);
 
 void activity_release(struct activity *activity);

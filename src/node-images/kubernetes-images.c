@@ -66,7 +66,12 @@ int kubernetes_images_repair(const struct profile *profile, const struct strlist
 	    payload_open(profile->kubernetes_version, &payload, NULL) < 0)
 		return 0;
 	profile_for_each_node(node, profile) {
-		if (!strlist_has(nodes, node->name) || !cluster_node_is_awake(profile, node))
+		const struct node_driver *driver = node->driver ? node_driver_find(node->driver)
+								: node_driver_default();
+
+		/* What VMs tell of their images does not always have the IDs. */
+		if (!strlist_has(nodes, node->name) || !driver || !driver->call ||
+		    !cluster_node_is_awake(profile, node))
 			continue;
 		tasks[count++] = (struct node_images_task){ .node = node };
 	}

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "node-images/images-inside.h"
+#include "node-images/images-program.h"
 #include "node/import-images.h"
 #include "node/services.h"
 
@@ -161,8 +162,8 @@ static int start_task(const struct profile *profile, const struct node_images_re
 	if (r < 0)
 		return r;
 	if (!running->at.driver->call)
-		return error_set(err, -ENOTSUP, "nodes of the driver '%s' have no shared images",
-				 running->at.driver->name);
+		return images_program_start(&running->at, request, &running->process,
+					    &running->answer, err);
 	running->answer = images_make_answer(err);
 	if (running->answer < 0)
 		return running->answer;

@@ -68,9 +68,9 @@ struct node_images_task {
 /*
  * Do REQUEST on the nodes of all COUNT TASKS at once, and fill in what became of it.  Waits for a
  * containerd that has just been started; a node that does not do its part within
- * node_images_limit_ms() gets -ETIMEDOUT.  -ENOTSUP if the node's driver cannot, or the node does
- * not see the store because it was started by an earlier version: then node_images_import() has to
- * do.
+ * node_images_limit_ms() gets -ETIMEDOUT.  -ENOTSUP for NODE_IMAGES_INSTALL if the node's
+ * driver cannot, or the node does not see the store because it was started by an earlier version:
+ * then node_images_import() has to do.
  */
 void node_images_run(const struct profile *profile, const struct node_images_request *request,
 		     struct node_images_task *tasks, size_t count);

@@ -138,8 +138,7 @@ static int deliver(const void *arg, struct error *err)
 	if (r < 0 || delivery->gone.count == 0)
 		return r;
 	r = node_images_remove(delivery->profile, delivery->node, &delivery->gone, err);
-	/* Nodes that cannot use the store keep what they have imported. */
-	return r == -ENOENT || r == -ENOTSUP ? 0 : r;
+	return r == -ENOENT ? 0 : r;
 }
 
 /* End the job of DELIVERY and add its node to RET. */

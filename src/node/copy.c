@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "node/cluster-node.h"
 #include "node/copy-host.h"
+#include "node/copy-size.h"
 #include "node/copy-stream.h"
 
 #define OUTPUT_LIMIT   (64 << 10)
@@ -586,6 +587,8 @@ int copy_path(const struct copy_end *from, const struct copy_end *to, struct err
 	r = find_target_as_user(to, source, (enum copy_kind)kind, &target, &there, err);
 	if (r == 0)
 		r = look_at_source(from, &source, true, err);
+	if (r == 0 && kind == COPY_FILE)
+		r = copy_check_size(from, source, err);
 	if (r < 0)
 		return r;
 	/* The answer of a node may be anything. */

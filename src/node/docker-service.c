@@ -121,14 +121,31 @@ static int start_daemon(struct profile *profile, struct node *node, const struct
 	return r < 0 ? r : wait_for_answer(profile, node, at, err);
 }
 
+int docker_service_check(const struct node *node, struct error *err)
+{
+	const struct node_driver *driver = node->driver ? node_driver_find(node->driver)
+							: node_driver_default();
+
+	/* VMs have neither the program nor the images, which nodes share with the host. */
+	if (!driver || driver->call)
+		return 0;
+	(void)error_because(err, &reason_usage, -ENOTSUP,
+			    "node '%s' is a VM, and nodes of VMs have no Docker daemon",
+			    node->name);
+	return error_hint(err, -ENOTSUP,
+			  "'manykube image build' and 'manykube image load' give it images");
+}
+
 int docker_service_up(struct profile *profile, struct node *node, struct observer *observer,
 		      struct error *err)
 {
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
 	const struct payload_source source = { .offline = profile->offline };
 	cleanup_free char *program = NULL;
-	int r = cluster_node_open(profile, node, &at, err);
+	int r = docker_service_check(node, err);
 
+	if (r == 0)
+		r = cluster_node_open(profile, node, &at, err);
 	if (r == 0)
 		r = check_node(profile, node, &at, err);
 	if (r == 0)

@@ -8,6 +8,9 @@
 #include "base/observer.h"
 #include "record/profile.h"
 
+/* -ENOTSUP with reason_usage if NODE is of a kind that can have no Docker daemon. */
+int docker_service_check(const struct node *node, struct error *err);
+
 /*
  * Make the Docker daemon of NODE of PROFILE, which must run, answer: get its program unless it is
  * in the cache, start it, and wait for it.  -ENOTSUP if the node was started by an earlier version

@@ -37,6 +37,45 @@ void check_overcommit(unsigned cpus, uint64_t memory_bytes)
 			    (unsigned long long)(memory_bytes >> 30), host_bytes >> 30);
 }
 
+int check_own_memory(const struct node *node, uint64_t memory_bytes, bool force, struct error *err)
+{
+	const struct node_driver *driver = node->driver ? node_driver_find(node->driver) : NULL;
+	uint64_t host_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (!memory_bytes || !driver || !driver->memory_default)
+		return 0;
+	if (memory_bytes < driver->memory_least)
+		(void)error_because(err, &reason_resources, -ERANGE,
+				    "node '%s' is a VM, which needs at least %llu MiB of memory",
+				    node->name, (unsigned long long)(driver->memory_least >> 20));
+	else if (memory_bytes > host_bytes && !force)
+		(void)error_because(err, &reason_resources, -ERANGE,
+				    "node '%s' is a VM with %llu MiB of memory, but this host has "
+				    "%llu MiB",
+				    node->name, (unsigned long long)(memory_bytes >> 20),
+				    (unsigned long long)(host_bytes >> 20));
+	else
+		return 0;
+	return error_hint(err, -ERANGE,
+			  "choose another --memory; if the node exists, 'manykube node set %s "
+			  "--memory=SIZE' changes it, and 'manykube node delete %s' removes it",
+			  node->name, node->name);
+}
+
+/* Likewise of all nodes that would be started. */
+static int check_own_memories(const struct profile *profile, const struct cluster_options *options,
+			      struct error *err)
+{
+	const struct node *node;
+	int r = 0;
+
+	profile_for_each_node(node, profile)
+		if (r == 0 && cluster_takes_part(options, node) &&
+		    cluster_node_state(profile, node) != NODE_RUNNING)
+			r = check_own_memory(node, node->memory_bytes, options->force, err);
+	return r;
+}
+
 /* Check that there is memory for the nodes that do not run yet, and disk space for new ones. */
 static int check_room(const struct profile *profile, const struct cluster_options *options,
 		      struct error *err)
@@ -197,7 +236,8 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 			r = kubeadm_check_patches(profile, node, err);
 	if (r < 0)
 		return r;
-	if (!options->force)
+	r = check_own_memories(profile, options, err);
+	if (r == 0 && !options->force)
 		r = check_drivers(profile, options, err);
 	if (r == 0 && !options->force)
 		r = check_room(profile, options, err);

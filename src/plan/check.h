@@ -11,6 +11,10 @@
 /* Whether OPTIONS apply to NODE. */
 bool cluster_takes_part(const struct cluster_options *options, const struct node *node);
 
+/* -ERANGE with reason_resources if NODE is to have memory of its own, and MEMORY_BYTES (0: the
+ * default) is too little for it or, unless FORCE, more than this host has. */
+int check_own_memory(const struct node *node, uint64_t memory_bytes, bool force, struct error *err);
+
 /* Warn if a node gets more CPUs or memory than this host has; 0: it has no limit.  That is allowed,
  * because users study how pods are scheduled. */
 void check_overcommit(unsigned cpus, uint64_t memory_bytes);

@@ -11,6 +11,7 @@
 #include "data/inet.h"
 #include "describe/choices.h"
 #include "driver/driver.h"
+#include "node/cluster-node.h"
 #include "node/http-proxy.h"
 #include "record/labels.h"
 #include "record/limits.h"
@@ -298,12 +299,37 @@ static int plan_new(const char *name, const struct cluster_options *options,
 	return r < 0 ? r : world->ports_are_free(profile, NULL, err);
 }
 
+/* A cluster whose deletion was interrupted can be started as it is, unless it has lost data. */
+static int check_deletion(const struct profile *profile, const struct cluster_options *options,
+			  struct error *err)
+{
+	bool shrinks = (options->nodes && options->nodes < profile->node_count) ||
+		       (options->control_planes &&
+			options->control_planes < profile_control_planes(profile));
+	const struct node *node;
+	bool is_lost = false;
+
+	if (!profile->deleting || options->recovering)
+		return 0;
+	profile_for_each_node(node, profile)
+		is_lost |= node->control_plane && node->phase == NODE_JOINED &&
+			   cluster_node_is_lost(profile, node);
+	if (!is_lost && !shrinks)
+		return 0;
+	(void)error_because(err, &reason_control_plane, -ENOENT,
+			    "the deletion of cluster '%s' was interrupted%s", profile->name,
+			    is_lost ? ", and its data is gone" : "");
+	return error_hint(err, -ENOENT, "'manykube delete' finishes the deletion");
+}
+
 /* The address and certificate settings of an existing cluster cannot change. */
 static int plan_changes(struct plan *plan, const struct cluster_options *options, struct error *err)
 {
 	struct profile *profile = &plan->profile;
-	int r = choices_take(options, profile, err);
+	int r = check_deletion(profile, options, err);
 
+	if (r == 0)
+		r = choices_take(options, profile, err);
 	if (r == 0)
 		r = world->ports_are_free(profile, &plan->before, err);
 	if (r < 0)

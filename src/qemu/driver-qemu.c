@@ -436,6 +436,8 @@ static int route(const struct node_spec *spec, struct in_addr pods, unsigned pre
 
 const struct node_driver node_driver_qemu = {
 	.name = "qemu",
+	.memory_default = MACHINE_MEMORY_DEFAULT,
+	.memory_least = MACHINE_MEMORY_LEAST,
 	.summary = "nodes that are virtual machines with a kernel of their own; needs QEMU",
 	.needs_root = true,
 	.probe = probe,

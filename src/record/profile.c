@@ -106,6 +106,27 @@ static void find_owners(const char *name, struct strlist *ret)
 	strlist_sort(ret);
 }
 
+/* Name the clusters that there are, other than NAME. */
+static int hint_others(const char *name, struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist others = STRLIST_INIT;
+	cleanup_free char *known = NULL;
+	const char *other;
+
+	(void)profile_list(&names, NULL);
+	strlist_for_each(other, &names)
+		if (strcmp(other, name) != 0)
+			strlist_add(&others, other);
+	if (others.count == 0)
+		return -ENOENT;
+	if (others.count == 1)
+		return error_hint(err, -ENOENT, "there is a cluster '%s': '-p %s' chooses it",
+				  others.items[0], others.items[0]);
+	known = strlist_join_some(&others, 5);
+	return error_hint(err, -ENOENT, "existing clusters: %s; '-p NAME' chooses one", known);
+}
+
 /* Root without sudo may have meant the cluster NAME of a user: the hint names the users who have
  * one. */
 static int explain_missing(const char *name, struct error *err)
@@ -117,7 +138,7 @@ static int explain_missing(const char *name, struct error *err)
 	if (geteuid() == 0 && path_person_uid() == 0 && !path_is_one_home())
 		find_owners(name, &owners);
 	if (owners.count == 0)
-		return -ENOENT;
+		return hint_others(name, err);
 	shown = strlist_join(&owners, ", ");
 	return error_hint(err, -ENOENT,
 			  "it exists for %s: run the command with sudo as that user, or set that "

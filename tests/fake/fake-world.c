@@ -1079,6 +1079,7 @@ static int fake_pod(const char *path, struct error *err)
 }
 
 unsigned fake_world_api_seconds;
+unsigned fake_world_rights;
 
 /* Every request takes a second. */
 static bool is_still_coming_up(void)
@@ -1123,11 +1124,14 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 	const char *secret = strstr(path, "/secrets");
 
 	if (fake_world_inits() == 0 || !has_quorum() ||
-	    (strcmp(path, "/readyz") == 0 && is_still_coming_up()))
+	    (strcmp(path, "/readyz") == 0 && is_still_coming_up()) ||
+	    (verb == KUBE_APPLY && fake_world_api_seconds > 0))
 		return error_set(err, -ECONNREFUSED, "the API is down");
 	if (has("hung", "front-door") || has("hung-etcd", "node-1") ||
 	    has("hung-kube-apiserver", "node-1"))
 		return error_set(err, -ETIMEDOUT, "the API did not answer in time");
+	if (verb == KUBE_APPLY && strstr(path, "manykube:watcher"))
+		fake_world_rights++;
 	if (secret && verb == KUBE_CREATE)
 		add_about("token", json_string_value(json_object_get(
 					   json_object_get(body, "metadata"), "name")));

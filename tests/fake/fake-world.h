@@ -67,6 +67,9 @@ extern unsigned fake_world_slow_seconds;
 /* The simulated time for which the API does not answer readiness checks. */
 extern unsigned fake_world_api_seconds;
 
+/* How many objects with the rights of the watcher were applied; not while the API comes up. */
+extern unsigned fake_world_rights;
+
 /* How often etcd refuses to remove a member, because not all members have
  * been connected for long. */
 extern unsigned fake_world_unsettled;

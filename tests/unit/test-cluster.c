@@ -132,6 +132,20 @@ TEST(only_waiting_for_the_cluster_counts_against_its_timeout)
 	assert_whole();
 }
 
+TEST(what_every_start_installs_waits_for_the_api)
+{
+	cleanup_free char *dir = begin_round(0);
+
+	fake_world_use(dir, 0);
+	ASSERT_INT(start_again(&three_nodes), 0);
+	fake_world_rights = 0;
+	/* Another start was interrupted just now. */
+	fake_world_api_seconds = 3;
+	ASSERT_INT(start_again(&three_nodes), 0);
+	ASSERT_INT(fake_world_rights, 2);
+	ASSERT_INT(fake_world_api_seconds, 0);
+}
+
 TEST(a_start_does_not_wait_longer_than_it_may)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;

@@ -73,6 +73,12 @@ static const struct command fetching = { .name = "fetching",
 					 .flags = COMMAND_LOCKS_CLUSTER,
 					 .no_lock = &arg.force,
 					 .run = note };
+static const struct command naming = { .name = "naming",
+				       .summary = "s",
+				       .max_operands = 9,
+				       .complete = COMPLETE_NODE,
+				       .flags = COMMAND_NEEDS_CLUSTER | COMMAND_LOCKS_CLUSTER,
+				       .run = note };
 static const struct command hidden = {
 	.name = "secret", .summary = "s", .flags = COMMAND_HIDDEN, .run = note
 };
@@ -85,7 +91,7 @@ static const struct command both = { .name = "both",
 				     .subcommands = children,
 				     .run = note };
 static const struct command *const list[] = { &plain,  &passing, &needing, &rooted, &fetching,
-					      &hidden, &parent,  &both,    NULL };
+					      &hidden, &parent,  &both,    &naming, NULL };
 static struct error why;
 
 #define RUN(...) command_main(list, (char *[]){ __VA_ARGS__, NULL }, &why)
@@ -288,6 +294,10 @@ TEST(two_commands_on_one_cluster_exclude_each_other)
 	ASSERT_OK(profile_lock("manykube", "another", &fd, &err));
 	ASSERT_INT(RUN("needing"), -EWOULDBLOCK);
 	ASSERT(why.reason == &reason_busy);
+	/* A name that is wrong is said to be at once. */
+	ASSERT_INT(RUN("naming", "nope"), -ENOENT);
+	ASSERT(why.reason == &reason_node_missing);
+	ASSERT_INT(RUN("naming"), -EWOULDBLOCK);
 }
 
 TEST(an_option_can_make_the_lock_needless)

@@ -170,6 +170,23 @@ TEST(what_cannot_be_copied_says_why_and_leaves_nothing)
 	}
 }
 
+TEST(a_file_of_the_kernel_is_refused_instead_of_copied_as_empty)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	make("from/empty", "", 0644);
+	make("to/x", "", 0644);
+	ASSERT_INT(copy_path(&(struct copy_end){ NULL, "/proc/version" },
+			     &(struct copy_end){ NULL, at("to") }, &why),
+		   -EINVAL);
+	ASSERT_STR(why.text, "'/proc/version' has contents but no size, like the files of /proc");
+	ASSERT_STR(why.hint, "'cat /proc/version' prints it");
+	ASSERT_INT(why.reason->exit_status, 80);
+	assert_count("to", 1);
+	ASSERT_OK(copy("from/empty", "to", &err));
+	assert_file("to/empty", "", 0644);
+}
+
 /* Be the user 12345 under sudo, who owns TO. */
 static void call_by_sudo(const char *to)
 {

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "data/pki.h"
 #include "node/docker-api.h"
+#include "node/docker-service.h"
 #include "node/docker.h"
 #include "record/setting-check.h"
 #include "test.h"
@@ -84,6 +85,22 @@ static void read_client(const char *name, struct strbuf *ret)
 	ASSERT_INT(stat(path, &st), 0);
 	ASSERT_INT(st.st_mode & 0777, 0600);
 	ASSERT_OK(file_read(path, 1 << 16, ret, &err));
+}
+
+TEST(a_vm_has_no_daemon_and_nothing_is_changed_for_it)
+{
+	cleanup_with(profile_release) struct profile profile;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct node *node;
+
+	make_profile(&profile, "10.244.0.0/16");
+	node = &profile.nodes[0];
+	ASSERT_OK(docker_service_check(node, &err));
+	node->driver = xstrdup("qemu");
+	ASSERT_INT(docker_service_check(node, &why), -ENOTSUP);
+	ASSERT(strstr(why.text, "nodes of VMs have no Docker daemon"));
+	ASSERT_INT(docker_service_up(&profile, node, NULL, &why), -ENOTSUP);
+	ASSERT(!node->docker);
 }
 
 TEST(a_client_is_made_once_and_again_when_a_part_is_lost)

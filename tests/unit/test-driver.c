@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "describe/choices.h"
 #include "driver/tree.h"
+#include "plan/check.h"
 #include "plan/plan.h"
 #include "record/options.h"
 #include "test.h"
@@ -289,4 +290,24 @@ TEST(a_program_of_the_host_on_a_nodes_files_has_only_the_nodes_rights)
 	ASSERT_INT(stat(log, &st), 0);
 	ASSERT_INT(st.st_size, 5 + (16 << 20));
 	free(dir);
+}
+
+TEST(a_vm_can_have_no_memory_that_this_host_lacks)
+{
+	struct node node = { .name = (char *)"vm", .driver = "qemu" };
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_OK(check_own_memory(&node, 0, false, &err));
+	ASSERT_OK(check_own_memory(&node, 512 << 20, false, &err));
+	ASSERT_INT(check_own_memory(&node, 1ull << 50, false, &why), -ERANGE);
+	ASSERT(why.reason == &reason_resources);
+	ASSERT(strstr(why.text, "node 'vm' is a VM with 1073741824 MiB of memory"));
+	ASSERT(strstr(why.hint, "'manykube node set vm --memory=SIZE'"));
+	ASSERT_OK(check_own_memory(&node, 1ull << 50, true, &err));
+	/* Not even by force does a kernel start in that. */
+	ASSERT_INT(check_own_memory(&node, 10 << 20, true, &why), -ERANGE);
+	/* Others only promise it. */
+	node.driver = "native";
+	ASSERT_OK(check_own_memory(&node, 1ull << 50, false, &err));
+	ASSERT_OK(check_own_memory(&node, 10 << 20, false, &err));
 }

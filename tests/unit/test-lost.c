@@ -147,6 +147,10 @@ TEST(without_the_only_control_plane_the_data_is_said_to_be_gone)
 	ASSERT_INT(start_with((struct cluster_options){ 0 }, &why), -ENOENT);
 	ASSERT(strstr(why.text, "the deletion of cluster 'test' was interrupted"));
 	ASSERT(strstr(why.hint, "'manykube delete' finishes"));
+	/* Whatever else the start asks for. */
+	error_clear(&why);
+	ASSERT_INT(start_with((struct cluster_options){ .nodes = 1 }, &why), -ENOENT);
+	ASSERT(strstr(why.text, "the deletion of cluster 'test' was interrupted"));
 }
 
 TEST(without_most_control_planes_the_one_that_is_left_can_be_gone_on_with)

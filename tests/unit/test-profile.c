@@ -89,6 +89,26 @@ TEST(a_missing_cluster_is_named)
 	ASSERT_INT(profile_load("nowhere", &profile, &why), -ENOENT);
 	ASSERT_STR(why.text, "there is no cluster 'nowhere'");
 	ASSERT(why.reason == &reason_cluster_missing);
+	ASSERT(!why.hint);
+}
+
+TEST(who_means_another_cluster_is_told_its_name)
+{
+	cleanup_with(profile_release) struct profile saved = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile another = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	use_fresh_home();
+	make_profile("dev", &saved);
+	ASSERT_OK(profile_save(&saved, &err));
+	ASSERT_INT(profile_load("manykube", &profile, &why), -ENOENT);
+	ASSERT_STR(why.hint, "there is a cluster 'dev': '-p dev' chooses it");
+	make_profile("two", &another);
+	ASSERT_OK(profile_save(&another, &err));
+	error_clear(&why);
+	ASSERT_INT(profile_load("manykube", &profile, &why), -ENOENT);
+	ASSERT_STR(why.hint, "existing clusters: dev, two; '-p NAME' chooses one");
 }
 
 TEST(names_that_could_leave_the_dir_are_refused)

@@ -444,6 +444,21 @@ TEST(a_failure_to_wait_for_nodes_ends_with_the_nodes)
 	assert_settled(ERROR_EVENT, nodes, 3, NULL);
 }
 
+#define NOT_STARTED(name)                                        \
+	STEP("Starting node " name)                              \
+	"{\"type\":\"io.manykube.error\",\"data\":{\"message\":" \
+	"\"cannot start node '" name "': no memory\"}}\n"
+
+TEST(a_failure_to_start_a_node_ends_with_the_node)
+{
+	struct node_status nodes[] = { WELL(primary), WELL(second), WELL(worker) };
+
+	nodes[1].readiness = "NotReady";
+	assert_settled(NOT_STARTED("gone"), nodes, 3, NULL);
+	assert_settled(NOT_STARTED("w"), nodes, 3, NULL);
+	assert_settled(NOT_STARTED("b"), nodes, 3, "cannot start node 'b': no memory");
+}
+
 static json_t *node_object(const char *name, const char *ready, bool cordoned)
 {
 	return json_pack("{s:{s:s, s:s}, s:{s:b}, s:{s:{s:s}, s:[{s:s, s:s, s:s}]}}", "metadata",

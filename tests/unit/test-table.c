@@ -273,6 +273,39 @@ static char *advice_of(struct node_status *nodes, size_t count, char *dir)
 	return advice;
 }
 
+TEST(the_memory_of_a_vm_is_its_own)
+{
+	struct node node = { .name = (char *)"vm", .driver = "native" };
+
+	ASSERT(node_table_memory(&node) != 2ull << 30);
+	node.driver = "qemu";
+	ASSERT_INT(node_table_memory(&node), 2ull << 30);
+	node.memory_bytes = 10 << 20;
+	ASSERT_INT(node_table_memory(&node), 512 << 20);
+	node.memory_bytes = 3ull << 30;
+	ASSERT_INT(node_table_memory(&node), 3ull << 30);
+}
+
+TEST(a_half_deleted_cluster_is_only_said_to_be_one)
+{
+	struct profile profile = { .name = (char *)"dev", .node_count = 2, .deleting = true };
+	struct activity failed = { .failure = (char *)"interrupted" };
+	struct activity busy = { .busy_with = (char *)"manykube delete" };
+	cleanup_with(strlist_release) struct strlist advice = STRLIST_INIT;
+	struct node_table_look wide = { .columns = 0 };
+	FILE *out = open_memstream(&text, &len);
+
+	node_table_print_problems(&profile, &cluster, &detail, &failed, &wide, out);
+	node_table_print_advice(&profile, &cluster, &detail, &failed, &wide, out);
+	ASSERT_INT(fclose(out), 0);
+	ASSERT_STR(text, "");
+	free(text);
+	node_table_list_advice(&profile, &cluster, &detail, &failed, &advice);
+	ASSERT_INT(advice.count, 0);
+	node_table_list_advice(&profile, &cluster, &detail, &busy, &advice);
+	ASSERT_INT(advice.count, 1);
+}
+
 TEST(a_start_is_not_said_to_repair_what_it_cannot)
 {
 	struct node plane = { .name = (char *)"a", .control_plane = true, .phase = NODE_JOINED };
