@@ -192,7 +192,10 @@ int grpc_call(struct grpc *grpc, const char *method, const struct strlist *metad
 	r = perform_call(grpc, method, metadata, &body, &answer, &why);
 	if (r < 0)
 		return error_set(err,
-				 r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN ? r : -EIO,
+				 r == -ECONNREFUSED || r == -ECONNRESET || r == -ETIMEDOUT ||
+						 r == -EAGAIN
+					 ? r
+					 : -EIO,
 				 "cannot call '%s': %s", grpc->socket, why.text);
 	r = check_status(&answer, method, err);
 	if (r < 0)

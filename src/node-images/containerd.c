@@ -43,7 +43,9 @@ int containerd_open(struct grpc *grpc, int64_t deadline_ms, struct containerd *r
 
 		r = call(&containerd, "containerd.services.version.v1.Version/Version", &request,
 			 NULL, &why);
-		if ((r != -ECONNREFUSED && r != -EAGAIN) || !clock_poll(deadline_ms, POLL_MS)) {
+		/* One that is being killed may still have accepted the connection. */
+		if ((r != -ECONNREFUSED && r != -ECONNRESET && r != -EAGAIN) ||
+		    !clock_poll(deadline_ms, POLL_MS)) {
 			if (r < 0)
 				r = error_move(err, r, &why);
 			break;

@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "node/cluster-node.h"
 #include "node/copy-host.h"
+#include "node/copy-path.h"
 #include "node/copy-size.h"
 #include "node/copy-stream.h"
 
@@ -349,32 +350,6 @@ static int pipe_tar(const struct copy_end *from, const char *name, const struct 
 	return 0;
 }
 
-/* The last component of PATH, or "" if it is not a possible name for a copy. */
-static char *last_name(const char *path)
-{
-	size_t end = strlen(path);
-	size_t start;
-	cleanup_free char *name = NULL;
-
-	while (end > 0 && path[end - 1] == '/')
-		end--;
-	for (start = end; start > 0 && path[start - 1] != '/'; start--)
-		;
-	name = xstrndup(path + start, end - start);
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return xstrdup("");
-	return take_ptr(name);
-}
-
-static char *dir_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return xstrdup(".");
-	return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
-}
-
 static int missing_dir(const struct copy_end *at, const char *dir, struct error *err)
 {
 	missing(at, dir, "is not a directory", err);
@@ -390,7 +365,7 @@ static int find_target(const struct copy_end *to, const char *source, enum copy_
 		       char **ret_path, enum copy_kind *ret_there, struct error *err)
 {
 	cleanup_free char *path = xstrdup(to->path);
-	cleanup_free char *name = last_name(source);
+	cleanup_free char *name = copy_last_name(source);
 	cleanup_free char *dir = NULL;
 	int there = kind_at(to->node, path, err);
 
@@ -418,7 +393,7 @@ static int find_target(const struct copy_end *to, const char *source, enum copy_
 		if (r < 0)
 			return r;
 	}
-	dir = dir_of(path);
+	dir = copy_directory_of(path);
 	if (there == COPY_MISSING) {
 		int r = kind_at(to->node, dir, err);
 
@@ -436,7 +411,8 @@ static int find_target(const struct copy_end *to, const char *source, enum copy_
 static int check_apart(const struct copy_end *to, const char *source, const char *target,
 		       enum copy_kind there, struct error *err)
 {
-	cleanup_free char *real = there == COPY_MISSING ? dir_of(target) : xstrdup(target);
+	cleanup_free char *real = there == COPY_MISSING ? copy_directory_of(target)
+							: xstrdup(target);
 	size_t len = strlen(source);
 	int r = real_path(to->node, &real, err);
 
@@ -483,7 +459,7 @@ static int transfer_to_node(const struct copy_end *from, const char *name,
 			    const struct cluster_node *node, char *target, enum copy_kind kind,
 			    enum copy_kind there, struct error *err)
 {
-	cleanup_free char *beside = dir_of(target);
+	cleanup_free char *beside = copy_directory_of(target);
 	cleanup_free char *pattern = xasprintf("%s/.manykube-cp.XXXXXX", beside);
 	cleanup_free char *scratch = NULL;
 	cleanup_free char *fresh = NULL;
@@ -508,8 +484,8 @@ static int transfer_to_host(const struct copy_end *from, const char *name, const
 			    enum copy_kind kind, enum copy_kind there, struct error *err)
 {
 	cleanup_with(copy_host_release) struct copy_host host = COPY_HOST_INIT;
-	cleanup_free char *dir = there == COPY_DIR ? xstrdup(target) : dir_of(target);
-	cleanup_free char *last = last_name(target);
+	cleanup_free char *dir = there == COPY_DIR ? xstrdup(target) : copy_directory_of(target);
+	cleanup_free char *last = copy_last_name(target);
 	const struct unpacking unpacked = { .host = &host };
 	int r = copy_host_open(dir, &host, err);
 
@@ -523,8 +499,8 @@ static int transfer_to_host(const struct copy_end *from, const char *name, const
 static int transfer(const struct copy_end *from, const char *source, const struct copy_end *to,
 		    char *target, enum copy_kind kind, enum copy_kind there, struct error *err)
 {
-	cleanup_free char *dir = dir_of(source);
-	cleanup_free char *name = last_name(source);
+	cleanup_free char *dir = copy_directory_of(source);
+	cleanup_free char *name = copy_last_name(source);
 	cleanup_free char *shown = show_place(to->node, target);
 	const struct copy_end packed = { from->node, dir };
 	int r = to->node ? transfer_to_node(&packed, name, to->node, target, kind, there, err)
