@@ -113,8 +113,12 @@ limit_of() {
 	MANYKUBE_CACHE=$BATS_TEST_TMPDIR/empty \
 		run manykube start --offline --binary-mirror=http://127.0.0.1:9
 	assert_status 40
-	assert_output_has "is not in the cache, and is neither downloaded nor built"
-	assert_output_has "'manykube start --download-only --kubernetes-version=v1.36.3'"
+	assert_output_has "is not in the cache '$BATS_TEST_TMPDIR/empty', and is neither downloaded nor built"
+	if [ -e /var/cache/manykube/v1.36.3 ]; then
+		assert_output_has "set MANYKUBE_CACHE=/var/cache/manykube to use it"
+	else
+		assert_output_has "'manykube start --download-only --kubernetes-version=v1.36.3'"
+	fi
 	assert_equal "$(ls "$BATS_TEST_TMPDIR")" ""
 	[ ! -e "$(profile_dir)" ] || fail "something was made"
 }
@@ -270,18 +274,17 @@ has_cpusets() {
 	cmp "$(profile_dir)/profile.json" "$BATS_TEST_TMPDIR/profile.json"
 }
 
-@test "a second command is refused while one works on the cluster, and told who does" {
+@test "while a command works on the cluster another one is refused, or waits, and is told who does" {
 	local pid
 
 	"$MANYKUBE" start -p e2e-none --offline --cni=none >"$BATS_FILE_TMPDIR/none" 2>&1 3>&- &
 	pid=$!
 	sleep 0.5
-	run manykube start -p e2e-none --offline --cni=none --wait=apiserver
-	assert_status 11
-	assert_output_has "$pid"
 	run manykube delete -p e2e-none
 	assert_status 11
 	assert_output_has "manykube start"
+	run -0 manykube start -p e2e-none --offline --cni=none --wait=apiserver
+	assert_output_has "$pid"
 	wait "$pid" || { cat "$BATS_FILE_TMPDIR/none" && return 1; }
 }
 
