@@ -226,7 +226,7 @@ has_address() {
 
 @test "a VM whose kernel panicked says so, and starts again" {
 	on vm sh -c 'sleep 0.5; echo c >/proc/sysrq-trigger' &
-	within 20 test ! -e "/proc/$(qemu)"
+	within 60 test ! -e "/proc/$(qemu)"
 	wait || true
 	run ! manykube status -n vm
 	assert_output_has "reason: it is not running: its kernel panicked"
