@@ -20,8 +20,8 @@ struct grpc *grpc_new(const char *socket) must_check;
 /*
  * Call METHOD ("package.Service/Method") with the message REQUEST and METADATA ("name: value"), and
  * append the answer to RET_ANSWER, which may be NULL.  -ECONNREFUSED if nobody listens;
- * -ECONNRESET if the server ends meanwhile; -ETIMEDOUT after a minute; -ENOENT, -EEXIST, -ERANGE and the like for the status of the same meaning,
- * otherwise -EIO.
+ * -ECONNRESET if the server ends meanwhile; -ETIMEDOUT after a minute; -ENOENT, -EEXIST, -ERANGE
+ * and the like for the status of the same meaning, otherwise -EIO.
  */
 int grpc_call(struct grpc *grpc, const char *method, const struct strlist *metadata,
 	      const struct strbuf *request, struct strbuf *ret_answer, struct error *err);

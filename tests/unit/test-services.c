@@ -147,8 +147,9 @@ TEST(an_answer_of_another_form_does_no_harm)
 		"[]",
 		"{'items': 5}",
 		"{'items': [5, null, {}, {'metadata': 7, 'spec': []}]}",
-		"{'items': [{'metadata': {'name': 'a\\u001b[2J', 'namespace': 3}, 'spec': {'ports': "
-		"[null, {'port': -1, 'nodePort': 99999999999}]}}]}",
+		/* Clang takes two literals in a list for a missing comma. */
+		("{'items': [{'metadata': {'name': 'a\\u001b[2J', 'namespace': 3}, 'spec': {'ports': "
+		 "[null, {'port': -1, 'nodePort': 99999999999}]}}]}"),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
