@@ -370,7 +370,6 @@ static int install_slowly(const char *dir, const char *name, arg_unused const ch
 			  arg_unused struct error *err)
 {
 	cleanup_free char *running = xasprintf("%s/running/%s", dir, name);
-	cleanup_free char *place = xasprintf("%s/running", dir);
 	cleanup_free char *done = xasprintf("%s/done", dir);
 	cleanup_free char *wrong = xasprintf("%s/wrong", dir);
 	cleanup_free char *mine = xasprintf("%s/%s", done, name);
