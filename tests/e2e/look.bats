@@ -175,11 +175,12 @@ assert_cluster_is() {
 	events=$(profile_dir)/logs/events.json
 
 	[ ! -e "$events" ] || mv "$events" "$BATS_TEST_TMPDIR/events"
-	cp "$E2E_ROOT/tests/fuzz/corpus/status/events" "$events"
-	# As a command does, the holder of the lock writes its pid there.
+	# As a command does, the holder of the lock writes its pid there, and its steps after that.
 	# shellcheck disable=SC2016 # of that shell
-	run -0 flock "$MANYKUBE_HOME/locks/e2e-look" sh -c 'echo "$PPID start" >"$0" && exec "$@"' \
-		"$MANYKUBE_HOME/locks/e2e-look" "$MANYKUBE" status -o json --layout=cluster
+	run -0 flock "$MANYKUBE_HOME/locks/e2e-look" \
+		sh -c 'echo "$PPID start" >"$0" && cp "$1" "$2" && shift 2 && exec "$@"' \
+		"$MANYKUBE_HOME/locks/e2e-look" "$E2E_ROOT/tests/fuzz/corpus/status/events" "$events" \
+		"$MANYKUBE" status -o json --layout=cluster
 	rm "$events"
 	[ ! -e "$BATS_TEST_TMPDIR/events" ] || mv "$BATS_TEST_TMPDIR/events" "$events"
 	assert_schema status-cluster <<<"$output"
