@@ -178,7 +178,7 @@ assert_cluster_is() {
 	# As a command does, the holder of the lock writes its pid there, and its steps after that.
 	# shellcheck disable=SC2016 # of that shell
 	run -0 flock "$MANYKUBE_HOME/locks/e2e-look" \
-		sh -c 'echo "$PPID start" >"$0" && cp "$1" "$2" && shift 2 && exec "$@"' \
+		sh -c 'echo "$PPID manykube start" >"$0" && cp "$1" "$2" && shift 2 && exec "$@"' \
 		"$MANYKUBE_HOME/locks/e2e-look" "$E2E_ROOT/tests/fuzz/corpus/status/events" "$events" \
 		"$MANYKUBE" status -o json --layout=cluster
 	rm "$events"

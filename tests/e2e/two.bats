@@ -47,7 +47,7 @@ use() {
 
 	# As a command does, the holder of the lock writes its pid there.
 	# shellcheck disable=SC2016 # of that shell
-	flock "$MANYKUBE_HOME/locks/e2e-one" sh -c 'echo "$PPID start" >"$0" && sleep 3' \
+	flock "$MANYKUBE_HOME/locks/e2e-one" sh -c 'echo "$PPID manykube start" >"$0" && sleep 3' \
 		"$MANYKUBE_HOME/locks/e2e-one" 3>&- &
 	other=$!
 	within 5 locked e2e-one
