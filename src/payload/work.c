@@ -2,6 +2,7 @@
 
 #include "payload/work.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,21 +242,30 @@ static bool is_long(const struct work *work, enum component_id id, enum work_way
 	       (components[id].url || work->source.no_download || is_apart(work));
 }
 
+static char *size_in_words(unsigned mib)
+{
+	return mib < 100 ? xasprintf("%u MB", mib) : xasprintf("%.1f GB", mib * MIB_IN_GB);
+}
+
 static char *announce_build(const struct work *work, enum component_id trigger)
 {
 	unsigned minutes = (build_seconds(work, trigger) + 30) / 60;
+	unsigned kept_mib = is_apart(work) ? parts[work->begin].kept_mib : FINAL_MIB;
+	cleanup_free char *kept = size_in_words(kept_mib);
+	char *text;
 
 	if (!is_long(work, trigger, WAY_BUILD))
 		return xasprintf("Building %s %s from source, because there is no release to "
 				 "download.",
 				 components[trigger].name, work->release->versions[trigger]);
-	return xasprintf("%s %s must be built from source, which takes about %u %s. This "
-			 "happens only once and needs %.1f GB of disk space, of which %.1f GB are "
+	text = xasprintf("%s %s must be built from source, which takes about %u %s. This "
+			 "happens only once and needs %.1f GB of disk space, of which %s are "
 			 "kept. It may be interrupted; the next run continues.",
 			 work->title, work->release->version, minutes,
 			 minutes == 1 ? "minute" : "minutes",
-			 (double)(work_needs(work, trigger, WAY_BUILD) >> 20) * MIB_IN_GB,
-			 (is_apart(work) ? parts[work->begin].kept_mib : FINAL_MIB) * MIB_IN_GB);
+			 (double)(work_needs(work, trigger, WAY_BUILD) >> 20) * MIB_IN_GB, kept);
+	text[0] = (char)toupper((unsigned char)text[0]);
+	return text;
 }
 
 static int refuse_build(const struct work *work, struct error *err)

@@ -13,6 +13,7 @@
 #include "payload/builder.h"
 #include "payload/gomod.h"
 #include "payload/libraries.h"
+#include "payload/registry.h"
 #include "payload/sums.h"
 #include "payload/work.h"
 #include "test.h"
@@ -928,6 +929,25 @@ TEST(says_beforehand_what_a_build_takes)
 	ASSERT(strstr(listener.note, "GB of disk"));
 	ASSERT(listener.expected_ms > 60000);
 	ASSERT(listener.done > 0);
+	free(listener.note);
+}
+
+TEST(says_what_a_small_program_takes)
+{
+	struct payload_source source = { .no_download = true };
+	struct listener listener = {
+		.observer = { ignore_begin, keep_progress, ignore_end, keep_note,
+			      keep_expectation },
+	};
+	cleanup_free char *path = NULL;
+
+	check_host();
+	(void)setenv("MANYKUBE_CACHE", test_dir(), 1);
+	(void)unsetenv("MANYKUBE_PAYLOAD_FROM");
+	put_go("exit 7");
+	ASSERT(registry_program_ensure(&source, &listener.observer, &path, NULL) < 0);
+	ASSERT(listener.note && strstr(listener.note, "The registry v") == listener.note);
+	ASSERT(strstr(listener.note, "of which 30 MB are kept"));
 	free(listener.note);
 }
 
