@@ -371,6 +371,8 @@ void import_release(struct import *import)
 		&options->mounts,
 		&options->insecure_registries,
 		&options->registry_mirrors,
+		&options->docker_env,
+		&options->docker_opt,
 		&import->warnings,
 		&import->defaults,
 	};
