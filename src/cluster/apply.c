@@ -21,7 +21,6 @@
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
 #include "describe/file-fields.h"
-#include "node/docker-service.h"
 #include "plan/plan.h"
 #include "record/labels.h"
 #include "record/options.h"
@@ -227,7 +226,7 @@ static bool collect_live_changes(const struct apply_step *step, const struct nod
 	return any;
 }
 
-static bool changes_docker(const struct apply_step *step)
+static bool changes_services(const struct apply_step *step)
 {
 	for (size_t i = 0; i < step->change_count; i++)
 		if (step->changes[i].setting &&
@@ -244,15 +243,19 @@ static int change_at_once(const struct applying *applying, const struct apply_st
 	struct node_settings changes = { .cpus = 0 };
 	struct node wanted = { .control_plane = false };
 	bool needs_restart;
+	struct node *node;
 	int r = profile_load(applying->name, &profile, err);
 
+	if (r == 0)
+		r = profile_need_node(&profile, step->node, &node, err);
 	if (r == 0 && options)
 		plan_settings(&profile, options, &wanted);
-	if (r == 0 && options && step->action == APPLY_CHANGE && changes_docker(step)) {
-		observe_begin(applying->observer, "restarting Docker", step->node);
-		r = docker_service_change(&profile, profile_find_node(&profile, step->node),
-					  &wanted.settings, err);
-		observe_end(applying->observer, "restarting Docker", step->node, r == 0);
+	if (r == 0 && options && step->action == APPLY_CHANGE && changes_services(step)) {
+		const char *what = node->docker ? "restarting Docker" : "changing node";
+
+		observe_begin(applying->observer, what, step->node);
+		r = cluster_change_services(&profile, node, &wanted.settings, err);
+		observe_end(applying->observer, what, step->node, r == 0);
 	}
 	if (r == 0 && collect_live_changes(step, &wanted, &changes)) {
 		observe_begin(applying->observer, "changing node", step->node);

@@ -4,13 +4,16 @@
 
 #include <string.h>
 
+#include "balancer/balancer.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "describe/choices.h"
 #include "kubeadm/members.h"
+#include "network/network.h"
 #include "node/cluster-node.h"
+#include "node/docker-service.h"
 #include "plan/check.h"
 #include "plan/plan.h"
 #include "record/labels.h"
@@ -161,10 +164,59 @@ static int check_awake(const struct profile *profile, const struct node *node,
 	return is_told && node->phase == NODE_JOINED ? cluster_need_awake(profile, err) : 0;
 }
 
+/* Let RET have the settings of NODE's services after CHANGES; RET_DIFFER: they are others. */
+static int plan_services(const struct profile *profile, const struct node *node,
+			 const struct node_settings *changes, struct node_settings *ret,
+			 bool *ret_differ, struct error *err)
+{
+	const struct setting *setting;
+	int r = 0;
+
+	*ret_differ = false;
+	setting_for_each(setting) {
+		void *list = setting_in_node(setting, ret);
+		const void *had = setting_in_node(setting, &node->settings);
+
+		if (r < 0 || setting->effect != SETTING_OF_DOCKER || !setting_is_of_node(setting))
+			continue;
+		setting_copy(setting, had, list);
+		r = setting_change_words(setting, list, setting_in_node(setting, changes), err);
+		*ret_differ |= !setting_equals(setting, list, had);
+	}
+	if (r < 0 || !*ret_differ || cluster_node_state(profile, node) != NODE_RUNNING)
+		return r;
+	return cluster_node_need_awake(profile, node, err);
+}
+
+static char *join_host_ports(const struct profile *profile)
+{
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
+
+	network_host_ports(profile, &ports);
+	return strlist_join(&ports, ",");
+}
+
+int cluster_change_services(struct profile *profile, struct node *node,
+			    const struct node_settings *wanted, struct error *err)
+{
+	cleanup_free char *before = join_host_ports(profile);
+	cleanup_free char *after = NULL;
+	int r = docker_service_change(profile, node, wanted, err);
+
+	after = join_host_ports(profile);
+	/* Nodes may reach registries of this host. */
+	if (r < 0 || strcmp(before, after) == 0 || balancer_pid(profile->dir) <= 0)
+		return r;
+	r = world->network_up(profile, err);
+	return r < 0 ? r : world->front_door_up(profile, err);
+}
+
 int cluster_change_node(struct profile *profile, const char *name,
 			const struct node_settings *changes, bool *ret_needs_restart,
 			struct error *err)
 {
+	cleanup_with(settings_release_node) struct node_settings services = { .name = NULL };
+	bool services_differ = false;
 	bool counts = true;
 	bool grows;
 	struct node *node;
@@ -172,6 +224,8 @@ int cluster_change_node(struct profile *profile, const char *name,
 
 	if (r == 0)
 		r = check_awake(profile, node, changes, err);
+	if (r == 0)
+		r = plan_services(profile, node, changes, &services, &services_differ, err);
 	if (r == 0)
 		r = check_disk(profile, node, changes->disk_bytes, err);
 	if (r == 0)
@@ -197,6 +251,8 @@ int cluster_change_node(struct profile *profile, const char *name,
 	node->outdated = node->outdated || *ret_needs_restart;
 	if (r == 0)
 		r = profile_save(profile, err);
+	if (r == 0 && services_differ)
+		r = cluster_change_services(profile, node, &services, err);
 	if (r == 0)
 		world->after("change node");
 	return r;

@@ -24,11 +24,12 @@ static const struct opt options[] = {
 static char insecure[] = "ctr -n k8s.io images push --local --skip-verify \"$1\" ||"
 			 "exec ctr -n k8s.io images push --local --plain-http \"$1\"";
 
-static bool is_insecure(const struct profile *profile, const char *name)
+static bool is_insecure(const struct profile *profile, const struct node *node, const char *name)
 {
 	cleanup_free char *registry = xstrndup(name, strcspn(name, "/"));
 
-	return strlist_has(&profile->insecure_registries, registry);
+	return strlist_has(&profile->insecure_registries, registry) ||
+	       strlist_has(&node->insecure_registries, registry);
 }
 
 /* What to do after pushing NAME has failed with R. */
@@ -55,45 +56,55 @@ static int suggest(const struct profile *profile, const char *name, int r, struc
 	return r;
 }
 
-static int run(struct command_context *ctx, struct error *err)
+static int push(const struct command_context *ctx, const struct node *node, char *name,
+		struct error *err)
 {
 	cleanup_with(image_program_release) struct image_program program = IMAGE_PROGRAM_INIT;
+	cleanup_free char *what = xasprintf("push '%s'", name);
+	int r = image_program_start(ctx, node,
+				    is_insecure(ctx->profile, node, name)
+					    ? ARGV("sh", "-c", insecure, "push", name)
+					    : ARGV("ctr", "-n", "k8s.io", "images", "push",
+						   "--local", "--hosts-dir",
+						   "/etc/containerd/certs.d", name),
+				    -1, 0, &program, err);
+
+	if (r < 0)
+		return r;
+	r = image_program_end(&program, 0, what, err);
+	if (r < 0)
+		return suggest(ctx->profile, name, r, err);
+	if (!ctx->quiet)
+		say_done("Pushed %s.", name);
+	return 0;
+}
+
+static int run(struct command_context *ctx, struct error *err)
+{
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
-	cleanup_free char *what = NULL;
-	cleanup_free char *found = NULL;
 	struct node *node;
 	int r = image_complete_names(ctx->argv, &names, err);
 
 	if (r == 0)
 		r = image_need_awake(ctx, arg.node, &node, err);
-	if (r == 0)
-		r = image_find_on_node(ctx, node, names.items[0], &found, err);
-	if (r == 0)
-		r = image_program_start(ctx, node,
-					is_insecure(ctx->profile, names.items[0])
-						? ARGV("sh", "-c", insecure, "push", names.items[0])
-						: ARGV("ctr", "-n", "k8s.io", "images", "push",
-						       "--local", "--hosts-dir",
-						       "/etc/containerd/certs.d", names.items[0]),
-					-1, 0, &program, err);
-	if (r < 0)
-		return r;
-	what = xasprintf("push '%s'", names.items[0]);
-	r = image_program_end(&program, 0, what, err);
-	if (r < 0)
-		return suggest(ctx->profile, names.items[0], r, err);
-	if (!ctx->quiet)
-		say_done("Pushed %s.", names.items[0]);
-	return 0;
+	/* All of them first: a missing one is found before anything is sent. */
+	for (size_t i = 0; r == 0 && i < names.count; i++) {
+		cleanup_free char *found = NULL;
+
+		r = image_find_on_node(ctx, node, names.items[i], &found, err);
+	}
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		r = push(ctx, node, names.items[i], err);
+	return r;
 }
 
 const struct command cmd_image_push = {
 	.name = "push",
-	.operands = "IMAGE",
+	.operands = "IMAGE...",
 	.min_operands = 1,
-	.max_operands = 1,
-	.summary = "push an image to its registry",
-	.description = "The registry is the first part of the image's name, such as localhost:5000 "
+	.max_operands = 1000,
+	.summary = "push images to their registries",
+	.description = "The registry is the first part of an image's name, such as localhost:5000 "
 		       "in localhost:5000/app. A node pushes the image, so the registry has to be "
 		       "reachable from there.",
 	.examples = "sudo manykube image tag app localhost:5000/app\n"

@@ -49,7 +49,8 @@ static int run(struct command_context *ctx, struct error *err)
 	if (!has_changes()) {
 		(void)error_because(err, &reason_usage, -EINVAL, "nothing to change");
 		return error_hint(err, -EINVAL,
-				  "use --label, --taint, --cpus, --memory or --disk-size");
+				  "use --label, --taint, --cpus, --memory or --disk-size; "
+				  "'manykube node set --help' lists all options");
 	}
 	if (changes.memory_bytes && changes.memory_bytes < WORKER_LEAST_BYTES) {
 		(void)error_because(err, &reason_resources, -ERANGE,
@@ -70,14 +71,17 @@ static int run(struct command_context *ctx, struct error *err)
 const struct command cmd_node_set = {
 	.name = "set",
 	.operands = "NAME",
-	.summary = "change labels, taints, CPUs, memory and the disk of a node",
+	.summary = "change labels, taints, CPUs, memory, registries and the disk of a node",
 	.description =
 		"Labels, taints, CPUs and memory change immediately: the kubelet is restarted to report "
-		"the new limits, and pods keep running. The disk changes at the next start of the node; "
-		"it can only grow, and only nodes created with --disk-size have one.",
+		"the new limits, and pods keep running. So do registries and what is set for the Docker "
+		"daemon, which is restarted if it runs. The disk changes at the next start of the node; "
+		"it can only grow, and only nodes created with --disk-size have one. KEY-, NAME-, "
+		"REGISTRY- and the like remove what was set for this node.",
 	.examples = "manykube node set node-2 --label=tier=db --taint=dedicated=db:NoSchedule\n"
 		    "manykube node set node-2 --label=tier- --memory=4g\n"
-		    "manykube node set node-2 --cpus=max\n",
+		    "manykube node set node-2 --cpus=max\n"
+		    "manykube node set node-2 --registry-mirror=https://mirror.example\n",
 	.min_operands = 1,
 	.max_operands = 1,
 	.complete = COMPLETE_NODE,

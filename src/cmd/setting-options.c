@@ -46,6 +46,16 @@ static enum opt_type type_of(const struct setting *setting)
 	}
 }
 
+/* What the words of SETTING, a list, have in front of '=', in capitals. */
+static const char *key_of(const struct setting *setting)
+{
+	if (setting->type == SETTING_MIRRORS)
+		return "REGISTRY";
+	if (setting->type != SETTING_PAIRS && !setting->change)
+		return setting->operand;
+	return strncmp(setting->operand, "NAME", 4) == 0 ? "NAME" : "KEY";
+}
+
 static const char *operand_of(const struct setting *setting, bool changes)
 {
 	switch (setting->type) {
@@ -62,8 +72,8 @@ static const char *operand_of(const struct setting *setting, bool changes)
 	case SETTING_VERSION:
 		return "VERSION";
 	default:
-		return changes && setting->change ? xasprintf("%s|KEY-", setting->operand)
-						  : setting->operand;
+		return changes ? xasprintf("%s|%s-", setting->operand, key_of(setting))
+			       : setting->operand;
 	}
 }
 

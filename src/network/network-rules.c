@@ -56,13 +56,25 @@ static void add_registry_port(const struct profile *profile, const char *registr
 	add_port(ret, port);
 }
 
+static void add_registry_ports(const struct profile *profile, const struct strlist *insecure,
+			       const struct strlist *mirrors, struct strlist *ret)
+{
+	const char *registry;
+
+	strlist_for_each(registry, insecure)
+		add_registry_port(profile, registry, ret);
+	strlist_for_each(registry, mirrors)
+		add_registry_port(
+			profile, strchr(registry, '=') ? strchr(registry, '=') + 1 : registry, ret);
+}
+
 /* The ports of this host that nodes may reach besides DNS and the API, unless they may reach all.
  * By default, these are the ports of the cluster's registries on this host. */
 static void list_access_ports(const struct profile *profile, struct strlist *ret)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	const struct node *node;
 	const char *word;
-	const char *registry;
 
 	if (profile->host_access) {
 		strlist_split(&words, profile->host_access, ',');
@@ -70,11 +82,10 @@ static void list_access_ports(const struct profile *profile, struct strlist *ret
 			add_port(ret, word);
 		return;
 	}
-	strlist_for_each(registry, &profile->insecure_registries)
-		add_registry_port(profile, registry, ret);
-	strlist_for_each(registry, &profile->registry_mirrors)
-		add_registry_port(
-			profile, strchr(registry, '=') ? strchr(registry, '=') + 1 : registry, ret);
+	add_registry_ports(profile, &profile->insecure_registries, &profile->registry_mirrors, ret);
+	profile_for_each_node(node, profile)
+		add_registry_ports(profile, &node->insecure_registries, &node->registry_mirrors,
+				   ret);
 }
 
 void network_host_ports(const struct profile *profile, struct strlist *ret)

@@ -10,6 +10,7 @@
 #include "driver/agent-state.h"
 #include "node/cluster-node.h"
 #include "node/docker.h"
+#include "node/node-files.h"
 #include "payload/docker.h"
 #include "record/world.h"
 
@@ -80,8 +81,14 @@ static int fail_to_answer(const struct node *node, const struct cluster_node *at
 	(void)error_because(err, &reason_node_failed, -EIO,
 			    "the Docker daemon of node '%s' does not come up: %s", node->name,
 			    words);
-	return error_hint(err, -EIO, "'manykube logs %s --service=dockerd' shows its whole log",
-			  node->name);
+	if (node->docker_opt.count == 0)
+		return error_hint(err, -EIO,
+				  "'manykube logs %s --service=dockerd' shows its whole log",
+				  node->name);
+	return error_hint(err, -EIO,
+			  "'manykube logs %s --service=dockerd' shows its whole log, and 'manykube "
+			  "node set %s --docker-opt=OPTION-' removes one of its options",
+			  node->name, node->name);
 }
 
 static int wait_for_answer(const struct profile *profile, const struct node *node,
@@ -210,9 +217,14 @@ int docker_service_change(struct profile *profile, struct node *node,
 			setting_copy(setting, setting_in_node(setting, wanted),
 				     setting_in_node(setting, &node->settings));
 	r = profile_save(profile, err);
-	if (r < 0 || !node->docker)
+	if (r < 0)
 		return r;
 	world->after("note Docker's settings");
+	/* A start writes them, too. */
+	if (at.driver->query(&at.spec) == NODE_RUNNING)
+		r = node_files_write_registries(profile, node, err);
+	if (r < 0 || !node->docker)
+		return r;
 	r = write_files(profile, node, err);
 	if (r < 0 || at.driver->query(&at.spec) != NODE_RUNNING)
 		return r;

@@ -22,7 +22,7 @@ int docker_service_up(struct profile *profile, struct node *node, struct observe
 /* Stop the Docker daemon of NODE, with its containers, for good.  Not an error if there is none. */
 int docker_service_down(struct profile *profile, struct node *node, struct error *err);
 
-/* Give NODE the settings of its Docker daemon that WANTED has; the daemon is restarted if it runs.
- */
+/* Give NODE the settings of its Docker daemon and its registries that WANTED has; the daemon is
+ * restarted if it runs. */
 int docker_service_change(struct profile *profile, struct node *node,
 			  const struct node_settings *wanted, struct error *err);

@@ -21,6 +21,7 @@
 #include "node/http-proxy.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
+#include "node/registries.h"
 #include "record/ports.h"
 #include "record/spec.h"
 
@@ -191,7 +192,7 @@ static char *choose_bridge(const struct profile *profile)
 	return xasprintf("%s/%u", text, subnet.prefix);
 }
 
-/* Add what the cluster's settings say of registries.  The daemon has mirrors only of docker.io, and
+/* Add what the settings say of registries.  The daemon has mirrors only of docker.io, and
  * refuses those with a path. */
 static void add_registries(const struct profile *profile, struct strlist *arguments)
 {
@@ -222,14 +223,16 @@ char *docker_arguments(const struct profile *profile, const struct node *node)
 	cleanup_with(strbuf_release) struct strbuf lines = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
 	cleanup_with(strlist_release) struct strlist used = STRLIST_INIT;
+	cleanup_with(registries_release) struct profile told = PROFILE_INIT;
 	const char *word;
 
+	registries_of_node(profile, node, &told);
 	strbuf_add_filled(&lines, fixed, values);
 	strlist_split(&words, lines.text, '\n');
 	strlist_for_each(word, &words)
 		if (*word)
 			strlist_add(&used, word);
-	add_registries(profile, &used);
+	add_registries(&told, &used);
 	/* The last one of a single-valued option counts. */
 	strlist_for_each(word, &node->docker_opt)
 		strlist_addf(&used, "--%s", word);

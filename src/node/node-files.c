@@ -368,12 +368,12 @@ int node_files_use_own_api(const struct profile *profile, const struct node *nod
 	return node_put(profile, node, path, after.text, 0600, err);
 }
 
-/* Without the front door, whoever listens at the registry's port would be the registry. */
-static int write_registries(const struct profile *profile, const struct node *node,
-			    struct error *err)
+int node_files_write_registries(const struct profile *profile, const struct node *node,
+				struct error *err)
 {
 	struct profile told = *profile;
 
+	/* Without the front door, whoever listens at the registry's port would be the registry. */
 	if (!balancer_holds_for_registry(profile->dir, profile->gateway, profile->registry_port))
 		told.registry_port = 0;
 	return registries_write(&told, node, err);
@@ -403,7 +403,7 @@ int node_files_write(const struct profile *profile, const struct node *node,
 	if (r == 0)
 		r = write_containerd(profile, node, payload, err);
 	if (r == 0)
-		r = write_registries(profile, node, err);
+		r = node_files_write_registries(profile, node, err);
 	if (r == 0)
 		r = write_agent(profile, node, err);
 	if (r == 0)

@@ -42,6 +42,10 @@ int node_files_write(const struct profile *profile, const struct node *node,
 int node_files_use_own_api(const struct profile *profile, const struct node *node,
 			   struct error *err);
 
+/* Write only where containerd on NODE gets images from; it reads that at every pull. */
+int node_files_write_registries(const struct profile *profile, const struct node *node,
+				struct error *err);
+
 /* Write only the names of all nodes, which change when nodes are added or deleted. */
 int node_files_write_hosts(const struct profile *profile, const struct node *node,
 			   struct error *err);

@@ -24,6 +24,30 @@
 #define RELAY      "registry-relay"
 #define RELAY_FILE "/etc/manykube/registry"
 
+static void add_words(struct strlist *list, const struct strlist *words)
+{
+	if (words->count)
+		strlist_add_all(list, words->items);
+}
+
+void registries_of_node(const struct profile *profile, const struct node *node, struct profile *ret)
+{
+	*ret = *profile;
+	ret->insecure_registries = STRLIST_INIT;
+	ret->registry_mirrors = STRLIST_INIT;
+	/* The first mirror is asked first. */
+	add_words(&ret->insecure_registries, &node->insecure_registries);
+	add_words(&ret->insecure_registries, &profile->insecure_registries);
+	add_words(&ret->registry_mirrors, &node->registry_mirrors);
+	add_words(&ret->registry_mirrors, &profile->registry_mirrors);
+}
+
+void registries_release(struct profile *told)
+{
+	strlist_release(&told->insecure_registries);
+	strlist_release(&told->registry_mirrors);
+}
+
 void registries_list(const struct profile *profile, struct strlist *ret_names)
 {
 	const char *word;
@@ -156,15 +180,17 @@ int registries_write(const struct profile *profile, const struct node *node, str
 {
 	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
 	cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
+	cleanup_with(registries_release) struct profile told = PROFILE_INIT;
 	const char *name;
 	int r = cluster_node_open(profile, node, &at, err);
 
-	registries_list(profile, &names);
+	registries_of_node(profile, node, &told);
+	registries_list(&told, &names);
 	if (r == 0)
 		r = remove_stale(&at, &names, err);
 	strlist_for_each(name, &names) {
 		cleanup_free char *file = xasprintf(DIR "/%s/hosts.toml", name);
-		cleanup_free char *text = registries_text(profile, name);
+		cleanup_free char *text = registries_text(&told, name);
 
 		if (r == 0)
 			r = at.driver->files->put(&at.spec, file, text, strlen(text), 0644, err);

@@ -10,6 +10,12 @@
  * on, if the cluster has one. */
 int registries_write(const struct profile *profile, const struct node *node, struct error *err);
 
+/* Let RET be PROFILE with NODE's registries besides those of the cluster, for the functions below;
+ * it is valid as long as PROFILE, and released with registries_release(). */
+void registries_of_node(const struct profile *profile, const struct node *node,
+			struct profile *ret);
+void registries_release(struct profile *told);
+
 /* The names of all registries that PROFILE configures. */
 void registries_list(const struct profile *profile, struct strlist *ret_names);
 

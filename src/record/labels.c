@@ -8,18 +8,6 @@
 #include "base/cleanup.h"
 #include "record/spec.h"
 
-/* The key of a removal, "KEY-", without the '-', for the caller to free; NULL if WORD is no
- * removal. */
-static char *parse_removal(const char *word)
-{
-	size_t len = strlen(word);
-
-	/* With '=', the '-' belongs to the value. */
-	if (len < 2 || word[len - 1] != '-' || strchr(word, '='))
-		return NULL;
-	return xstrndup(word, len - 1);
-}
-
 /* Whether WORD is KEY, or KEY followed by one of the characters ENDS. */
 static bool word_has_key(const char *word, const char *key, const char *ends)
 {
@@ -68,7 +56,7 @@ static int refuse_kubelets(const char *key, struct error *err)
 int labels_check(const char *word, struct error *err)
 {
 	cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-	cleanup_free char *removed = parse_removal(word);
+	cleanup_free char *removed = spec_parse_removal(word);
 	int r = spec_parse_label(removed ? removed : word, &label, err);
 
 	return r == 0 && labels_is_kubelets(label.key) ? refuse_kubelets(label.key, err) : r;
@@ -91,7 +79,7 @@ int labels_change(struct strlist *kept, const struct strlist *changes, struct er
 
 	strlist_for_each(word, changes) {
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-		cleanup_free char *removed = parse_removal(word);
+		cleanup_free char *removed = spec_parse_removal(word);
 		int r = spec_parse_label(removed ? removed : word, &label, err);
 
 		if (r == 0 && labels_is_kubelets(label.key) &&
@@ -113,7 +101,7 @@ int labels_change_taints(struct strlist *kept, const struct strlist *changes, st
 	strlist_for_each(word, changes) {
 		cleanup_with(spec_release_taint) struct taint_spec taint = TAINT_SPEC_INIT;
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-		cleanup_free char *removed = parse_removal(word);
+		cleanup_free char *removed = spec_parse_removal(word);
 		int r;
 
 		if (removed && !strchr(removed, ':')) {
@@ -140,7 +128,7 @@ json_t *labels_patch(const struct strlist *changes)
 
 	strlist_for_each(word, changes) {
 		cleanup_with(spec_release_pair) struct pair_spec label = PAIR_SPEC_INIT;
-		cleanup_free char *removed = parse_removal(word);
+		cleanup_free char *removed = spec_parse_removal(word);
 
 		if (spec_parse_label(removed ? removed : word, &label, NULL) == 0 &&
 		    !labels_is_kubelets(label.key))

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "record/spec.h"
 
 bool setting_is_of_cluster(const struct setting *setting)
 {
@@ -97,6 +98,46 @@ void setting_subtract(const struct setting *setting, const struct strlist *wante
 	strlist_for_each(word, wanted)
 		if (!setting_has_word(setting, has, word))
 			strlist_add(ret, word);
+}
+
+/* Remove the words with the key of WORD from LIST. */
+static void remove_key_of(const struct setting *setting, struct strlist *list, const char *word)
+{
+	struct strlist left = STRLIST_INIT;
+	size_t len = strcspn(word, "=");
+	const char *other;
+
+	strlist_for_each(other, list) {
+		cleanup_free char *normal = setting->normal ? setting->normal(other) : NULL;
+		const char *spelling = normal ? normal : other;
+
+		if (strncmp(spelling, word, len) != 0 || (spelling[len] && spelling[len] != '='))
+			strlist_add(&left, other);
+	}
+	strlist_release(list);
+	*list = left;
+}
+
+int setting_change_words(const struct setting *setting, struct strlist *list,
+			 const struct strlist *changes, struct error *err)
+{
+	const char *word;
+
+	strlist_for_each(word, changes) {
+		cleanup_free char *removed = spec_parse_removal(word);
+		int r = removed || !setting->check ? 0 : setting->check(word, err);
+
+		if (r < 0) {
+			cleanup_free char *title = setting_title(setting);
+
+			return error_prefix(err, r, "%s", title);
+		}
+		if (removed || setting->by_key)
+			remove_key_of(setting, list, removed ? removed : word);
+		if (!removed && !setting_has_word(setting, list, word))
+			strlist_add(list, word);
+	}
+	return 0;
 }
 
 static bool has_all(const struct setting *setting, const struct strlist *list,

@@ -40,9 +40,11 @@ struct node_settings {
 	const char *address;            /* "192.168.39.2": assigned once, never changed */
 	const char *kubernetes_version; /* "v1.36.3" */
 	struct node_defaults;
-	struct strlist extra_config;    /* of the kubelet, in addition to the cluster's */
-	struct strlist feature_gates;   /* likewise */
-	struct strlist kubeadm_patches; /* words of kubeadm/kubeadm-patch.h */
+	struct strlist extra_config;        /* of the kubelet, in addition to the cluster's */
+	struct strlist feature_gates;       /* likewise */
+	struct strlist kubeadm_patches;     /* words of kubeadm/kubeadm-patch.h */
+	struct strlist insecure_registries; /* in addition to the cluster's, like the next */
+	struct strlist registry_mirrors;
 };
 
 /* Flags have no unset value; struct cluster_options records which of them were given. */
@@ -116,7 +118,7 @@ enum setting_effect {
 	SETTING_ANEW,    /* replacing the node */
 	SETTING_GROWING, /* a restart if the value grows, else replacing the node */
 	SETTING_ON_RESTART,
-	SETTING_OF_DOCKER, /* a restart of the node's Docker daemon, if it has one */
+	SETTING_OF_DOCKER, /* a restart of the node's Docker daemon, if it runs one */
 	SETTING_HELD_TO,   /* nothing: running processes are limited to the new value at once */
 	SETTING_AT_ONCE,
 };
@@ -232,6 +234,12 @@ bool setting_has_word(const struct setting *setting, const struct strlist *list,
  * SETTING. */
 void setting_subtract(const struct setting *setting, const struct strlist *wanted,
 		      const struct strlist *has, struct strlist *ret);
+
+/* Change the words of LIST, a member of SETTING: KEY- removes those with that key, all others are
+ * added, of which a pair replaces the one with its key.  The key of a word without '=' is all of
+ * it. */
+int setting_change_words(const struct setting *setting, struct strlist *list,
+			 const struct strlist *changes, struct error *err);
 
 /* Whether two members have the same effect: an unset member equals the default, and the order and
  * the spelling of words do not matter. */

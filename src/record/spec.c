@@ -220,6 +220,16 @@ static int check_label(const char *text, const struct pair_spec *label, struct e
 	return 0;
 }
 
+char *spec_parse_removal(const char *word)
+{
+	size_t len = strlen(word);
+
+	/* With '=', the '-' belongs to the value. */
+	if (len < 2 || word[len - 1] != '-' || strchr(word, '='))
+		return NULL;
+	return xstrndup(word, len - 1);
+}
+
 int spec_parse_label(const char *text, struct pair_spec *ret, struct error *err)
 {
 	cleanup_with(spec_release_pair) struct pair_spec label = split_pair(text);

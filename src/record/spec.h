@@ -36,6 +36,10 @@ struct pair_spec {
 
 void spec_release_pair(struct pair_spec *pair);
 
+/* The key of a removal, "KEY-", without the '-', for the caller to free; NULL if WORD is no
+ * removal. */
+char *spec_parse_removal(const char *word) must_check;
+
 /* KEY=VALUE or KEY, with the syntax of Kubernetes labels. */
 int spec_parse_label(const char *text, struct pair_spec *ret, struct error *err);
 

@@ -277,6 +277,9 @@ build_has_ended() {
 	on node-2 sh -c 'tr "\\0" "\\n" </proc/$(pidof dockerd)/environ' | grep -qx E2E=1
 	[ "$(on node-2 stat -c %Y /proc/1)" = "$agent" ]
 	[ -z "$(docker_on node-1 info --format '{{join .Labels ","}}')" ]
+	manykube node set -q node-2 --docker-opt=label- --docker-opt=label=size=big --docker-env=E2E-
+	[ "$(docker_on node-2 info --format '{{join .Labels ","}}')" = size=big ]
+	on node-2 sh -c '! tr "\\0" "\\n" </proc/$(pidof dockerd)/environ | grep -q ^E2E='
 }
 
 @test "--stop ends it until it is asked for again" {

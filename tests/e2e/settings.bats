@@ -219,6 +219,24 @@ stop_registry() {
 	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/insecure pod/mirrored --timeout=60s
 }
 
+@test "a node may have a mirror of its own, and apply changes those of all" {
+	local file=$BATS_TEST_TMPDIR/cluster.yaml mirror
+
+	mirror=http://$(profile_get .gateway):$REGISTRY_PORT
+	manykube node set -q node-2 --registry-mirror="quay.io=$mirror"
+	kubectl run own --image=quay.io/some/own:one --restart=Never \
+		--overrides='{"spec":{"nodeName":"node-2"}}' -- true
+	manykube config view >"$file"
+	grep -A 2 'registryMirrors:' "$file" | grep -qF -- "- $mirror"
+	sed -i 's/^\( *\)docker.io:$/\1ghcr.io:/' "$file"
+	run -0 manykube apply -y -f "$file"
+	[[ $output != *"Starting node"* ]]
+	kubectl run applied --image=ghcr.io/some/applied:one --restart=Never -- true
+	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/own pod/applied --timeout=60s
+	manykube node set -q node-2 --registry-mirror=quay.io-
+	run ! on node-2 test -e /etc/containerd/certs.d/quay.io/hosts.toml
+}
+
 @test "all of it is described by the schema of profiles" {
 	manykube profile list -o json | assert_schema profile-list
 }

@@ -7,7 +7,9 @@
 #include "cluster/cluster.h"
 #include "fake-world.h"
 #include "kubeadm/drain.h"
+#include "network/network.h"
 #include "node/cluster-node.h"
+#include "node/node-files.h"
 #include "record/options.h"
 #include "rounds.h"
 #include "test.h"
@@ -499,6 +501,33 @@ TEST(a_paused_control_plane_keeps_a_node_from_being_changed_at_once)
 	ASSERT(why.reason == &reason_api_not_running);
 	ASSERT(strstr(why.hint, "'manykube unpause'"));
 	strlist_release(&changes.labels);
+}
+
+TEST(registries_of_a_node_that_runs_change_at_once_and_others_keep_theirs)
+{
+	static const char hosts[] = "/etc/containerd/certs.d/docker.io/hosts.toml";
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
+	cleanup_with(strlist_release) struct strlist ports = STRLIST_INIT;
+	struct node_settings changes = { .disk_bytes = 0 };
+	bool needs_restart;
+
+	free(begin_round(0));
+	ASSERT_INT(three_nodes(), 0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	strlist_addf(&changes.registry_mirrors, "http://%s:5432", profile.gateway);
+	ASSERT_OK(cluster_change_node(&profile, "node-2", &changes, &needs_restart, &err));
+	ASSERT(!needs_restart);
+	ASSERT_OK(node_read(&profile, profile_find_node(&profile, "node-2"), hosts, &text, &err));
+	ASSERT(strstr(text.text, ":5432\"]"));
+	ASSERT(!node_has(&profile, profile_find_node(&profile, "node-3"), hosts));
+	network_host_ports(&profile, &ports);
+	ASSERT(strlist_has(&ports, "tcp 5432"));
+	strlist_release(&changes.registry_mirrors);
+	strlist_add(&changes.registry_mirrors, "docker.io-");
+	ASSERT_OK(cluster_change_node(&profile, "node-2", &changes, &needs_restart, &err));
+	ASSERT(!node_has(&profile, profile_find_node(&profile, "node-2"), hosts));
+	strlist_release(&changes.registry_mirrors);
 }
 
 static unsigned warnings_of_size;

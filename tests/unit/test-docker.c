@@ -49,7 +49,7 @@ TEST(the_daemon_has_no_way_in_without_certificates)
 	ASSERT_STR(strrchr(arguments, ' '), " --debug");
 }
 
-TEST(the_daemon_has_the_registries_of_the_cluster)
+TEST(the_daemon_has_the_registries_of_the_cluster_and_the_node)
 {
 	cleanup_with(profile_release) struct profile profile;
 	cleanup_free char *arguments = NULL;
@@ -59,9 +59,11 @@ TEST(the_daemon_has_the_registries_of_the_cluster)
 	strlist_add(&profile.registry_mirrors, "docker.io=https://mirror.example");
 	strlist_add(&profile.registry_mirrors, "quay.io=https://other.example");
 	strlist_add(&profile.registry_mirrors, "docker.io=https://path.example/docker");
+	strlist_add(&profile.nodes[0].insecure_registries, "own.local");
 	arguments = docker_arguments(&profile, &profile.nodes[0]);
 	ASSERT(strstr(arguments, " --insecure-registry=registry.local:5000"));
 	ASSERT(strstr(arguments, " --registry-mirror=https://mirror.example"));
+	ASSERT(strstr(arguments, " --insecure-registry=own.local"));
 	/* It has mirrors only of docker.io, and without a path. */
 	ASSERT(!strstr(arguments, "other.example"));
 	ASSERT(!strstr(arguments, "path.example"));

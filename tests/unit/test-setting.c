@@ -199,6 +199,46 @@ TEST(only_some_settings_of_a_node_that_exists_can_change)
 	ASSERT(label->to.list == &changes.labels);
 	ASSERT(opt_find(tables, "memory", strlen("memory")));
 	ASSERT(!opt_find(tables, "mount", strlen("mount")));
+	ASSERT_STR(opt_find(tables, "docker-env", strlen("docker-env"))->operand,
+		   "NAME=VALUE|NAME-");
+	ASSERT_STR(opt_find(tables, "registry-mirror", strlen("registry-mirror"))->operand,
+		   "[REGISTRY=]URL|REGISTRY-");
+}
+
+static void assert_changed(const char *option, const char *before, const char *words,
+			   const char *after)
+{
+	const struct setting *setting = setting_find(SETTING_OF_NODE, option);
+	cleanup_with(strlist_release) struct strlist changed = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+
+	strlist_split(&list, before, ' ');
+	strlist_split(&changed, words, ' ');
+	ASSERT_OK(setting_change_words(setting, &list, &changed, &err));
+	joined = strlist_join(&list, " ");
+	ASSERT_STR(joined, after);
+}
+
+TEST(words_of_a_node_that_exists_are_added_and_removed)
+{
+	cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+	cleanup_with(strlist_release) struct strlist wrong = STRLIST_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	assert_changed("docker-opt", "debug dns=1.1.1.1", "dns=1.0.0.1 label=a-",
+		       "debug dns=1.1.1.1 dns=1.0.0.1 label=a-");
+	assert_changed("docker-opt", "debug dns=1.1.1.1 dns=1.0.0.1 dns-search=x", "dns- debug-",
+		       "dns-search=x");
+	assert_changed("docker-env", "A=1 B=2 AA=3", "A=5 B-", "AA=3 A=5");
+	assert_changed("insecure-registry", "a:5000 a", "a- b", "a:5000 b");
+	assert_changed("registry-mirror", "http://a quay.io=http://q",
+		       "docker.io- quay.io=http://q/ http://b", "quay.io=http://q http://b");
+	strlist_add(&wrong, "ftp://x");
+	ASSERT_INT(setting_change_words(setting_find(SETTING_OF_NODE, "registry-mirror"), &list,
+					&wrong, &why),
+		   -EINVAL);
+	ASSERT(strstr(why.text, "--registry-mirror: "));
 }
 
 TEST(tables_without_settings_stay_as_they_are)

@@ -158,6 +158,26 @@ TEST(containerd_is_told_of_mirrors_and_insecure_registries)
 	ASSERT(strstr(own, "[host.\"http://registry.local:5000\"]\n"));
 }
 
+TEST(a_node_may_have_registries_of_its_own)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(registries_release) struct profile told = PROFILE_INIT;
+	cleanup_free char *docker = NULL;
+	struct node *node = profile_add_node(&profile, "node-1");
+	const char *own;
+
+	strlist_add(&profile.registry_mirrors, "http://all");
+	strlist_add(&node->registry_mirrors, "https://one:5000");
+	strlist_add(&node->insecure_registries, "one:5000");
+	registries_of_node(&profile, node, &told);
+	docker = registries_text(&told, "docker.io");
+	own = strstr(docker, "[host.\"https://one:5000\"]\n");
+	ASSERT(own && strstr(own, "skip_verify = true\n"));
+	/* The cluster's come after it. */
+	ASSERT(strstr(own, "[host.\"http://all\"]\n"));
+	ASSERT_INT(profile.registry_mirrors.count, 1);
+}
+
 TEST(containerd_finds_the_clusters_registry_at_the_host)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
