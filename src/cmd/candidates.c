@@ -76,8 +76,10 @@ static void offer_versions(struct search *search, const char *before)
 static void offer_commands(struct search *search, const struct command *const *list)
 {
 	for (; list && *list; list++)
-		for (int i = 0; i < 2 && !((*list)->flags & COMMAND_HIDDEN); i++)
-			offer(search, "", i ? (*list)->alias : (*list)->name, (*list)->summary);
+		if (!((*list)->flags & COMMAND_HIDDEN)) {
+			offer(search, "", (*list)->name, (*list)->summary);
+			offer_words(search, "", (*list)->alias ?: "");
+		}
 }
 
 /* The commands that may follow the operands of `help`. */
@@ -178,12 +180,10 @@ static void offer_value(struct search *search, const char *before, const struct 
 
 static void offer_options(struct search *search)
 {
-	bool negated = strncmp(search->word, "--no-", 5) == 0;
-
 	for (const struct opt *const *table = search->typed.tables; *table; table++) {
 		for (const struct opt *opt = *table; opt->type != OPT_TYPE_END; opt++) {
 			offer(search, "--", opt->name, opt->help);
-			if (negated && opt->type == OPT_TYPE_FLAG)
+			if (opt->type == OPT_TYPE_FLAG && strncmp(search->word, "--no-", 5) == 0)
 				offer(search, "--no-", opt->name, opt->help);
 		}
 	}

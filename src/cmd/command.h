@@ -52,7 +52,7 @@ struct command_context {
 
 struct command {
 	const char *name;
-	const char *alias;       /* a second name, or NULL */
+	const char *alias;       /* further names, "remove|unload", or NULL */
 	const char *operands;    /* as shown in usage, e.g. "[NAME]" */
 	const char *summary;     /* one line, imperative, no full stop */
 	const char *description; /* sentences below the usage, or NULL */

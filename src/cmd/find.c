@@ -7,20 +7,19 @@
 #include "cmd/command.h"
 #include "cmd/minikube.h"
 
-bool command_is(const struct command *command, const char *name)
-{
-	return strcmp(command->name, name) == 0 ||
-	       (command->alias && strcmp(command->alias, name) == 0);
-}
-
-/* Whether NAME is the name of COMMAND in similar programs, such as kind or k3d. */
-static bool is_called(const struct command *command, const char *name)
+/* Whether WORD is one of NAMES, "one|other" or NULL. */
+static bool is_among(const char *word, const char *names)
 {
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
 
-	if (command->elsewhere)
-		strlist_split(&words, command->elsewhere, '|');
-	return strlist_has(&words, name);
+	if (names)
+		strlist_split(&words, names, '|');
+	return strlist_has(&words, word);
+}
+
+bool command_is(const struct command *command, const char *name)
+{
+	return strcmp(command->name, name) == 0 || is_among(name, command->alias);
 }
 
 /* The substitute for minikube's command NAME of PARENT, or NULL. */
@@ -49,7 +48,8 @@ int command_find(const struct command *const *list, const char *parent, const ch
 		}
 		if (!((*list)->flags & COMMAND_HIDDEN))
 			suggest_offer(&suggest, (*list)->name);
-		if (is_called(*list, name))
+		/* Its name in similar programs, such as kind or k3d. */
+		if (is_among(name, (*list)->elsewhere))
 			same = (*list)->name;
 	}
 	error_because(err, &reason_usage, -EINVAL, "unknown command '%s %s'", parent, name);

@@ -1,5 +1,7 @@
 /* `image load`: bring images from this host to the nodes. */
 
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "cmd/image-nodes.h"
@@ -35,11 +37,12 @@ static int load_one(struct command_context *ctx, const char *word, struct observ
 {
 	cleanup_with(image_input_release) struct image_input source = IMAGE_INPUT_INIT;
 	cleanup_with(image_list_release) struct image_list added = IMAGE_LIST_INIT;
+	const char *shown = strcmp(word, "-") == 0 ? "standard input" : word;
 	int r = image_input_open(word, arg.engine ? IMAGE_FROM_ENGINE : IMAGE_FROM_ANYWHERE,
 				 &source, err);
 
 	if (r == 0)
-		r = own_images_add(ctx->profile, source.fd, word, NULL, image_chosen(&arg.nodes),
+		r = own_images_add(ctx->profile, source.fd, shown, NULL, image_chosen(&arg.nodes),
 				   observer, &added, err);
 	r = image_input_close(&source, r, err);
 	if (r == 0)

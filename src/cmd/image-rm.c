@@ -131,8 +131,8 @@ static int run(struct command_context *ctx, struct error *err)
 
 const struct command cmd_image_rm = {
 	.name = "rm",
-	.alias = "remove",
-	.elsewhere = "unload|delete|rmi",
+	.alias = "remove|unload",
+	.elsewhere = "delete|rmi",
 	.operands = "IMAGE...",
 	.min_operands = 1,
 	.max_operands = 1000,

@@ -72,14 +72,26 @@ static void write_options(const struct page *page, const struct opt *table)
 	}
 }
 
+/* A sentence about further names of COMMAND, for the caller to free; NULL if it has none. */
+static char *name_aliases(const struct command *command)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+
+	if (!command->alias)
+		return NULL;
+	strlist_split(&names, command->alias, '|');
+	joined = strlist_join(&names, " and ");
+	return xasprintf(names.count == 1 ? "%s is the same command." : "%s are the same command.",
+			 joined);
+}
+
 static void write_command(const struct page *page, const struct command *command, const char *path)
 {
 	const struct document_format *format = page->format;
 	cleanup_free char *usage = command_usage(command, path);
 	cleanup_free char *summary = command_sentence(command);
-	cleanup_free char *alias = command->alias
-					   ? xasprintf("%s is the same command.", command->alias)
-					   : NULL;
+	cleanup_free char *alias = name_aliases(command);
 
 	format->section(page->out, 2, path);
 	format->paragraph(page->out, summary);

@@ -117,6 +117,16 @@ static void print_examples(const char *text, FILE *out)
 	}
 }
 
+static void print_aliases(const char *alias, FILE *out)
+{
+	cleanup_with(strlist_release) struct strlist names = STRLIST_INIT;
+	cleanup_free char *joined = NULL;
+
+	strlist_split(&names, alias, '|');
+	joined = strlist_join(&names, ", ");
+	fprintf(out, "\nThe same command: %s\n", joined);
+}
+
 void command_print_help(const struct command *command, const char *path, FILE *out)
 {
 	unsigned columns = columns_of(out);
@@ -128,7 +138,7 @@ void command_print_help(const struct command *command, const char *path, FILE *o
 	if (command->description)
 		print_paragraph(command->description, columns, out);
 	if (command->alias)
-		fprintf(out, "\nThe same command: %s\n", command->alias);
+		print_aliases(command->alias, out);
 	if (command->subcommands) {
 		fprintf(out, "\nCommands:\n");
 		print_summaries(command->subcommands, columns, out);

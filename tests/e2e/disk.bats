@@ -130,6 +130,20 @@ assert_refused() {
 	on worker sh -c 'echo "on the disk" >/var/kept && sync'
 }
 
+@test "a node whose disk is full gets an image when there is room, and the others at once" {
+	"$BATS_TEST_DIRNAME/make-image.py" full:1 "$BATS_TEST_TMPDIR/full.tar" full
+	run ! on worker dd if=/dev/zero of=/var/large bs=1M
+	run ! on worker dd if=/dev/zero of=/var/more bs=4k
+	run manykube image load "$BATS_TEST_TMPDIR/full.tar"
+	assert_status 26
+	assert_output_has "worker: "
+	assert_output_has "complete: node-1; free space"
+	on worker rm -f /var/large /var/more
+	run -0 manykube image load "$BATS_TEST_TMPDIR/full.tar"
+	run -0 manykube image ls
+	[[ $output =~ full:1\ .*\ all ]]
+}
+
 @test "a stopped node has nothing mounted, and its logs can be read" {
 	manykube node stop worker -q
 	assert_equal "$(list_disks | grep -c worker)" 0 "what is mounted"

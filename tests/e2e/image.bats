@@ -89,6 +89,32 @@ run_on() {
 	kubectl delete pod old --now
 }
 
+# Load the image other/name:x, which no node has, and remove it again.
+assert_loads() {
+	run -0 manykube image load "$@"
+	assert_output_has "Loaded other/name:x on all nodes"
+	manykube image rm other/name:x
+}
+
+@test "compressed archives, directories and standard input are loaded" {
+	local dir=$BATS_TEST_TMPDIR
+
+	manykube image tag app:1 other/name:x
+	manykube image save other/name:x "$dir/saved.tar"
+	manykube image rm other/name:x
+	mkdir "$dir/layout"
+	tar -C "$dir/layout" -xf "$dir/saved.tar"
+	gzip -1 -k "$dir/saved.tar"
+	assert_loads "$dir/saved.tar.gz"
+	rm "$dir/layout/manifest.json"
+	assert_loads "$dir/layout"
+	tar -C "$dir/layout" -cf "$dir/oci.tar" .
+	! command -v zstd >/dev/null || zstd -q --rm "$dir/oci.tar"
+	assert_loads - < <(cat "$dir"/oci.tar*)
+	run -14 manykube image load - <"$dir/layout/oci-layout"
+	assert_output_has "'standard input' is not an image archive"
+}
+
 @test "a tag is on all nodes, and a saved image can be loaded again" {
 	manykube image tag app:1 other/name:x
 	manykube image save other/name:x "$MANYKUBE_HOME/saved.tar"

@@ -98,7 +98,9 @@ is_running() {
 
 @test "image push sends to it, and image pull brings an image to all nodes" {
 	manykube image tag busybox "localhost:$PORT/pushed:1"
-	manykube image push "localhost:$PORT/pushed:1"
+	manykube image tag busybox "localhost:$PORT/pushed:2"
+	manykube image push --node=node-2 "localhost:$PORT/pushed:1" "localhost:$PORT/pushed:2"
+	manykube image unload "localhost:$PORT/pushed:2"
 	manykube image rm "localhost:$PORT/pushed:1"
 	run -0 manykube image pull "localhost:$PORT/pushed:1"
 	assert_output_has "on all nodes"
