@@ -169,6 +169,13 @@ fill_cache() {
 		build/manykube start --download-only --driver=qemu
 }
 
+# Debian's docker client, which is older than others, for tests/e2e/docker.bats; not every host has it.
+fetch_debian_docker() {
+	[ ! -x build/debian-docker/usr/bin/docker ] || return 0
+	mkdir -p build/debian-docker
+	(cd build/debian-docker && apt-get -q download docker.io && dpkg-deb -x docker.io_*.deb .)
+}
+
 # The files of end-to-end tests, those that take minutes first, so that none is left for the end alone.
 list_e2e() {
 	printf 'tests/e2e/%s.bats\n' "${slowest[@]}"
@@ -200,6 +207,7 @@ run_bats package tests/package/*.bats
 
 if wanted e2e; then
 	if fill_cache; then
+		fetch_debian_docker >"$logs/debian-docker.log" 2>&1 || true
 		room=tests/room.sh
 		lanes=2
 		mapfile -t files < <(list_e2e)

@@ -60,6 +60,18 @@ dockerd_state() {
 	assert_pod_runs node-2 app:all
 }
 
+@test "Debian's docker client, which is old, builds as well" {
+	local client=$E2E_ROOT/build/debian-docker/usr/bin
+
+	[ -x "$client/docker" ] || skip "there is no docker client of Debian in build/debian-docker"
+	(
+		export PATH=$client:$PATH
+		docker_on node-2 build -q -t app:debian "$BATS_FILE_TMPDIR/app"
+		manykube docker-all -- version
+	)
+	assert_pod_runs node-2 app:debian
+}
+
 @test "docker-all ends with the status of the first failure" {
 	run manykube docker-all -- run --rm busybox sh -c 'exit 7'
 	[ "$status" -eq 7 ]
