@@ -83,15 +83,22 @@ static int save_to(struct command_context *ctx, char *name, int fd, struct error
 {
 	cleanup_with(image_list_release) struct image_list list = IMAGE_LIST_INIT;
 	cleanup_free char *dir = own_images_dir(ctx->profile);
+	char *only[] = { name, NULL };
 	struct image *image = NULL;
+	struct image saved;
 	int r = arg.node ? 0 : own_images_read(ctx->profile, &list, err);
 
 	if (r < 0)
 		return r;
 	if (!arg.node)
 		image = image_list_find(&list, name);
-	return image ? image_store_export(dir, &(struct image_list){ image, 1 }, fd, err)
-		     : export_from_node(ctx, name, fd, err);
+	if (!image)
+		return export_from_node(ctx, name, fd, err);
+	saved = *image;
+	/* Other names of the same contents are not asked for; an ID stands for all of them. */
+	if (strlist_has(&image->names, name))
+		saved.names = (struct strlist){ only, 1 };
+	return image_store_export(dir, &(struct image_list){ &saved, 1 }, fd, err);
 }
 
 static int run(struct command_context *ctx, struct error *err)
