@@ -37,7 +37,8 @@ struct process_options {
 	uint64_t stdout_most;
 	uint64_t stderr_most;
 	/* Of a program in a node: writing more to standard output fails instead, and our end is
-	 * closed when the program ends, whatever it left behind. */
+	 * closed when the program ends, whatever it left behind, or has written nothing for ten
+	 * minutes. */
 	bool stdout_stops;
 	/* > 0: bytes of memory for a program of this host that reads what a node wrote; it dumps no
 	 * core then. */

@@ -3,10 +3,15 @@
 #include "driver/native-link.h"
 
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "driver/inside.h"
 #include "host/link.h"
 
 char *native_link_name(const struct node_spec *spec)
@@ -14,13 +19,32 @@ char *native_link_name(const struct node_spec *spec)
 	return xasprintf("%s.%u", spec->bridge, spec->slot);
 }
 
+/* Whether the network FD belongs to our own user namespace: 1 or 0, or -1 and errno. */
+static int is_of_host(int fd)
+{
+	cleanup_fd int owner = ioctl(fd, NS_GET_USERNS);
+	struct stat ours;
+	struct stat its;
+
+	if (owner < 0 || fstat(owner, &its) < 0 || stat("/proc/self/ns/user", &ours) < 0)
+		return -1;
+	return its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
+}
+
 int native_link_open_network(const struct node_spec *spec, pid_t pid, int *ret_fd,
 			     struct error *err)
 {
 	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r = fd < 0 ? -1 : is_of_host(fd);
 
-	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
-	return *ret_fd < 0 ? error_sys(err, "cannot open the network of node '%s'", spec->name) : 0;
+	if (r < 0)
+		return error_sys(err, "cannot open the network of node '%s'", spec->name);
+	/* The node has ended, and its pid is somebody else's now. */
+	if (r > 0)
+		return inside_not_running(spec, err);
+	*ret_fd = take_fd(fd);
+	return 0;
 }
 
 int native_link_plug_in(const struct node_spec *spec, pid_t pid, struct error *err)

@@ -8,15 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/strbuf.h"
 #include "data/sha256.h"
 
 /* How the comment of a table that we made begins; then comes a digest of its rules. */
 #define MARK "manykube "
 
 #define MARK_DIGITS 16
+
+/* What fits into one transaction of firewall_open(), and where its socket is looked for. */
+#define BUFFER_BYTES (256 << 20)
+#define FDS_MOST     1024
 
 DEFINE_CLEANUP(struct nft_ctx *, nft_ctx_free)
 
@@ -66,15 +72,11 @@ static char *first_words(const char *text)
 }
 
 /* Run COMMANDS as one transaction; errors say "cannot WHAT nftables table NAME". */
-static int run(const char *commands, const char *what, const char *name, struct error *err)
+static int run(struct nft_ctx *context, const char *commands, const char *what, const char *name,
+	       struct error *err)
 {
-	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
 	cleanup_free char *why = NULL;
-	int r;
 
-	r = open_context(&context, err);
-	if (r < 0)
-		return r;
 	if (nft_run_cmd_from_buffer(context, commands) == 0)
 		return 0;
 	why = first_words(nft_ctx_get_error_buffer(context));
@@ -91,33 +93,67 @@ static char *mark_of(const char *rules)
 	return xasprintf(MARK "%.*s", MARK_DIGITS, digest);
 }
 
-int firewall_replace_table(const char *name, const char *rules, struct error *err)
+int firewall_load(struct nft_ctx *context, const char *name, const char *rules, struct error *err)
 {
-	cleanup_free char *mark = mark_of(rules);
-	cleanup_free char *commands = NULL;
-	int r;
+	cleanup_free char *mark = rules ? mark_of(rules) : NULL;
+	cleanup_with(strbuf_release) struct strbuf commands = STRBUF_INIT;
+	int r = check_name(name, err);
 
-	r = check_name(name, err);
 	if (r < 0)
 		return r;
 	/* The first command ensures that the second one does not fail. */
-	commands = xasprintf("add table inet %s\n"
-			     "delete table inet %s\n"
-			     "add table inet %s {\ncomment \"%s\"\n%s\n}\n",
-			     name, name, name, mark, rules);
-	return run(commands, "set", name, err);
+	strbuf_addf(&commands, "add table inet %s\ndelete table inet %s\n", name, name);
+	if (rules)
+		strbuf_addf(&commands, "add table inet %s {\ncomment \"%s\"\n%s\n}\n", name, mark,
+			    rules);
+	return run(context, commands.text, rules ? "set" : "delete", name, err);
+}
+
+/* Open a context, and load RULES into the table NAME. */
+static int load(const char *name, const char *rules, struct error *err)
+{
+	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
+	int r = check_name(name, err);
+
+	if (r == 0)
+		r = open_context(&context, err);
+	return r < 0 ? r : firewall_load(context, name, rules, err);
+}
+
+int firewall_replace_table(const char *name, const char *rules, struct error *err)
+{
+	return load(name, rules, err);
 }
 
 int firewall_delete_table(const char *name, struct error *err)
 {
-	cleanup_free char *commands = NULL;
-	int r;
+	return load(name, NULL, err);
+}
 
-	r = check_name(name, err);
-	if (r < 0)
-		return r;
-	commands = xasprintf("add table inet %s\ndelete table inet %s\n", name, name);
-	return run(commands, "delete", name, err);
+/* Whether FD is a socket of nftables. */
+static bool is_ours(int fd)
+{
+	socklen_t len = sizeof(int);
+	int domain;
+	int protocol;
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_NETLINK &&
+	       getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &len) == 0 &&
+	       protocol == NETLINK_NETFILTER;
+}
+
+int firewall_open(struct nft_ctx **ret_context, struct error *err)
+{
+	const int bytes = BUFFER_BYTES;
+	int r = open_context(ret_context, err);
+
+	/* The library has no function that tells its socket. */
+	for (int fd = STDERR_FILENO + 1; r == 0 && fd < FDS_MOST; fd++)
+		if (is_ours(fd) &&
+		    (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0 ||
+		     setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0))
+			r = error_sys(err, "cannot enlarge the buffers of nftables");
+	return r;
 }
 
 bool firewall_has_table(const char *name)

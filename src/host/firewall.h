@@ -10,6 +10,18 @@ int firewall_replace_table(const char *name, const char *rules, struct error *er
 /* Delete the table `inet NAME`; succeeds if there is none. */
 int firewall_delete_table(const char *name, struct error *err);
 
+struct nft_ctx;
+
+/*
+ * The same in two steps, so that a process can give up its rights in between: firewall_open() opens
+ * the socket, and enlarges its buffers, which needs rights on the host for large transactions.
+ * firewall_load() needs CAP_NET_ADMIN in the user namespace of the network; with RULES NULL, it
+ * deletes the table.  The library reads what is in the kernel, and so what somebody who is root
+ * there has made.  For a process that exits afterwards and has few descriptors.
+ */
+int firewall_open(struct nft_ctx **ret_context, struct error *err);
+int firewall_load(struct nft_ctx *context, const char *name, const char *rules, struct error *err);
+
 /* Whether there is a table `inet NAME`. */
 bool firewall_has_table(const char *name);
 

@@ -241,7 +241,10 @@ static _Noreturn void attend(struct relay *relay, pid_t program)
 {
 	int status;
 
-	relay_run(relay, program);
+	if (relay_run(relay, program) < 0) {
+		(void)kill(program, SIGKILL);
+		_exit(128 + SIGKILL);
+	}
 	while (waitpid(program, &status, 0) < 0)
 		if (errno != EINTR)
 			_exit(127);

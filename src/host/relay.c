@@ -14,12 +14,15 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 /* The most output of one program that is written to a log. */
 #define LOG_MOST (16u << 20)
 
 #define BLOCK      65536
 #define PIPE_PAGES 256 /* of the largest pipe that a node can make */
+
+int relay_silence_ms = 10 * 60 * 1000;
 
 /* Bytes from our standard input that are not yet written to the program. */
 struct input {
@@ -200,8 +203,26 @@ static void pass_input(struct relay *relay, struct input *input)
 		close_stream(relay, STDIN_FILENO);
 }
 
-void relay_run(struct relay *relay, pid_t program)
+/* How long to wait for output, if the last one came at NEWS_MS; -1: any time. */
+static int patience(const struct relay *relay, int64_t news_ms)
 {
+	return relay->stops ? clock_left_ms(news_ms + relay_silence_ms) : -1;
+}
+
+/* Tell the reader of its errors that the program was silent. */
+static int give_up(const struct relay *relay)
+{
+	cleanup_free char *line = xasprintf("\nit has sent nothing for %d minutes\n",
+					    relay_silence_ms / 60000);
+
+	if (relay->ours[STDERR_FILENO] >= 0)
+		(void)!write(relay->ours[STDERR_FILENO], line, strlen(line));
+	return -ETIMEDOUT;
+}
+
+int relay_run(struct relay *relay, pid_t program)
+{
+	int64_t news_ms = clock_now_ms();
 	struct input input = { .begin = 0 };
 	struct pollfd wait[] = { { .fd = pidfd_open(program, 0), .events = POLLIN },
 				 { .events = POLLIN },
@@ -226,10 +247,12 @@ void relay_run(struct relay *relay, pid_t program)
 		wait[3].fd = into >= 0 && !full ? relay->ours[STDIN_FILENO] : -1;
 		wait[4].fd = into;
 		wait[4].events = full ? POLLOUT : 0;
-		if (poll(wait, ARRAY_SIZE(wait), -1) < 0)
+		if (poll(wait, ARRAY_SIZE(wait), patience(relay, news_ms)) < 0)
 			continue;
-		if (wait[1].revents)
-			(void)pass_output(relay, STDOUT_FILENO);
+		if (wait[1].revents && pass_output(relay, STDOUT_FILENO))
+			news_ms = clock_now_ms();
+		else if (!wait[0].revents && patience(relay, news_ms) == 0)
+			return give_up(relay);
 		if (wait[2].revents)
 			(void)pass_output(relay, STDERR_FILENO);
 		if (wait[4].revents & POLLERR)
@@ -242,4 +265,5 @@ void relay_run(struct relay *relay, pid_t program)
 		for (int n = 0; n < PIPE_PAGES && relay->between[i] >= 0; n++)
 			if (!pass_output(relay, i))
 				break;
+	return 0;
 }

@@ -16,7 +16,7 @@ struct relay {
 	int theirs[3];    /* the descriptors for the program */
 	int between[3];   /* our ends of the program's pipes, or -1 */
 	uint64_t left[3]; /* the bytes of each output that may still be written */
-	bool stops;       /* the program's output is closed after that, and at its end */
+	bool stops;       /* the program's output ends after that, with it, and if it is silent */
 };
 
 #define RELAY_INIT                       \
@@ -32,5 +32,9 @@ int relay_open(const struct process_options *options, int report, struct relay *
 /* In the program's process: set up its standard streams; all others become close-on-exec. */
 int relay_become(const struct relay *relay);
 
-/* Copy data until PROGRAM, a child, has ended and its output is written. */
-void relay_run(struct relay *relay, pid_t program);
+/* How long a program whose output is closed at its end may write nothing; tests shorten it. */
+extern int relay_silence_ms;
+
+/* Copy data until PROGRAM, a child, has ended and its output is written; -ETIMEDOUT if it was
+ * silent for too long.  It may be frozen then, so nobody should wait for it. */
+int relay_run(struct relay *relay, pid_t program);

@@ -28,11 +28,16 @@
 #endif
 
 /* Refused with EPERM, besides the calls that nodes do not have.  Without socket() and namespaces,
- * the process keeps to what it inherited; without memfd_create() it has nothing to execute. */
+ * the process keeps to what it inherited; without memfd_create() it has nothing to execute.  A
+ * listening socket that was shut down would become a client of this host by sending with
+ * MSG_FASTOPEN, so data leaves by write() only. */
 static const int refused[] = {
 	SYS_socket,
 	SYS_socketpair,
 	SYS_connect,
+	SYS_sendto,
+	SYS_sendmsg,
+	SYS_sendmmsg,
 	SYS_bind,
 	SYS_listen,
 	SYS_mount,

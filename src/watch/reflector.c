@@ -23,8 +23,11 @@ static const int64_t silence_most_ms = 150 * 1000;
 static const unsigned page_most_ms = 60 * 1000;
 static const int64_t list_most_ms = 300 * 1000;
 
+/* After failures.  Only a watch that lasted shows that the API is well: a hostile one ends each at
+ * once, or lets lists succeed. */
 static const unsigned retry_ms = 200;
 static const unsigned most_doublings = 4;
+static const int64_t long_watch_ms = 5000;
 
 struct entry {
 	char *key;
@@ -42,6 +45,7 @@ struct reflector {
 	unsigned failures;
 	int64_t heard_ms;
 	int64_t listing_ms; /* since when the list is made */
+	int64_t watched_ms; /* when the watch began */
 
 	struct entry *entries; /* sorted by key */
 	size_t count;
@@ -198,6 +202,7 @@ static void begin_watch(struct reflector *reflector)
 		reflector->kind->path, reflector->version);
 
 	reflector->watching = true;
+	reflector->watched_ms = clock_now_ms();
 	https_request(reflector->https, "GET", path, NULL, NULL, 0);
 }
 
@@ -256,7 +261,6 @@ static void end_page(struct reflector *reflector)
 	sweep(reflector);
 	reflector->list_again = false;
 	reflector->complete = true;
-	reflector->failures = 0;
 	remember_version(reflector, list);
 	go_on(reflector);
 	reflector->changed(reflector->data);
@@ -298,7 +302,6 @@ static void on_body(const char *data, size_t len, void *to)
 	strbuf_add_mem(&reflector->body, data, len);
 	if (!reflector->watching || https_status(reflector->https) != 200)
 		return;
-	reflector->failures = 0;
 	while ((end = memchr(reflector->body.text, '\n', reflector->body.len))) {
 		size_t line = (size_t)(end - reflector->body.text);
 
@@ -314,7 +317,11 @@ static void on_body(const char *data, size_t len, void *to)
 static void on_done(int status, const char *why, void *to)
 {
 	struct reflector *reflector = to;
+	bool lasted = reflector->watching &&
+		      clock_now_ms() - reflector->watched_ms >= long_watch_ms;
 
+	if (lasted)
+		reflector->failures = 0;
 	if (status == 410 || (status == 400 && reflector->watching)) {
 		reflector->list_again = true;
 		free(take_ptr(reflector->next_page));
@@ -324,6 +331,8 @@ static void on_done(int status, const char *why, void *to)
 		if (!reflector->watching)
 			free(take_ptr(reflector->next_page));
 		retry_later(reflector, status, why);
+	} else if (reflector->watching && !lasted) {
+		retry_later(reflector, status, "the watch ended at once");
 	} else if (reflector->watching) {
 		/* The server ends watches after a while. */
 		go_on(reflector);

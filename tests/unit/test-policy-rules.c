@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,7 +13,9 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "driver/native-filter.h"
 #include "host/firewall.h"
+#include "host/namespace.h"
 #include "policy/engine.h"
 #include "test.h"
 
@@ -295,4 +298,90 @@ TEST(unknown_pods_are_held_while_an_isolated_one_starts)
 	enforce("'podSelector': {'matchLabels': {'app': 'db'}}, 'ingress': [{}]", false, true);
 	ASSERT(!reaches("outside", NEW, SOCK_STREAM, 80));
 	ASSERT(reaches("outside", DB, SOCK_STREAM, 80));
+}
+
+#define NODE_UID (NAMESPACE_UID_FIRST + 7 * NAMESPACE_IDS)
+
+static const struct node_spec hostile = { .name = "node-1" };
+
+/* Start a process that has a user namespace and a network of its own, like a node. */
+static pid_t start_node(void)
+{
+	cleanup_fd int userns = -1;
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		test_skip("needs root");
+	ASSERT_OK(namespace_new_user(NODE_UID, &userns, &err));
+	ASSERT_INT(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	ASSERT(pid >= 0);
+	if (pid == 0) {
+		if (setns(userns, CLONE_NEWUSER) < 0 || setgroups(0, NULL) < 0 ||
+		    setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 || unshare(CLONE_NEWNET) < 0)
+			_exit(1);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)prctl(PR_SET_DUMPABLE, 1);
+		(void)!write(ready[1], "x", 1);
+		for (;;)
+			(void)pause();
+	}
+	ASSERT_INT(read(ready[0], &byte, 1), 1);
+	return pid;
+}
+
+/* Enter the network of PID, for looking at it with the host's rights. */
+static void enter_network(pid_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%d/ns/net", (int)pid);
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ASSERT(fd >= 0 && setns(fd, CLONE_NEWNET) == 0);
+}
+
+TEST(rules_of_any_size_are_loaded_in_a_node_and_removed)
+{
+	struct strbuf rules = STRBUF_INIT;
+	pid_t pid = start_node();
+
+	/* Far more than a socket takes without rights on the host. */
+	strbuf_add(&rules, "set many { type ipv4_addr; elements = { 10.0.0.0");
+	for (unsigned i = 1; i < 60000; i++)
+		strbuf_addf(&rules, ", 10.%u.%u.%u", i >> 16, i >> 8 & 255, i & 255);
+	strbuf_add(&rules, " }\n}\n");
+	ASSERT_OK(native_filter(&hostile, pid, TABLE, rules.text, &err));
+	ASSERT_OK(native_filter(&hostile, pid, TABLE, "chain a {\n}\n", &err));
+	enter_network(pid);
+	ASSERT(firewall_has_table(TABLE));
+	ASSERT_OK(native_filter(&hostile, pid, TABLE, NULL, &err));
+	ASSERT(!firewall_has_table(TABLE));
+	strbuf_release(&rules);
+	(void)kill(pid, SIGKILL);
+}
+
+/* nft reads what the node's root has put into the kernel: it must not have rights of the host. */
+TEST(rules_of_a_node_are_loaded_without_rights_on_the_host)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/file-of-the-host", test_dir());
+	cleanup_free char *rules = xasprintf("include \"%s\"\n", path);
+	pid_t pid = start_node();
+
+	ASSERT_OK(file_put(path, "chain a {\n}\n", 12, 0644, &err));
+	ASSERT(native_filter(&hostile, pid, TABLE, rules, &why) < 0);
+	ASSERT(strstr(why.text, "cannot set nftables table"));
+	(void)kill(pid, SIGKILL);
+}
+
+/* The pid of a node that has ended may be somebody else's. */
+TEST(rules_are_not_loaded_into_a_network_of_the_host)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNET) < 0)
+		test_skip("needs root");
+	ASSERT(native_filter(&hostile, getpid(), TABLE, "chain a {\n}\n", &why) < 0);
+	ASSERT(!firewall_has_table(TABLE));
 }

@@ -144,10 +144,11 @@ static int give_up(void *data, arg_unused struct error *err)
 	return 0;
 }
 
-static void expect(const struct step *steps, const char *seen)
+/* What is seen of an API that takes STEPS, until that is UNTIL or the time is over. */
+static char *watch_steps(const struct step *steps, const char *until, unsigned limit_ms)
 {
 	static const struct reflector_kind kind = { "/api/v1/things", keep_name, free };
-	struct watcher watcher = { .seen = STRBUF_INIT, .until = seen };
+	struct watcher watcher = { .seen = STRBUF_INIT, .until = until };
 	struct https_target target;
 	cleanup_free char *address = NULL;
 	struct loop_source *limit;
@@ -162,15 +163,21 @@ static void expect(const struct step *steps, const char *seen)
 	address = xasprintf("127.0.0.1:%u", test_port(listener));
 	ASSERT_OK(https_target_init(address, identity, &target, &err));
 	ASSERT_OK(loop_new(&watcher.loop, &err));
-	ASSERT_OK(loop_add_timer(watcher.loop, 8000, 0, give_up, watcher.loop, &limit, &err));
+	ASSERT_OK(loop_add_timer(watcher.loop, limit_ms, 0, give_up, watcher.loop, &limit, &err));
 	watcher.reflector = reflector_new(watcher.loop, &target, &kind, note, &watcher);
 	ASSERT_OK(loop_run(watcher.loop, &err));
-	ASSERT_STR(watcher.seen.text, seen);
 	(void)kill(server, SIGKILL);
 	reflector_free(watcher.reflector);
 	loop_free(watcher.loop);
 	https_target_release(&target);
-	strbuf_release(&watcher.seen);
+	return strbuf_take(&watcher.seen);
+}
+
+static void expect(const struct step *steps, const char *seen)
+{
+	cleanup_free char *text = watch_steps(steps, seen, 8000);
+
+	ASSERT_STR(text, seen);
 }
 
 #define THING(name_, version_, spec_)                                                       \
@@ -213,6 +220,24 @@ TEST(a_watch_that_ends_goes_on_where_it_was)
 	};
 
 	expect(steps, "/a=1;/a=2;;");
+}
+
+TEST(an_api_that_ends_watches_at_once_does_not_keep_the_watcher_busy)
+{
+	struct step steps[64] = {
+		{ "?limit=100 ", 200, LIST("6", "", THING("a", "2", "\"1\"")), false },
+	};
+	cleanup_free char *text = NULL;
+
+	for (size_t i = 1; i < ARRAY_SIZE(steps) - 2; i++)
+		steps[i] = (struct step){ "resourceVersion=6 ", 200,
+					  EVENT("BOOKMARK", THING("", "6", "0")), false };
+	steps[ARRAY_SIZE(steps) - 2] = (struct step){ "resourceVersion=6 ", 200,
+						      EVENT("ADDED", THING("b", "7", "\"2\"")),
+						      true };
+	/* That is after 61 watches. */
+	text = watch_steps(steps, "/a=1;/a=1 /b=2;", 4000);
+	ASSERT_STR(text, "/a=1;");
 }
 
 TEST(a_version_that_is_too_old_is_listed_anew)

@@ -103,7 +103,8 @@ TEST(it_has_a_user_of_its_own_and_only_its_directory_and_sockets)
 	run_it();
 	answer = ask();
 	rest = xasprintf(
-		"uid=%d gid=%d socket=-1 user=-1 mount=-1 root=-1 names=1 file=1 sockets=1\n",
+		"uid=%d gid=%d socket=-1 user=-1 mount=-1 root=-1 names=1 file=1 sockets=1 "
+		"refused=3\n",
 		(int)cell_uid(data), (int)cell_uid(data));
 	ASSERT_STR(strchr(answer, ' ') + 1, rest);
 	ASSERT_INT(stat(data, &st), 0);

@@ -8,6 +8,9 @@
 #include "base/file.h"
 #include "test.h"
 
+/* How the attendant of a program exits that was silent for too long. */
+#define SILENT 99
+
 /* In a child: run SCRIPT as a program of a node, with OPTIONS. */
 static pid_t run(const struct process_options *options, const char *script, bool sets_flags)
 {
@@ -28,8 +31,10 @@ static pid_t run(const struct process_options *options, const char *script, bool
 		(void)execl("/bin/sh", "sh", "-c", script, NULL);
 		_exit(127);
 	}
-	relay_run(&relay, pid);
-	_exit(0);
+	if (relay_run(&relay, pid) == 0)
+		_exit(0);
+	(void)kill(pid, SIGKILL);
+	_exit(SILENT);
 }
 
 static void wait_for(pid_t pid)
@@ -110,4 +115,30 @@ TEST(what_a_program_leaves_behind_keeps_no_output_open)
 		ASSERT(wait.revents);
 		wait_for(pid);
 	}
+}
+
+TEST(a_program_that_sends_no_output_is_given_up)
+{
+	cleanup_free char *path = xasprintf("%s/said", test_dir());
+	struct process_options options = { .no_stdin = true, .stdout_stops = true };
+	struct strbuf said = STRBUF_INIT;
+	int status = -1;
+	int out[2];
+	pid_t pid;
+
+	relay_silence_ms = 300;
+	ASSERT(pipe2(out, O_CLOEXEC) == 0);
+	options.stdout_fd = out[1];
+	options.stderr_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	/* Errors are no output. */
+	pid = run(&options, "echo a; while echo b >&2; do sleep 0.05; done", false);
+	ASSERT_INT(waitpid(pid, &status, 0), pid);
+	ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == SILENT);
+	ASSERT_OK(file_read(path, 65536, &said, &err));
+	ASSERT(strstr(said.text, "\nit has sent nothing for"));
+	strbuf_release(&said);
+	/* One that goes on sending is not, however long it takes. */
+	relay_silence_ms = 2000;
+	pid = run(&options, "for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done", false);
+	wait_for(pid);
 }
