@@ -194,7 +194,8 @@ static int plan_port(struct profile *profile, struct error *err)
 
 	for (unsigned port = FIRST_PORT; port <= LAST_PORT; port++) {
 		if (!network_port_is_free(loopback, port) ||
-		    network_port_is_promised(port, profile->name))
+		    network_port_is_promised(port, profile->name) ||
+		    network_publishes(profile, &loopback, port))
 			continue;
 		profile->api_port = port;
 		return 0;
