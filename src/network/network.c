@@ -84,8 +84,7 @@ static int check_wanted(const char *wanted, const struct used_networks *used, st
 				     ret->prefix < 8 ? "large" : "small");
 	if (!is_private(ret)) {
 		(void)error_because(err, &reason_usage, -EINVAL,
-				    "the subnet '%s' is not private: it is used on the internet",
-				    wanted);
+				    "the subnet '%s' is not one for private networks", wanted);
 		return error_hint(err, -EINVAL,
 				  "use one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16");
 	}
