@@ -72,7 +72,6 @@ answer_to() {
 		profile delete x:the command delete, without a name
 		profile create x:'manykube start -p NAME'
 		profile use x:'manykube profile NAME'
-		profile switch x:'manykube profile NAME'
 		start --agents=2:--nodes=N
 		start --servers=3:--control-planes=N
 		start --config=kind.yaml:--file=FILE
