@@ -53,6 +53,7 @@ const struct absent_command minikube_commands[] = {
 	{ "manykube profile remove", DELETES },
 	{ "manykube profile rm", DELETES },
 	{ "manykube profile set", "'manykube profile NAME' makes the cluster NAME the active one" },
+	{ "manykube profile use", "'manykube profile NAME' makes the cluster NAME the active one" },
 	{ "manykube registry create", "'manykube registry enable' runs a registry for the cluster" },
 	{ "manykube ssh-host", "there are no host keys: 'manykube ssh' enters nodes without an SSH server" },
 	{ "manykube ssh-key", "there is no key: 'manykube ssh' enters nodes without an SSH server" },
@@ -131,6 +132,11 @@ const struct opt minikube_start_options[] = {
 		   .harmless = "0"),
 	OPT_ABSENT(0, "gpus", "WHICH", "there is no substitute: nodes have no GPUs", .harmless = "none"),
 
+	/* Those of kind and k3d. */
+	OPT_ABSENT(0, "agents", "N", "write --nodes=N, which counts the control planes, too"),
+	OPT_ABSENT(0, "servers", "N", "write --control-planes=N"),
+	OPT_ABSENT(0, "config", "FILE", "write --file=FILE; files of kind are accepted, too"),
+	OPT_ABSENT(0, "image", "NAME", "nodes need no image: --kubernetes-version chooses what they run"),
 	/* Sources. */
 	OPT_NEEDLESS(0, "preload", NULL, "everything comes from the cache on this host"),
 	OPT_NEEDLESS(0, "preload-source", "WHERE", "everything comes from the cache on this host"),

@@ -144,6 +144,7 @@ static void say_what(const char *cluster, const struct cluster_options *options,
 {
 	cleanup_free char *names = strlist_join(options->only, ", ");
 	const char *nodes = options->only->count == 1 ? "node" : "nodes";
+	bool did_something = outcome->started > 0 || outcome->joined > 0 || outcome->repaired > 0;
 
 	if (outcome->only_registered)
 		say_done("Registered %s %s; cluster \"%s\" is not running, 'manykube start' "
@@ -151,7 +152,7 @@ static void say_what(const char *cluster, const struct cluster_options *options,
 			 nodes, names, cluster);
 	else if (options->add_count > 0)
 		say_done("Successfully added %s to %s!", names, cluster);
-	else if (outcome->started == 0)
+	else if (!did_something)
 		say_done("%s %s already running.", names, options->only->count == 1 ? "is" : "are");
 	else
 		say_done("Successfully started %s %s!", nodes, names);

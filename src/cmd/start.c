@@ -188,6 +188,15 @@ int start_go(struct command_context *ctx, const struct start_arguments *argument
 	return r;
 }
 
+/* A program that asked for JSON must not be given sentences. */
+static int refuse_plan_as_json(struct error *err)
+{
+	(void)error_because(err, &reason_usage, -EINVAL,
+			    "--dry-run of 'manykube start' prints text only, not JSON");
+	return error_hint(err, -EINVAL,
+			  "omit -o json, or use 'manykube apply -f FILE --dry-run -o json'");
+}
+
 static int run(struct command_context *ctx, struct error *err)
 {
 	const struct cluster_options *wanted = &start_arguments.wanted;
@@ -195,6 +204,8 @@ static int run(struct command_context *ctx, struct error *err)
 
 	if (r < 0)
 		return r;
+	if (start_arguments.dry_run && events_on_stdout())
+		return refuse_plan_as_json(err);
 	if (start_arguments.dry_run)
 		return start_print_plan(ctx->profile_name, wanted, err);
 	if (start_arguments.download_only)

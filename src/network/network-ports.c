@@ -69,9 +69,7 @@ static int need_port(struct in_addr address, unsigned port, const char *option, 
 	return need_port_of(address, false, port, option, err);
 }
 
-/* Whether the front door of PROFILE listens at port PORT of ADDRESS or of all addresses; of any
- * address if ADDRESS is NULL. */
-static bool listens_at(const struct profile *profile, const struct in_addr *address, unsigned port)
+bool network_publishes(const struct profile *profile, const struct in_addr *address, unsigned port)
 {
 	const char *word;
 
@@ -100,7 +98,7 @@ static int need_wider_port(const struct profile *before, unsigned port, struct e
 		if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
 			continue;
 		address = ((const struct sockaddr_in *)a->ifa_addr)->sin_addr;
-		if (!listens_at(before, &address, port))
+		if (!network_publishes(before, &address, port))
 			r = need_port(address, port, "--ports", err);
 	}
 	freeifaddrs(all);
@@ -112,10 +110,10 @@ static int need_wider_port(const struct profile *before, unsigned port, struct e
 static int need_published_port(const struct port_spec *port, const struct profile *before,
 			       struct error *err)
 {
-	if (before && listens_at(before, &port->address, port->host_port))
+	if (before && network_publishes(before, &port->address, port->host_port))
 		return 0;
 	if (before && port->address.s_addr == INADDR_ANY &&
-	    listens_at(before, NULL, port->host_port))
+	    network_publishes(before, NULL, port->host_port))
 		return need_wider_port(before, port->host_port, err);
 	return need_port(port->address, port->host_port, "--ports", err);
 }
@@ -128,7 +126,7 @@ static int need_registry_port(const struct profile *profile, struct error *err)
 	int r;
 
 	if (profile->registry_port == profile->api_port ||
-	    listens_at(profile, &loopback, profile->registry_port))
+	    network_publishes(profile, &loopback, profile->registry_port))
 		return error_because(err, &reason_port_taken, -EADDRINUSE,
 				     "registry: port %u is in use by this cluster itself, for %s",
 				     profile->registry_port,

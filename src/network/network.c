@@ -84,8 +84,7 @@ static int check_wanted(const char *wanted, const struct used_networks *used, st
 				     ret->prefix < 8 ? "large" : "small");
 	if (!is_private(ret)) {
 		(void)error_because(err, &reason_usage, -EINVAL,
-				    "the subnet '%s' is not private: it is used on the internet",
-				    wanted);
+				    "the subnet '%s' is not one for private networks", wanted);
 		return error_hint(err, -EINVAL,
 				  "use one of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16");
 	}
@@ -194,7 +193,8 @@ static int plan_port(struct profile *profile, struct error *err)
 
 	for (unsigned port = FIRST_PORT; port <= LAST_PORT; port++) {
 		if (!network_port_is_free(loopback, port) ||
-		    network_port_is_promised(port, profile->name))
+		    network_port_is_promised(port, profile->name) ||
+		    network_publishes(profile, &loopback, port))
 			continue;
 		profile->api_port = port;
 		return 0;

@@ -20,6 +20,10 @@ bool network_port_is_free(struct in_addr address, unsigned port);
  * registry. */
 bool network_port_is_promised(unsigned port, const char *own_name);
 
+/* Whether the front door of PROFILE publishes (--ports) PORT of ADDRESS or of all addresses; of any
+ * address if ADDRESS is NULL. */
+bool network_publishes(const struct profile *profile, const struct in_addr *address, unsigned port);
+
 /* Check that the ports of this host that PROFILE uses (the API's, the registry's, and those of
  * --ports) are free,
  * except for those that BEFORE (may be NULL) already used: -EADDRINUSE with reason_port_taken. */

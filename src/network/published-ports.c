@@ -58,11 +58,53 @@ static const char *find_own_use(const struct profile *profile, const struct port
 	return is_all && port->host_port == DNS_PORT ? "DNS" : NULL;
 }
 
+static int refuse_own_use(const struct profile *profile, const char *word,
+			  const struct port_spec *port, struct error *err)
+{
+	const char *use = find_own_use(profile, port);
+
+	if (!use)
+		return 0;
+	(void)error_because(err, &reason_port_taken, -EADDRINUSE,
+			    "'%s': cluster '%s' itself uses port %u, for %s", word, profile->name,
+			    port->host_port, use);
+	return error_hint(err, -EADDRINUSE, "publish another port of this host");
+}
+
+static int refuse_second(const char *word, const char *other, struct error *err)
+{
+	(void)error_because(err, &reason_port_taken, -EADDRINUSE,
+			    "'%s' and '%s' publish the same port of this host", other, word);
+	return error_hint(err, -EADDRINUSE, "use another port of this host for one of them");
+}
+
+int published_ports_check(const struct profile *profile, const struct strlist *words,
+			  struct error *err)
+{
+	cleanup_with(strlist_release) struct strlist seen = STRLIST_INIT;
+	const char *word;
+
+	strlist_for_each(word, words) {
+		const char *other = same_port(&seen, word);
+		struct port_spec port;
+		int r = spec_parse_port(word, &port, err);
+
+		if (r == 0)
+			r = refuse_own_use(profile, word, &port, err);
+		if (r < 0)
+			return r;
+		if (other && !is_same_word(other, word))
+			return refuse_second(word, other, err);
+		strlist_add(&seen, word);
+	}
+	return 0;
+}
+
+/* Add WORD to the ports of PROFILE; returns whether it was not there yet. */
 static int add_word(struct profile *profile, const char *word, struct error *err)
 {
 	const char *other = same_port(&profile->ports, word);
 	struct port_spec port;
-	const char *use;
 	int r = spec_parse_port(word, &port, err);
 
 	if (r < 0)
@@ -76,11 +118,9 @@ static int add_word(struct profile *profile, const char *word, struct error *err
 		return error_hint(err, -EADDRINUSE,
 				  "'manykube port remove %s' first, or use another port", other);
 	}
-	use = find_own_use(profile, &port);
-	if (use)
-		return error_because(err, &reason_port_taken, -EADDRINUSE,
-				     "'%s': cluster '%s' itself uses port %u, for %s", word,
-				     profile->name, port.host_port, use);
+	r = refuse_own_use(profile, word, &port, err);
+	if (r < 0)
+		return r;
 	strlist_add(&profile->ports, word);
 	return 1;
 }

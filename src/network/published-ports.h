@@ -3,6 +3,11 @@
 
 #include "record/profile.h"
 
+/* -EADDRINUSE with reason_port_taken if WORDS lead one port of this host to different ports of
+ * nodes, of which only one would be published, or if cluster PROFILE itself uses one of them. */
+int published_ports_check(const struct profile *profile, const struct strlist *words,
+			  struct error *err);
+
 /*
  * Publish WORDS, ports as in record/spec.h that are valid for PROFILE.  The front door of a running
  * cluster listens there when this returns; a stopped cluster publishes them when it starts.  Words

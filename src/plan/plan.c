@@ -11,6 +11,7 @@
 #include "data/inet.h"
 #include "describe/choices.h"
 #include "driver/driver.h"
+#include "network/published-ports.h"
 #include "node/cluster-node.h"
 #include "node/http-proxy.h"
 #include "record/labels.h"
@@ -473,6 +474,10 @@ static int check_upgrade(const struct profile *profile, size_t nodes_before, str
 int plan_check_ports(const struct profile *profile, const struct strlist *words, struct error *err)
 {
 	const char *word;
+	int checked = published_ports_check(profile, words, err);
+
+	if (checked < 0)
+		return checked;
 
 	strlist_for_each(word, words) {
 		cleanup_with(strlist_release) struct strlist known = STRLIST_INIT;

@@ -80,8 +80,9 @@ node_2_is_lost() {
 	assert_equal "$(manykube status -o json --layout=cluster |
 		jq -r '.Nodes[] | select(.Name == "node-2") | .StatusDetail, .Components.containerd.StatusName')" \
 		$'its containerd does not answer\nError'
-	run -0 manykube start
+	run -0 manykube node start node-2
 	assert_output_has "Restarting hung containerd: node-2"
+	assert_output_has "Successfully started node node-2!"
 	assert_all_ready
 	# Without its agent, nothing of a node is restarted.
 	kill -STOP "$(cut -d' ' -f1 "$(profile_dir)/nodes/node-2/pid")"

@@ -94,6 +94,10 @@ limit_of() {
 		--offline --dry-run --extra-config=apiserver.nonsense=1
 	assert_start_refused 14 "port '8080:30080@node-2' is forwarded to node 'node-2'" \
 		--offline --dry-run --ports=8080:30080@node-2
+	assert_start_refused 71 "'8080:1' and '8080:2' publish the same port" \
+		--offline --dry-run --ports=8080:1 --ports=8080:2
+	assert_start_refused 71 "itself uses port 8443, for its API" \
+		--offline --dry-run --ports=8443:1 --apiserver-port=8443
 	manykube config init >"$file"
 	printf 'offline: true\nfeatureGates: {Nonsense: true}\n' >>"$file"
 	run manykube apply -f "$file" --dry-run

@@ -71,7 +71,15 @@ answer_to() {
 		delete node x:the command node delete NAME
 		profile delete x:the command delete, without a name
 		profile create x:'manykube start -p NAME'
+		profile use x:'manykube profile NAME'
+		start --agents=2:--nodes=N
+		start --servers=3:--control-planes=N
+		start --config=kind.yaml:--file=FILE
+		start --image=kindest/node:--kubernetes-version
 	END
+	# What a program asked for as JSON is not answered with sentences.
+	run -14 "$MANYKUBE" start --dry-run -o json
+	assert_has "$output" "'manykube apply -f FILE --dry-run -o json'"
 	run -14 "$MANYKUBE" config get nope
 	[[ $output != *"did you mean"* ]] || fail "$output"
 }

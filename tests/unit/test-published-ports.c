@@ -125,6 +125,32 @@ TEST(ports_of_the_cluster_itself_cannot_be_published_whether_it_runs_or_not)
 	ASSERT_INT(add(&profile, "127.0.0.1:6443:80 198.51.100.7:5000:80", NULL), 2);
 }
 
+TEST(words_that_cannot_all_be_published_are_refused_before_anything_is_done)
+{
+	static const char *const wrong[] = { "8080:30080 8080:30081", "8080 127.0.0.1:8080:80",
+					     "7070 16443:80" };
+	static const char *const right[] = { "8080:30080 127.0.0.1:8080:30080",
+					     "8080 0.0.0.0:8081 9090:8080" };
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	make_profile(&profile);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+		cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+		strlist_split(&list, wrong[i], ' ');
+		ASSERT_INT(published_ports_check(&profile, &list, &why), -EADDRINUSE);
+		ASSERT(why.reason == &reason_port_taken && strstr(why.text, list.items[1]));
+		ASSERT(!strstr(why.hint, "stop the program"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
+		cleanup_with(strlist_release) struct strlist list = STRLIST_INIT;
+
+		strlist_split(&list, right[i], ' ');
+		ASSERT_OK(published_ports_check(&profile, &list, &err));
+	}
+}
+
 /* A front door that has one port, of the test itself. */
 static int door = -1;
 static unsigned door_port;
