@@ -195,6 +195,11 @@ int node_driver_check(const char *name, struct error *err);
 const struct node_driver *node_driver_default(void);
 
 /* The name of the default driver, where a constant is needed. */
+/* The name of the driver that NAME, perhaps minikube's name for it, stands for: "qemu" for "kvm2".
+ * NULL if NAME leaves the choice to manykube: "auto", or minikube's words for no driver.  A name
+ * that nobody knows stands for itself. */
+const char *node_driver_resolve(const char *name);
+
 #define NODE_DRIVER_DEFAULT "native"
 
 /* The drivers, numbered from 0; NULL after the last one. */

@@ -239,7 +239,7 @@ const struct setting setting_table[] = {
 	  "driver that creates the node", .letter = 'd', .operand = "NAME",
 	  .start_help = "driver that creates the nodes (default: auto)",
 	  .node_help = "driver that creates the node, or auto (default: the cluster's)",
-	  .check = node_driver_check, .check_option = setting_check_driver, .config = SETTING_CONFIG_NONE,
+	  .check = node_driver_check, .check_option = setting_check_driver, .resolve = node_driver_resolve, .config = SETTING_CONFIG_NONE,
 	  EACH("driver", driver) },
 	{ "extraConfig", SETTING_EXTRA, OF_NODE, "extra-config", NULL, "{kubelet: {v: 4}}",
 	  "arguments of the node's kubelet", .operand = "kubelet.KEY=VALUE", .node_help = "an argument of the "

@@ -161,6 +161,10 @@ struct setting {
 	char *(*normal)(const char *word);
 
 	bool has_member; /* it is stored as said below; else its reader handles it */
+	/* What a single word that is given stands for, which is stored in its place; NULL: as if it
+	 * was not given.  The result is WORD or a constant. */
+	const char *(*resolve)(const char *word);
+
 	const char *key; /* its key in the record */
 	size_t cluster;  /* offset in struct cluster_settings, */
 	size_t node;     /* and in struct node_settings */

@@ -32,6 +32,35 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 		      ", docker, qemu") == why.text);
 }
 
+TEST(a_driver_is_understood_by_minikubes_name_for_it)
+{
+	static const struct {
+		const char *name;
+		const char *driver;
+	} names[] = {
+		{ "kvm2", "qemu" },
+		{ "kvm", "qemu" },
+		{ "qemu2", "qemu" },
+		{ "podman", "docker" },
+		{ "docker", "docker" },
+		{ "native", "native" },
+		{ "kvm kvm2", "kvm kvm2" },
+		{ "hyperkit", "hyperkit" },
+		{ "auto", NULL },
+		{ "none", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *driver = node_driver_resolve(names[i].name);
+
+		if (names[i].driver)
+			ASSERT_STR(driver, names[i].driver);
+		else
+			ASSERT(!driver);
+	}
+}
+
 TEST(a_node_whose_user_no_engine_knows_is_refused_before_anything_is_made)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
