@@ -91,6 +91,10 @@ struct node_driver {
 	/* Call FN for everything that this host should have for such nodes, like probe_each(). */
 	int (*check_host)(probe_fn fn, void *data);
 
+	/* What is worse than it could be on this host, although probe() succeeds, for the caller to
+	 * free; NULL if nothing is.  The function may be NULL. */
+	char *(*find_caveat)(void);
+
 	/* Get what the node needs that takes long, such as a download, and that others share;
 	 * called before anything of the cluster is made.  NULL: nothing. */
 	int (*prepare)(const struct node_spec *spec, struct observer *observer, struct error *err);

@@ -164,6 +164,16 @@ static int probe(arg_unused bool with_disks, struct error *err)
 	return 0;
 }
 
+static char *find_caveat(void)
+{
+	const char *why;
+	gid_t group;
+
+	if (machine_has_kvm(&group, &why))
+		return NULL;
+	return xasprintf("without KVM, VMs are emulated, and many times slower: %s", why);
+}
+
 static int check_host(probe_fn fn, void *data)
 {
 	const char *const *const all[] = { machine_programs, vm_base_programs };
@@ -442,6 +452,7 @@ const struct node_driver node_driver_qemu = {
 	.needs_root = true,
 	.probe = probe,
 	.check_host = check_host,
+	.find_caveat = find_caveat,
 	.prepare = qemu_prepare,
 	.create = qemu_create,
 	.start = start,
