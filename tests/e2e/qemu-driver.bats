@@ -72,6 +72,10 @@ container() {
 	run -0 --separate-stderr on vm cat /sys/fs/cgroup/cgroup.controllers
 	[[ " $output " == *" memory "* ]]
 	assert_all_ready
+	# What it has of its own is small.
+	[ "$(du -sm "$(vm_dir)" | cut -f1)" -le 20 ]
+	manykube profile list -o json | assert_schema profile-list
+	manykube node list -o json | assert_schema node-list
 }
 
 @test "pods on nodes of all kinds reach each other: by address, service and name" {
