@@ -235,6 +235,14 @@ const struct setting setting_table[] = {
 	  .node_help = "directory or tar archive with a root file system; the node uses its /usr (default: the "
 	               "cluster's)",
 	  .beyond_user = setting_is_beyond_user, EACH("baseImage", base_image) },
+	{ "kernel", SETTING_PATH, OF_EACH, "kernel", "(Debian's for virtual machines)", "/boot/vmlinuz-6.12.0",
+	  "kernel of VMs: an image, whose modules are in /lib/modules or beside its directory, or a .deb package",
+	  .operand = "FILE",
+	  .start_help = "kernel of VMs (--driver=qemu): an image, whose modules are in /lib/modules or beside its "
+	                "directory, or a .deb package (default: Debian's for virtual machines)",
+	  .node_help = "kernel of a VM (--driver=qemu): an image, whose modules are in /lib/modules or beside its "
+	               "directory, or a .deb package (default: the cluster's)",
+	  .beyond_user = setting_is_beyond_user, EACH("kernel", kernel) },
 	{ "driver", SETTING_WORD, OF_EACH, "driver", NODE_DRIVER_DEFAULT, NODE_DRIVER_DEFAULT,
 	  "driver that creates the node", .letter = 'd', .operand = "NAME",
 	  .start_help = "driver that creates the nodes (default: auto)",
