@@ -58,7 +58,7 @@ const struct command cmd_config = {
 		"or of --profile. The command line and the environment override it. Settings of "
 		"clusters and nodes, such as memory, apply only to clusters created later. With "
 		"sudo, settings that let root act beyond your own rights are not used, because "
-		"every program of yours can change them: mount, base-image, kubelet-binary, "
+		"every program of yours can change them: mount, base-image, kernel, kubelet-binary, "
 		"binary-mirror, ports below 1024 or at other addresses than 127.0.0.1, and "
 		"subnets that are not private; give those as options, or in a cluster file. A "
 		"cluster file describes a whole cluster: 'init' prints a template, 'view' prints "

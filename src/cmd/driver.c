@@ -16,15 +16,16 @@ static struct {
 
 static json_t *describe(const struct node_driver *driver, int r, const struct error *why)
 {
+	cleanup_free char *caveat = r == 0 && driver->find_caveat ? driver->find_caveat() : NULL;
 	const char *advice = r < 0 ? error_advice(why) : NULL;
 
-	return json_pack("{s:s, s:s, s:b, s:b, s:s, s:s}", "name", driver->name, "summary",
+	return json_pack("{s:s, s:s, s:b, s:b, s:s, s:s, s:s}", "name", driver->name, "summary",
 			 driver->summary, "default", driver == node_driver_default(), "available",
 			 r == 0, "problem", r < 0 && why->text ? why->text : "", "remedy",
-			 advice ? advice : "");
+			 advice ? advice : "", "caveat", caveat ? caveat : "");
 }
 
-/* Below the table: what the others lack. */
+/* Below the table: what the others lack, and what is worse than it could be. */
 static void print_problems(const json_t *drivers)
 {
 	const json_t *driver;
@@ -32,11 +33,13 @@ static void print_problems(const json_t *drivers)
 
 	json_array_foreach(drivers, i, driver) {
 		const char *remedy = json_string_value(json_object_get(driver, "remedy"));
+		bool available = json_is_true(json_object_get(driver, "available"));
+		const char *words = json_string_value(
+			json_object_get(driver, available ? "caveat" : "problem"));
 
-		if (json_is_true(json_object_get(driver, "available")))
+		if (!*words)
 			continue;
-		printf("\n%s: %s\n", json_string_value(json_object_get(driver, "name")),
-		       json_string_value(json_object_get(driver, "problem")));
+		printf("\n%s: %s\n", json_string_value(json_object_get(driver, "name")), words);
 		if (*remedy)
 			printf("  fix: %s\n", remedy);
 	}

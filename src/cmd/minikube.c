@@ -143,7 +143,7 @@ const struct opt minikube_start_options[] = {
 	OPT_NEEDLESS(0, "cache-images", NULL, "everything comes from the cache on this host"),
 	OPT_ABSENT(0, "image-mirror-country", "CODE",
 		   "name the mirror: --registry-mirror=URL for images, --binary-mirror=URL for Kubernetes"),
-	OPT_NEEDLESS(0, "iso-url", "URL", NO_VM "; --base-image chooses the root file system of nodes"),
+	OPT_NEEDLESS(0, "iso-url", "URL", NO_VM "; --base-image chooses the root file system of nodes, and --kernel the kernel of VMs"),
 
 	/* Networks. */
 	OPT_ABSENT(0, "apiserver-name", "NAME", "--apiserver-names=NAME puts a name into the API's certificate",

@@ -9,13 +9,6 @@
 #include "record/options.h"
 #include "record/setting-check.h"
 
-/* Driver "auto" is that of the cluster's other nodes, or the default. */
-static void resolve_driver(const char **driver)
-{
-	if (*driver && setting_is_open_driver(*driver))
-		*driver = NULL;
-}
-
 /* Make the paths at the start of WORDS absolute. */
 static void complete_list(struct strlist *words)
 {
@@ -39,6 +32,8 @@ static void complete_member(const struct setting *setting, void *member)
 
 	if (setting->type == SETTING_PATHS)
 		complete_list(member);
+	if (setting->resolve && *path)
+		*path = setting->resolve(*path);
 	if (setting->type != SETTING_PATH || !*path || **path == '/')
 		return;
 	/* The option points to it until the program exits. */
@@ -53,7 +48,6 @@ void setting_options_complete(struct cluster_settings *settings)
 	setting_for_each(setting)
 		if (setting_is_of_cluster(setting))
 			complete_member(setting, setting_in_cluster(setting, settings));
-	resolve_driver(&settings->driver);
 }
 
 void setting_options_complete_node(struct node_settings *settings)
@@ -63,5 +57,4 @@ void setting_options_complete_node(struct node_settings *settings)
 	setting_for_each(setting)
 		if (setting_is_of_node(setting))
 			complete_member(setting, setting_in_node(setting, settings));
-	resolve_driver(&settings->driver);
 }

@@ -85,7 +85,7 @@ const struct opt start_options[] = {
 	OPT_SETTINGS(
 		&start_arguments.wanted,
 		"no-schedule-control-planes kubernetes-version cpus memory disk-size base-image "
-		"driver"),
+		"driver kernel"),
 	OPT_STRING('c', "container-runtime", &node_runtime, "NAME",
 		   "container runtime; only containerd is supported", .check = spec_check_runtime,
 		   .instead = "omit it, or use --container-runtime=containerd"),

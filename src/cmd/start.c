@@ -35,7 +35,9 @@ static int prepare_driver(const struct payload *payload, struct observer *observ
 {
 	const char *name = start_arguments.wanted.driver;
 	const struct node_driver *driver = name ? node_driver_find(name) : NULL;
-	const struct node_spec spec = { .payload = payload->dir };
+	const struct node_spec spec = { .payload = payload->dir,
+					.base_image = start_arguments.wanted.base_image,
+					.kernel = start_arguments.wanted.kernel };
 
 	return driver && driver->prepare ? driver->prepare(&spec, observer, err) : 0;
 }

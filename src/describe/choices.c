@@ -15,6 +15,7 @@
 #include "kubeadm/kubeadm-patch.h"
 #include "node-images/own-images.h"
 #include "node/base-image.h"
+#include "vm/kernel.h"
 
 typedef int (*check_fn)(const char *word, struct error *err);
 
@@ -28,6 +29,7 @@ static check_fn check_of(const struct setting *setting)
 	} further[] = {
 		{ "images", own_images_check },
 		{ "baseImage", base_check },
+		{ "kernel", vm_kernel_check },
 		{ "kubeadmPatches", kubeadm_patch_check },
 	};
 

@@ -131,7 +131,8 @@ static int read_word(struct file_reader *reader, const struct setting *field,
 		r = payload_resolve_version(value->text, ret, reader->err);
 	if (r < 0)
 		return file_wrong_there(reader, value->place, r, file_field_key(field));
-	return check_word(reader, field, place, value, *ret);
+	*ret = field->resolve ? field->resolve(*ret) : *ret;
+	return !*ret ? 0 : check_word(reader, field, place, value, *ret);
 }
 
 static bool read_truth(const struct yaml_value *value, bool *ret)

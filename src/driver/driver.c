@@ -43,6 +43,25 @@ const struct node_driver *node_driver_find(const char *name)
 	return NULL;
 }
 
+const char *node_driver_resolve(const char *name)
+{
+	static const struct {
+		const char *names;
+		const char *driver;
+	} others[] = {
+		{ " kvm kvm2 qemu2 ", "qemu" },
+		{ " podman ", "docker" },
+	};
+	cleanup_free char *word = xasprintf(" %s ", name);
+
+	if (!*name || strcmp(name, "auto") == 0 || strcmp(name, "none") == 0)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strchr(name, ' ') && strstr(others[i].names, word))
+			return others[i].driver;
+	return name;
+}
+
 /* What does the work of DRIVER, of which other programs know; NULL: nothing. */
 static const char *advice_for(const char *driver)
 {
@@ -50,10 +69,10 @@ static const char *advice_for(const char *driver)
 		const char *names;
 		const char *advice;
 	} others[] = {
-		{ " kvm kvm2 qemu2 virtualbox vmware vmwarefusion hyperkit hyperv parallels vfkit krunkit vm ",
+		{ " virtualbox vmware vmwarefusion hyperkit hyperv parallels vfkit krunkit vm ",
 		  "--driver=qemu makes nodes that are virtual machines, with KVM where it works" },
-		{ " podman container ",
-		  "--driver=docker makes nodes that are containers of Docker; without "
+		{ " container ",
+		  "--driver=docker makes nodes that are containers of Docker or Podman; without "
 		  "--driver, nodes need no engine" },
 		{ " ssh generic ",
 		  "there is no substitute: all nodes are on this host; leave --driver out" },

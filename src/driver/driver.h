@@ -46,7 +46,9 @@ struct node_spec {
 	const char *shared;  /* a directory of the host that all nodes of the cluster can read as
 			      * NODE_SHARED_DIR; start() makes it if it is missing */
 	const char *base;    /* the root file system that provides its /usr; NULL: the host's */
-	const char *bridge;  /* the bridge it is connected to; links are called BRIDGE.SLOT */
+	const char *base_image; /* the directory or tar archive that BASE is from, and */
+	const char *kernel;     /* the kernel of VMs; NULL: those of the driver */
+	const char *bridge;     /* the bridge it is connected to; links are called BRIDGE.SLOT */
 	struct in_addr address;
 	unsigned prefix;
 	struct in_addr gateway;
@@ -78,6 +80,7 @@ struct node_driver {
 	const char *name;
 	const char *summary;
 	bool needs_root; /* only root can make, enter and remove its nodes */
+	bool has_kernel; /* its nodes have a kernel of their own, which can be chosen */
 
 	/* The memory of nodes that have memory of their own instead of a share of the host's: if
 	 * nobody says how much, and at least.  0: they share the host's. */
@@ -87,6 +90,10 @@ struct node_driver {
 	/* Check whether this host can run such nodes and, if WITH_DISKS, nodes with their own
 	 * disks. ERR names what is missing. */
 	int (*probe)(bool with_disks, struct error *err);
+
+	/* What is worse than it could be on this host, although probe() succeeds, for the caller to
+	 * free; NULL if nothing is.  The function may be NULL. */
+	char *(*find_caveat)(void);
 
 	/* Call FN for everything that this host should have for such nodes, like probe_each(). */
 	int (*check_host)(probe_fn fn, void *data);
@@ -187,6 +194,11 @@ extern const struct node_driver node_driver_qemu;
 
 /* The driver called NAME, or NULL. */
 const struct node_driver *node_driver_find(const char *name);
+
+/* The name of the driver that NAME, perhaps minikube's name for it, stands for: "qemu" for "kvm2".
+ * NULL if NAME leaves the choice to manykube: "auto", or minikube's words for no driver.  A name
+ * that nobody knows stands for itself. */
+const char *node_driver_resolve(const char *name);
 
 /* -EINVAL with reason_usage unless NAME is a driver; the error lists the drivers. */
 int node_driver_check(const char *name, struct error *err);

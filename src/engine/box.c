@@ -213,6 +213,16 @@ static int remove_volume(const struct engine *engine, const char *name, struct e
 	return remove_one(engine, "/volumes/", name, err);
 }
 
+/* Whether NAME is IMAGE, perhaps with the registry that Podman puts before it. */
+static bool is_image(const char *name, const char *image)
+{
+	size_t len = strlen(name);
+	size_t own = strlen(image);
+
+	return len >= own && strcmp(name + len - own, image) == 0 &&
+	       (len == own || name[len - own - 1] == '/');
+}
+
 int box_make(const struct engine *engine, const struct box *box, struct error *err)
 {
 	cleanup_with(
@@ -229,7 +239,7 @@ int box_make(const struct engine *engine, const struct box *box, struct error *e
 	r = box_find(engine, box, &found, &why);
 	if (r < 0 && r != -ENOENT)
 		return error_move(err, r, &why);
-	if (r == 0 && strcmp(found.image, image) == 0)
+	if (r == 0 && is_image(found.image, image))
 		return 0;
 	if (r == 0)
 		r = remove_container(engine, found.id, err);

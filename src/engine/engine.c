@@ -14,7 +14,8 @@
 #include "base/cleanup.h"
 #include "base/process.h"
 
-#define USUAL_SOCKET "/var/run/docker.sock"
+#define DOCKER_SOCKET "/var/run/docker.sock"
+#define PODMAN_SOCKET "/run/podman/podman.sock"
 
 /* How long an engine may take for a request, and for making an image. */
 #define CALL_SECONDS   120
@@ -57,7 +58,9 @@ int engine_open(struct engine *ret, struct error *err)
 	int r;
 
 	if (!where || !*where)
-		where = "unix://" USUAL_SOCKET;
+		where = access(DOCKER_SOCKET, F_OK) < 0 && access(PODMAN_SOCKET, F_OK) == 0
+				? "unix://" PODMAN_SOCKET
+				: "unix://" DOCKER_SOCKET;
 	if (strncmp(where, "unix:///", strlen("unix:///")) != 0) {
 		r = error_because(err, &reason_host_unsupported, -ENOTSUP,
 				  "nodes can be containers only of an engine on this host, but "
@@ -214,9 +217,10 @@ int engine_import(const struct engine *engine, const char *repository, const cha
 		.timeout_seconds = IMPORT_SECONDS,
 	};
 
+	/* Podman ignores a tag that is given apart. */
 	strbuf_add(&path, "/images/create?fromSrc=-&repo=");
 	engine_add_encoded(&path, repository);
-	strbuf_add(&path, "&tag=");
+	engine_add_encoded(&path, ":");
 	engine_add_encoded(&path, tag);
 	request.path = path.text;
 	return engine_send(&place, &request, err);

@@ -15,7 +15,8 @@ struct engine {
 #define ENGINE_INIT ((struct engine){ NULL })
 
 /*
- * Find the engine: at the Unix socket that DOCKER_HOST names, or at that of Docker.  With
+ * Find the engine: at the Unix socket that DOCKER_HOST names, or at that of Docker or, if there
+ * is none, of Podman.  With
  * reason_host_unsupported if DOCKER_HOST names something else; with reason_host_missing_tool if
  * nobody answers there: -ENOENT without a socket, else the errno of connect().
  */

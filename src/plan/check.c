@@ -62,6 +62,32 @@ int check_own_memory(const struct node *node, uint64_t memory_bytes, bool force,
 			  node->name, node->name);
 }
 
+static bool has_own_kernel(const struct node *node)
+{
+	const struct node_driver *driver = node->driver ? node_driver_find(node->driver) : NULL;
+
+	return driver && driver->has_kernel;
+}
+
+int check_own_kernel(const struct profile *profile, const struct node *node, struct error *err)
+{
+	const struct node *other;
+	int r;
+
+	if (!node->kernel || has_own_kernel(node))
+		return 0;
+	/* In a cluster with VMs, that of the cluster is for those. */
+	if (profile->kernel && strcmp(profile->kernel, node->kernel) == 0)
+		profile_for_each_node(other, profile)
+			if (has_own_kernel(other))
+				return 0;
+	r = error_because(err, &reason_usage, -EINVAL,
+			  "node '%s' cannot have the kernel '%s': with --driver=%s, it has that of "
+			  "this host",
+			  node->name, node->kernel, node->driver);
+	return error_hint(err, r, "only VMs have a kernel of their own: --driver=qemu");
+}
+
 /* Likewise of all nodes that would be started. */
 static int check_own_memories(const struct profile *profile, const struct cluster_options *options,
 			      struct error *err)
@@ -232,8 +258,11 @@ int cluster_plan(const char *name, const struct cluster_options *options, struct
 	if (r == 0)
 		r = check_leaving(profile, options, err);
 	profile_for_each_node(node, profile)
-		if (r == 0 && node->phase == NODE_PLANNED)
-			r = kubeadm_check_patches(profile, node, err);
+		if (r == 0 && node->phase == NODE_PLANNED) {
+			r = check_own_kernel(profile, node, err);
+			if (r == 0)
+				r = kubeadm_check_patches(profile, node, err);
+		}
 	if (r < 0)
 		return r;
 	r = check_own_memories(profile, options, err);

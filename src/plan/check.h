@@ -11,6 +11,9 @@
 /* Whether OPTIONS apply to NODE. */
 bool cluster_takes_part(const struct cluster_options *options, const struct node *node);
 
+/* -EINVAL with reason_usage if NODE of PROFILE has the host's kernel, but is to have another. */
+int check_own_kernel(const struct profile *profile, const struct node *node, struct error *err);
+
 /* -ERANGE with reason_resources if NODE is to have memory of its own, and MEMORY_BYTES (0: the
  * default) is too little for it or, unless FORCE, more than this host has. */
 int check_own_memory(const struct node *node, uint64_t memory_bytes, bool force, struct error *err);

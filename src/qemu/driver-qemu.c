@@ -164,6 +164,16 @@ static int probe(arg_unused bool with_disks, struct error *err)
 	return 0;
 }
 
+static char *find_caveat(void)
+{
+	const char *why;
+	gid_t group;
+
+	if (machine_has_kvm(&group, &why))
+		return NULL;
+	return xasprintf("without KVM, VMs are emulated, and many times slower: %s", why);
+}
+
 static int check_host(probe_fn fn, void *data)
 {
 	const char *const *const all[] = { machine_programs, vm_base_programs };
@@ -440,7 +450,9 @@ const struct node_driver node_driver_qemu = {
 	.memory_least = MACHINE_MEMORY_LEAST,
 	.summary = "nodes that are virtual machines with a kernel of their own; needs QEMU",
 	.needs_root = true,
+	.has_kernel = true,
 	.probe = probe,
+	.find_caveat = find_caveat,
 	.check_host = check_host,
 	.prepare = qemu_prepare,
 	.create = qemu_create,

@@ -40,7 +40,7 @@ static bool has_disk(const struct node_spec *spec)
 /* What a VM cannot have.  A kubelet of its own it gets otherwise. */
 static int check_spec(const struct node_spec *spec, struct error *err)
 {
-	const char *what = spec->base ? "have a base image" : NULL;
+	const char *what = NULL;
 
 	for (size_t i = 0; i < spec->mount_count; i++)
 		if (strcmp(spec->mounts[i].node, NODE_KUBELET) != 0)
@@ -51,6 +51,14 @@ static int check_spec(const struct node_spec *spec, struct error *err)
 	(void)error_because(err, &reason_usage, -ENOTSUP, "node '%s' is a VM and cannot %s",
 			    spec->name, what);
 	return error_hint(err, -ENOTSUP, "nodes with --driver=native can");
+}
+
+/* What the disk of the node is to build upon. */
+static struct vm_source source_of(const struct node_spec *spec)
+{
+	return (struct vm_source){ .payload = spec->payload,
+				   .kernel = spec->kernel,
+				   .root = spec->base_image };
 }
 
 /* Emulated, an API server takes minutes to start, and requests to etcd time out. */
@@ -68,6 +76,7 @@ static int refuse_slow(const struct node_spec *spec, const char *why, struct err
 int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
+	const struct vm_source source = source_of(spec);
 	const char *why;
 	gid_t group;
 	int r = check_spec(spec, err);
@@ -85,7 +94,7 @@ int qemu_prepare(const struct node_spec *spec, struct observer *observer, struct
 	}
 	if (spec->dir && has_disk(spec))
 		return 0;
-	return vm_base_ensure(spec->payload, spec->offline, observer, &base, err);
+	return vm_base_ensure(&source, spec->offline, observer, &base, err);
 }
 
 /* Record which base the disk of the node needs, before there is a disk. */
@@ -157,6 +166,7 @@ static int grow_disk(const struct node_spec *spec, struct error *err)
 int qemu_create(const struct node_spec *spec, struct error *err)
 {
 	cleanup_with(vm_base_release) struct vm_base base = VM_BASE_INIT;
+	const struct vm_source source = source_of(spec);
 	uint64_t size = spec->disk_bytes ? spec->disk_bytes : MACHINE_DISK_DEFAULT;
 	int r;
 
@@ -172,7 +182,7 @@ int qemu_create(const struct node_spec *spec, struct error *err)
 		r = node_tree_make(spec->dir, err);
 	if (r < 0 || has_disk(spec))
 		return r;
-	r = vm_base_find(spec->payload, &base, err);
+	r = vm_base_find(&source, &base, err);
 	if (r == 0)
 		r = record_base(spec, &base, err);
 	if (r == 0)
@@ -282,7 +292,7 @@ static int explain(const struct node_spec *spec, int r, struct error *err)
 	return error_set(err, r, "QEMU ended: %s", line ? line + 1 : said.text);
 }
 
-/* Start it, and again if the guest does not come up. */
+/* Start it, and again if the guest hangs or panics before it answers. */
 static int boot(const struct node_spec *spec, const char *group, struct error *err)
 {
 	cleanup_free char *held = qemu_path(spec, QEMU_HELD);
@@ -301,7 +311,7 @@ static int boot(const struct node_spec *spec, const char *group, struct error *e
 			break;
 		r = explain(spec, r, &why);
 		log_debug("node '%s' does not come up: %s", spec->name, why.text);
-		if (i + 1 == BOOTS || r != -ETIMEDOUT)
+		if (i + 1 == BOOTS || (r != -ETIMEDOUT && !qemu_is_lost(spec)))
 			return error_move(err, r, &why);
 		r = 0;
 	}

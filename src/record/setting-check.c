@@ -263,18 +263,14 @@ int setting_check_mount_form(const char *word, struct error *err)
 	return error_set(err, -EINVAL, "'%s' is not of the form HOST:NODE", word);
 }
 
-bool setting_is_open_driver(const char *name)
-{
-	return !*name || strcmp(name, "auto") == 0 || strcmp(name, "none") == 0;
-}
-
 int setting_check_driver(const char *name, struct error *err)
 {
 	/* minikube's name for running Kubernetes without machines of its own. */
 	if (strcmp(name, "none") == 0)
 		log_warning("--driver=none is ignored: nodes need no driver unless they are to be "
 			    "containers or VMs");
-	return setting_is_open_driver(name) ? 0 : node_driver_check(name, err);
+	name = node_driver_resolve(name);
+	return name ? node_driver_check(name, err) : 0;
 }
 
 int setting_check_docker_option(const char *word, struct error *err)

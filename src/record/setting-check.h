@@ -59,9 +59,5 @@ int setting_check_version(const char *word, struct error *err);
 /* -ERANGE if a disk of BYTES is too small or too large for a node; 0 means no disk. */
 int setting_check_disk(uint64_t bytes, struct error *err);
 
-/* Whether --driver=NAME leaves the choice to manykube: "auto", or minikube's words for no driver.
- */
-bool setting_is_open_driver(const char *name);
-
-/* Accepts the words of setting_is_open_driver() and the names of drivers. */
+/* Accepts what node_driver_resolve() understands. */
 int setting_check_driver(const char *name, struct error *err);

@@ -237,11 +237,19 @@ const struct setting setting_table[] = {
 	  .node_help = "directory or tar archive with a root file system; the node uses its /usr (default: the "
 	               "cluster's)",
 	  .beyond_user = setting_is_beyond_user, EACH("baseImage", base_image) },
+	{ "kernel", SETTING_PATH, OF_EACH, "kernel", "(Debian's for virtual machines)", "/boot/vmlinuz-6.12.0",
+	  "kernel of VMs: an image, whose modules are in /lib/modules or beside its directory, or a .deb package",
+	  .operand = "FILE",
+	  .start_help = "kernel of VMs (--driver=qemu): an image, whose modules are in /lib/modules or beside its "
+	                "directory, or a .deb package (default: Debian's for virtual machines)",
+	  .node_help = "kernel of a VM (--driver=qemu): an image, whose modules are in /lib/modules or beside its "
+	               "directory, or a .deb package (default: the cluster's)",
+	  .beyond_user = setting_is_beyond_user, EACH("kernel", kernel) },
 	{ "driver", SETTING_WORD, OF_EACH, "driver", NODE_DRIVER_DEFAULT, NODE_DRIVER_DEFAULT,
 	  "driver that creates the node", .letter = 'd', .operand = "NAME",
 	  .start_help = "driver that creates the nodes (default: auto)",
 	  .node_help = "driver that creates the node, or auto (default: the cluster's)",
-	  .check = node_driver_check, .check_option = setting_check_driver, .config = SETTING_CONFIG_NONE,
+	  .check = node_driver_check, .check_option = setting_check_driver, .resolve = node_driver_resolve, .config = SETTING_CONFIG_NONE,
 	  EACH("driver", driver) },
 	{ "extraConfig", SETTING_EXTRA, OF_NODE, "extra-config", NULL, "{kubelet: {v: 4}}",
 	  "arguments of the node's kubelet", .operand = "kubelet.KEY=VALUE", .node_help = "an argument of the "

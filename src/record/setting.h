@@ -32,6 +32,7 @@ struct node_defaults {
 	unsigned max_pods;          /* unset: Kubernetes' own limit */
 	const char *kubelet_binary; /* a kubelet on this host instead of the payload's */
 	const char *base_image;     /* the source of /usr, see node/base-image.h; unset: the host */
+	const char *kernel;         /* of VMs, see vm/kernel.h; unset: Debian's */
 	const char *driver;         /* its name, see driver/driver.h; unset: the default */
 };
 
@@ -161,6 +162,10 @@ struct setting {
 	/* The one spelling of a word of a list that all its spellings have in common, for the
 	 * caller to free; NULL if WORD is not valid.  Records keep words as they were given. */
 	char *(*normal)(const char *word);
+
+	/* What a single word that is given stands for, which is stored in its place; NULL: as if it
+	 * was not given.  The result is WORD or a constant. */
+	const char *(*resolve)(const char *word);
 
 	bool has_member; /* it is stored as said below; else its reader handles it */
 	const char *key; /* its key in the record */

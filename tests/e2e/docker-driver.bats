@@ -39,6 +39,8 @@ assert_status_of() {
 @test "a node in a container is Ready, and no less shut in than a native one" {
 	assert_all_ready
 	assert_equal "$(profile_get '.nodes[1].driver')" docker
+	manykube profile list -o json | assert_schema profile-list
+	manykube node list -o json | assert_schema node-list
 	assert_equal "$(inspect .State.Pid)" "$(agent_pid)"
 	assert_equal "$(inspect '.HostConfig | "\(.Privileged) \(.NetworkMode) \(.CapDrop) \(.CapAdd)"')" \
 		'false none ["ALL"] null'

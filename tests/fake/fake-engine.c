@@ -118,10 +118,15 @@ static void start_process(struct thing *thing)
 
 static json_t *describe(const struct thing *thing)
 {
-	return json_pack("{s:s, s:{s:O?, s:O?}, s:{s:b, s:i}}", "Id", thing->name, "Config",
-			 "Image", json_object_get(thing->made_of, "Image"), "Labels",
-			 json_object_get(thing->made_of, "Labels"), "State", "Running",
-			 thing->pid > 0, "Pid", thing->pid > 0 ? (int)thing->pid : 0);
+	const char *image = json_string_value(json_object_get(thing->made_of, "Image"));
+	cleanup_with(strbuf_release) struct strbuf shown = STRBUF_INIT;
+	cleanup_free char *registry = xasprintf("%s/registry", home);
+
+	(void)file_read(registry, 64, &shown, NULL);
+	strbuf_add(&shown, image ? image : "");
+	return json_pack("{s:s, s:{s:s, s:O?}, s:{s:b, s:i}}", "Id", thing->name, "Config", "Image",
+			 shown.text, "Labels", json_object_get(thing->made_of, "Labels"), "State",
+			 "Running", thing->pid > 0, "Pid", thing->pid > 0 ? (int)thing->pid : 0);
 }
 
 /* Whether THING has one of the labels, or the name, that the QUERY wants. */
@@ -183,12 +188,17 @@ static bool is_used(const struct thing *image)
 static int make(const struct request *request)
 {
 	cleanup_free char *name = value_of(request->query, "name=");
+	/* As in Podman 4, a tag that is given apart has no effect. */
 	cleanup_free char *repository = value_of(request->query, "repo=");
-	cleanup_free char *tag = value_of(request->query, "tag=");
-	cleanup_free char *image = xasprintf("%s:%s", repository, tag);
+	char *encoded = strstr(repository, "%3A");
 	const char *used;
 
 	if (strcmp(request->path, "/images/create") == 0) {
+		cleanup_free char *image = encoded ? xasprintf("%.*s:%s",
+							       (int)(encoded - repository),
+							       repository, encoded + 3)
+						   : xasprintf("%s:latest", repository);
+
 		add_thing(IMAGE, image, NULL);
 		return 200;
 	}

@@ -10,6 +10,7 @@
  *	answer      contains a status and a body, which all requests are answered with
  *	break       contains a number: after that many further requests that change something, the
  *	            connection is closed without an answer; the file is removed
+ *	registry    is put before the names of images that containers say they have, as Podman does
  *	requests    has a line for each request: METHOD PATH
  *	things      has a line for each container, volume and image: KIND NAME, sorted
  */

@@ -117,7 +117,7 @@ dry_run() {
 	assert_has "$output" 'Cluster "dev" would be created'
 	assert_equal "$(grep -c '^Node .*: control plane' <<<"$output")" 2
 	assert_equal "$(grep -c '^Node ' <<<"$output")" 4
-	sed -Ei 's/^#([^ ]|  )/\1/; s,: /usr/local/bin/kubelet,: /usr/bin/env,; /^  (count|baseImage): /d' "$file"
+	sed -Ei 's/^#([^ ]|  )/\1/; s,: /usr/local/bin/kubelet,: /usr/bin/env,; /^  (count|baseImage|kernel): /d' "$file"
 	tar -cf "$BATS_TEST_TMPDIR/app.tar" -C "$BATS_TEST_TMPDIR" cluster.yaml
 	run -0 dry_run -f "$file"
 	assert_has "$output" "Node database: worker, 192.168.60.10"

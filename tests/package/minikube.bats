@@ -87,12 +87,12 @@ answer_to() {
 @test "the drivers of minikube come with the driver that does the same" {
 	local name
 
-	for name in kvm2 qemu2 virtualbox vfkit hyperkit; do
+	for name in virtualbox vfkit hyperkit; do
 		run -14 "$MANYKUBE" start --driver="$name"
 		assert_has "$output" "there is no driver '$name'; available drivers: native, docker, qemu"
 		assert_has "$output" "* Suggestion: --driver=qemu makes nodes that are virtual machines"
 	done
-	run -14 "$MANYKUBE" node add --driver=podman
+	run -14 "$MANYKUBE" start --driver=container
 	assert_has "$output" "* Suggestion: --driver=docker makes nodes that are containers"
 	run -14 "$MANYKUBE" start --driver=ssh
 	assert_has "$output" "* Suggestion: there is no substitute"

@@ -114,6 +114,20 @@ TEST(a_file_says_what_the_cluster_and_its_nodes_are)
 	ASSERT_STR(file.nodes[3].address, "192.168.60.9");
 }
 
+TEST(drivers_in_a_file_may_have_minikubes_names)
+{
+	static const char text[] = HEAD "defaults: {driver: kvm2}\n"
+					"nodes:\n"
+					"- {role: control-plane, driver: auto}\n"
+					"- {role: worker, driver: podman}\n";
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+
+	read_text(text, &file);
+	ASSERT_STR(file.options.driver, "qemu");
+	ASSERT(!file.nodes[0].driver);
+	ASSERT_STR(file.nodes[1].driver, "docker");
+}
+
 TEST(a_file_can_say_next_to_nothing)
 {
 	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;

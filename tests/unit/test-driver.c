@@ -32,6 +32,55 @@ TEST(a_driver_is_known_by_its_name_and_others_are_named)
 		      ", docker, qemu") == why.text);
 }
 
+TEST(a_driver_is_understood_by_minikubes_name_for_it)
+{
+	static const struct {
+		const char *name;
+		const char *driver;
+	} names[] = {
+		{ "kvm2", "qemu" },
+		{ "kvm", "qemu" },
+		{ "qemu2", "qemu" },
+		{ "podman", "docker" },
+		{ "docker", "docker" },
+		{ "native", "native" },
+		{ "kvm kvm2", "kvm kvm2" },
+		{ "hyperkit", "hyperkit" },
+		{ "auto", NULL },
+		{ "none", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *driver = node_driver_resolve(names[i].name);
+
+		if (names[i].driver)
+			ASSERT_STR(driver, names[i].driver);
+		else
+			ASSERT(!driver);
+	}
+}
+
+TEST(only_a_vm_can_have_a_kernel_of_its_own)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	struct node node = { .name = (char *)"one", .driver = "native", .kernel = "/boot/linux" };
+	struct node vm = { .name = (char *)"vm", .driver = "qemu", .kernel = "/boot/linux" };
+
+	ASSERT_INT(check_own_kernel(&profile, &node, &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(strstr(why.text, "node 'one' cannot have the kernel '/boot/linux'"));
+	ASSERT_OK(check_own_kernel(&profile, &vm, &err));
+	/* That of the cluster says nothing of nodes that are no VMs, if there are VMs. */
+	profile.kernel = xstrdup("/boot/linux");
+	ASSERT_INT(check_own_kernel(&profile, &node, &why), -EINVAL);
+	setting_set_word(&profile_add_node(&profile, "vm")->driver, "qemu");
+	ASSERT_OK(check_own_kernel(&profile, &node, &err));
+	node.kernel = "/boot/other";
+	ASSERT_INT(check_own_kernel(&profile, &node, &why), -EINVAL);
+}
+
 TEST(a_node_whose_user_no_engine_knows_is_refused_before_anything_is_made)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;

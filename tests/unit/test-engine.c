@@ -183,6 +183,25 @@ TEST(a_box_is_made_once)
 	fake_engine_stop(&fake);
 }
 
+TEST(an_engine_may_put_its_registry_before_the_image)
+{
+	cleanup_free char *requests = NULL;
+
+	prepare();
+	ASSERT_OK(box_make(&engine, &box, &err));
+	put("registry", "docker.io/library/");
+	ASSERT_OK(box_make(&engine, &box, &err));
+	requests = get("requests");
+	ASSERT(!strstr(requests, "DELETE"));
+	/* Another image is another one. */
+	put("registry", "other-");
+	ASSERT_OK(box_make(&engine, &box, &err));
+	free(requests);
+	requests = get("requests");
+	ASSERT(strstr(requests, "DELETE"));
+	fake_engine_stop(&fake);
+}
+
 static size_t count_of(const char *text, const char *word)
 {
 	size_t count = 0;

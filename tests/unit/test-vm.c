@@ -14,6 +14,7 @@
 #include "vm/console.h"
 #include "vm/initrd.h"
 #include "vm/keeper.h"
+#include "vm/kernel.h"
 #include "vm/session.h"
 #include "vm/silence.h"
 
@@ -517,4 +518,61 @@ TEST(an_initramfs_ends_with_the_agent_of_whoever_starts_the_vm)
 		      14) == 0);
 	ASSERT_STR(entry + 124 + 110, "TRAILER!!!");
 	ASSERT_INT(initrd_make(base, "/nonexistent/agent", &fd, NULL), -ENOENT);
+}
+
+/* Make the file NAME in the test's directory, which looks like a kernel image of VERSION. */
+static char *make_kernel(const char *name, const char *version)
+{
+	char image[2048] = { 0 };
+	char *path = xasprintf("%s/%s", test_dir(), name);
+
+	(void)memcpy(image + 514, "HdrS", 4);
+	image[526] = 0x00;
+	image[527] = 0x04;
+	(void)snprintf(image + 512 + 0x400, 100, "%s (somebody@somewhere) #1", version);
+	ASSERT_OK(file_put(path, image, sizeof(image), 0644, &err));
+	return path;
+}
+
+TEST(a_kernel_of_this_host_is_taken_with_its_modules)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *cache = xasprintf("%s/cache", test_dir());
+	cleanup_free char *boot = xasprintf("%s/boot", test_dir());
+	cleanup_free char *modules = xasprintf("%s/lib/modules/6.0-mine/kernel/fs", test_dir());
+	cleanup_free char *module = xasprintf("%s/ext4.ko", modules);
+	cleanup_free char *log = xasprintf("%s/log", test_dir());
+	cleanup_free char *kernel = NULL;
+	cleanup_free char *taken = NULL;
+	cleanup_free char *image = NULL;
+	cleanup_free char *dir = NULL;
+	cleanup_free char *again = NULL;
+
+	ASSERT_OK(file_make_dirs(boot, 0755, &err));
+	kernel = make_kernel("boot/linux", "6.0-mine");
+	ASSERT_OK(vm_kernel_check(kernel, &err));
+	ASSERT_INT(vm_kernel_ensure(cache, kernel, log, true, &dir, &why), -EIO);
+	ASSERT(strstr(why.text, "there are no modules of the kernel 6.0-mine"));
+	ASSERT_OK(file_make_dirs(modules, 0755, &err));
+	ASSERT_OK(file_put(module, "module", 6, 0644, &err));
+	ASSERT_OK(vm_kernel_ensure(cache, kernel, log, true, &dir, &err));
+	image = xasprintf("%s/boot/vmlinuz-6.0-mine", dir);
+	taken = xasprintf("%s/lib/modules/6.0-mine/kernel/fs/ext4.ko", dir);
+	ASSERT(file_exists(image) && file_exists(taken));
+	/* It is there, whatever became of the file's modules. */
+	ASSERT_INT(unlink(module), 0);
+	ASSERT_OK(vm_kernel_ensure(cache, kernel, log, true, &again, &err));
+	ASSERT_STR(again, dir);
+}
+
+TEST(what_is_no_kernel_is_refused)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+	cleanup_free char *path = xasprintf("%s/vmlinux", test_dir());
+
+	ASSERT_INT(vm_kernel_check("/nonexistent", &why), -EINVAL);
+	ASSERT_OK(file_put(path, "\177ELF", 4, 0644, &err));
+	ASSERT_INT(vm_kernel_check(path, &why), -EINVAL);
+	ASSERT(why.reason == &reason_usage);
+	ASSERT(strstr(why.text, "neither a kernel image nor a Debian package"));
 }
