@@ -63,7 +63,7 @@ struct balancer_config {
 	/* Origins of connections, see origin.h.  Without networks, DNS is open to all. */
 	struct balancer_origin *origins;
 	size_t origin_count;
-	struct strlist networks; /* "10.89.0.0/24", "10.244.0.0/16" */
+	struct strlist networks; /* "10.89.0.0/24", "10.244.0.0/16", "fd00::/48" */
 
 	/* The cluster's registry, which the keeper runs; its program is NULL if there is none. */
 	struct balancer_registry registry;

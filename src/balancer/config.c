@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "data/inet.h"
+#include "data/inet6.h"
 #include "data/words.h"
 #include "host/endpoint.h"
 
@@ -231,6 +232,7 @@ static int parse_origin(json_t *item, struct balancer_config *config, struct err
 static int parse_origins(json_t *root, struct balancer_config *config, struct error *err)
 {
 	json_t *nodes = json_object_get(root, "nodes");
+	struct subnet6 subnet6;
 	const char *network;
 	struct subnet subnet;
 	json_t *item;
@@ -240,7 +242,8 @@ static int parse_origins(json_t *root, struct balancer_config *config, struct er
 	if (r < 0)
 		return r;
 	strlist_for_each(network, &config->networks) {
-		r = inet_parse_subnet(network, &subnet, err);
+		r = strchr(network, ':') ? inet6_parse_subnet(network, &subnet6, err)
+					 : inet_parse_subnet(network, &subnet, err);
 		if (r < 0)
 			return error_prefix(err, r, "'networks'");
 	}

@@ -143,11 +143,22 @@ static void remember_table(const struct guard *guard)
 static int forget_strangers(const struct guard *guard, struct error *err)
 {
 	cleanup_free struct subnet *subnets = xcalloc(guard->networks.count + 1, sizeof(*subnets));
+	const struct subnet6 *subnet6 = NULL;
+	struct subnet6 prefix;
+	const char *network;
+	size_t count = 0;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < guard->networks.count; i++)
-		r = inet_parse_subnet(guard->networks.items[i], &subnets[i], err);
-	return r < 0 ? r : conntrack_forget_strangers(subnets, guard->networks.count, err);
+	/* A cluster has at most one of IPv6. */
+	strlist_for_each(network, &guard->networks) {
+		if (r == 0 && strchr(network, ':')) {
+			r = inet6_parse_subnet(network, &prefix, err);
+			subnet6 = &prefix;
+		} else if (r == 0) {
+			r = inet_parse_subnet(network, &subnets[count++], err);
+		}
+	}
+	return r < 0 ? r : conntrack_forget_strangers(subnets, count, subnet6, err);
 }
 
 static bool restore_table(const struct guard *guard)

@@ -86,18 +86,28 @@ static bool retry_with_majority(bool (*attempt)(const struct profile *, const ch
 	return true;
 }
 
-/* Remove the routes to its pods, and its name, from the other nodes. */
-static int update_other_nodes(const struct profile *profile, const struct node *gone,
-			      struct error *err)
+/* Remove AT's routes to the pods of GONE. */
+static int remove_routes(const struct cluster_node *at, const struct node *gone, struct error *err)
 {
-	const struct node *node;
 	struct subnet pods;
 	struct in_addr via;
 	int r = inet_parse_subnet(gone->pod_cidr, &pods, err);
 
 	if (r == 0)
 		r = inet_parse_address(gone->address, &via, err);
-	if (r == 0 && strcmp(profile->cni, "none") != 0)
+	if (r == 0)
+		r = at->driver->route(&at->spec, pods.address, pods.prefix, via, true, err);
+	return r < 0 ? r : cluster_node_route6(at, gone, true, err);
+}
+
+/* Remove the routes to its pods, and its name, from the other nodes. */
+static int update_other_nodes(const struct profile *profile, const struct node *gone,
+			      struct error *err)
+{
+	const struct node *node;
+	int r = 0;
+
+	if (strcmp(profile->cni, "none") != 0)
 		r = world->network_forget(gone, err);
 	profile_for_each_node(node, profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;
@@ -106,7 +116,7 @@ static int update_other_nodes(const struct profile *profile, const struct node *
 			continue;
 		r = cluster_node_open(profile, node, &at, err);
 		if (r == 0 && at.driver->query(&at.spec) == NODE_RUNNING)
-			r = at.driver->route(&at.spec, pods.address, pods.prefix, via, true, err);
+			r = remove_routes(&at, gone, err);
 	}
 	return r;
 }

@@ -11,6 +11,7 @@
 #include "kubeadm/certificates.h"
 #include "kubeadm/kubeadm.h"
 #include "kubeadm/members.h"
+#include "network/network6.h"
 #include "network/policy-rules.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
@@ -22,6 +23,26 @@
 
 /* How long a node that is shutting down may take to finish. */
 #define STOP_SECONDS 30
+
+/* Where no other machine can be reached with IPv6, programs are to notice at once, and use IPv4. */
+static int add_gateway_route6(const struct profile *profile, const struct cluster_node *at,
+			      struct error *err)
+{
+	const struct subnet6 anywhere = { .prefix = 0 };
+	struct subnet6 services;
+	struct subnet6 prefix;
+	int r;
+
+	if (!at->spec.has_ipv6)
+		return 0;
+	r = network6_prefix(profile, &prefix, err);
+	if (r < 0)
+		return r;
+	services = inet6_services(&prefix);
+	return at->driver->route6(&at->spec,
+				  network6_reaches_others(profile) ? &anywhere : &services,
+				  &at->spec.gateway6, false, err);
+}
 
 /*
  * The default route, for addresses other than those of nodes and pods.  Without it, programs of a
@@ -41,7 +62,7 @@ static int add_gateway_route(const struct profile *profile, const struct cluster
 	if (r == 0)
 		r = at->driver->route(&at->spec, subnet.address, subnet.prefix, gateway, false,
 				      err);
-	return r;
+	return r < 0 ? r : add_gateway_route6(profile, at, err);
 }
 
 /* Give every running node routes to the pods of all others. */
@@ -65,6 +86,8 @@ static int add_routes(const struct profile *profile, const struct cluster_node *
 		if (r == 0)
 			r = at->driver->route(&at->spec, pods.address, pods.prefix, via, false,
 					      err);
+		if (r == 0)
+			r = cluster_node_route6(at, other, false, err);
 		if (r < 0)
 			return r;
 	}

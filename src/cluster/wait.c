@@ -26,8 +26,8 @@ static int give_pod_cidr(const struct profile *profile, const struct node *node,
 
 	if (json_object_get(json_object_get(object, "spec"), "podCIDR"))
 		return 0;
-	patch = json_pack("{s:{s:s, s:[s]}}", "spec", "podCIDR", node->pod_cidr, "podCIDRs",
-			  node->pod_cidr);
+	patch = json_pack("{s:{s:s, s:[s, s*]}}", "spec", "podCIDR", node->pod_cidr, "podCIDRs",
+			  node->pod_cidr, node->pod_cidr6);
 	return world->kube(profile, KUBE_MERGE, path, patch, NULL, err);
 }
 

@@ -4,11 +4,13 @@
 
 static struct {
 	const char *node;
+	bool ipv6;
 } arg;
 
 static const struct opt options[] = {
 	OPT_STRING('n', "node", &arg.node, "NODE", "same as the argument",
 		   .complete = COMPLETE_NODE),
+	OPT_FLAG('6', "ipv6", &arg.ipv6, "print the IPv6 address"),
 	OPT_END,
 };
 
@@ -28,7 +30,14 @@ static int run(struct command_context *ctx, struct error *err)
 		return error_because(err, &reason_node_missing, -ENOENT,
 				     "cluster '%s' has no %s with an address yet",
 				     ctx->profile->name, node ? node->name : "primary");
-	printf("%s\n", node->address);
+	if (arg.ipv6 && !node->address6) {
+		(void)error_because(err, &reason_usage, -EINVAL,
+				    "cluster '%s' has no IPv6 addresses", ctx->profile->name);
+		return error_hint(err, -EINVAL,
+				  "'manykube ip' prints the IPv4 address; "
+				  "--ip-family=dual gives a new cluster both");
+	}
+	printf("%s\n", arg.ipv6 ? node->address6 : node->address);
 	return 0;
 }
 
@@ -41,7 +50,8 @@ const struct command cmd_ip = {
 	.description = "Prints the address of NODE, or of the primary control plane. Node "
 		       "addresses do not change, so this also works for stopped nodes.",
 	.examples = "curl http://$(manykube ip):30080\n"
-		    "manykube ip -n node-2\n",
+		    "manykube ip -n node-2\n"
+		    "manykube ip --ipv6\n",
 	.flags = COMMAND_NEEDS_CLUSTER,
 	.options = options,
 	.run = run,

@@ -46,12 +46,13 @@ static void print_json(const struct node *nodes, size_t count)
 	for (const struct node *node = nodes; node < nodes + count; node++)
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s?, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:i, s:I, s:I, "
-				  "s:s?}",
-				  "Name", node->name, "IP", node->address, "ControlPlane",
-				  node->control_plane, "Worker", node->worker, "Primary",
-				  node->primary, "KubernetesVersion", node->kubernetes_version,
-				  "Driver", node->driver, "PodCIDR", node->pod_cidr, "CPUs",
+			json_pack("{s:s, s:s?, s:s*, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:s*, s:i, "
+				  "s:I, s:I, s:s?}",
+				  "Name", node->name, "IP", node->address, "IPv6", node->address6,
+				  "ControlPlane", node->control_plane, "Worker", node->worker,
+				  "Primary", node->primary, "KubernetesVersion",
+				  node->kubernetes_version, "Driver", node->driver, "PodCIDR",
+				  node->pod_cidr, "PodCIDRv6", node->pod_cidr6, "CPUs",
 				  (int)node->cpus, "MemoryBytes", (json_int_t)node->memory_bytes,
 				  "DiskBytes", (json_int_t)node->disk_bytes, "BaseImage",
 				  node->base_image));
@@ -73,7 +74,8 @@ static int run(struct command_context *ctx, struct error *err)
 	else if (strcmp(arg.output, "wide") == 0)
 		return print_wide(ctx->profile, shown, err);
 	for (const struct node *node = nodes; node < nodes + shown; node++)
-		printf("%s\t%s\n", node->name, node->address ? node->address : "");
+		printf("%s\t%s%s%s\n", node->name, node->address ? node->address : "",
+		       node->address6 ? "\t" : "", node->address6 ? node->address6 : "");
 	return 0;
 }
 

@@ -73,6 +73,8 @@ int start_print_plan(const char *name, const struct cluster_options *options, st
 	printf("Nodes' network: %s%s\n", profile->subnet, profile->offline ? ", isolated" : "");
 	printf("Pods' network: %s\n", profile->pod_subnet);
 	printf("Services' network: %s\n", profile->service_subnet);
+	if (profile->ipv6_prefix)
+		printf("IPv6: all of them also have addresses in %s\n", profile->ipv6_prefix);
 	printf("API: https://127.0.0.1:%u\n", profile->api_port);
 	profile_for_each_node(node, profile)
 		print_node(profile, node);

@@ -140,6 +140,24 @@ int kind_add_word(struct file_reader *reader, const struct yaml_value *at, const
 	return add_checked(reader, at, option, list, word);
 }
 
+/* Of networks of both families, TEXT without those of IPv6, which are chosen for the user. */
+static const char *only_ipv4(struct file_reader *reader, const struct yaml_value *at,
+			     const char *text)
+{
+	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
+	const char *kept = text;
+	const char *word;
+
+	strlist_split(&words, text, ',');
+	strlist_for_each(word, &words)
+		if (words.count > 1 && strchr(word, ':'))
+			file_warn(reader, at->place,
+				  "manykube chooses IPv6 networks: '%s' is ignored", word);
+		else
+			kept = words.count > 1 ? file_keep(reader, xstrdup(word)) : text;
+	return kept;
+}
+
 /* The same for a field with one word. */
 static int set_word(struct file_reader *reader, const struct yaml_value *map, const char *key,
 		    const char *option, const char **to)
@@ -149,6 +167,7 @@ static int set_word(struct file_reader *reader, const struct yaml_value *map, co
 
 	if (r < 0 || !text)
 		return r;
+	text = only_ipv4(reader, yaml_get(map, key), text);
 	r = check_word(option, text, reader->err);
 	if (r < 0)
 		return file_wrong_there(reader, yaml_get(map, key)->place, r, key);
@@ -178,13 +197,16 @@ static int read_proxy_mode(struct file_reader *reader, const struct yaml_value *
 
 static int read_family(struct file_reader *reader, const struct yaml_value *map)
 {
-	const char *family;
-	int r = kind_get_text(reader, map, "ipFamily", &family);
+	struct cluster_options *options = &reader->file->options;
+	int r = set_word(reader, map, "ipFamily", "ip-family", &options->ip_family);
 
-	if (r < 0 || !family || strcmp(family, "ipv4") == 0)
+	if (r < 0 || !options->ip_family || strcmp(options->ip_family, "ipv4") == 0 ||
+	    strcmp(options->ip_family, "dual") == 0)
 		return r;
-	return file_wrong(reader, yaml_get(map, "ipFamily")->place,
-			  "only IPv4 is supported, not '%s'", family);
+	return file_wrong(
+		reader, yaml_get(map, "ipFamily")->place,
+		"ipFamily can be 'ipv4' or 'dual', not '%s': the control plane needs IPv4",
+		options->ip_family);
 }
 
 static int read_networking(struct file_reader *reader, const struct yaml_value *map)

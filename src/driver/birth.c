@@ -108,6 +108,25 @@ static _Noreturn void hold_place(struct birth *birth)
 	_exit(EXIT_FAILURE);
 }
 
+/* The node forwards between its pods and others.  Its links have no other router than this host,
+ * and no address of theirs is anybody else's, so nobody waits for duplicates. */
+static void prepare_ipv6(struct birth *birth)
+{
+	static const char *const settings[][2] = {
+		{ "default/accept_ra", "0" },
+		{ "default/accept_dad", "0" },
+		{ "default/disable_ipv6", "0" },
+		{ "all/forwarding", "1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
+		cleanup_free char *path = xasprintf("/proc/sys/net/ipv6/conf/%s", settings[i][0]);
+
+		if (file_poke(path, settings[i][1], NULL) < 0)
+			give_up(birth, "cannot turn on IPv6 in the node");
+	}
+}
+
 static _Noreturn void be_init(struct birth *birth)
 {
 	cleanup_with(error_clear) struct error err = ERROR_INIT;
@@ -120,6 +139,8 @@ static _Noreturn void be_init(struct birth *birth)
 		pass_on(birth, &err);
 	if (file_poke("/proc/sys/net/ipv4/ip_forward", "1", NULL) < 0)
 		give_up(birth, "cannot turn on forwarding in the node");
+	if (birth->spec->has_ipv6)
+		prepare_ipv6(birth);
 	if (birth->place->container)
 		hold_place(birth);
 	if (read(birth->go[0], &byte, 1) != 1)

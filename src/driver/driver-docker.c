@@ -332,5 +332,6 @@ const struct node_driver node_driver_docker = {
 	.ask = inside_ask,
 	.lacks_programs = inside_lacks_programs,
 	.route = inside_route,
+	.route6 = inside_route6,
 	.filter = inside_filter,
 };

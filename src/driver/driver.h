@@ -14,6 +14,7 @@
 #include "base/observer.h"
 #include "base/process.h"
 #include "base/strlist.h"
+#include "data/inet6.h"
 #include "driver/files.h"
 #include "host/probe.h"
 
@@ -53,10 +54,14 @@ struct node_spec {
 	unsigned prefix;
 	struct in_addr gateway;
 	bool default_route; /* whether the gateway is its default route */
-	bool offline;       /* nothing may be downloaded for it */
-	bool demanding;     /* for prepare(): it is useless unless its processors are fast */
-	unsigned slot;      /* unique in the cluster, 1 to 254; ids and link names derive from it */
-	unsigned cpus;      /* 0: all */
+	bool has_ipv6;      /* whether it has these, too */
+	struct in6_addr address6;
+	struct in6_addr gateway6;
+	unsigned prefix6;
+	bool offline;   /* nothing may be downloaded for it */
+	bool demanding; /* for prepare(): it is useless unless its processors are fast */
+	unsigned slot;  /* unique in the cluster, 1 to 254; ids and link names derive from it */
+	unsigned cpus;  /* 0: all */
 	uint64_t memory_bytes;
 	uint64_t disk_bytes; /* size of the file system for /var; 0: on the host's file system */
 	const struct node_mount *mounts;
@@ -177,6 +182,10 @@ struct node_driver {
 	/* Set or remove the route to the pods of another node. */
 	int (*route)(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		     struct in_addr via, bool remove, struct error *err);
+
+	/* The same for IPv6; NULL for drivers whose nodes have none. */
+	int (*route6)(const struct node_spec *spec, const struct subnet6 *to,
+		      const struct in6_addr *via, bool remove, struct error *err);
 
 	/*
 	 * Make RULES the contents of the nftables table `inet NAME` in its network, in one

@@ -248,6 +248,15 @@ int inside_limit(const struct node_spec *spec, struct error *err)
 	return r < 0 ? error_prefix(err, r, "cannot limit node '%s'", spec->name) : 0;
 }
 
+int inside_route6(const struct node_spec *spec, const struct subnet6 *to,
+		  const struct in6_addr *via, bool remove, struct error *err)
+{
+	pid_t pid = inside_pid(spec);
+
+	/* A stopped node has no routes; start() sets those that it needs. */
+	return pid ? native_link_route6(spec, pid, to, via, remove, err) : 0;
+}
+
 int inside_filter(const struct node_spec *spec, const char *name, const char *rules,
 		  struct error *err)
 {

@@ -50,5 +50,7 @@ int inside_ask(const struct node_spec *spec, const char *place, const char *word
 bool inside_lacks_programs(const struct node_spec *spec);
 int inside_route(const struct node_spec *spec, struct in_addr pods, unsigned prefix,
 		 struct in_addr via, bool remove, struct error *err);
+int inside_route6(const struct node_spec *spec, const struct subnet6 *to,
+		  const struct in6_addr *via, bool remove, struct error *err);
 int inside_filter(const struct node_spec *spec, const char *name, const char *rules,
 		  struct error *err);

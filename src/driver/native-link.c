@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "driver/inside.h"
 #include "host/link.h"
+#include "host/link6.h"
 
 char *native_link_name(const struct node_spec *spec)
 {
@@ -69,6 +70,8 @@ int native_link_plug_in(const struct node_spec *spec, pid_t pid, struct error *e
 		r = link_set_mac(inside, "eth0", spec->address, err);
 	if (r == 0)
 		r = link_add_address(inside, "eth0", spec->address, spec->prefix, err);
+	if (r == 0 && spec->has_ipv6)
+		r = link6_add_address(inside, "eth0", &spec->address6, spec->prefix6, err);
 	if (r == 0)
 		r = link_up(inside, "eth0", err);
 	if (r == 0 && spec->default_route)
@@ -90,6 +93,21 @@ int native_link_route(const struct node_spec *spec, pid_t pid, struct in_addr po
 	if (remove)
 		return link_delete_route(inside, pods, prefix, via, err);
 	return link_replace_route(inside, pods, prefix, via, err);
+}
+
+int native_link_route6(const struct node_spec *spec, pid_t pid, const struct subnet6 *to,
+		       const struct in6_addr *via, bool remove, struct error *err)
+{
+	cleanup_with(link_closep) struct link_socket *inside = NULL;
+	cleanup_fd int netns = -1;
+	int r = native_link_open_network(spec, pid, &netns, err);
+
+	if (r == 0)
+		r = link_open_in(netns, &inside, err);
+	if (r < 0)
+		return r;
+	return remove ? link6_delete_route(inside, to, via, err)
+		      : link6_replace_route(inside, to, via, err);
 }
 
 struct link_search {

@@ -23,3 +23,7 @@ int native_link_remove_all(const char *bridge, struct error *err);
 /* Add a route to PODS/PREFIX via VIA to the node whose first process is PID, or REMOVE it. */
 int native_link_route(const struct node_spec *spec, pid_t pid, struct in_addr pods, unsigned prefix,
 		      struct in_addr via, bool remove, struct error *err);
+
+/* The same for IPv6. */
+int native_link_route6(const struct node_spec *spec, pid_t pid, const struct subnet6 *to,
+		       const struct in6_addr *via, bool remove, struct error *err);

@@ -92,7 +92,7 @@ static void put_random_address(struct nlmsghdr *request)
 	mnl_attr_put(request, IFLA_ADDRESS, sizeof(address), address);
 }
 
-int link_add_bridge(struct link_socket *socket, const char *name, struct error *err)
+int link_make_bridge(struct link_socket *socket, const char *name, struct error *err)
 {
 	struct nlattr *linkinfo;
 	struct netlink_link link;
@@ -123,6 +123,15 @@ int link_add_bridge(struct link_socket *socket, const char *name, struct error *
 					     "cannot add bridge '%s': a link of that name exists",
 					     name);
 	}
+	return 0;
+}
+
+int link_add_bridge(struct link_socket *socket, const char *name, struct error *err)
+{
+	int r = link_make_bridge(socket, name, err);
+
+	if (r < 0)
+		return r;
 	/* Must come first: an interface that comes up sends router solicitations. */
 	link_disable_ipv6(name);
 	return link_up(socket, name, err);

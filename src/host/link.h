@@ -39,6 +39,9 @@ void link_disable_ipv6(const char *name);
  * NAME is another kind of link. */
 int link_add_bridge(struct link_socket *socket, const char *name, struct error *err);
 
+/* The same, but a new bridge is down, and IPv6 is as the host's defaults have it. */
+int link_make_bridge(struct link_socket *socket, const char *name, struct error *err);
+
 /*
  * Add a veth pair: NAME here, attached to BRIDGE, without IPv6 and up; PEER in the
  * network namespace NETNS_FD, down.  An old link NAME is removed first.

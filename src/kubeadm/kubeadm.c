@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "kubeadm/families.h"
 #include "kubeadm/kubeadm-patch.h"
 #include "record/labels.h"
 #include "record/ports.h"
@@ -249,6 +250,7 @@ static bool has_eviction_settings(const struct profile *profile)
 /* Arguments of NODE's own kubelet come before those of all kubelets. */
 json_t *kubeadm_kubelet_arguments(const struct profile *profile, const struct node *node)
 {
+	cleanup_free char *addresses = kubeadm_node_addresses(node);
 	cleanup_free char *labels = own_labels(node);
 	cleanup_free char *gates = strlist_join(&node->feature_gates, ",");
 	cleanup_free char *pods = xasprintf("%u", node->max_pods);
@@ -257,7 +259,7 @@ json_t *kubeadm_kubelet_arguments(const struct profile *profile, const struct no
 	json_t *all = NULL;
 	const char *word;
 
-	add_argument(own, "node-ip", node->address);
+	add_argument(own, "node-ip", addresses);
 	if (*labels)
 		add_argument(own, "node-labels", labels);
 	if (*gates)
@@ -341,12 +343,11 @@ static json_t *cluster_config(const struct profile *profile)
 							  LEADER_ELECTION,       NULL };
 	static const char *const scheduler[] = { LEADER_ELECTION, NULL };
 	json_t *config = json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o, s:o}, s:{s:o}, s:{s:o}}",
-		"apiVersion", KUBEADM_API, "kind", "ClusterConfiguration", "clusterName",
-		profile->name, "kubernetesVersion", profile->kubernetes_version,
-		"encryptionAlgorithm", "ECDSA-P256", "networking", "podSubnet", profile->pod_subnet,
-		"serviceSubnet", profile->service_subnet, "dnsDomain", profile->dns_domain,
-		"apiServer", "certSANs", certificate_names(profile), "extraArgs",
+		"{s:s, s:s, s:s, s:s, s:s, s:o, s:{s:o, s:o}, s:{s:o}, s:{s:o}}", "apiVersion",
+		KUBEADM_API, "kind", "ClusterConfiguration", "clusterName", profile->name,
+		"kubernetesVersion", profile->kubernetes_version, "encryptionAlgorithm",
+		"ECDSA-P256", "networking", kubeadm_networking(profile), "apiServer", "certSANs",
+		certificate_names(profile), "extraArgs",
 		arguments_of(profile, "apiserver", apiserver), "controllerManager", "extraArgs",
 		arguments_of(profile, "controller-manager", controller_manager), "scheduler",
 		"extraArgs", arguments_of(profile, "scheduler", scheduler));

@@ -48,6 +48,8 @@ static void add_origins(const struct profile *profile, struct balancer_config *c
 
 	strlist_add(&config->networks, profile->subnet);
 	strlist_add(&config->networks, profile->pod_subnet);
+	if (profile->ipv6_prefix)
+		strlist_add(&config->networks, profile->ipv6_prefix);
 	profile_for_each_node(node, profile)
 		balancer_config_add_origin(config, node->address, node->pod_cidr);
 }

@@ -15,6 +15,7 @@
 #include "data/inet.h"
 #include "host/link.h"
 #include "network/network.h"
+#include "network/network6.h"
 #include "record/ports.h"
 #include "record/spec.h"
 #include "routing/forwarding.h"
@@ -128,7 +129,7 @@ static void add_bystanders(struct strbuf *out)
 	cleanup_with(strlist_release) struct strlist links = STRLIST_INIT;
 	const char *link;
 
-	forwarding_list(&links);
+	forwarding_list(AF_INET, &links);
 	strlist_for_each(link, &links)
 		if (!strpbrk(link, "\"*\\"))
 			add_bystander(out, link);
@@ -219,6 +220,7 @@ static void add_forged(const struct profile *profile, struct strbuf *out)
 		    "  iifname != \"lo\" iifname != \"%s*\" ip saddr { %s, %s } drop\n",
 		    profile->bridge, profile->subnet, profile->pod_subnet);
 	add_icmp_errors(profile, out);
+	network6_rules_forged(profile, out);
 	add_loopback(profile, out);
 	strbuf_add(out, "}\n");
 }
@@ -229,11 +231,9 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 {
 	const char *bridge = profile->bridge;
 
-	strbuf_addf(out,
-		    "chain from_nodes {\n"
-		    "  meta nfproto ipv6 drop\n"
-		    "  ip saddr != { %s, %s } drop\n",
-		    profile->subnet, profile->pod_subnet);
+	strbuf_add(out, "chain from_nodes {\n");
+	network6_rules_from_nodes(profile, out);
+	strbuf_addf(out, "  ip saddr != { %s, %s } drop\n", profile->subnet, profile->pod_subnet);
 	/*
 	 * Packets without a connection are not masqueraded, and would reveal the addresses of
 	 * nodes.  A TCP connection whose beginning nobody saw may be one that another machine made
@@ -249,8 +249,8 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 			    "reject with tcp reset\n",
 			    profile->service_subnet);
 	strbuf_add(out, "}\n"
-			"chain to_nodes {\n"
-			"  meta nfproto ipv6 drop\n");
+			"chain to_nodes {\n");
+	network6_rules_to_nodes(profile, out);
 	if (!profile->offline)
 		strbuf_add(out, "  ct state established,related accept\n");
 	strbuf_addf(out,
@@ -269,6 +269,7 @@ static void add_forward(const struct profile *profile, struct strbuf *out)
 		    bridge, bridge, bridge, bridge);
 	if (!profile->offline)
 		add_bystanders(out);
+	network6_rules_bystanders(profile, out);
 	strbuf_add(out, "}\n");
 }
 
@@ -284,6 +285,7 @@ static void add_limits(const struct profile *profile, struct strbuf *out)
 		    "  ip daddr %s tcp dport { 53, %d } accept\n"
 		    "  ip daddr %s icmp type echo-request accept\n",
 		    profile->gateway, profile->gateway, FRONT_DOOR_PORT, profile->gateway);
+	network6_rules_limits(profile, out);
 	if (profile->registry_port)
 		strbuf_addf(out, "  ip daddr %s tcp dport %u accept\n", profile->gateway,
 			    profile->registry_port);
@@ -299,9 +301,9 @@ static void add_limits(const struct profile *profile, struct strbuf *out)
  * loopback addresses are for no node, even if net.ipv4.conf.all.route_localnet is on. */
 static void add_input(const struct profile *profile, struct strbuf *out)
 {
+	strbuf_add(out, "chain from_nodes_to_host {\n");
+	network6_rules_to_host(profile, out);
 	strbuf_addf(out,
-		    "chain from_nodes_to_host {\n"
-		    "  meta nfproto ipv6 drop\n"
 		    "  ip daddr 127.0.0.0/8 drop\n"
 		    "  ip saddr != { %s, %s } drop\n",
 		    profile->subnet, profile->pod_subnet);
@@ -314,24 +316,27 @@ static void add_input(const struct profile *profile, struct strbuf *out)
 		    "chain input {\n"
 		    "  type filter hook input priority filter;\n"
 		    "  iifname \"%s\" goto from_nodes_to_host\n"
-		    "  iifname != \"lo\" ip daddr %s drop\n"
-		    "}\n",
+		    "  iifname != \"lo\" ip daddr %s drop\n",
 		    profile->bridge, profile->gateway);
+	network6_rules_input(profile, out);
+	strbuf_add(out, "}\n");
 }
 
 char *network_rules(const struct profile *profile)
 {
 	struct strbuf out = STRBUF_INIT;
 
-	if (!profile->offline)
+	if (!profile->offline) {
 		strbuf_addf(&out,
 			    "chain postrouting {\n"
 			    "  type nat hook postrouting priority srcnat;\n"
 			    "  ip saddr { %s, %s } ip daddr != { %s, %s } oifname != \"%s\" "
-			    "masquerade\n"
-			    "}\n",
+			    "masquerade\n",
 			    profile->subnet, profile->pod_subnet, profile->subnet,
 			    profile->pod_subnet, profile->bridge);
+		network6_rules_nat(profile, &out);
+		strbuf_add(&out, "}\n");
+	}
 	add_forged(profile, &out);
 	add_forward(profile, &out);
 	add_input(profile, &out);

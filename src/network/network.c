@@ -14,7 +14,9 @@
 #include "data/inet.h"
 #include "host/firewall.h"
 #include "host/link.h"
+#include "host/link6.h"
 #include "host/neighbours.h"
+#include "network/network6.h"
 #include "record/state.h"
 #include "routing/conntrack.h"
 #include "routing/forwarding.h"
@@ -259,6 +261,8 @@ int network_plan(struct profile *profile, const char *wanted, struct error *err)
 		r = plan_pod_subnet(profile, &used, err);
 	if (r == 0)
 		r = check_networks(profile, &used, err);
+	if (r == 0)
+		r = network6_plan(profile, err);
 	if (r == 0 && profile->api_port == 0)
 		r = plan_port(profile, err);
 	return r;
@@ -335,9 +339,12 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
 	if (r == 0)
 		r = inet_parse_address(profile->gateway, &gateway, err);
 	if (r == 0)
-		r = link_add_bridge(host, profile->bridge, err);
+		r = profile->ipv6_prefix ? link6_add_bridge(host, profile->bridge, err)
+					 : link_add_bridge(host, profile->bridge, err);
 	if (r == 0)
 		r = link_add_address(host, profile->bridge, gateway, subnet.prefix, err);
+	if (r == 0)
+		r = network6_set_address(profile, host, err);
 	if (r == 0)
 		r = link_each(host, disable_port_ipv6, profile->bridge, err);
 	return r;
@@ -348,15 +355,21 @@ static int make_bridge(const struct profile *profile, struct link_socket *host, 
 static int forget_connections(const struct profile *profile, struct error *err)
 {
 	bool is_new = if_nametoindex(profile->bridge) == 0;
+	const struct subnet6 *subnet6 = NULL;
 	struct subnet subnets[2];
+	struct subnet6 prefix;
 	int r = inet_parse_subnet(profile->subnet, &subnets[0], err);
 
 	if (r == 0)
 		r = inet_parse_subnet(profile->pod_subnet, &subnets[1], err);
+	if (r == 0 && profile->ipv6_prefix) {
+		r = network6_prefix(profile, &prefix, err);
+		subnet6 = &prefix;
+	}
 	if (r < 0)
 		return r;
-	return is_new ? conntrack_forget(subnets, ARRAY_SIZE(subnets), err)
-		      : conntrack_forget_strangers(subnets, ARRAY_SIZE(subnets), err);
+	return is_new ? conntrack_forget(subnets, ARRAY_SIZE(subnets), subnet6, err)
+		      : conntrack_forget_strangers(subnets, ARRAY_SIZE(subnets), subnet6, err);
 }
 
 /* The rules are in force before the cluster's addresses can be reached, so that no connection from
@@ -368,7 +381,9 @@ static int make_rules(const struct profile *profile, struct error *err)
 
 	/* The rules name the interfaces that will forward for this cluster. */
 	if (!profile->offline)
-		r = forwarding_plan(profile->bridge, err);
+		r = forwarding_plan(AF_INET, profile->bridge, err);
+	if (r == 0 && network6_reaches_others(profile))
+		r = forwarding_plan(AF_INET6, profile->bridge, err);
 	if (r < 0)
 		return r;
 	rules = network_rules(profile);
@@ -430,9 +445,16 @@ static int host_route(const struct node *node, struct link_socket *host, bool re
 		r = inet_parse_address(node->address, &via, err);
 	if (r < 0)
 		return r;
-	if (remove)
-		return link_delete_route(host, pods.address, pods.prefix, via, err);
-	return link_replace_route(host, pods.address, pods.prefix, via, err);
+	r = remove ? link_delete_route(host, pods.address, pods.prefix, via, err)
+		   : link_replace_route(host, pods.address, pods.prefix, via, err);
+	return r < 0 ? r : network6_host_route(node, host, remove, err);
+}
+
+static int end_forwarding(const struct profile *profile, struct error *err)
+{
+	int r = forwarding_end(AF_INET, profile->bridge, err);
+
+	return r < 0 ? r : forwarding_end(AF_INET6, profile->bridge, err);
 }
 
 int network_up(const struct profile *profile, struct error *err)
@@ -446,13 +468,15 @@ int network_up(const struct profile *profile, struct error *err)
 		r = check_subnet_is_ours(profile, host, err);
 	/* Interfaces forward only while there are rules that say what. */
 	if (r == 0 && profile->offline)
-		r = forwarding_end(profile->bridge, err);
+		r = end_forwarding(profile, err);
 	if (r == 0)
 		r = make_rules(profile, err);
 	if (r == 0)
 		r = make_bridge(profile, host, err);
 	if (r == 0 && !profile->offline)
-		r = forwarding_begin(profile->bridge, err);
+		r = forwarding_begin(AF_INET, profile->bridge, err);
+	if (r == 0)
+		r = network6_forward(profile, err);
 	network_host_ports(profile, &ports);
 	if (r == 0)
 		(void)neighbours_open(profile->bridge, &ports);
@@ -487,7 +511,7 @@ int network_down(const struct profile *profile, struct error *err)
 	if (r == 0)
 		r = link_delete(host, profile->bridge, err);
 	if (r == 0)
-		r = forwarding_end(profile->bridge, err);
+		r = end_forwarding(profile, err);
 	if (r == 0)
 		r = firewall_delete_table(profile->bridge, err);
 	return r < 0 ? error_reason(err,

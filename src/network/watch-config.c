@@ -44,7 +44,8 @@ int network_watch_config(const struct profile *profile, struct watch_config *ret
 			r = inet_parse_address(node->address, &address, err);
 		if (r == 0)
 			watch_config_add_node(&config, node->name, address,
-					      has_pod_network ? node->pod_cidr : NULL);
+					      has_pod_network ? node->pod_cidr : NULL,
+					      has_pod_network ? node->pod_cidr6 : NULL);
 	}
 	if (r < 0) {
 		watch_config_release(&config);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/path.h"
 #include "data/inet.h"
+#include "data/inet6.h"
 #include "node/base-image.h"
 #include "node/node-files.h"
 #include "record/spec.h"
@@ -64,6 +65,26 @@ static void add_writable_paths(const struct profile *profile, struct strlist *pa
 			if (spec_parse_mount(word, &mount, NULL) == 0 && !mount.read_only)
 				strlist_add(paths, mount.host);
 		}
+}
+
+/* The IPv6 addresses of NODE, if it has any, for SPEC. */
+static int open_ipv6(const struct profile *profile, const struct node *node, struct node_spec *spec,
+		     struct error *err)
+{
+	struct subnet6 prefix;
+	int r;
+
+	if (!profile->ipv6_prefix || !node->address6)
+		return 0;
+	r = inet6_parse_subnet(profile->ipv6_prefix, &prefix, err);
+	if (r == 0)
+		r = inet6_parse_address(node->address6, &spec->address6, err);
+	if (r < 0)
+		return r;
+	spec->has_ipv6 = true;
+	spec->gateway6 = inet6_node_address(&prefix, 1);
+	spec->prefix6 = inet6_nodes(&prefix).prefix;
+	return 0;
 }
 
 int cluster_node_open(const struct profile *profile, const struct node *node,
@@ -122,8 +143,26 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 		.memory_bytes = node->memory_bytes,
 		.disk_bytes = node->disk_bytes,
 	};
+	r = open_ipv6(profile, node, &ret->spec, err);
+	if (r < 0)
+		return r;
 	add_writable_paths(profile, &ret->spec.writable);
 	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
+}
+
+int cluster_node_route6(const struct cluster_node *at, const struct node *other, bool remove,
+			struct error *err)
+{
+	struct subnet6 pods;
+	struct in6_addr via;
+	int r;
+
+	if (!at->spec.has_ipv6 || !other->address6)
+		return 0;
+	r = inet6_parse_subnet(other->pod_cidr6, &pods, err);
+	if (r == 0)
+		r = inet6_parse_address(other->address6, &via, err);
+	return r < 0 ? r : at->driver->route6(&at->spec, &pods, &via, remove, err);
 }
 
 bool cluster_uses_driver(const struct profile *profile, const struct node_driver *driver)

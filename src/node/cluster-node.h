@@ -46,6 +46,10 @@ bool cluster_node_is_at_work(const struct cluster_node *node);
 int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err);
 
+/* Set or remove AT's IPv6 route to the pods of OTHER; does nothing in clusters without IPv6. */
+int cluster_node_route6(const struct cluster_node *at, const struct node *other, bool remove,
+			struct error *err);
+
 void cluster_node_release(struct cluster_node *node);
 
 /* Whether NODE runs and is not frozen. */

@@ -88,7 +88,8 @@ void http_proxy_environment(const struct profile *profile, const struct strlist 
 	if (has_proxy)
 		strlist_addf(
 			ret,
-			"NO_PROXY=%s%slocalhost,127.0.0.1,.manykube.internal,.svc,.%s,%s,%s,%s",
+			"NO_PROXY=%s%slocalhost,127.0.0.1,.manykube.internal,.svc,.%s,%s,%s,%s%s%s",
 			exceptions ?: "", exceptions && *exceptions ? "," : "", profile->dns_domain,
-			profile->subnet, profile->pod_subnet, profile->service_subnet);
+			profile->subnet, profile->pod_subnet, profile->service_subnet,
+			profile->ipv6_prefix ? "," : "", profile->ipv6_prefix ?: "");
 }

@@ -263,6 +263,9 @@ int node_files_write_hosts(const struct profile *profile, const struct node *nod
 	strbuf_addf(&out, "%s %s host.manykube.internal\n", profile->gateway, FRONT_DOOR_NAME);
 	profile_for_each_node(other, profile)
 		strbuf_addf(&out, "%s %s\n", other->address, other->name);
+	profile_for_each_node(other, profile)
+		if (other->address6)
+			strbuf_addf(&out, "%s %s\n", other->address6, other->name);
 	return put_file(profile, node, "hosts", out.text, err);
 }
 
@@ -333,7 +336,15 @@ static int write_cni(const struct profile *profile, const struct node *node, str
 	static const char config[] =
 #include "cni.conflist.inc"
 		;
-	const struct strbuf_value values[] = { { "POD_CIDR", node->pod_cidr }, { NULL } };
+	cleanup_free char *further = node->pod_cidr6 ? xasprintf(", [ { \"subnet\": \"%s\" } ]",
+								 node->pod_cidr6)
+						     : xstrdup("");
+	const struct strbuf_value values[] = {
+		{ "POD_CIDR", node->pod_cidr },
+		{ "FURTHER_RANGES", further },
+		{ "FURTHER_ROUTES", node->pod_cidr6 ? ", { \"dst\": \"::/0\" }" : "" },
+		{ NULL },
+	};
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	if (strcmp(profile->cni, "none") == 0)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "data/inet.h"
+#include "data/inet6.h"
 #include "describe/choices.h"
 #include "driver/driver.h"
 #include "network/published-ports.h"
@@ -183,6 +184,21 @@ static int choose_version(const struct profile *profile, const struct node_optio
 		     : skew_check(profile->kubernetes_version, *ret_version, control_plane, err);
 }
 
+/* The IPv6 address and podCIDR of NODE, which has the number NUMBER, in a cluster with PREFIX; if
+ * that is empty, the cluster has no IPv6. */
+static void give_ipv6(const struct subnet6 *prefix, unsigned number, struct node *node)
+{
+	struct in6_addr address;
+	struct subnet6 pods;
+
+	if (prefix->prefix == 0)
+		return;
+	address = inet6_node_address(prefix, number);
+	pods = inet6_node_pods(prefix, number);
+	node->address6 = inet6_print_address(&address);
+	node->pod_cidr6 = inet6_print_subnet(&pods);
+}
+
 static int plan_beside(struct profile *profile, const struct node_options *options,
 		       const struct strlist *asked_for, struct node **ret_node, struct error *err)
 {
@@ -190,6 +206,7 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 	cleanup_free char *name = NULL;
 	bool control_plane = profile->node_count == 0 || options->control_plane;
 	const char *version;
+	struct subnet6 prefix = { .prefix = 0 };
 	struct subnet pods;
 	struct subnet all;
 	struct node *node;
@@ -205,6 +222,8 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 			    : free_address(profile, asked_for, &address, &number, err);
 	if (r == 0)
 		r = inet_parse_subnet(profile->pod_subnet, &all, err);
+	if (r == 0 && profile->ipv6_prefix)
+		r = inet6_parse_subnet(profile->ipv6_prefix, &prefix, err);
 	if (r < 0)
 		return r;
 	/* The podCIDR is derived from the address: both are assigned once and never change. */
@@ -226,6 +245,7 @@ static int plan_beside(struct profile *profile, const struct node_options *optio
 	node->address = take_ptr(address);
 	node->asked_address = options->address;
 	node->pod_cidr = inet_print_subnet(&pods);
+	give_ipv6(&prefix, (unsigned)number, node);
 	plan_settings(profile, options, node);
 	*ret_node = node;
 	return 0;
@@ -504,6 +524,29 @@ int plan_check_ports(const struct profile *profile, const struct strlist *words,
 	return 0;
 }
 
+/* All nodes of a cluster have the same families, since pods of all of them reach each other. */
+static int check_families(const struct profile *profile, struct error *err)
+{
+	const struct node *node;
+
+	if (!profile->ipv6_prefix)
+		return 0;
+	profile_for_each_node(node, profile) {
+		const struct node_driver *driver = node_driver_find(node->driver);
+
+		if (!driver || driver->route6)
+			continue;
+		(void)error_because(err, &reason_usage, -EOPNOTSUPP,
+				    "cluster '%s' has IPv6, which nodes of the driver '%s' cannot "
+				    "have, such as '%s'",
+				    profile->name, driver->name, node->name);
+		return error_hint(err, -EOPNOTSUPP,
+				  "use another driver; 'manykube driver list' lists them, and a "
+				  "cluster of --ip-family=ipv4 can have any");
+	}
+	return 0;
+}
+
 static int change_plan(struct plan *plan, const struct cluster_options *options, struct error *err)
 {
 	size_t nodes_before = plan->profile.node_count;
@@ -516,6 +559,8 @@ static int change_plan(struct plan *plan, const struct cluster_options *options,
 		r = check_control_planes(&plan->profile, err);
 	if (r == 0)
 		r = check_upgrade(&plan->profile, nodes_before, err);
+	if (r == 0)
+		r = check_families(&plan->profile, err);
 	return r < 0 ? r : plan_check_ports(&plan->profile, &options->ports, err);
 }
 

@@ -32,5 +32,7 @@ void node_release(struct node *node)
 {
 	settings_release_node(&node->settings);
 	free(node->pod_cidr);
+	free(node->address6);
+	free(node->pod_cidr6);
 	*node = (struct node){ .pod_cidr = NULL };
 }

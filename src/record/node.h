@@ -22,6 +22,8 @@ struct node {
 	enum node_phase phase;
 	bool asked_address; /* the user chose the address */
 	char *pod_cidr;     /* "10.244.0.0/24": assigned once, never changed */
+	char *address6;     /* "fd12:3456:789a::2", and "fd12:3456:789a:102::/64": likewise; */
+	char *pod_cidr6;    /* NULL in clusters without IPv6 */
 	bool docker;        /* runs a Docker daemon: see node/docker.h */
 	bool outdated;      /* has changed settings that take effect when the node is restarted */
 };

@@ -6,7 +6,8 @@
  * that are not in the tables are ignored.  A key that older programs must not ignore requires a
  * higher PROFILE_FORMAT.
  *
- * Format 1 is the current one.
+ * Format 1 is the current one.  Format 2 is the same with IPv6: programs that do not know it would
+ * lose the addresses of nodes.  A cluster without IPv6 is written in format 1.
  *
  * In format 0, nodes were no objects: 'format' is 0 or missing, and so is 'nodes'.  The fields of
  * the only node are in the cluster's object: "address" and "podCidr", which are required like the
@@ -49,6 +50,7 @@ struct field {
 static const struct field profile_fields[] = {
 	{ "name",              FIELD_STRING,   AT(name) },
 	{ "gateway",           FIELD_STRING,   AT(gateway) },
+	{ "ipv6Prefix",        FIELD_STRING,   AT(ipv6_prefix) },
 	{ "bridge",            FIELD_STRING,   AT(bridge) },
 	{ "orphans",           FIELD_LIST,     AT(orphans) },
 	{ "lostMembers",       FIELD_LIST,     AT(lost_members) },
@@ -69,6 +71,8 @@ static const struct field node_fields[] = {
 	{ "phase",             FIELD_PHASE,    AT(phase) },
 	{ "askedAddress",      FIELD_FLAG,     AT(asked_address) },
 	{ "podCidr",           FIELD_STRING,   AT(pod_cidr) },
+	{ "address6",          FIELD_STRING,   AT(address6) },
+	{ "podCidr6",          FIELD_STRING,   AT(pod_cidr6) },
 	{ "docker",            FIELD_FLAG,     AT(docker) },
 	{ "outdated",          FIELD_FLAG,     AT(outdated) },
 };
@@ -394,7 +398,7 @@ char *profile_print(const struct profile *profile)
 	const struct node *node;
 	char *text;
 
-	json_object_set_new(root, "format", json_integer(PROFILE_FORMAT));
+	json_object_set_new(root, "format", json_integer(profile->ipv6_prefix ? 2 : 1));
 	print_fields(profile_fields, ARRAY_SIZE(profile_fields), root, profile);
 	print_settings(false, root, &profile->settings);
 	profile_for_each_node(node, profile) {

@@ -583,6 +583,7 @@ void profile_release(struct profile *profile)
 	free(profile->dir);
 	settings_release_cluster(&profile->settings);
 	free(profile->gateway);
+	free(profile->ipv6_prefix);
 	free(profile->bridge);
 	free(profile->recovering);
 	free(profile->upgrading_from);

@@ -20,7 +20,8 @@
 #include "base/strlist.h"
 #include "record/node.h"
 
-#define PROFILE_FORMAT       1
+/* The newest format that is read; see profile-json.c. */
+#define PROFILE_FORMAT       2
 #define PROFILE_DEFAULT_NAME "manykube"
 
 struct profile {
@@ -32,6 +33,7 @@ struct profile {
 		struct cluster_settings;
 	};
 	char *gateway;               /* "192.168.39.1" */
+	char *ipv6_prefix;           /* "fd12:3456:789a::/48", see data/inet6.h; NULL: IPv4 only */
 	char *bridge;                /* the name of the network interface */
 	struct strlist orphans;      /* deleted or lost nodes that the API still knows */
 	struct strlist lost_members; /* deleted control planes that are still members of etcd */

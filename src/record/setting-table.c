@@ -51,6 +51,10 @@ const struct setting setting_table[] = {
 	  CLUSTER("cni", cni) },
 
 	{ "network", SETTING_MAP, OF_CLUSTER, NULL, NULL, NULL, "addresses, ports and names" },
+	{ "network.ipFamily", SETTING_CHOICE, OF_CLUSTER, "ip-family", "ipv4", "dual",
+	  "addresses of nodes, pods and services: ipv4, or dual for IPv4 and IPv6", .words = "ipv4|dual",
+	  .instead = "dual gives everything addresses of both families; the control plane itself needs IPv4",
+	  CLUSTER("ipFamily", ip_family) },
 	{ "network.subnet", SETTING_WORD, OF_CLUSTER, "subnet", "(a free one)", "192.168.60.0/24",
 	  "subnet of the nodes", .operand = "SUBNET",
 	  .start_help = "subnet of the nodes, for instance 192.168.60.0/24 (default: a free one)",

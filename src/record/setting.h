@@ -63,6 +63,7 @@ struct cluster_settings {
 	const char *service_subnet;   /* "10.96.0.0/12" */
 	const char *dns_domain;       /* "cluster.local" */
 	const char *cni;              /* "auto" or "none" */
+	const char *ip_family;        /* "ipv4" or "dual"; unset: "ipv4" */
 	const char *network_policy;   /* "false": network policies are not enforced */
 	const char *host_access;      /* "all", "none" or "8080,9090"; see network_host_access() */
 	const char *image_repository; /* of Kubernetes' own images; unset: the default repository */

@@ -28,7 +28,8 @@ struct victim {
 struct search {
 	const struct subnet *subnets;
 	size_t subnet_count;
-	bool strangers_only; /* see conntrack_forget_strangers() */
+	const struct subnet6 *subnet6; /* may be NULL */
+	bool strangers_only;           /* see conntrack_forget_strangers() */
 	struct victim *found;
 	size_t count;
 };
@@ -58,8 +59,13 @@ static struct nlattr *copy_attribute(const struct nlattr *attr)
 
 static bool is_wanted(const struct search *search, const struct nlattr *address)
 {
+	struct in6_addr in6;
 	struct in_addr in;
 
+	if (mnl_attr_get_payload_len(address) == sizeof(in6)) {
+		memcpy(&in6, mnl_attr_get_payload(address), sizeof(in6));
+		return search->subnet6 && inet6_contains(search->subnet6, &in6);
+	}
 	if (mnl_attr_get_payload_len(address) != sizeof(in))
 		return false;
 	memcpy(&in, mnl_attr_get_payload(address), sizeof(in));
@@ -69,8 +75,9 @@ static bool is_wanted(const struct search *search, const struct nlattr *address)
 	return false;
 }
 
-/* Whether the address of TYPE (CTA_IP_V4_SRC, CTA_IP_V4_DST) in TUPLE is in one of the subnets. */
-static bool tuple_matches(const struct search *search, const struct nlattr *tuple, unsigned type)
+/* Whether the address of type V4, or of type V6, in TUPLE is in one of the subnets. */
+static bool tuple_matches(const struct search *search, const struct nlattr *tuple, unsigned v4,
+			  unsigned v6)
 {
 	struct nlattr *part;
 	struct nlattr *address;
@@ -79,7 +86,9 @@ static bool tuple_matches(const struct search *search, const struct nlattr *tupl
 		if (mnl_attr_get_type(part) != CTA_TUPLE_IP)
 			continue;
 		mnl_attr_for_each_nested(address, part) {
-			if (mnl_attr_get_type(address) == type && is_wanted(search, address))
+			unsigned type = mnl_attr_get_type(address);
+
+			if ((type == v4 || type == v6) && is_wanted(search, address))
 				return true;
 		}
 	}
@@ -90,10 +99,10 @@ static bool tuple_matches(const struct search *search, const struct nlattr *tupl
 static bool is_victim(const struct search *search, const struct nlattr *original,
 		      const struct nlattr *reply)
 {
-	bool from = tuple_matches(search, original, CTA_IP_V4_SRC);
-	bool to = tuple_matches(search, original, CTA_IP_V4_DST);
-	bool reply_from = tuple_matches(search, reply, CTA_IP_V4_SRC);
-	bool reply_to = tuple_matches(search, reply, CTA_IP_V4_DST);
+	bool from = tuple_matches(search, original, CTA_IP_V4_SRC, CTA_IP_V6_SRC);
+	bool to = tuple_matches(search, original, CTA_IP_V4_DST, CTA_IP_V6_DST);
+	bool reply_from = tuple_matches(search, reply, CTA_IP_V4_SRC, CTA_IP_V6_SRC);
+	bool reply_to = tuple_matches(search, reply, CTA_IP_V4_DST, CTA_IP_V6_DST);
 
 	if (search->strangers_only && from && (to || !reply_to))
 		return false;
@@ -128,7 +137,7 @@ static int note_connection(const struct nlmsghdr *message, void *data)
 	return MNL_CB_OK;
 }
 
-static struct nlmsghdr *begin_request(void *buffer, unsigned type, uint16_t flags,
+static struct nlmsghdr *begin_request(void *buffer, uint8_t family, unsigned type, uint16_t flags,
 				      unsigned sequence)
 {
 	struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
@@ -138,7 +147,7 @@ static struct nlmsghdr *begin_request(void *buffer, unsigned type, uint16_t flag
 	request->nlmsg_flags = NLM_F_REQUEST | flags;
 	request->nlmsg_seq = sequence;
 	header = mnl_nlmsg_put_extra_header(request, sizeof(*header));
-	header->nfgen_family = AF_INET;
+	header->nfgen_family = family;
 	header->version = NFNETLINK_V0;
 	return request;
 }
@@ -178,11 +187,12 @@ static int open_socket(struct mnl_socket **ret, struct error *err)
 	return 0;
 }
 
-static int remove_connection(struct mnl_socket *socket, const struct victim *victim,
+static int remove_connection(struct mnl_socket *socket, uint8_t family, const struct victim *victim,
 			     unsigned sequence)
 {
 	char buffer[1024] __attribute__((__aligned__(8)));
-	struct nlmsghdr *request = begin_request(buffer, IPCTNL_MSG_CT_DELETE, NLM_F_ACK, sequence);
+	struct nlmsghdr *request = begin_request(buffer, family, IPCTNL_MSG_CT_DELETE, NLM_F_ACK,
+						 sequence);
 	int r;
 
 	mnl_attr_put(request, CTA_TUPLE_ORIG | NLA_F_NESTED,
@@ -195,7 +205,7 @@ static int remove_connection(struct mnl_socket *socket, const struct victim *vic
 	return r == -ENOENT ? 0 : r;
 }
 
-static int forget(struct search *search, struct error *err)
+static int forget_family(struct search *search, uint8_t family, struct error *err)
 {
 	cleanup_with(close_socket) struct mnl_socket *socket = NULL;
 	char buffer[256] __attribute__((__aligned__(8)));
@@ -203,29 +213,45 @@ static int forget(struct search *search, struct error *err)
 
 	if (r < 0)
 		return r;
-	r = exchange(socket, begin_request(buffer, IPCTNL_MSG_CT_GET, NLM_F_DUMP, 1), search);
+	r = exchange(socket, begin_request(buffer, family, IPCTNL_MSG_CT_GET, NLM_F_DUMP, 1),
+		     search);
 	if (r == -EOPNOTSUPP || r == -EINVAL || r == -ENOENT) {
 		log_debug("this kernel cannot list connections: %s", strerror(-r));
 		return 0;
 	}
 	for (size_t i = 0; r == 0 && i < search->count; i++)
-		r = remove_connection(socket, &search->found[i], (unsigned)i + 2);
+		r = remove_connection(socket, family, &search->found[i], (unsigned)i + 2);
 	return r < 0 ? error_set(err, r, "cannot remove connections: %s", strerror(-r)) : 0;
 }
 
-int conntrack_forget(const struct subnet *subnets, size_t count, struct error *err)
+static int forget(struct search *all, struct error *err)
 {
-	cleanup_with(release_search) struct search search = { .subnets = subnets,
-							      .subnet_count = count };
+	static const uint8_t families[] = { AF_INET, AF_INET6 };
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < (all->subnet6 ? 2 : 1); i++) {
+		cleanup_with(release_search) struct search search = *all;
+
+		r = forget_family(&search, families[i], err);
+	}
+	return r;
+}
+
+int conntrack_forget(const struct subnet *subnets, size_t count, const struct subnet6 *subnet6,
+		     struct error *err)
+{
+	struct search search = { .subnets = subnets, .subnet_count = count, .subnet6 = subnet6 };
 
 	return forget(&search, err);
 }
 
-int conntrack_forget_strangers(const struct subnet *subnets, size_t count, struct error *err)
+int conntrack_forget_strangers(const struct subnet *subnets, size_t count,
+			       const struct subnet6 *subnet6, struct error *err)
 {
-	cleanup_with(release_search) struct search search = { .subnets = subnets,
-							      .subnet_count = count,
-							      .strangers_only = true };
+	struct search search = { .subnets = subnets,
+				 .subnet_count = count,
+				 .subnet6 = subnet6,
+				 .strangers_only = true };
 
 	return forget(&search, err);
 }

@@ -1,4 +1,4 @@
-/* IPv4 forwarding on this host while clusters need it. */
+/* Forwarding on this host while clusters need it. */
 
 #include "routing/forwarding.h"
 
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -15,15 +16,32 @@
 #include "base/file.h"
 #include "host/link.h"
 
-#define SETTINGS "/proc/sys/net/ipv4/conf"
-
 /* Accessible to root only: anybody who can open a directory can lock it. */
 #define RECORDS "/run/manykube-forwarding"
 
 #define RECORD_LIMIT (1 << 20)
 
+/* Where a family's settings are, each in the directory of its link. */
+struct family {
+	const char *settings;
+	const char *each;   /* of one link, also of "default" */
+	const char *suffix; /* of its record */
+};
+
+/* IPv6's `forwarding` of one link only says that it is a router's; packets are forwarded if that of
+ * `all` is set, or force_forwarding of the link where they come in, which kernels have since 6.17.
+ */
+static const struct family ipv4 = { "/proc/sys/net/ipv4/conf", "forwarding", "" };
+static const struct family ipv6 = { "/proc/sys/net/ipv6/conf", "force_forwarding", "-6" };
+
+static const struct family *family_of(int number)
+{
+	return number == AF_INET6 ? &ipv6 : &ipv4;
+}
+
 /* Lines of "for BRIDGE", "link NAME" and "own NAME". */
 struct record {
+	const struct family *family;
 	char *path;
 	struct strlist bridges;
 	struct strlist links; /* those that forward because of us, including "default" */
@@ -38,8 +56,8 @@ static void release_record(struct record *record)
 	strlist_release(&record->own);
 }
 
-/* Read the record of this network namespace; each has its own settings. */
-static int read_record(struct record *ret, struct error *err)
+/* Read the record of FAMILY in this network namespace; each has its own settings. */
+static int read_record(const struct family *family, struct record *ret, struct error *err)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	cleanup_with(strlist_release) struct strlist lines = STRLIST_INIT;
@@ -49,7 +67,9 @@ static int read_record(struct record *ret, struct error *err)
 
 	if (stat("/proc/self/ns/net", &network) < 0)
 		return error_sys(err, "cannot identify this host's network");
-	ret->path = xasprintf(RECORDS "/%llu", (unsigned long long)network.st_ino);
+	ret->family = family;
+	ret->path = xasprintf(RECORDS "/%llu%s", (unsigned long long)network.st_ino,
+			      family->suffix);
 	r = file_read(ret->path, RECORD_LIMIT, &text, NULL);
 	if (r == -ENOENT)
 		return 0;
@@ -98,19 +118,30 @@ static int lock_records(int *ret_fd, struct error *err)
 	return 0;
 }
 
-/* LINK may also be "all", which is net.ipv4.ip_forward, or "default", for future links. */
-static bool forwards(const char *link)
+static char *path_of(const struct family *family, const char *link, const char *setting)
+{
+	return xasprintf("%s/%s/%s", family->settings, link, setting);
+}
+
+static bool is_on(const struct family *family, const char *link, const char *setting)
 {
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
-	cleanup_free char *path = xasprintf(SETTINGS "/%s/forwarding", link);
+	cleanup_free char *path = path_of(family, link, setting);
 
 	return file_read(path, 16, &text, NULL) == 0 && text.len > 0 && *text.text != '0';
 }
 
-/* Set forwarding of LINK; succeeds if LINK no longer exists. */
-static int set_forwarding(const char *link, const char *value, struct error *err)
+/* Whether all links forward: net.ipv4.ip_forward is the same setting. */
+static bool all_forward(const struct family *family)
 {
-	cleanup_free char *path = xasprintf(SETTINGS "/%s/forwarding", link);
+	return is_on(family, "all", "forwarding");
+}
+
+/* Set forwarding of LINK; succeeds if LINK no longer exists. */
+static int set_forwarding(const struct family *family, const char *link, const char *value,
+			  struct error *err)
+{
+	cleanup_free char *path = path_of(family, link, family->each);
 
 	if (!file_exists(path))
 		return 0;
@@ -121,7 +152,8 @@ static int set_forwarding(const char *link, const char *value, struct error *err
  * "default" was turned on and inherited that. */
 static void sort_link(struct record *record, const char *link, bool late)
 {
-	bool by_itself = strcmp(link, "lo") == 0 || (!late && forwards(link));
+	bool by_itself = strcmp(link, "lo") == 0 ||
+			 (!late && is_on(record->family, link, record->family->each));
 
 	if (strlist_has(&record->own, link) || strlist_has(&record->links, link))
 		return;
@@ -134,10 +166,10 @@ static int sort_links(struct record *record, struct error *err)
 {
 	bool late = record->own.count > 0 && strlist_has(&record->links, "default");
 	const struct dirent *entry;
-	DIR *directory = opendir(SETTINGS);
+	DIR *directory = opendir(record->family->settings);
 
 	if (!directory)
-		return error_sys(err, "cannot read '" SETTINGS "'");
+		return error_sys(err, "cannot read '%s'", record->family->settings);
 	while ((entry = readdir(directory)))
 		if (*entry->d_name != '.' && strcmp(entry->d_name, "all") != 0 &&
 		    !link_is_of_cluster(entry->d_name))
@@ -147,7 +179,8 @@ static int sort_links(struct record *record, struct error *err)
 }
 
 /* Record that BRIDGE needs forwarding; if TURN_ON, also turn it on. */
-static int record_bridge(const char *bridge, bool turn_on, struct error *err)
+static int record_bridge(const struct family *family, const char *bridge, bool turn_on,
+			 struct error *err)
 {
 	cleanup_with(release_record) struct record record = { NULL };
 	cleanup_fd int lock = -1;
@@ -155,7 +188,7 @@ static int record_bridge(const char *bridge, bool turn_on, struct error *err)
 	int r = lock_records(&lock, err);
 
 	if (r == 0)
-		r = read_record(&record, err);
+		r = read_record(family, &record, err);
 	if (r == 0)
 		r = sort_links(&record, err);
 	if (r < 0)
@@ -165,20 +198,31 @@ static int record_bridge(const char *bridge, bool turn_on, struct error *err)
 	r = write_record(&record, err);
 	strlist_for_each(link, &record.links)
 		if (r == 0 && turn_on)
-			r = set_forwarding(link, "1", err);
+			r = set_forwarding(family, link, "1", err);
 	return r;
 }
 
-int forwarding_plan(const char *bridge, struct error *err)
+bool forwarding_is_possible(int family)
 {
-	return forwards("all") ? 0 : record_bridge(bridge, false, err);
+	cleanup_free char *path = path_of(family_of(family), "all", family_of(family)->each);
+
+	return file_exists(path) || all_forward(family_of(family));
 }
 
-int forwarding_begin(const char *bridge, struct error *err)
+int forwarding_plan(int family, const char *bridge, struct error *err)
 {
-	int r = set_forwarding(bridge, "1", err);
+	return all_forward(family_of(family))
+		       ? 0
+		       : record_bridge(family_of(family), bridge, false, err);
+}
 
-	return r < 0 || forwards("all") ? r : record_bridge(bridge, true, err);
+int forwarding_begin(int family, const char *bridge, struct error *err)
+{
+	int r = set_forwarding(family_of(family), bridge, "1", err);
+
+	return r < 0 || all_forward(family_of(family))
+		       ? r
+		       : record_bridge(family_of(family), bridge, true, err);
 }
 
 /* Remove BRIDGE from RECORD, and all bridges that no longer exist. */
@@ -203,16 +247,16 @@ static int turn_off(struct record *record, struct error *err)
 
 	/* First for links to come, so that all that came are found then. */
 	if (strlist_has(&record->links, "default"))
-		r = set_forwarding("default", "0", err);
+		r = set_forwarding(record->family, "default", "0", err);
 	if (r == 0)
 		r = sort_links(record, err);
 	strlist_for_each(link, &record->links)
 		if (r == 0)
-			r = set_forwarding(link, "0", err);
+			r = set_forwarding(record->family, link, "0", err);
 	return r;
 }
 
-int forwarding_end(const char *bridge, struct error *err)
+int forwarding_end(int family, const char *bridge, struct error *err)
 {
 	cleanup_with(release_record) struct record record = { NULL };
 	cleanup_fd int lock = -1;
@@ -223,7 +267,7 @@ int forwarding_end(const char *bridge, struct error *err)
 		return 0;
 	r = lock_records(&lock, err);
 	if (r == 0)
-		r = read_record(&record, err);
+		r = read_record(family_of(family), &record, err);
 	if (r < 0)
 		return r;
 	recorded = record.bridges.count > 0;
@@ -233,19 +277,19 @@ int forwarding_end(const char *bridge, struct error *err)
 		return r < 0 ? r : write_record(&record, err);
 	}
 	/* If ip_forward was set in the meantime, somebody wants all links to forward. */
-	if (recorded && !forwards("all"))
+	if (recorded && !all_forward(record.family))
 		r = turn_off(&record, err);
 	if (r == 0 && unlink(record.path) < 0 && errno != ENOENT)
 		r = error_sys(err, "cannot remove '%s'", record.path);
 	return r;
 }
 
-void forwarding_list(struct strlist *ret)
+void forwarding_list(int family, struct strlist *ret)
 {
 	cleanup_with(release_record) struct record record = { NULL };
 	const char *link;
 
-	if (forwards("all") || read_record(&record, NULL) < 0)
+	if (all_forward(family_of(family)) || read_record(family_of(family), &record, NULL) < 0)
 		return;
 	strlist_for_each(link, &record.links)
 		if (strcmp(link, "default") != 0)

@@ -21,6 +21,20 @@ static const char *text_of(const json_t *object, const char *outer, const char *
 	return json_string_value(member_of(object, outer, inner));
 }
 
+/* Addresses for services are of IPv4, and no node answers at one for a service of IPv6 only.  A
+ * service that says nothing of it is one of IPv4. */
+static bool has_ipv4(const json_t *object)
+{
+	const json_t *families = member_of(object, "spec", "ipFamilies");
+	json_t *family;
+	size_t i;
+
+	json_array_foreach(families, i, family)
+		if (text_is(json_string_value(family), "IPv4"))
+			return true;
+	return json_array_size(families) == 0;
+}
+
 void *balance_read_service(const json_t *object)
 {
 	const char *class = text_of(object, "spec", "loadBalancerClass");
@@ -32,7 +46,8 @@ void *balance_read_service(const json_t *object)
 	json_t *point;
 	size_t i;
 
-	if (!text_is(text_of(object, "spec", "type"), "LoadBalancer") || (class && *class))
+	if (!text_is(text_of(object, "spec", "type"), "LoadBalancer") || (class && *class) ||
+	    !has_ipv4(object))
 		return NULL;
 	service = xcalloc(1, sizeof(*service));
 	service->created = xstrdup(created ? created : "");

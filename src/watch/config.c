@@ -11,11 +11,15 @@
 #include "data/inet.h"
 
 void watch_config_add_node(struct watch_config *config, const char *name, struct in_addr address,
-			   const char *pods)
+			   const char *pods, const char *pods6)
 {
 	config->nodes = xrealloc(config->nodes, config->node_count + 1, sizeof(*config->nodes));
-	config->nodes[config->node_count++] = (struct watch_node){ xstrdup(name), address,
-								   pods ? xstrdup(pods) : NULL };
+	config->nodes[config->node_count++] = (struct watch_node){
+		.name = xstrdup(name),
+		.address = address,
+		.pods = pods ? xstrdup(pods) : NULL,
+		.pods6 = pods6 ? xstrdup(pods6) : NULL,
+	};
 }
 
 static void add_address(json_t *object, const char *key, struct in_addr address)
@@ -39,6 +43,9 @@ char *watch_config_print(const struct watch_config *config)
 		add_address(node, "address", config->nodes[i].address);
 		if (config->nodes[i].pods)
 			(void)json_object_set_new(node, "pods", json_string(config->nodes[i].pods));
+		if (config->nodes[i].pods6)
+			(void)json_object_set_new(node, "pods6",
+						  json_string(config->nodes[i].pods6));
 		(void)json_array_append_new(nodes, node);
 	}
 	(void)json_object_set_new(root, "nodes", nodes);
@@ -70,7 +77,8 @@ static int read_config(const json_t *root, struct watch_config *ret)
 		if (!name || read_address(node, "address", &address) < 0)
 			return -EBADMSG;
 		watch_config_add_node(ret, name, address,
-				      json_string_value(json_object_get(node, "pods")));
+				      json_string_value(json_object_get(node, "pods")),
+				      json_string_value(json_object_get(node, "pods6")));
 	}
 	return 0;
 }
@@ -101,6 +109,7 @@ void watch_config_release(struct watch_config *config)
 	for (size_t i = 0; i < config->node_count; i++) {
 		free(config->nodes[i].name);
 		free(config->nodes[i].pods);
+		free(config->nodes[i].pods6);
 	}
 	free(config->nodes);
 	free(config->server);

@@ -19,7 +19,8 @@
 struct watch_node {
 	char *name;
 	struct in_addr address;
-	char *pods; /* "10.244.1.0/24"; NULL: unknown */
+	char *pods;  /* "10.244.1.0/24"; NULL: unknown */
+	char *pods6; /* "fd12:3456:789a:103::/64"; NULL: unknown, or none */
 };
 
 struct watch_config {
@@ -34,9 +35,9 @@ struct watch_config {
 
 #define WATCH_CONFIG_INIT ((struct watch_config){ NULL })
 
-/* PODS may be NULL. */
+/* PODS and PODS6 may be NULL. */
 void watch_config_add_node(struct watch_config *config, const char *name, struct in_addr address,
-			   const char *pods);
+			   const char *pods, const char *pods6);
 
 /* Write CONFIG to the profile's directory DIR; a running keeper applies it. */
 int watch_configure(const char *dir, const struct watch_config *config, struct error *err);

@@ -66,6 +66,8 @@ static void send_model(struct policies *policies, size_t number,
 
 	if (node->pods && policy_range_parse_block(node->pods, &range))
 		policy_ranges_add(&ranges, &range);
+	if (node->pods6 && policy_range_parse_block(node->pods6, &range))
+		policy_ranges_add(&ranges, &range);
 	policy_compile(objects, node->name, &ranges, &model);
 	if (!policy_model_is_too_large(&model) && !policy_model_is_empty(&model))
 		policy_model_print(&model, &text);

@@ -692,6 +692,13 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 	return r < 0 ? r : process_spawn(ARGV("true"), NULL, ret_process, err);
 }
 
+static int fake_route6(arg_unused const struct node_spec *spec, arg_unused const struct subnet6 *to,
+		       arg_unused const struct in6_addr *via, arg_unused bool remove,
+		       arg_unused struct error *err)
+{
+	return 0;
+}
+
 static int fake_route(arg_unused const struct node_spec *spec, arg_unused struct in_addr pods,
 		      arg_unused unsigned prefix, arg_unused struct in_addr via,
 		      arg_unused bool remove, arg_unused struct error *err)
@@ -772,6 +779,7 @@ static const struct node_driver fake_driver = {
 	.ask = fake_ask,
 	.lacks_programs = fake_lacks_programs,
 	.route = fake_route,
+	.route6 = fake_route6,
 };
 
 /* The rest of the world. */
@@ -831,6 +839,8 @@ static int fake_plan(struct profile *profile, arg_unused const char *wanted,
 	profile->pod_subnet = xstrdup("10.244.0.0/16");
 	profile->bridge = xstrdup("mktest");
 	profile->api_port = 16443;
+	if (profile->ip_family && strcmp(profile->ip_family, "dual") == 0)
+		profile->ipv6_prefix = xstrdup("fd12:3456:789a::/48");
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "data/inet.h"
+#include "data/inet6.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -14,6 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup_free char *text = xstrndup((const char *)data, size);
 	struct subnet subnet;
 	struct in_addr address;
+	struct subnet6 subnet6;
+	struct in6_addr address6;
 
 	if (inet_parse_subnet(text, &subnet, &err) == 0) {
 		cleanup_free char *printed = inet_print_subnet(&subnet);
@@ -24,6 +27,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (inet_parse_address(text, &address, &err) == 0) {
 		cleanup_free char *printed = inet_print_address(address);
+
+		assert(strcmp(printed, text) == 0);
+	}
+	if (inet6_parse_subnet(text, &subnet6, NULL) == 0) {
+		cleanup_free char *printed = inet6_print_subnet(&subnet6);
+
+		assert(strcmp(printed, text) == 0);
+		assert(inet6_contains(&subnet6, &subnet6.address));
+	}
+	if (inet6_parse_address(text, &address6, NULL) == 0) {
+		cleanup_free char *printed = inet6_print_address(&address6);
 
 		assert(strcmp(printed, text) == 0);
 	}

@@ -215,6 +215,7 @@ TEST(services_of_others_are_left_alone)
 	static const char *const others[] = {
 		"{'spec': {'type': 'NodePort'}}",
 		"{'spec': {'type': 'LoadBalancer', 'loadBalancerClass': 'example.com/lb'}}",
+		"{'spec': {'type': 'LoadBalancer', 'ipFamilies': ['IPv6']}}",
 		"{'spec': 5}",
 		"[]",
 	};
@@ -223,6 +224,22 @@ TEST(services_of_others_are_left_alone)
 		json_auto_t *object = load(others[i]);
 
 		ASSERT(!balance_read_service(object));
+	}
+}
+
+TEST(a_service_of_both_families_gets_an_address)
+{
+	static const char *const own[] = {
+		"{'spec': {'type': 'LoadBalancer', 'ipFamilies': ['IPv4']}}",
+		"{'spec': {'type': 'LoadBalancer', 'ipFamilies': ['IPv6', 'IPv4']}}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		json_auto_t *object = load(own[i]);
+		void *service = balance_read_service(object);
+
+		ASSERT(service);
+		balance_free_service(service);
 	}
 }
 
@@ -293,8 +310,8 @@ TEST(nodes_are_probed_only_where_the_configuration_says)
 	set_scene(&scene);
 	add_node(&scene, "/node-4", NODE("127.0.0.1", "True"));
 	add_node(&scene, "/other", NODE("192.168.1.1", "True"));
-	watch_config_add_node(&config, "node-1", at("10.89.0.2"), NULL);
-	watch_config_add_node(&config, "node-4", at("10.89.0.5"), NULL);
+	watch_config_add_node(&config, "node-1", at("10.89.0.2"), NULL, NULL);
+	watch_config_add_node(&config, "node-4", at("10.89.0.5"), NULL, NULL);
 	count = balance_keep_known(scene.nodes, scene.view.node_count, &config, known);
 	ASSERT_INT(count, 2);
 	for (size_t i = 0; i < count; i++)
@@ -359,7 +376,8 @@ TEST(the_configuration_is_read_as_it_was_written)
 	struct watch_config again = WATCH_CONFIG_INIT;
 	cleanup_free char *text = NULL;
 
-	watch_config_add_node(&config, "node-1", at("10.89.0.2"), "10.244.1.0/24");
+	watch_config_add_node(&config, "node-1", at("10.89.0.2"), "10.244.1.0/24",
+			      "fd00:0:0:103::/64");
 	text = watch_config_print(&config);
 	ASSERT_OK(watch_config_parse(text, strlen(text), &again, &err));
 	ASSERT_STR(again.server, config.server);
@@ -367,6 +385,7 @@ TEST(the_configuration_is_read_as_it_was_written)
 	ASSERT_INT(again.node_count, 1);
 	ASSERT_STR(again.nodes[0].name, "node-1");
 	ASSERT_STR(again.nodes[0].pods, "10.244.1.0/24");
+	ASSERT_STR(again.nodes[0].pods6, "fd00:0:0:103::/64");
 	ASSERT_INT(again.nodes[0].address.s_addr, config.nodes[0].address.s_addr);
 	ASSERT_INT(again.last.s_addr, config.last.s_addr);
 	watch_config_release(&config);

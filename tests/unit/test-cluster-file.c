@@ -624,6 +624,22 @@ TEST(a_version_that_was_given_is_stronger_than_kinds_images)
 	ASSERT_INT(file.warnings.count, 0);
 }
 
+TEST(clusters_of_kinds_can_have_both_families)
+{
+	static const struct cluster_file_before before = { .usual_name = "usual" };
+	static const char text[] = KIND "networking:\n"
+					"  ipFamily: dual\n"
+					"  podSubnet: 10.244.0.0/16,fd00:10:244::/56\n";
+	cleanup_with(cluster_file_release) struct cluster_file file = CLUSTER_FILE_INIT;
+
+	ASSERT_OK(cluster_file_parse("f.yaml", text, strlen(text), &before, &file, &err));
+	ASSERT_STR(file.options.ip_family, "dual");
+	ASSERT(strlist_has(&file.given, "ip-family"));
+	ASSERT_STR(file.options.pod_subnet, "10.244.0.0/16");
+	ASSERT_INT(file.warnings.count, 1);
+	ASSERT(strstr(file.warnings.items[0], "'fd00:10:244::/56' is ignored"));
+}
+
 TEST(files_of_kinds_can_be_wrong_too)
 {
 	static const struct {
@@ -632,7 +648,8 @@ TEST(files_of_kinds_can_be_wrong_too)
 	} wrong[] = {
 		{ "nodse: []\n", "f.yaml:3:1: a cluster of kind has no field 'nodse'; did you mean "
 				 "'nodes'?" },
-		{ "networking: {ipFamily: dual}\n", "only IPv4 is supported" },
+		{ "networking: {ipFamily: ipv6}\n", "f.yaml:3:24: ipFamily can be 'ipv4' or "
+						    "'dual', not 'ipv6'" },
 		{ "networking: {apiServerPort: 99999}\n", "must be a port" },
 		{ "networking: {podSubnet: x}\n", "f.yaml:3:25: podSubnet: " },
 		{ "networking: {kubeProxyMode: magic}\n", "unknown kubeProxyMode 'magic'" },

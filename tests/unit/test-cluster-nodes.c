@@ -1061,3 +1061,26 @@ TEST(a_cluster_with_stopped_and_half_made_nodes_leaves_nothing)
 			return;
 	}
 }
+
+TEST(nodes_of_a_cluster_of_both_families_have_both)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile again = PROFILE_INIT;
+	struct cluster_outcome outcome;
+
+	free(begin_round(0));
+	ASSERT_INT(
+		start_with((struct cluster_options){ .nodes = 2, .ip_family = "dual" }, &outcome),
+		0);
+	ASSERT_OK(profile_load("test", &profile, &err));
+	ASSERT_STR(profile.nodes[1].address6, "fd12:3456:789a::3");
+	ASSERT_STR(profile.nodes[1].pod_cidr6, "fd12:3456:789a:103::/64");
+	ASSERT_INT(stop_all(), 0);
+	ASSERT_INT(start_nodes(3), 0);
+	ASSERT_OK(profile_load("test", &again, &err));
+	ASSERT_STR(again.ipv6_prefix, profile.ipv6_prefix);
+	ASSERT_STR(again.nodes[1].address6, profile.nodes[1].address6);
+	ASSERT_STR(again.nodes[2].address6, "fd12:3456:789a::4");
+	/* Families are for good. */
+	ASSERT_INT(start_with((struct cluster_options){ .ip_family = "ipv4" }, &outcome), -EINVAL);
+}

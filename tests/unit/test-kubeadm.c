@@ -95,6 +95,25 @@ TEST(the_control_plane_is_behind_a_name_from_the_beginning)
 	ASSERT_STR(at(own, "localAPIEndpoint.advertiseAddress"), "\"192.168.39.2\"");
 }
 
+TEST(of_both_families_ipv4_comes_first)
+{
+	struct profile dual = profile;
+	json_auto_t *cluster = NULL;
+	json_auto_t *own = NULL;
+
+	dual.ipv6_prefix = "fd12:3456:789a::/48";
+	node.address6 = "fd12:3456:789a::2";
+	cluster = init(&dual, "ClusterConfiguration");
+	own = init(&dual, "InitConfiguration");
+	ASSERT_STR(at(cluster, "networking"),
+		   "{\"podSubnet\":\"10.244.0.0/16,fd12:3456:789a:100::/56\","
+		   "\"serviceSubnet\":\"10.96.0.0/12,fd12:3456:789a:ffff::/112\","
+		   "\"dnsDomain\":\"cluster.local\"}");
+	ASSERT_STR(at(own, "nodeRegistration.kubeletExtraArgs.0"),
+		   "{\"name\":\"node-ip\",\"value\":\"192.168.39.2,fd12:3456:789a::2\"}");
+	ASSERT_STR(at(own, "localAPIEndpoint.advertiseAddress"), "\"192.168.39.2\"");
+}
+
 TEST(join_tokens_live_for_minutes)
 {
 	json_auto_t *own = init(&profile, "InitConfiguration");

@@ -81,6 +81,21 @@ TEST(a_chosen_address_has_its_pod_network_and_is_left_out_later)
 	ASSERT_STR(node->pod_cidr, "10.244.2.0/24");
 }
 
+TEST(a_node_of_both_families_has_the_same_number_in_both)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	static const struct node_options chosen = { .address = "192.168.39.20" };
+	struct node *node;
+
+	plan_first(&profile, "10.244.0.0/16");
+	ASSERT(!profile.nodes[0].address6 && !profile.nodes[0].pod_cidr6);
+	profile.ipv6_prefix = xstrdup("fd12:3456:789a::/48");
+	ASSERT_OK(plan_node(&profile, &chosen, &node, &err));
+	ASSERT_STR(node->pod_cidr, "10.244.18.0/24");
+	ASSERT_STR(node->address6, "fd12:3456:789a::14");
+	ASSERT_STR(node->pod_cidr6, "fd12:3456:789a:114::/64");
+}
+
 TEST(a_name_must_be_a_free_dns_label)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;

@@ -154,13 +154,37 @@ TEST(errors_name_the_key)
 	ASSERT_INT(parse("", &why), -EBADMSG);
 }
 
+/* A program that does not know of IPv6 would write the record without it. */
+TEST(only_a_record_with_ipv6_has_a_newer_format)
+{
+	cleanup_with(profile_release) struct profile saved = PROFILE_INIT;
+	cleanup_with(profile_release) struct profile loaded = PROFILE_INIT;
+	cleanup_free char *plain = NULL;
+	cleanup_free char *dual = NULL;
+
+	use_fresh_home();
+	make_profile("dev", &saved);
+	plain = profile_print(&saved);
+	ASSERT(strstr(plain, "\"format\": 1,") && !strstr(plain, "6\":"));
+	saved.ipv6_prefix = xstrdup("fd12:3456:789a::/48");
+	saved.nodes[0].address6 = xstrdup("fd12:3456:789a::2");
+	saved.nodes[0].pod_cidr6 = xstrdup("fd12:3456:789a:102::/64");
+	dual = profile_print(&saved);
+	ASSERT(strstr(dual, "\"format\": 2,"));
+	ASSERT_OK(profile_parse(dual, strlen(dual), &loaded, &err));
+	ASSERT_STR(loaded.ipv6_prefix, "fd12:3456:789a::/48");
+	ASSERT_STR(loaded.nodes[0].address6, "fd12:3456:789a::2");
+	ASSERT_STR(loaded.nodes[0].pod_cidr6, "fd12:3456:789a:102::/64");
+	ASSERT(!loaded.nodes[1].address6);
+}
+
 TEST(a_newer_format_is_refused_by_its_number)
 {
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
-	ASSERT_INT(parse("{\"format\": 2, \"name\": \"x\"}", &why), -ENOTSUP);
-	ASSERT_STR(why.text, "its format is 2, but this manykube (v" MANYKUBE_VERSION
-			     ") supports formats up to 1");
+	ASSERT_INT(parse("{\"format\": 3, \"name\": \"x\"}", &why), -ENOTSUP);
+	ASSERT_STR(why.text, "its format is 3, but this manykube (v" MANYKUBE_VERSION
+			     ") supports formats up to 2");
 	ASSERT(why.reason == &reason_host_config);
 }
 
