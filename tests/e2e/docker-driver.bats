@@ -207,7 +207,7 @@ assert_status_of() {
 	DOCKER_HOST=tcp://127.0.0.1:1 run manykube node add -q --driver=docker
 	assert_status 36
 	assert_output_has "an engine on this host"
-	run manykube node add -q --driver=podman
+	run manykube node add -q --driver=virtualbox
 	assert_status 14
 	assert_equal "$(profile_get '.nodes | length')" 2
 }
