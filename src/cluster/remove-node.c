@@ -18,6 +18,7 @@
 #include "network/network.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
+#include "record/cni.h"
 #include "record/world.h"
 
 #define API_PATIENCE_MS 15000
@@ -97,7 +98,7 @@ static int update_other_nodes(const struct profile *profile, const struct node *
 
 	if (r == 0)
 		r = inet_parse_address(gone->address, &via, err);
-	if (r == 0 && strcmp(profile->cni, "none") != 0)
+	if (r == 0 && cni_is_ours(profile->cni))
 		r = world->network_forget(gone, err);
 	profile_for_each_node(node, profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;

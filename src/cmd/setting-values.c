@@ -39,7 +39,11 @@ static void complete_member(const struct setting *setting, void *member)
 
 	if (setting->type == SETTING_PATHS)
 		complete_list(member);
-	if (setting->type != SETTING_PATH || !*path || **path == '/')
+	if (setting->name_of && *path)
+		*path = setting->name_of(*path);
+	if (setting->type != SETTING_PATH && !setting->is_path)
+		return;
+	if (!*path || **path == '/' || (setting->is_path && !setting->is_path(*path)))
 		return;
 	/* The option points to it until the program exits. */
 	real = realpath(*path, NULL);

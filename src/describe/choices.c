@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "cni/manifests.h"
 #include "data/inet.h"
 #include "driver/driver.h"
 #include "driver/mount-owner.h"
@@ -28,6 +29,7 @@ static check_fn check_of(const struct setting *setting)
 	} further[] = {
 		{ "images", own_images_check },
 		{ "baseImage", base_check },
+		{ "cni", cni_manifests_check },
 		{ "kubeadmPatches", kubeadm_patch_check },
 	};
 
@@ -137,6 +139,11 @@ static int hint_refusal(const struct setting *setting, struct error *err)
 		return error_hint(err, -EINVAL,
 				  "omit the option to start the cluster as it is, or use 'manykube "
 				  "upgrade' for a newer version");
+	if (setting->moves_pods)
+		return error_hint(
+			err, -EINVAL,
+			"omit the option to start the cluster as it is; 'manykube network "
+			"set' takes it, and makes all pods anew");
 	if (setting->places & SETTING_OF_DEFAULTS && setting->set_help)
 		return error_hint(
 			err, -EINVAL,

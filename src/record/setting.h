@@ -59,7 +59,8 @@ struct cluster_settings {
 	const char *pod_subnet;       /* "10.244.0.0/16" */
 	const char *service_subnet;   /* "10.96.0.0/12" */
 	const char *dns_domain;       /* "cluster.local" */
-	const char *cni;              /* "auto" or "none" */
+	const char *cni;              /* see record/cni.h */
+	const char *cni_backend;      /* of flannel: "host-gw" or "vxlan" */
 	const char *network_policy;   /* "false": network policies are not enforced */
 	const char *host_access;      /* "all", "none" or "8080,9090"; see network_host_access() */
 	const char *image_repository; /* of Kubernetes' own images; unset: the default repository */
@@ -165,7 +166,14 @@ struct setting {
 	size_t cluster;  /* offset in struct cluster_settings, */
 	size_t node;     /* and in struct node_settings */
 
+	/* Of a word: whether WORD is a path or URL, which has a file's directory put in front if
+	 * it is a relative path; and the name that is stored for WORD. */
+	bool (*is_path)(const char *word);
+	const char *(*name_of)(const char *word);
+
 	bool any_time;              /* may change on an existing cluster */
+	bool moves_pods;            /* changes only by `network set` and `apply`, which make all
+				     * pods anew */
 	enum setting_effect effect; /* what it takes to change it on a node */
 
 	/*
