@@ -30,6 +30,7 @@ const struct command *const commands[] = {
 	&cmd_service,
 	&cmd_tunnel,
 	&cmd_port,
+	&cmd_network,
 	&cmd_image,
 	&cmd_docker_env,
 	&cmd_docker_all,

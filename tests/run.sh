@@ -166,6 +166,7 @@ fill_cache() {
 			build/manykube start --download-only --yes --kubernetes-version="$version" || return
 	done
 	build/manykube docker-env --download-only && build/manykube registry enable --download-only &&
+		build/manykube start --download-only --cni=flannel --yes &&
 		build/manykube start --download-only --driver=qemu
 }
 

@@ -18,8 +18,10 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cluster/change-network.h"
 #include "cluster/change-node.h"
 #include "cluster/cluster.h"
+#include "cni/pod-network.h"
 #include "describe/file-fields.h"
 #include "plan/plan.h"
 #include "record/labels.h"
@@ -32,10 +34,12 @@ struct applying {
 	const struct apply_plan *plan;
 	const struct apply_options *options;
 	struct observer *observer;
+	struct cni_manifests manifests; /* of a new pod network */
 };
 
-/* Get the payload of a replacement before the old node is deleted. */
-static int get_payloads(const struct applying *applying, struct error *err)
+/* Get the payload of a replacement before the old node is deleted, and what a new pod network needs
+ * before it is recorded. */
+static int get_payloads(struct applying *applying, struct error *err)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
 	struct payload_source source = { .binary_mirror = applying->options->binary_mirror };
@@ -45,7 +49,7 @@ static int get_payloads(const struct applying *applying, struct error *err)
 		return r;
 	apply_plan_take(applying->file, &profile);
 	source.offline = profile.offline;
-
+	r = pod_network_get(&profile, &source, applying->observer, &applying->manifests, err);
 	for (size_t i = 0; r == 0 && i < applying->plan->count; i++) {
 		const struct apply_step *step = &applying->plan->steps[i];
 		cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
@@ -104,6 +108,10 @@ static int write_down(const struct applying *applying, struct error *err)
 			take_settings(applying, &profile, profile_find_node(&profile, step->node));
 	}
 	r = world->ports_are_free(&profile, &before, err);
+	if (r == 0) {
+		cluster_note_network(&profile, &before);
+		r = pod_network_keep(&profile, &applying->manifests, err);
+	}
 	if (r == 0)
 		r = profile_save(&profile, err);
 	if (r == 0)
@@ -356,6 +364,17 @@ static int take_away(const struct applying *applying, const struct apply_step *s
 		       : 0;
 }
 
+/* Make the pods anew if the pod network has changed, now or in an interrupted command. */
+static int move_pods(const struct applying *applying, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	int r = profile_load(applying->name, &profile, err);
+
+	return r < 0 ? r
+		     : cluster_finish_network(&profile, applying->options->wait_seconds,
+					      applying->observer, err);
+}
+
 int apply_carry_out(const char *name, const struct cluster_file *file,
 		    const struct apply_plan *plan, const struct apply_options *options,
 		    struct observer *observer, struct error *err)
@@ -363,7 +382,7 @@ int apply_carry_out(const char *name, const struct cluster_file *file,
 	static int (*const rounds[])(const struct applying *, const struct apply_step *,
 				     struct error *) = { change_step, disturb, make_anew,
 							 take_away };
-	const struct applying applying = { name, file, plan, options, observer };
+	struct applying applying = { name, file, plan, options, observer, CNI_MANIFESTS_INIT };
 	int r = get_payloads(&applying, err);
 
 	if (r == 0)
@@ -372,6 +391,9 @@ int apply_carry_out(const char *name, const struct cluster_file *file,
 		r = finish_deletions(&applying, err);
 	if (r == 0)
 		r = bring_all_up(&applying, err);
+	if (r == 0)
+		r = move_pods(&applying, err);
+	cni_manifests_release(&applying.manifests);
 	for (size_t round = 0; round < ARRAY_SIZE(rounds); round++)
 		for (size_t i = 0; r == 0 && i < plan->count; i++)
 			r = rounds[round](&applying, &plan->steps[i], err);

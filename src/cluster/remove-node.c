@@ -18,6 +18,7 @@
 #include "network/network.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
+#include "record/cni.h"
 #include "record/world.h"
 
 #define API_PATIENCE_MS 15000
@@ -107,7 +108,7 @@ static int update_other_nodes(const struct profile *profile, const struct node *
 	const struct node *node;
 	int r = 0;
 
-	if (strcmp(profile->cni, "none") != 0)
+	if (cni_is_ours(profile->cni))
 		r = world->network_forget(gone, err);
 	profile_for_each_node(node, profile) {
 		cleanup_with(cluster_node_release) struct cluster_node at = CLUSTER_NODE_INIT;

@@ -16,6 +16,7 @@
 #include "node/cluster-node.h"
 #include "node/node-files.h"
 #include "plan/check.h"
+#include "record/cni.h"
 #include "record/options.h"
 #include "record/ports.h"
 
@@ -72,7 +73,7 @@ static int add_routes(const struct profile *profile, const struct cluster_node *
 	const struct node *other;
 	int r = 0;
 
-	if (strcmp(profile->cni, "none") == 0)
+	if (!cni_has_our_routes(profile->cni))
 		return 0;
 	profile_for_each_node(other, profile) {
 		struct subnet pods;
@@ -250,6 +251,8 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 		world->after("create node");
 	if (r == 0)
 		r = renew_certificates(start, node, runs, &renewed, err);
+	if (r == 0 && !runs)
+		pod_network_before_start(&start->profile, node);
 	if (r == 0)
 		r = at.driver->start(&at.spec, err);
 	/* Before its pods start. */
@@ -271,6 +274,8 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 		r = add_routes(&start->profile, &at, node, err);
 	if (r == 0)
 		r = add_gateway_route(&start->profile, &at, err);
+	if (r == 0 && (!runs || node->phase != NODE_JOINED))
+		r = pod_network_after_start(&start->profile, node, err);
 	return r < 0 ? error_reason(err, r, &reason_node_failed) : 0;
 }
 

@@ -38,6 +38,7 @@
 #include "node/trouble.h"
 #include "plan/check.h"
 #include "plan/plan.h"
+#include "record/cni.h"
 #include "record/options.h"
 
 /* Interval between checks whether the API has come up. */
@@ -74,6 +75,7 @@ static void release_start(struct start *start)
 	free(start->part);
 	free(start->awaited);
 	free(start->token);
+	cni_manifests_release(&start->manifests);
 	payload_release(&start->payload);
 	profile_release(&start->profile);
 }
@@ -168,6 +170,8 @@ static int install_addons(struct start *start, struct node *primary, struct erro
 		r = addons_install(&start->profile, ADDON_WITH_API, err);
 	if (r == 0)
 		r = addons_install(&start->profile, ADDON_AT_START, err);
+	if (r == 0)
+		r = pod_network_install(&start->profile, err);
 	if (r == 0)
 		r = bootstrap_finish(&start->publish, start->deadline, err);
 	return r;
@@ -304,6 +308,10 @@ static int check_start(struct start *start, const char *name, const struct clust
 	if (r < 0)
 		return r;
 	r = cluster_get_payloads(&ret->profile, options, start->observer, &start->payload, err);
+	if (r == 0)
+		r = pod_network_get(&ret->profile,
+				    &(struct payload_source){ .offline = ret->profile.offline },
+				    start->observer, &start->manifests, err);
 	if (r < 0 && !ret->is_new)
 		repair_without_payload(start, &ret->before);
 	return r < 0 ? r : cluster_check_arguments(&ret->profile, options, &start->payload, err);
@@ -421,6 +429,8 @@ static int prepare_start(struct start *start, const char *name,
 	start->profile.deleting = false;
 	if (r == 0)
 		r = profile_save(&start->profile, err);
+	if (r == 0)
+		r = pod_network_keep(&start->profile, &start->manifests, err);
 	if (r < 0)
 		return r;
 	if (options->recorded)
@@ -469,6 +479,7 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		arg_unused const int64_t *before_ms = world_until(&start.deadline);
 	cleanup_with(plan_release) struct plan plan = PLAN_INIT;
 	struct cluster_restart restart;
+	bool loads_early;
 	int r;
 
 	*ret_outcome = (struct cluster_outcome){ 0 };
@@ -495,9 +506,14 @@ int cluster_start(const char *name, const struct cluster_options *options,
 		return r;
 	restart = (struct cluster_restart){ start.restarted, start.thawed, start.awaited,
 					    start.since_ms };
-	r = cluster_wait(&start.profile, options->wait, &restart,
-			 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
+	/* They may be those of the pod network that nodes wait for. */
+	loads_early = cni_kind(start.profile.cni) == CNI_MANIFESTS;
+	if (loads_early)
+		r = UNTIMED(&start, load_images(&start, err));
+	if (r == 0)
+		r = cluster_wait(&start.profile, options->wait, &restart,
+				 (unsigned)clock_left_ms(start.deadline) / 1000 + 1, observer, err);
 	if (r == 0 && !ret_outcome->is_new)
 		update_addons(&start);
-	return r < 0 ? r : load_images(&start, err);
+	return r < 0 || loads_early ? r : load_images(&start, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "cluster/cluster.h"
+#include "cni/pod-network.h"
 #include "kubeadm/bootstrap.h"
 #include "node/cluster-node.h"
 #include "record/options.h"
@@ -11,6 +12,7 @@
 struct start {
 	struct profile profile;
 	struct payload payload;
+	struct cni_manifests manifests; /* that are not stored yet */
 	struct observer *observer;
 	int64_t deadline; /* for waiting for the cluster; UNTIMED work moves it */
 	char *token;

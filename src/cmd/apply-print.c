@@ -136,6 +136,6 @@ char *apply_disturbed(const struct apply_plan *plan, bool prune)
 
 	for (size_t i = 0; i < plan->count; i++)
 		if (is_shown(&plan->steps[i], prune) && apply_step_disturbs(&plan->steps[i]))
-			strlist_add(&names, plan->steps[i].node);
+			strlist_add(&names, plan->steps[i].node ?: "all nodes");
 	return names.count > 0 ? strlist_join(&names, ", ") : NULL;
 }

@@ -175,6 +175,7 @@ extern const struct command cmd_image_tag;
 extern const struct command cmd_ip;
 extern const struct command cmd_kubectl;
 extern const struct command cmd_logs;
+extern const struct command cmd_network;
 extern const struct command cmd_node;
 extern const struct command cmd_node_add;
 extern const struct command cmd_node_delete;

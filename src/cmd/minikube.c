@@ -157,6 +157,7 @@ const struct opt minikube_start_options[] = {
 		   .harmless = "127.0.0.1"),
 	OPT_ABSENT(0, "network", "NAME", "every cluster has its own network; --subnet chooses "
 					 "its addresses"),
+	OPT_ABSENT(0, "cni-plugin", "NAME", "--cni chooses the pod network, and --cni=none leaves it to you"),
 	OPT_ABSENT(0, "network-plugin", "NAME", "--cni chooses the pod network", .harmless = "cni"),
 	OPT_ABSENT(0, "static-ip", "ADDRESS",
 		   "--subnet chooses the subnet, and 'manykube node add --static-ip=ADDRESS', or "

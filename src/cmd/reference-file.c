@@ -38,7 +38,13 @@ static char *join_fields(bool (*is_one)(const struct setting *field))
 
 static bool is_set(const struct setting *field)
 {
-	return field->has_member && field->places == SETTING_OF_CLUSTER && apply_may_change(field);
+	return field->has_member && field->places == SETTING_OF_CLUSTER &&
+	       apply_may_change(field) && !field->moves_pods;
+}
+
+static bool is_moving(const struct setting *field)
+{
+	return field->moves_pods;
 }
 
 static bool is_refused(const struct setting *field)
@@ -69,6 +75,7 @@ static void write_changes(const struct document_format *format, FILE *out)
 {
 	cleanup_free char *set = join_fields(is_set);
 	cleanup_free char *at_once = join_fields(is_at_once);
+	cleanup_free char *moving = join_fields(is_moving);
 	cleanup_free char *restarted = join_fields(is_restarted);
 	cleanup_free char *replaced = join_fields(is_anew);
 	cleanup_free char *anew = xasprintf("role, %s; diskSize, if smaller or newly set",
@@ -81,7 +88,7 @@ static void write_changes(const struct document_format *format, FILE *out)
 		"'manykube apply -f FILE' first prints a plan: '+' is added or started, '~' "
 		"changes at once, '!' is restarted, or deleted and created again without its data, "
 		"and '-' is deleted with all its data (only with --prune). Persistent volumes of "
-		"the default storage class are part of the data of their node. Changes marked '!' and '-' disturb pods, so the command asks first, "
+		"the default storage class are part of the data of their node. Changes marked '!' and '-', and that of the pod network, disturb pods, so the command asks first, "
 		"unless --yes is given; without a terminal and without --yes, nothing is done. A "
 		"field that is not in the file gets its default, so the file should have "
 		"everything that you gave to 'start' as options; 'manykube config view' prints a "
@@ -90,6 +97,7 @@ static void write_changes(const struct document_format *format, FILE *out)
 	format->begin_items(out, "requires", "fields");
 	format->item(out, "nothing", set);
 	format->item(out, "nothing (fields of a node)", at_once);
+	format->item(out, "making all pods anew, in place", moving);
 	format->item(out, "restarting the node", restarted);
 	format->item(out, "recreating the node, without its data", anew);
 	format->item(out, "a new cluster", refused);

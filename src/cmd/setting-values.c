@@ -34,7 +34,9 @@ static void complete_member(const struct setting *setting, void *member)
 		complete_list(member);
 	if (setting->resolve && *path)
 		*path = setting->resolve(*path);
-	if (setting->type != SETTING_PATH || !*path || **path == '/')
+	if (setting->type != SETTING_PATH && !setting->is_path)
+		return;
+	if (!*path || **path == '/' || (setting->is_path && !setting->is_path(*path)))
 		return;
 	/* The option points to it until the program exits. */
 	real = realpath(*path, NULL);

@@ -17,12 +17,14 @@
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
+#include "cni/flannel.h"
 #include "driver/driver.h"
 #include "host/probe.h"
 #include "image/room.h"
 #include "kubeconfig/context.h"
 #include "look/defects.h"
 #include "payload/payload.h"
+#include "record/cni.h"
 #include "record/limits.h"
 #include "record/options.h"
 
@@ -53,6 +55,8 @@ static int download(bool quiet, const char *version, struct error *err)
 
 	if (r == 0)
 		r = prepare_driver(&payload, progress_observer(progress), err);
+	if (r == 0 && cni_kind(start_arguments.wanted.cni) == CNI_FLANNEL)
+		r = flannel_ensure(&source, progress_observer(progress), err);
 	progress_free(take_ptr(progress));
 	if (r < 0)
 		return r;
@@ -99,6 +103,9 @@ static void report(const char *name, const struct cluster_outcome *outcome)
 			"its upgrade from Kubernetes %s to %s is not finished: 'manykube upgrade' "
 			"continues it",
 			profile.upgrading_from, profile.kubernetes_version);
+	if (profile.network_from)
+		log_warning("the change of its pod network is not finished: 'manykube network set' "
+			    "continues it");
 	node_mention_unready(&profile, NULL);
 	if (!events_on_stdout())
 		fprintf(stderr, "Try: %s\n", get_nodes);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "cni/manifests.h"
 #include "data/inet.h"
 #include "driver/driver.h"
 #include "driver/mount-owner.h"
@@ -30,6 +31,7 @@ static check_fn check_of(const struct setting *setting)
 		{ "images", own_images_check },
 		{ "baseImage", base_check },
 		{ "kernel", vm_kernel_check },
+		{ "cni", cni_manifests_check },
 		{ "kubeadmPatches", kubeadm_patch_check },
 	};
 
@@ -139,6 +141,11 @@ static int hint_refusal(const struct setting *setting, struct error *err)
 		return error_hint(err, -EINVAL,
 				  "omit the option to start the cluster as it is, or use 'manykube "
 				  "upgrade' for a newer version");
+	if (setting->moves_pods)
+		return error_hint(
+			err, -EINVAL,
+			"omit the option to start the cluster as it is; 'manykube network "
+			"set' takes it, and makes all pods anew");
 	if (setting->places & SETTING_OF_DEFAULTS && setting->set_help)
 		return error_hint(
 			err, -EINVAL,

@@ -65,7 +65,7 @@ char *file_absolute_path(const struct file_reader *reader, const char *path)
 	cleanup_free char *whole = NULL;
 	char *real;
 
-	if (*path == '/' || !*path)
+	if (*path == '/' || !*path || strstr(path, "://"))
 		return xstrdup(path);
 	while (strncmp(path, "./", 2) == 0)
 		path += 2;
@@ -123,7 +123,7 @@ static int read_word(struct file_reader *reader, const struct setting *field,
 	if (value->type != YAML_WORD || !*value->text)
 		return wrong_type(reader, field, value);
 	*ret = value->text;
-	if (field->type == SETTING_PATH)
+	if (field->type == SETTING_PATH || (field->is_path && field->is_path(value->text)))
 		*ret = file_keep(reader, file_absolute_path(reader, value->text));
 	if (field->type == SETTING_CHOICE)
 		return read_choice(reader, field, value);

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "describe/choices.h"
+#include "record/cni.h"
 #include "record/options.h"
 #include "record/setting-check.h"
 #include "record/spec.h"
@@ -361,10 +362,14 @@ static int take_cni(const struct field *field, const json_t *value, struct impor
 
 	if (!word)
 		return bad_value(err, field->key, "a string");
-	if (strcmp(word, "false") == 0)
-		import->options.cni = "none";
-	else if (strcmp(word, "auto") != 0 && strcmp(word, "true") != 0)
-		leave_out(import, field->key, value, "pods use manykube's own routes");
+	if (!*word)
+		return 0;
+	/* A manifest there would be read again, maybe much later. */
+	if (cni_kind(word) == CNI_MANIFESTS)
+		leave_out(import, field->key, value,
+			  "pods use manykube's own network; 'manykube network set' changes it");
+	else if (cni_kind(word) != CNI_AUTO)
+		import->options.cni = cni_name(word);
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "host/link6.h"
 #include "host/neighbours.h"
 #include "network/network6.h"
+#include "record/cni.h"
 #include "record/state.h"
 #include "routing/conntrack.h"
 #include "routing/forwarding.h"
@@ -480,10 +481,10 @@ int network_up(const struct profile *profile, struct error *err)
 	network_host_ports(profile, &ports);
 	if (r == 0)
 		(void)neighbours_open(profile->bridge, &ports);
-	if (r == 0 && strcmp(profile->cni, "none") != 0)
-		profile_for_each_node(node, profile)
-			if (r == 0)
-				r = host_route(node, host, false, err);
+	/* A network of the user's may give pods other addresses. */
+	profile_for_each_node(node, profile)
+		if (r == 0)
+			r = host_route(node, host, !cni_is_ours(profile->cni), err);
 	return r < 0 ? error_reason(err,
 				    error_prefix(err, r, "cannot create the cluster's network"),
 				    &reason_network)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "data/inet.h"
+#include "record/cni.h"
 
 /* Addresses of services in a subnet that has more than nodes can have. */
 #define SERVICES_FIRST 256
@@ -28,7 +29,7 @@ int network_watch_config(const struct profile *profile, struct watch_config *ret
 {
 	struct watch_config config = { .server = xasprintf("127.0.0.1:%u", profile->api_port) };
 	/* Another CNI brings enforcement of its own. */
-	bool has_pod_network = !profile->cni || strcmp(profile->cni, "none") != 0;
+	bool has_pod_network = cni_is_ours(profile->cni);
 	const struct node *node;
 	struct subnet subnet;
 	int r = inet_parse_subnet(profile->subnet, &subnet, err);

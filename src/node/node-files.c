@@ -19,6 +19,7 @@
 #include "node/docker.h"
 #include "node/http-proxy.h"
 #include "node/registries.h"
+#include "record/cni.h"
 #include "record/ports.h"
 
 #define FILE_BYTES (1 << 20)
@@ -329,9 +330,20 @@ static int write_agent(const struct profile *profile, const struct node *node, s
 	return node_put(profile, node, "manykube/agent.conf", text.text, 0600, err);
 }
 
-/* The default CNI configuration: pods get addresses from the node's podCIDR; routes between nodes
- * are set up by manykube. */
-static int write_cni(const struct profile *profile, const struct node *node, struct error *err)
+/*
+ * Pods get addresses from the node's podCIDR; routes between nodes are set up by manykube.  The
+ * name of the network and its leases are the same whatever the plugin: so a pod of one can be
+ * removed by the other, and no address is given twice while a network is changed.
+ *
+ * The ports of a bridge are isolated, and the node answers for all pods (cni/bridge-node.sh): so
+ * also what pods of one node send each other is routed, and passes kube-proxy and network policies.
+ */
+#define CNI_LINK_PLUGIN "\"type\": \"ptp\",\n      \"ipMasq\": false"
+#define CNI_BRIDGE_PLUGIN                                                                  \
+	"\"type\": \"bridge\",\n      \"bridge\": \"cni0\",\n      \"isGateway\": true,\n" \
+	"      \"portIsolation\": true"
+
+int node_files_write_cni(const struct profile *profile, const struct node *node, struct error *err)
 {
 	static const char config[] =
 #include "cni.conflist.inc"
@@ -339,7 +351,9 @@ static int write_cni(const struct profile *profile, const struct node *node, str
 	cleanup_free char *further = node->pod_cidr6 ? xasprintf(", [ { \"subnet\": \"%s\" } ]",
 								 node->pod_cidr6)
 						     : xstrdup("");
+	bool is_bridge = cni_kind(profile->cni) == CNI_BRIDGE;
 	const struct strbuf_value values[] = {
+		{ "PLUGIN", is_bridge ? CNI_BRIDGE_PLUGIN : CNI_LINK_PLUGIN },
 		{ "POD_CIDR", node->pod_cidr },
 		{ "FURTHER_RANGES", further },
 		{ "FURTHER_ROUTES", node->pod_cidr6 ? ", { \"dst\": \"::/0\" }" : "" },
@@ -347,10 +361,12 @@ static int write_cni(const struct profile *profile, const struct node *node, str
 	};
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	if (strcmp(profile->cni, "none") == 0)
+	if (!cni_has_our_routes(profile->cni)) {
+		node_unlink(profile, node, NODE_CNI_OURS);
 		return 0;
+	}
 	strbuf_add_filled(&text, config, values);
-	return put_file(profile, node, "cni/net.d/10-manykube.conflist", text.text, err);
+	return put_file(profile, node, NODE_CNI_OURS, text.text, err);
 }
 
 int node_files_use_own_api(const struct profile *profile, const struct node *node,
@@ -418,7 +434,7 @@ int node_files_write(const struct profile *profile, const struct node *node,
 	if (r == 0)
 		r = write_agent(profile, node, err);
 	if (r == 0)
-		r = write_cni(profile, node, err);
+		r = node_files_write_cni(profile, node, err);
 	if (r == 0)
 		r = docker_update_files(profile, node, payload, err);
 	return r < 0 ? error_prefix(err, r, "cannot prepare node '%s'", node->name) : 0;

@@ -46,6 +46,13 @@ int node_files_use_own_api(const struct profile *profile, const struct node *nod
 int node_files_write_registries(const struct profile *profile, const struct node *node,
 				struct error *err);
 
+/* The configurations of pod networks: ours, and flannel's, which its pod writes. */
+#define NODE_CNI_OURS    "cni/net.d/10-manykube.conflist"
+#define NODE_CNI_FLANNEL "cni/net.d/10-flannel.conflist"
+
+/* Write only the configuration of the pod network; a network that has its own gets none of ours. */
+int node_files_write_cni(const struct profile *profile, const struct node *node, struct error *err);
+
 /* Write only the names of all nodes, which change when nodes are added or deleted. */
 int node_files_write_hosts(const struct profile *profile, const struct node *node,
 			   struct error *err);

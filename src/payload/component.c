@@ -70,6 +70,11 @@ static const struct program registry_programs[] = {
 	{ NULL },
 };
 
+static const struct program flannel_programs[] = {
+	{ "flanneld", USE_NODE, ".", "flannel" },
+	{ NULL },
+};
+
 static const char registry_main[] =
 #include "registry-main.go.inc"
 	;
@@ -170,8 +175,7 @@ const struct component components[COMPONENT_END] = {
 		.ldflags = "-s -w -X github.com/docker/docker/dockerversion.Version=" DOCKER_NUMBER,
 	},
 	[COMPONENT_REGISTRY] = {
-		/* Releases contain another main program. */
-		.name = "distribution",
+		.name = "distribution", /* its releases have another main program */
 		.programs = registry_programs,
 		.style = BUILD_OURS,
 		.module = "github.com/distribution/distribution/v3",
@@ -179,20 +183,32 @@ const struct component components[COMPONENT_END] = {
 		.ldflags = "-s -w",
 		.main = registry_main,
 	},
+	[COMPONENT_FLANNEL] = {
+		.name = "flannel",
+		.programs = flannel_programs,
+		.style = BUILD_IN_MODULE,
+		.module = "github.com/flannel-io/flannel",
+		.packages = 900,
+		.tags = "netgo,osusergo",
+		.ldflags = "-s -w -linkmode external -extldflags -static -X github.com/flannel-io/flannel/pkg/version.Version={version}",
+		.cgo = true,
+		.needs = "gcc and the static C library (Debian: gcc libc6-dev)",
+	},
 };
 
 const struct release docker_release = {
 	.version = "v" DOCKER_NUMBER,
-	.versions = {
-		[COMPONENT_DOCKER] = "v" DOCKER_NUMBER "+incompatible",
-	},
+	.versions[COMPONENT_DOCKER] = "v" DOCKER_NUMBER "+incompatible",
 };
 
 const struct release registry_release = {
 	.version = "v3.1.2",
-	.versions = {
-		[COMPONENT_REGISTRY] = "v3.1.2",
-	},
+	.versions[COMPONENT_REGISTRY] = "v3.1.2",
+};
+
+const struct release flannel_release = {
+	.version = FLANNEL_VERSION,
+	.versions[COMPONENT_FLANNEL] = "v0.26.7",
 };
 
 const struct release releases[] = {

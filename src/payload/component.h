@@ -24,6 +24,7 @@ enum component_id {
 	/* Not part of any Kubernetes version: see apart.h. */
 	COMPONENT_DOCKER = COMPONENT_COUNT,
 	COMPONENT_REGISTRY,
+	COMPONENT_FLANNEL,
 	COMPONENT_END,
 };
 
@@ -88,9 +89,11 @@ extern const struct component components[COMPONENT_END];
 /* The supported versions, newest first, ended by a NULL version. */
 extern const struct release releases[];
 
-/* The versions of Docker and of the registry. */
+/* The versions of Docker, the registry and flannel. */
 extern const struct release docker_release;
 extern const struct release registry_release;
+extern const struct release flannel_release;
+#define FLANNEL_VERSION "v0.26.7"
 
 /* The entry of VERSION; NULL if it is not supported. */
 const struct release *release_find(const char *version);

@@ -213,9 +213,8 @@ static int make_pause(struct work *work, const char *name, struct error *err)
 	return write_image(work, &image, name, err);
 }
 
-static int make_busybox(struct work *work, const char *name, struct error *err)
+int work_add_busybox(struct oci_image *image, struct error *err)
 {
-	cleanup_with(oci_image_release) struct oci_image image = OCI_IMAGE_INIT;
 	cleanup_with(strlist_release) struct strlist applets = STRLIST_INIT;
 	cleanup_with(strbuf_release) struct strbuf listing = STRBUF_INIT;
 	cleanup_free char *busybox = process_find("busybox");
@@ -229,15 +228,25 @@ static int make_busybox(struct work *work, const char *name, struct error *err)
 		return r < 0 ? r
 			     : error_set(err, -EIO, "'%s --list' exited with status %d", busybox,
 					 r);
-	r = add_host_program(&image, "/bin/busybox", busybox, err);
+	r = add_host_program(image, "/bin/busybox", busybox, err);
 	if (r < 0)
 		return r;
 	strlist_split(&applets, listing.text, '\n');
 	strlist_for_each(applet, &applets) {
 		cleanup_free char *path = xasprintf("/bin/%s", applet);
 
-		oci_image_add_link(&image, path, "busybox");
+		oci_image_add_link(image, path, "busybox");
 	}
+	return 0;
+}
+
+static int make_busybox(struct work *work, const char *name, struct error *err)
+{
+	cleanup_with(oci_image_release) struct oci_image image = OCI_IMAGE_INIT;
+	int r = work_add_busybox(&image, err);
+
+	if (r < 0)
+		return r;
 	oci_image_add_text(&image, "/etc/passwd",
 			   "root:x:0:0:root:/root:/bin/sh\n"
 			   "nobody:x:65534:65534:nobody:/:/bin/false\n",

@@ -32,6 +32,7 @@ static const struct {
 	[COMPONENT_LOCAL_PATH] = { { 60, 60 }, 900 },
 	[COMPONENT_DOCKER] = { { 60, 180 }, 1900, 70 },
 	[COMPONENT_REGISTRY] = { { 30, 60 }, 900, 30 },
+	[COMPONENT_FLANNEL] = { { 30, 60 }, 900, 45 },
 };
 
 /* The weight of making images and the store, in the units of each way. */

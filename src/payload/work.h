@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/observer.h"
 #include "base/strlist.h"
+#include "image/oci.h"
 #include "payload/component.h"
 #include "payload/payload.h"
 
@@ -129,6 +130,9 @@ int work_get_all(struct work *work, struct error *err);
 /* The origin of component ID, "source" or "download"; NULL if it is not complete.  The caller frees
  * it. */
 char *work_origin(const struct work *work, enum component_id id) must_check;
+
+/* Add this host's busybox with all its commands. */
+int work_add_busybox(struct oci_image *image, struct error *err);
 
 /* Write the OCI archives of all images that are not complete. */
 int work_make_images(struct work *work, struct error *err);

@@ -125,7 +125,7 @@ static bool is_of_cluster(const struct setting *field, const struct cluster_file
 bool apply_may_change(const struct setting *field)
 {
 	return field->places & SETTING_OF_DEFAULTS || field->type == SETTING_FLAG ||
-	       field->any_time;
+	       field->any_time || field->moves_pods;
 }
 
 static void compare_cluster(const struct profile *profile, const struct cluster_file *file,
@@ -152,11 +152,15 @@ void apply_plan_take(const struct cluster_file *file, struct profile *profile)
 	const struct setting *field;
 
 	setting_for_each(field) {
+		void *kept = setting_in_cluster(field, &profile->settings);
+
 		if (!is_of_cluster(field, file) || !apply_may_change(field) ||
 		    (file->foreign && !file_determines(field, file)))
 			continue;
-		setting_copy(field, setting_in_cluster(field, &file->options.settings),
-			     setting_in_cluster(field, &profile->settings));
+		setting_copy(field, setting_in_cluster(field, &file->options.settings), kept);
+		/* A record always names the pod network. */
+		if (field->moves_pods && !setting_is_set(field, kept))
+			setting_copy(field, &field->usual, kept);
 		if (field->chosen_for_you && !strlist_has(&profile->asked, field->name))
 			strlist_add(&profile->asked, field->name);
 	}
@@ -293,8 +297,18 @@ struct apply_step *apply_plan_find(const struct apply_plan *plan, const char *na
 	return NULL;
 }
 
+bool apply_step_moves_pods(const struct apply_step *step)
+{
+	for (size_t i = 0; i < step->change_count; i++)
+		if (step->changes[i].setting && step->changes[i].setting->moves_pods)
+			return true;
+	return false;
+}
+
 bool apply_step_disturbs(const struct apply_step *step)
 {
+	if (apply_step_moves_pods(step))
+		return true;
 	return step->action == APPLY_REPLACE || step->action == APPLY_DELETE ||
 	       (step->action == APPLY_RESTART && !step->is_down);
 }

@@ -75,7 +75,10 @@ struct apply_step *apply_plan_find(const struct apply_plan *plan, const char *na
 struct apply_step *apply_plan_add(struct apply_plan *plan, enum apply_action action,
 				  const char *node);
 
-/* Whether the step disturbs what runs on its node. */
+/* Whether the step makes the pods of all nodes anew, because the pod network changes. */
+bool apply_step_moves_pods(const struct apply_step *step);
+
+/* Whether the step disturbs what runs on its node, or on any. */
 bool apply_step_disturbs(const struct apply_step *step);
 
 /* The description of ACTION: "is restarted". */

@@ -57,6 +57,8 @@ static const struct field profile_fields[] = {
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "deleting",          FIELD_FLAG,     AT(deleting) },
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
+	{ "networkFrom",       FIELD_STRING,   AT(network_from) },
+	{ "networkDue",        FIELD_LIST,     AT(network_due) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
 	{ "asked",             FIELD_LIST,     AT(asked) },
 	{ "created",           FIELD_INT64,    AT(created) },

@@ -587,6 +587,8 @@ void profile_release(struct profile *profile)
 	free(profile->bridge);
 	free(profile->recovering);
 	free(profile->upgrading_from);
+	free(profile->network_from);
+	strlist_release(&profile->network_due);
 	strlist_release(&profile->orphans);
 	strlist_release(&profile->lost_members);
 	strlist_release(&profile->drained);

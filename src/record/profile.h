@@ -40,6 +40,8 @@ struct profile {
 	char *recovering;            /* the control plane of an unfinished recovery, or NULL */
 	bool deleting;               /* its deletion has begun; data may be gone */
 	char *upgrading_from;        /* the version before an unfinished upgrade, or NULL */
+	char *network_from;          /* the pod network before an unfinished change, or NULL; */
+	struct strlist network_due;  /* the nodes whose pods still have to be made anew for it */
 	struct strlist drained;      /* nodes that get no pods until they are started again */
 	struct strlist asked;        /* settings with `chosen_for_you` that the user chose */
 	int64_t created;             /* seconds since 1970 */

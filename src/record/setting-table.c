@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "driver/driver.h"
+#include "record/cni.h"
 #include "record/labels.h"
 #include "record/limits.h"
 #include "record/profile.h"
@@ -44,11 +45,14 @@ const struct setting setting_table[] = {
 	  "isolate the cluster: no NAT, no outside DNS",
 	  .start_help = "isolate the cluster: no NAT, no outside DNS; download and build nothing",
 	  CLUSTER("offline", offline) },
-	{ "cni", SETTING_CHOICE, OF_CLUSTER, "cni", "auto", "none",
-	  "pod network: auto routes between nodes; none lets you install a CNI", .words = "auto|none",
-	  .instead = "auto routes between the pods of all nodes, as bridge and kindnet do; for another CNI, "
-	             "use --cni=none and install it with 'manykube kubectl apply -f MANIFEST'",
-	  CLUSTER("cni", cni) },
+	{ "cni", SETTING_WORD, OF_CLUSTER, "cni", "auto", "bridge",
+	  "pod network: auto gives each pod a link, bridge connects the pods of a node by a bridge, flannel runs as a "
+	  "DaemonSet, none lets you install one; or the path or URL of a manifest, or a directory of manifests",
+	  .operand = CNI_WORDS, .check = cni_check, .check_option = cni_check, .is_path = cni_is_place, .resolve = cni_name,
+	  .beyond_user = cni_is_beyond_user, .moves_pods = true, CLUSTER("cni", cni) },
+	{ "cniBackend", SETTING_CHOICE, OF_CLUSTER, "cni-backend", "host-gw", "vxlan",
+	  "how flannel connects nodes: host-gw by routes, vxlan by tunnels", .words = "host-gw|vxlan",
+	  .moves_pods = true, CLUSTER("cniBackend", cni_backend) },
 
 	{ "network", SETTING_MAP, OF_CLUSTER, NULL, NULL, NULL, "addresses, ports and names" },
 	{ "network.ipFamily", SETTING_CHOICE, OF_CLUSTER, "ip-family", "ipv4", "dual",

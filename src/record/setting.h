@@ -62,7 +62,8 @@ struct cluster_settings {
 	const char *pod_subnet;       /* "10.244.0.0/16" */
 	const char *service_subnet;   /* "10.96.0.0/12" */
 	const char *dns_domain;       /* "cluster.local" */
-	const char *cni;              /* "auto" or "none" */
+	const char *cni;              /* see record/cni.h */
+	const char *cni_backend;      /* of flannel: "host-gw" or "vxlan" */
 	const char *ip_family;        /* "ipv4" or "dual"; unset: "ipv4" */
 	const char *network_policy;   /* "false": network policies are not enforced */
 	const char *host_access;      /* "all", "none" or "8080,9090"; see network_host_access() */
@@ -173,7 +174,13 @@ struct setting {
 	size_t cluster;  /* offset in struct cluster_settings, */
 	size_t node;     /* and in struct node_settings */
 
+	/* Of a word, may be NULL: whether WORD is a path or URL, which has a file's directory put
+	 * in front if it is a relative path. */
+	bool (*is_path)(const char *word);
+
 	bool any_time;              /* may change on an existing cluster */
+	bool moves_pods;            /* changes only by `network set` and `apply`, which make all
+				     * pods anew */
 	enum setting_effect effect; /* what it takes to change it on a node */
 
 	/*

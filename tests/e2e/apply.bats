@@ -110,9 +110,9 @@ apply() {
 		"web change, db change, new add, old delete"
 	run -14 apply -f "$SHARED/edited.yaml" --prune
 	assert_output_has "this would disturb pods on old, and there is no terminal"
-	sed 's/^offline.*/cni: none/' "$SHARED/edited.yaml" >"$SHARED/refused.yaml"
+	sed 's/^offline.*/kubernetesVersion: v1.35/' "$SHARED/edited.yaml" >"$SHARED/refused.yaml"
 	run -14 apply -f "$SHARED/refused.yaml" --prune --yes
-	assert_output_has "changes that are not possible on an existing cluster: cni auto -> none; nothing was changed"
+	assert_output_has "changes that are not possible on an existing cluster: kubernetesVersion"
 	sed 's/memory:/memroy:/' "$SHARED/edited.yaml" >"$SHARED/wrong.yaml"
 	run -18 apply -f "$SHARED/wrong.yaml" --yes
 	assert_output_has "wrong.yaml:9:28: unknown field 'memroy'; did you mean 'memory'?"

@@ -675,6 +675,8 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		r = kubeadm_prepare_upgrade(spec, argv[4], argv[5], err);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "restart") == 0)
 		restart_programs(spec, argv + 4);
+	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "renew-pods") == 0)
+		happen("renew pods of", spec->name, "");
 	else if (strcmp(argv[0], "kubeadm") == 0 && strcmp(argv[1], "upgrade") == 0)
 		r = kubeadm_upgrade(spec, argv[3], err);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "join") == 0)
@@ -1128,6 +1130,66 @@ static json_t *list_volumes(void)
 	return json_pack("{s:o}", "items", items);
 }
 
+/* The kinds that the API knows, by the version of their API. */
+static json_t *list_kinds(const char *path)
+{
+	static const struct {
+		const char *path;
+		const char *kind;
+		const char *name;
+		bool namespaced;
+	} kinds[] = {
+		{ "/api/v1", "Namespace", "namespaces", false },
+		{ "/api/v1", "ServiceAccount", "serviceaccounts", true },
+		{ "/api/v1", "ConfigMap", "configmaps", true },
+		{ "/apis/rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", false },
+		{ "/apis/rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings",
+		  false },
+		{ "/apis/apps/v1", "DaemonSet", "daemonsets", true },
+	};
+	json_t *items = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i].path, path) == 0)
+			(void)json_array_append_new(
+				items, json_pack("{s:s, s:s, s:b}", "kind", kinds[i].kind, "name",
+						 kinds[i].name, "namespaced", kinds[i].namespaced));
+	if (json_array_size(items) > 0)
+		return json_pack("{s:o}", "resources", items);
+	json_decref(items);
+	return NULL;
+}
+
+/* flannel's pods write the configuration of their nodes at once.  Objects of manifests are
+ * "applied:NAME" if they are in the namespace cni-test. */
+static void change_object(enum kube_verb verb, const char *path)
+{
+	static const char config[] = "/etc/cni/net.d/10-flannel.conflist";
+	cleanup_with(strlist_release) struct strlist all = STRLIST_INIT;
+	const char *what;
+
+	if (strstr(path, "/namespaces/cni-test/")) {
+		if (verb == KUBE_APPLY)
+			add_about("applied", strrchr(path, '/') + 1);
+		else if (verb == KUBE_DELETE)
+			drop_about("applied", strrchr(path, '/') + 1);
+	}
+	if (!strstr(path, "/daemonsets/kube-flannel-ds"))
+		return;
+	if (verb == KUBE_DELETE)
+		drop("flannel");
+	if (verb != KUBE_APPLY)
+		return;
+	add("flannel");
+	fake_world_list(&all);
+	strlist_for_each(what, &all) {
+		const struct node_spec spec = { .name = what + strlen("running:") };
+
+		if (strncmp(what, "running:", strlen("running:")) == 0)
+			(void)fake_files.put(&spec, config, "{}", 2, 0644, NULL);
+	}
+}
+
 static int fake_kube(const struct profile *profile, enum kube_verb verb, const char *path,
 		     const json_t *body, json_t **ret_answer, struct error *err)
 {
@@ -1142,6 +1204,9 @@ static int fake_kube(const struct profile *profile, enum kube_verb verb, const c
 		return error_set(err, -ETIMEDOUT, "the API did not answer in time");
 	if (verb == KUBE_APPLY && strstr(path, "manykube:watcher"))
 		fake_world_rights++;
+	if (verb == KUBE_GET && ret_answer && !*ret_answer && strncmp(path, "/api", 4) == 0)
+		*ret_answer = list_kinds(path);
+	change_object(verb, path);
 	if (secret && verb == KUBE_CREATE)
 		add_about("token", json_string_value(json_object_get(
 					   json_object_get(body, "metadata"), "name")));

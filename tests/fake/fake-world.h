@@ -17,7 +17,8 @@ void fake_world_use(const char *dir, unsigned crash_at);
 extern const char *const fake_world_driver;
 
 /* All objects in the world, sorted: "network", "front-door", "running:node-1", "frozen:node-1",
- * "member:node-1", "etcd:node-1", "token:abcdef". */
+ * "member:node-1", "etcd:node-1", "token:abcdef"; "flannel" if it is installed, and "applied:NAME"
+ * for an object in the namespace cni-test. */
 void fake_world_list(struct strlist *ret);
 
 /*

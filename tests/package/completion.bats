@@ -73,7 +73,7 @@ type_into() {
 
 @test "options and their values are completed" {
 	assert_offers "manykube start --kuber" --kubernetes-version
-	assert_offers "manykube start --cni " "auto none"
+	assert_offers "manykube start --cni " "auto bridge flannel none"
 	assert_offers "manykube start --cni=n" --cni=none none
 	assert_offers "manykube completion " "bash zsh fish"
 }

@@ -151,7 +151,7 @@ TEST(what_a_cluster_was_made_for_can_not_be_changed)
 		plan,
 		"the cluster cannot be changed: kubernetesVersion v1.36.3 -> v1.35.4\n"
 		"the cluster changes: offline false -> true\n"
-		"the cluster cannot be changed: cni auto -> none\n"
+		"the cluster changes: cni auto -> none\n"
 		"the cluster cannot be changed: network.subnet 192.168.39.0/24 -> "
 		"10.0.0.0/24\n"
 		"the cluster changes: network.ports +81 -80\n"
@@ -243,7 +243,7 @@ TEST(a_cluster_becomes_what_its_file_says_as_far_as_that_may_change)
 		       "defaults: {cpus: 2, baseImage: /}\n",
 		  &file);
 	apply_plan_take(&file, &profile);
-	ASSERT_STR(profile.cni, "auto");
+	ASSERT_STR(profile.cni, "none");
 	ASSERT(profile.offline);
 	ASSERT_INT(profile.api_port, 7000);
 	ASSERT(strlist_has(&profile.asked, "network.apiPort"));

@@ -351,10 +351,9 @@ TEST(what_can_not_be_done_as_a_whole_is_not_begun)
 
 	free(begin_round(0));
 	ASSERT_INT(make_cluster(), 0);
-	assert_refused(
-		HEAD "cni: none\nnetwork: {dnsDomain: x.y}\n",
-		"has changes that are not possible on an existing cluster: cni auto -> none, "
-		"network.dnsDomain cluster.local -> x.y; nothing was changed");
+	assert_refused(HEAD "cni: none\nnetwork: {dnsDomain: x.y}\n",
+		       "has changes that are not possible on an existing cluster: "
+		       "network.dnsDomain cluster.local -> x.y; nothing was changed");
 	assert_refused(
 		HEAD "nodes:\n- {role: control-plane, name: a}\n"
 		     "- {role: worker, name: w1, staticIP: 10.9.9.9}\n",

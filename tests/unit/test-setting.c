@@ -62,7 +62,7 @@ TEST(values_that_let_root_act_beyond_the_user_are_known)
 		if (setting->beyond_user)
 			strlist_add(&names, setting->option);
 	joined = strlist_join(&names, " ");
-	ASSERT_STR(joined, "subnet pod-network-cidr apiserver-port ports mount kubelet-binary "
+	ASSERT_STR(joined, "cni subnet pod-network-cidr apiserver-port ports mount kubelet-binary "
 			   "base-image kernel");
 	ASSERT(!setting_has_guarded_port("8080:30080,127.0.0.2:1024"));
 	ASSERT(setting_has_guarded_port("8080:30080,1023"));
