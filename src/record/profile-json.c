@@ -55,6 +55,7 @@ static const struct field profile_fields[] = {
 	{ "recovering",        FIELD_STRING,   AT(recovering) },
 	{ "deleting",          FIELD_FLAG,     AT(deleting) },
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
+	{ "failures",          FIELD_LIST,     AT(failures) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
 	{ "asked",             FIELD_LIST,     AT(asked) },
 	{ "created",           FIELD_INT64,    AT(created) },

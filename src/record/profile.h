@@ -38,6 +38,7 @@ struct profile {
 	char *recovering;            /* the control plane of an unfinished recovery, or NULL */
 	bool deleting;               /* its deletion has begun; data may be gone */
 	char *upgrading_from;        /* the version before an unfinished upgrade, or NULL */
+	struct strlist failures;     /* active ones, in words: see fail/failure.h */
 	struct strlist drained;      /* nodes that get no pods until they are started again */
 	struct strlist asked;        /* settings with `chosen_for_you` that the user chose */
 	int64_t created;             /* seconds since 1970 */
