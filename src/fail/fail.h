@@ -56,5 +56,10 @@ int fail_renew_node(const struct profile *profile, const struct node *node, stru
 /* Forget all failures of the node NAME, which is deleted: nothing of the node is left. */
 int fail_forget_node(struct profile *profile, const char *name, struct error *err);
 
-/* Undo what failures of the cluster in DIR, whose record may be damaged, have made on this host. */
-int fail_remove_all(const char *dir, struct error *err);
+/* Undo what failures of PROFILE, which is stopped or deleted, and may be incomplete, have made on
+ * this host.  The record is kept. */
+int fail_leave_host(const struct profile *profile, struct error *err);
+
+/* -EBUSY with reason_node_failed, naming a failure, if any is active: WHAT ("an upgrade") needs a
+ * cluster without. */
+int fail_need_none(const struct profile *profile, const char *what, struct error *err);

@@ -97,6 +97,10 @@ char *failure_print(const struct failure *failure) must_check;
  * caller to release. */
 json_t *failure_json(const struct failure *failure) must_check;
 
+/* Add the failures of the node NAME to OBJECT, which describes it, as "Failures"; nothing if it has
+ * none. */
+void failures_add_json(const struct profile *profile, const char *name, json_t *object);
+
 /* A copy of FROM, for the caller to release. */
 void failure_copy(const struct failure *from, struct failure *ret);
 void failure_release(struct failure *failure);
@@ -114,11 +118,19 @@ bool failure_is_active(const struct profile *profile, const char *name, enum fai
 /* Whether the node NAME cannot work because of its failures: nobody may wait for it. */
 bool failure_disables(const struct profile *profile, const char *name);
 
+/* Whether the node NAME was frozen or killed: it must neither be started nor unpaused. */
+bool failure_keeps_down(const struct profile *profile, const char *name);
+
+/* Whether the control plane NAME does not count for the majority of etcd, or its API cannot be
+ * reached, because of its failures. */
+bool failure_stops_etcd(const struct profile *profile, const char *name);
+
 /* The failures of the node NAME in words for tables, "frozen, slow"; NULL if it has none.  For the
  * caller to free. */
 char *failures_describe(const struct profile *profile, const char *name) must_check;
 
-/* Add FAILURE to the record PROFILE, or replace the one with the same words, and remove it.  The
- * caller saves the record. */
+/* Add FAILURE to the record PROFILE, in place of the one of the same kind, nodes, peers and port;
+ * or remove that.  The caller saves the record. */
+bool failure_is_same(const struct failure *a, const struct failure *b);
 void failures_add(struct profile *profile, const struct failure *failure);
 void failures_remove(struct profile *profile, const struct failure *failure);

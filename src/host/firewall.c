@@ -91,7 +91,8 @@ static char *mark_of(const char *rules)
 	return xasprintf(MARK "%.*s", MARK_DIGITS, digest);
 }
 
-int firewall_replace_table(const char *name, const char *rules, struct error *err)
+/* Make RULES the contents of the table NAME of FAMILY. */
+static int replace_table(const char *family, const char *name, const char *rules, struct error *err)
 {
 	cleanup_free char *mark = mark_of(rules);
 	cleanup_free char *commands = NULL;
@@ -101,14 +102,14 @@ int firewall_replace_table(const char *name, const char *rules, struct error *er
 	if (r < 0)
 		return r;
 	/* The first command ensures that the second one does not fail. */
-	commands = xasprintf("add table inet %s\n"
-			     "delete table inet %s\n"
-			     "add table inet %s {\ncomment \"%s\"\n%s\n}\n",
-			     name, name, name, mark, rules);
+	commands = xasprintf("add table %s %s\n"
+			     "delete table %s %s\n"
+			     "add table %s %s {\ncomment \"%s\"\n%s\n}\n",
+			     family, name, family, name, family, name, mark, rules);
 	return run(commands, "set", name, err);
 }
 
-int firewall_delete_table(const char *name, struct error *err)
+static int delete_table(const char *family, const char *name, struct error *err)
 {
 	cleanup_free char *commands = NULL;
 	int r;
@@ -116,8 +117,28 @@ int firewall_delete_table(const char *name, struct error *err)
 	r = check_name(name, err);
 	if (r < 0)
 		return r;
-	commands = xasprintf("add table inet %s\ndelete table inet %s\n", name, name);
+	commands = xasprintf("add table %s %s\ndelete table %s %s\n", family, name, family, name);
 	return run(commands, "delete", name, err);
+}
+
+int firewall_replace_table(const char *name, const char *rules, struct error *err)
+{
+	return replace_table("inet", name, rules, err);
+}
+
+int firewall_delete_table(const char *name, struct error *err)
+{
+	return delete_table("inet", name, err);
+}
+
+int firewall_replace_bridge_table(const char *name, const char *rules, struct error *err)
+{
+	return replace_table("bridge", name, rules, err);
+}
+
+int firewall_delete_bridge_table(const char *name, struct error *err)
+{
+	return delete_table("bridge", name, err);
 }
 
 bool firewall_has_table(const char *name)

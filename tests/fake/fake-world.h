@@ -83,6 +83,9 @@ extern unsigned fake_world_unsettled;
  */
 char *fake_world_history(void) must_check;
 
+/* The rules of failures on the cluster's bridge, "" if there are none; the caller frees them. */
+char *fake_world_rules(void) must_check;
+
 /* Whether the API server of NODE is suspended and answers nothing. */
 bool fake_world_holds(const char *node);
 
