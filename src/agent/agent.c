@@ -17,10 +17,10 @@
  *     service, and exits; the kernel then kills all remaining processes of the pid namespace.
  *
  * STATE_FILE describes the services: "agent VERSION", then a line per service,
- * NAME waiting|running|backoff|held|stopping|stopped PID SINCE_EPOCH RESTARTS, where RESTARTS counts
- * since the service last ran for 30 s.  STATE_FD is a descriptor of a file on the host that gets
- * the same text, padded with newlines.  LOG is a file of the node for the agent's messages; if it
- * cannot be opened, they go to standard error.
+ * NAME waiting|running|backoff|held|stopping|stopped PID SINCE_EPOCH RESTARTS, where RESTARTS
+ * counts since the service last ran for 30 s.  STATE_FD is a descriptor of a file on the host that
+ * gets the same text, padded with newlines.  LOG is a file of the node for the agent's messages; if
+ * it cannot be opened, they go to standard error.
  *
  * The agent has one thread and one poll(), and allocates no memory after reading the configuration.
  */

@@ -90,8 +90,8 @@ static void rest(long milliseconds)
 
 static void *take_step(void)
 {
-	char *step = mmap(NULL, STEP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
+	char *step = mmap(NULL, STEP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			  0);
 
 	if (step == MAP_FAILED)
 		return NULL;

@@ -31,8 +31,7 @@ enum state {
 
 static const char *const state_words[] = {
 	[STATE_WAITING] = "waiting",   [STATE_RUNNING] = "running", [STATE_BACKOFF] = "backoff",
-	[STATE_STOPPING] = "stopping", [STATE_STOPPED] = "stopped",
-	[STATE_HELD] = "held",
+	[STATE_STOPPING] = "stopping", [STATE_STOPPED] = "stopped", [STATE_HELD] = "held",
 };
 
 static const unsigned backoff_first_ms = 100;
@@ -364,7 +363,8 @@ int services_advance(void)
 
 		if (may_start(service, &watches[i], now))
 			start_service(service);
-		if (is_due_state(service->state) && service->due_ms > 0 && service->due_ms < soonest)
+		if (is_due_state(service->state) && service->due_ms > 0 &&
+		    service->due_ms < soonest)
 			soonest = service->due_ms;
 	}
 	if (soonest == INT64_MAX)

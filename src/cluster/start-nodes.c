@@ -130,8 +130,7 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 		start->ran[i] = cluster_node_is_at_work(&at);
 		start->part[i] = (asked_for || (start->ran[i] && node->phase != NODE_LEAVING)) &&
 				 !failure_keeps_down(&start->profile, node->name);
-		start->awaited[i] = asked_for &&
-				    !failure_disables(&start->profile, node->name) &&
+		start->awaited[i] = asked_for && !failure_disables(&start->profile, node->name) &&
 				    !(options->trust_running && start->ran[i] &&
 				      node->phase == NODE_JOINED);
 		if (!start_takes_part(start, node))

@@ -45,16 +45,15 @@ static void print_json(const struct profile *profile, const struct node *nodes, 
 	json_auto_t *list = json_array();
 
 	for (const struct node *node = nodes; node < nodes + count; node++) {
-		json_t *object =
-			json_pack("{s:s, s:s?, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:i, s:I, s:I, "
-				  "s:s?}",
-				  "Name", node->name, "IP", node->address, "ControlPlane",
-				  node->control_plane, "Worker", node->worker, "Primary",
-				  node->primary, "KubernetesVersion", node->kubernetes_version,
-				  "Driver", node->driver, "PodCIDR", node->pod_cidr, "CPUs",
-				  (int)node->cpus, "MemoryBytes", (json_int_t)node->memory_bytes,
-				  "DiskBytes", (json_int_t)node->disk_bytes, "BaseImage",
-				  node->base_image);
+		json_t *object = json_pack(
+			"{s:s, s:s?, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:i, s:I, s:I, "
+			"s:s?}",
+			"Name", node->name, "IP", node->address, "ControlPlane",
+			node->control_plane, "Worker", node->worker, "Primary", node->primary,
+			"KubernetesVersion", node->kubernetes_version, "Driver", node->driver,
+			"PodCIDR", node->pod_cidr, "CPUs", (int)node->cpus, "MemoryBytes",
+			(json_int_t)node->memory_bytes, "DiskBytes", (json_int_t)node->disk_bytes,
+			"BaseImage", node->base_image);
 
 		failures_add_json(profile, node->name, object);
 		json_array_append_new(list, object);

@@ -51,8 +51,9 @@ static int check_support(const struct failure *failure, const struct node *node,
 		if (node->disk_bytes || has_own_kernel(at))
 			return 0;
 		r = refuse(failure, node, "its files are on a file system of this host", err);
-		return error_hint(err, r, "nodes that are created with --disk-size have a disk of "
-					  "their own");
+		return error_hint(err, r,
+				  "nodes that are created with --disk-size have a disk of "
+				  "their own");
 	case FAIL_MEMORY:
 		if (node->memory_bytes || has_own_kernel(at))
 			return 0;

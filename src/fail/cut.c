@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "driver/native-link.h"
 #include "node/cluster-node.h"
 #include "record/ports.h"
 #include "record/spec.h"
@@ -45,7 +44,7 @@ static int list_links(const struct profile *profile, const struct strlist *names
 		r = cluster_node_open(profile, node, &at, err);
 		if (r < 0)
 			return r;
-		link = native_link_name(&at.spec);
+		link = xasprintf("%s.%u", at.spec.bridge, at.spec.slot);
 		strbuf_addf(ret, "%s\"%s\"", ret->len > 0 ? ", " : "", link);
 	}
 	return 0;
@@ -63,8 +62,7 @@ static void add_verdicts(struct strbuf *out, const struct failure *failure)
 	if (failure->loss_hundredths >= 10000)
 		strbuf_add(out, "  drop\n");
 	else if (failure->loss_hundredths)
-		strbuf_addf(out, "  numgen random mod 10000 < %u drop\n",
-			    failure->loss_hundredths);
+		strbuf_addf(out, "  numgen random mod 10000 < %u drop\n", failure->loss_hundredths);
 	if (bytes)
 		strbuf_addf(out,
 			    "  limit rate over %" PRIu64 " bytes/second burst %" PRIu64
@@ -228,7 +226,7 @@ static void add_hook(struct strbuf *out, const char *hook, const struct strbuf *
 
 int cut_rules(const struct profile *profile, char **ret_rules, struct error *err)
 {
-	cleanup_with(rules_release) struct rules rules = { profile,	STRBUF_INIT, STRBUF_INIT,
+	cleanup_with(rules_release) struct rules rules = { profile,     STRBUF_INIT, STRBUF_INIT,
 							   STRBUF_INIT, STRBUF_INIT, 0 };
 	cleanup_with(failures_release) struct failures all = FAILURES_INIT;
 	struct strbuf out = STRBUF_INIT;

@@ -121,6 +121,20 @@ int fail_leave_host(const struct profile *profile, struct error *err)
 	return r < 0 ? r : world->cut(profile, NULL, err);
 }
 
+/* Record FAILURE with the times of one that begins now, and have it ended in time. */
+static int record_from_now(struct profile *profile, struct failure *failure, struct error *err)
+{
+	int r;
+
+	failure->since = clock_wall_seconds();
+	failure->until = failure->for_seconds ? failure->since + failure->for_seconds : 0;
+	failures_add(profile, failure);
+	r = profile_save(profile, err);
+	if (r == 0)
+		world->after("write failure");
+	return r < 0 ? r : set_timer(profile, err);
+}
+
 /* A failure of one node, or of the network between nodes, that is checked. */
 static int begin_one(struct profile *profile, const struct failure *failure,
 		     struct observer *observer, struct error *err)
@@ -131,18 +145,11 @@ static int begin_one(struct profile *profile, const struct failure *failure,
 	int r;
 
 	failure_copy(failure, &active);
-	active.since = clock_wall_seconds();
-	active.until = failure->for_seconds ? active.since + failure->for_seconds : 0;
-	failures_add(profile, &active);
-	r = profile_save(profile, err);
+	/* Before it is made: it must end even if this process does. */
+	r = record_from_now(profile, &active, err);
 	if (r < 0)
 		return r;
 	world->after("record failure");
-	/* Before it is made: it must end even if this process does. */
-	r = set_timer(profile, err);
-	if (r < 0)
-		return r;
-	world->after("start failure timer");
 	observe_begin(observer, step, names);
 	r = is_of_network(&active) ? load_rules(profile, err)
 				   : with_node(profile, &active, make_on_node, err);
@@ -150,7 +157,8 @@ static int begin_one(struct profile *profile, const struct failure *failure,
 	if (r < 0)
 		return error_hint(err, r, "the failure is only half made: 'manykube heal' ends it");
 	world->after("make failure");
-	return 0;
+	/* Making it may have taken long, which does not count. */
+	return active.until ? record_from_now(profile, &active, err) : 0;
 }
 
 int fail_begin(struct profile *profile, const struct failure *failure, struct observer *observer,
@@ -269,8 +277,8 @@ int fail_end(struct profile *profile, const struct fail_selection *selection,
 			return r;
 		count++;
 	}
-	if (count > 0)
-		r = set_timer(profile, err);
+	/* Also if there is none: an earlier command may have been interrupted here. */
+	r = set_timer(profile, err);
 	return r < 0 ? r : count;
 }
 

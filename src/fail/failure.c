@@ -1,6 +1,6 @@
 /* Failures in words, and in the record. */
 
-#include "fail/failure.h"
+#include "fail/failure-text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,14 +11,12 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "data/words.h"
-#include "record/ports.h"
 
 /* A failure longer than this is none that anybody waits for. */
 #define FOR_SECONDS_MOST    (7 * 24 * 3600)
 #define OFFSET_SECONDS_MOST (10 * 365 * 24 * 3600)
 #define DELAY_MS_MOST       60000
 #define RATE_BITS_LEAST     8000
-#define ETCD_PEER_PORT      2380
 #define RATE_BITS_MOST      UINT64_C(100000000000)
 
 static const struct {
@@ -74,12 +72,11 @@ bool fail_kind_takes(enum fail_kind kind, const char *name)
 
 static int bad_word(const char *name, const char *word, const char *example, struct error *err)
 {
-	return error_because(err, &reason_usage, -EINVAL, "'--%s=%s' is not valid; an example is %s",
-			     name, word, example);
+	return error_because(err, &reason_usage, -EINVAL,
+			     "'--%s=%s' is not valid; an example is %s", name, word, example);
 }
 
-static int set_peers(struct failure *failure, const char *name, const char *word,
-		     struct error *err)
+static int set_peers(struct failure *failure, const char *name, const char *word, struct error *err)
 {
 	cleanup_with(strlist_release) struct strlist parts = STRLIST_INIT;
 	const char *part;
@@ -164,7 +161,8 @@ static int set_rate(struct failure *failure, const char *word, struct error *err
 	if (parse_decimal(word, 3, &number, &unit) < 0)
 		return bad_word("rate", word, "10mbit", err);
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (strcmp(unit, units[i].unit) == 0 && number <= RATE_BITS_MOST * 1000 / units[i].bits)
+		if (strcmp(unit, units[i].unit) == 0 &&
+		    number <= RATE_BITS_MOST * 1000 / units[i].bits)
 			bits = number * units[i].bits / 1000;
 	if (bits == 0 && !strstr(word, "bit"))
 		return bad_word("rate", word, "10mbit", err);
@@ -294,7 +292,7 @@ static int parse_words(const struct strlist *words, bool recorded, struct failur
 	return r < 0 ? r : 0;
 }
 
-static int parse_text(const char *text, bool recorded, struct failure *ret, struct error *err)
+int failure_parse_text(const char *text, bool recorded, struct failure *ret, struct error *err)
 {
 	cleanup_with(failure_release) struct failure failure = FAILURE_INIT;
 	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
@@ -311,7 +309,7 @@ static int parse_text(const char *text, bool recorded, struct failure *ret, stru
 
 int failure_parse(const char *words, struct failure *ret, struct error *err)
 {
-	return parse_text(words, false, ret, err);
+	return failure_parse_text(words, false, ret, err);
 }
 
 static void add_decimal(struct strbuf *out, const char *name, uint64_t number, uint64_t one,
@@ -367,21 +365,6 @@ char *failure_print(const struct failure *failure)
 		add_rate(&out, failure->rate_bits);
 	if (failure->offset_seconds)
 		strbuf_addf(&out, " --offset=%" PRId64 "s", failure->offset_seconds);
-	return strbuf_take(&out);
-}
-
-static char *print_record(const struct failure *failure)
-{
-	cleanup_free char *words = failure_print(failure);
-	struct strbuf out = STRBUF_INIT;
-
-	strbuf_add(&out, words);
-	if (failure->for_seconds)
-		strbuf_addf(&out, " --for=%us", failure->for_seconds);
-	if (failure->since)
-		strbuf_addf(&out, " --since=%" PRId64, failure->since);
-	if (failure->until)
-		strbuf_addf(&out, " --until=%" PRId64, failure->until);
 	return strbuf_take(&out);
 }
 
@@ -442,179 +425,4 @@ void failure_release(struct failure *failure)
 	strlist_release(&failure->nodes);
 	strlist_release(&failure->peers);
 	*failure = FAILURE_INIT;
-}
-
-static void append(struct failures *list, const struct failure *failure)
-{
-	list->items = xrealloc(list->items, list->count + 1, sizeof(*list->items));
-	failure_copy(failure, &list->items[list->count++]);
-}
-
-void failures_release(struct failures *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		failure_release(&list->items[i]);
-	free(list->items);
-	*list = FAILURES_INIT;
-}
-
-void failures_read(const struct profile *profile, struct failures *ret)
-{
-	const char *text;
-
-	strlist_for_each(text, &profile->failures) {
-		cleanup_with(failure_release) struct failure failure = FAILURE_INIT;
-
-		if (parse_text(text, true, &failure, NULL) == 0)
-			append(ret, &failure);
-	}
-}
-
-void failures_of_node(const struct profile *profile, const char *name, struct failures *ret)
-{
-	cleanup_with(failures_release) struct failures all = FAILURES_INIT;
-	const struct failure *failure;
-
-	failures_read(profile, &all);
-	failures_for_each(failure, &all)
-		if (strlist_has(&failure->nodes, name) || strlist_has(&failure->peers, name))
-			append(ret, failure);
-}
-
-void failures_add_json(const struct profile *profile, const char *name, json_t *object)
-{
-	cleanup_with(failures_release) struct failures own = FAILURES_INIT;
-	json_t *list = json_array();
-	const struct failure *failure;
-
-	failures_of_node(profile, name, &own);
-	failures_for_each(failure, &own)
-		(void)json_array_append_new(list, failure_json(failure));
-	if (own.count > 0)
-		json_object_set(object, "Failures", list);
-	json_decref(list);
-}
-
-bool failure_is_active(const struct profile *profile, const char *name, enum fail_kind kind)
-{
-	cleanup_with(failures_release) struct failures all = FAILURES_INIT;
-	const struct failure *failure;
-
-	failures_read(profile, &all);
-	failures_for_each(failure, &all)
-		if (failure->kind == kind && strlist_has(&failure->nodes, name))
-			return true;
-	return false;
-}
-
-bool failure_disables(const struct profile *profile, const char *name)
-{
-	cleanup_with(failures_release) struct failures own = FAILURES_INIT;
-	const struct failure *failure;
-
-	failures_of_node(profile, name, &own);
-	failures_for_each(failure, &own)
-		if (failure->kind != FAIL_SLOW && strlist_has(&failure->nodes, name))
-			return true;
-	return false;
-}
-
-bool failure_keeps_down(const struct profile *profile, const char *name)
-{
-	return failure_is_active(profile, name, FAIL_FREEZE) ||
-	       failure_is_active(profile, name, FAIL_KILL);
-}
-
-/* Whether a partition of control planes concerns etcd or the API: it cuts them off from another
- * one, or from this host. */
-static bool cuts_etcd_off(const struct profile *profile, const struct failure *failure)
-{
-	const char *peer;
-
-	if (failure->port && failure->port != ETCD_PORT && failure->port != ETCD_PEER_PORT &&
-	    failure->port != API_SERVER_PORT)
-		return false;
-	strlist_for_each(peer, &failure->peers) {
-		const struct node *node = profile_find_node(profile, peer);
-
-		if (!node || node->control_plane)
-			return true;
-	}
-	return failure->peers.count == 0;
-}
-
-bool failure_stops_etcd(const struct profile *profile, const char *name)
-{
-	cleanup_with(failures_release) struct failures own = FAILURES_INIT;
-	const struct failure *failure;
-
-	failures_of_node(profile, name, &own);
-	failures_for_each(failure, &own) {
-		if (!strlist_has(&failure->nodes, name))
-			continue;
-		if (failure->kind == FAIL_FREEZE || failure->kind == FAIL_KILL ||
-		    failure->kind == FAIL_API || failure->kind == FAIL_ETCD ||
-		    (failure->kind == FAIL_PARTITION && cuts_etcd_off(profile, failure)))
-			return true;
-	}
-	return false;
-}
-
-char *failures_describe(const struct profile *profile, const char *name)
-{
-	cleanup_with(failures_release) struct failures own = FAILURES_INIT;
-	cleanup_with(strlist_release) struct strlist words = STRLIST_INIT;
-	const struct failure *failure;
-
-	failures_of_node(profile, name, &own);
-	failures_for_each(failure, &own)
-		if (!strlist_has(&words, fail_kind_state(failure->kind)))
-			strlist_add(&words, fail_kind_state(failure->kind));
-	return words.count > 0 ? strlist_join(&words, ", ") : NULL;
-}
-
-static bool is_same_list(const struct strlist *a, const struct strlist *b)
-{
-	const char *item;
-
-	if (a->count != b->count)
-		return false;
-	strlist_for_each(item, a)
-		if (!strlist_has(b, item))
-			return false;
-	return true;
-}
-
-bool failure_is_same(const struct failure *a, const struct failure *b)
-{
-	return a->kind == b->kind && a->port == b->port && is_same_list(&a->nodes, &b->nodes) &&
-	       is_same_list(&a->peers, &b->peers);
-}
-
-/* Whether TEXT, of the record, is FAILURE. */
-static bool is_record_of(const char *text, const struct failure *failure)
-{
-	cleanup_with(failure_release) struct failure other = FAILURE_INIT;
-
-	return parse_text(text, true, &other, NULL) == 0 && failure_is_same(&other, failure);
-}
-
-void failures_remove(struct profile *profile, const struct failure *failure)
-{
-	struct strlist left = STRLIST_INIT;
-	const char *text;
-
-	strlist_for_each(text, &profile->failures)
-		if (!is_record_of(text, failure))
-			strlist_add(&left, text);
-	strlist_release(&profile->failures);
-	profile->failures = left;
-}
-
-void failures_add(struct profile *profile, const struct failure *failure)
-{
-	cleanup_free char *text = print_record(failure);
-
-	failures_remove(profile, failure);
-	strlist_add(&profile->failures, text);
 }

@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "driver/agent-state.h"
 
-#define HOLD_DIR "/etc/manykube/hold"
-#define HELD_DIR "/etc/manykube/held"
+#define HOLD_DIR  "/etc/manykube/hold"
+#define HELD_DIR  "/etc/manykube/held"
 #define MANIFESTS "/etc/kubernetes/manifests"
 
 #define POLL_MS 100
@@ -77,8 +77,9 @@ int hold_service(const struct cluster_node *at, const char *name, struct error *
 	if (r != -ENOTSUP)
 		return r;
 	(void)files->remove(&at->spec, path, NULL);
-	return error_hint(err, r, "'manykube node stop %s' and 'manykube node start %s' give it "
-				  "the current one",
+	return error_hint(err, r,
+			  "'manykube node stop %s' and 'manykube node start %s' give it "
+			  "the current one",
 			  at->spec.name, at->spec.name);
 }
 

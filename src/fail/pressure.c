@@ -2,8 +2,8 @@
 
 #include "fail/pressure.h"
 
-#include <signal.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@
 #define FLAGS_MOST   65536
 
 /* As kubeadm/kubeadm.c has them for nodes without a disk of their own. */
-#define EVICTION                                                                              \
+#define EVICTION                                                                            \
 	" --eviction-hard=memory.available<100Mi,nodefs.available<0%,nodefs.inodesFree<0%," \
 	"imagefs.available<0%,imagefs.inodesFree<0%"
 

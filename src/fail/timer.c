@@ -63,10 +63,9 @@ static int end(const char *lock, pid_t pid, struct error *err)
 static int spawn(const struct profile *profile, struct error *err)
 {
 	cleanup_free char *log = xasprintf("%s/fail-timer.log", profile->dir);
-	const struct process_options options = { .dir = "/",
-						 .output = log,
-						 .no_stdin = true,
-						 .new_session = true };
+	const struct process_options options = {
+		.dir = "/", .output = log, .no_stdin = true, .new_session = true
+	};
 	struct process process = PROCESS_INIT;
 	cleanup_free char *program = path_itself();
 	cleanup_free char *name = xstrdup(profile->name);

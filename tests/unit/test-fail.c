@@ -19,7 +19,7 @@ static struct cluster_options options = {
 	.nodes = 4,
 	.control_planes = 1,
 	.kubernetes_version = "v1.36.3",
-	.wait = WAIT_API | WAIT_NODES | WAIT_SYSTEM_PODS,
+	.wait = WAIT_API | WAIT_NODES,
 	.wait_seconds = 20,
 };
 
@@ -176,8 +176,7 @@ TEST(what_cannot_fail_is_refused_before_anything_is_made)
 	cleanup_with(error_clear) struct error why = ERROR_INIT;
 
 	make_cluster(1);
-	assert_refused("freeze node-9", -ENOENT,
-		       "cluster 'test' has no node 'node-9'");
+	assert_refused("freeze node-9", -ENOENT, "cluster 'test' has no node 'node-9'");
 	assert_refused("partition node-2 --from=node-2", -EINVAL,
 		       "node 'node-2' is on both sides: the network between a node and itself "
 		       "cannot fail");
@@ -204,8 +203,9 @@ TEST(a_frozen_node_is_resumed_by_nothing_but_heal)
 	ASSERT_INT(start_it().started, 0);
 	ASSERT(world_has("frozen:node-2"));
 	ASSERT_OK(profile_load("test", &profile, &err));
-	ASSERT_INT(cluster_pause(&profile, profile_find_node(&profile, "node-2"), false, NULL, &why),
-		   -EBUSY);
+	ASSERT_INT(
+		cluster_pause(&profile, profile_find_node(&profile, "node-2"), false, NULL, &why),
+		-EBUSY);
 	ASSERT_INT(cluster_pause(&profile, NULL, false, NULL, NULL), 0);
 	ASSERT(world_has("frozen:node-2"));
 	ASSERT_INT(begin("kubelet node-2", &second), -EAGAIN);
@@ -314,7 +314,8 @@ TEST(partitions_are_rules_for_the_ports_of_the_bridge)
 	assert_rules("partition node-2 --from=front-door",
 		     (const char *const[]){ "iifname { \"mktest.3\" } ip daddr 192.168.39.1 meta "
 					    "l4proto { tcp, udp } th dport { 53, 6443 } jump",
-					    "oifname { \"mktest.3\" } tcp dport { 6443 } jump", NULL });
+					    "oifname { \"mktest.3\" } tcp dport { 6443 } jump",
+					    NULL });
 	assert_rules("partition node-2 --from=host",
 		     (const char *const[]){ "  tcp dport { 6443 } return\n  drop\n", NULL });
 	assert_rules("slow node-2 --loss=5% --rate=8mbit",
