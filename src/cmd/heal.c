@@ -15,6 +15,7 @@
 
 /* How long the timer rests when it has to wait for another command, or could not end a failure. */
 #define BUSY_MS  200
+#define WATCH_MS 1000
 #define RETRY_MS 5000
 
 static struct {
@@ -103,9 +104,11 @@ static int run_timer(struct command_context *ctx, struct error *err)
 	while ((next = next_end(ctx->profile_name)) > 0) {
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
 
+		int64_t left_ms = next * 1000 - clock_wall_ms();
+
 		/* The clock of the wall may be set meanwhile. */
-		if (clock_wall_seconds() < next) {
-			clock_rest_ms((unsigned)MIN(1000, next * 1000 - clock_wall_ms()));
+		if (left_ms > 0) {
+			clock_rest_ms((unsigned)MIN(WATCH_MS, left_ms));
 			continue;
 		}
 		r = end_expired(ctx->profile_name, &why);

@@ -199,7 +199,7 @@ bool fail_selects(const struct fail_selection *selection, const struct failure *
 		return false;
 	if (selection->only && !failure_is_same(selection->only, failure))
 		return false;
-	return !selection->expired || (failure->until && failure->until <= clock_wall_seconds());
+	return !selection->expired || (failure->until && failure->until * 1000 <= clock_wall_ms());
 }
 
 /* Put what is left of FAILURE of the network without NODES (NULL: nothing) into the record. */

@@ -16,7 +16,7 @@
 #define BALLAST_FILE "/etc/manykube/ballast"
 #define DISK_FILE    "/var/lib/manykube-disk-full"
 #define FLAGS        "/var/lib/kubelet/kubeadm-flags.env"
-#define FLAGS_ASIDE  "/etc/manykube/held/kubeadm-flags.env"
+#define FLAGS_ASIDE  FLAGS ".before-failure"
 #define FLAGS_MOST   65536
 
 /* As kubeadm/kubeadm.c has them for nodes without a disk of their own. */
