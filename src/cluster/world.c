@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/user.h"
+#include "fail/delay.h"
 #include "fail/timer.h"
 #include "host/firewall.h"
 #include "host/probe.h"
@@ -388,6 +389,8 @@ const struct world world_real = {
 	.network_down = network_down,
 	.network_is_up = network_is_up,
 	.cut = cut,
+	.delay = delay_set,
+	.delay_probe = delay_probe,
 	.failure_timer = fail_timer_run,
 	.front_door_up = front_door_up,
 	.front_door_hangs = front_door_hangs,

@@ -57,7 +57,8 @@ static const struct opt slow_options[] = {
 		   "only to and from these: nodes, 'host' or 'front-door'; default: everybody "
 		   "else",
 		   .complete = COMPLETE_NODE),
-	OPT_STRING(0, "delay", &arg.delay, "TIME", "delay every packet, such as 100ms"),
+	OPT_STRING(0, "delay", &arg.delay, "TIME",
+		   "delay every packet to the nodes, such as 100ms; needs netem"),
 	OPT_STRING(0, "jitter", &arg.jitter, "TIME", "by how much the delay varies"),
 	OPT_STRING(0, "loss", &arg.loss, "PERCENT", "lose packets at random, such as 5%"),
 	OPT_STRING(0, "rate", &arg.rate, "RATE",
@@ -190,7 +191,10 @@ const struct command cmd_fail_slow = {
 	.name = "slow",
 	.operands = "NODE...",
 	.summary = "make the network of nodes slow or lossy",
-	.description = "What is lost or too much is dropped on this host, in both directions.",
+	.description =
+		"What is lost or too much is dropped on this host, in both directions. A delay "
+		"needs a kernel with netem (sch_netem) and concerns packets to the nodes, "
+		"so each answer takes that much longer.",
 	.examples = "manykube fail slow node-2 --loss=5%\n"
 		    "manykube fail slow node-2 --to=node-1 --rate=10mbit --for=2m\n",
 	.min_operands = 1,

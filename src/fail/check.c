@@ -150,11 +150,11 @@ static int check_slow(const struct failure *failure, struct error *err)
 	if (!failure->delay_ms && !failure->loss_hundredths && !failure->rate_bits)
 		return error_because(err, &reason_usage, -EINVAL,
 				     "a slow network needs --delay, --loss or --rate");
-	if (failure->delay_ms)
-		return error_because(err, &reason_host_unsupported, -ENOTSUP,
-				     "this host cannot delay packets: its kernel has no 'netem' "
-				     "(sch_netem); --loss and --rate work without");
-	return 0;
+	if (failure->delay_ms && failure->peers.count > 0)
+		return error_because(err, &reason_usage, -EINVAL,
+				     "--delay concerns all packets to a node: it cannot be "
+				     "combined with --to");
+	return failure->delay_ms ? world->delay_probe(err) : 0;
 }
 
 int fail_check(const struct profile *profile, const struct failure *failure, struct error *err)

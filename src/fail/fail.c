@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "fail/cut.h"
+#include "fail/delay.h"
 #include "fail/hold.h"
 #include "fail/pressure.h"
 #include "fail/timer.h"
@@ -107,6 +108,18 @@ static int load_rules(const struct profile *profile, struct error *err)
 	return r < 0 ? r : world->cut(profile, rules, err);
 }
 
+/* Make the network of FAILURE, which begins or has ended, what the record says. */
+static int make_on_network(const struct profile *profile, const struct failure *failure,
+			   struct error *err)
+{
+	int r = load_rules(profile, err);
+
+	/* Also without a delay: it may replace a failure that had one. */
+	if (r == 0 && failure->kind == FAIL_SLOW)
+		r = delay_apply(profile, &failure->nodes, err);
+	return r;
+}
+
 int fail_renew_network(const struct profile *profile, struct error *err)
 {
 	int r = load_rules(profile, err);
@@ -151,7 +164,7 @@ static int begin_one(struct profile *profile, const struct failure *failure,
 		return r;
 	world->after("record failure");
 	observe_begin(observer, step, names);
-	r = is_of_network(&active) ? load_rules(profile, err)
+	r = is_of_network(&active) ? make_on_network(profile, &active, err)
 				   : with_node(profile, &active, make_on_node, err);
 	observe_end(observer, step, names, r >= 0);
 	if (r < 0)
@@ -238,7 +251,7 @@ static int end_one(struct profile *profile, const struct failure *failure,
 
 	if (is_of_network(failure)) {
 		reduce(profile, failure, nodes);
-		r = load_rules(profile, err);
+		r = make_on_network(profile, failure, err);
 	} else {
 		r = with_node(profile, failure, undo_on_node, err);
 		failures_remove(profile, failure);
@@ -254,21 +267,21 @@ static int end_one(struct profile *profile, const struct failure *failure,
 	return r;
 }
 
-int fail_end(struct profile *profile, const struct fail_selection *selection,
-	     struct observer *observer, struct strlist *ret_killed, struct error *err)
+/* End those of the selected failures of ALL that freeze nodes, or the others. */
+static int end_some(struct profile *profile, const struct failures *all,
+		    const struct fail_selection *selection, bool frozen, struct observer *observer,
+		    struct strlist *ret_killed, struct error *err)
 {
-	cleanup_with(failures_release) struct failures all = FAILURES_INIT;
 	const struct failure *failure;
 	int count = 0;
-	int r = 0;
 
-	failures_read(profile, &all);
-	failures_for_each(failure, &all) {
+	failures_for_each(failure, all) {
 		cleanup_free char *names = strlist_join(&failure->nodes, ", ");
 		cleanup_free char *step = xasprintf("ending failure '%s'",
 						    fail_kind_word(failure->kind));
+		int r;
 
-		if (!fail_selects(selection, failure))
+		if ((failure->kind == FAIL_FREEZE) != frozen || !fail_selects(selection, failure))
 			continue;
 		observe_begin(observer, step, names);
 		r = end_one(profile, failure, selection->nodes, ret_killed, err);
@@ -277,12 +290,30 @@ int fail_end(struct profile *profile, const struct fail_selection *selection,
 			return r;
 		count++;
 	}
-	/* Also if there is none: an earlier command may have been interrupted here. */
-	r = set_timer(profile, err);
-	return r < 0 ? r : count;
+	return count;
 }
 
-/* What holds services down is in the node's files; the clock is not. */
+/* Frozen nodes go on first: the files of a VM can only be changed while it runs. */
+int fail_end(struct profile *profile, const struct fail_selection *selection,
+	     struct observer *observer, struct strlist *ret_killed, struct error *err)
+{
+	cleanup_with(failures_release) struct failures all = FAILURES_INIT;
+	int others = 0;
+	int frozen;
+	int r;
+
+	failures_read(profile, &all);
+	frozen = end_some(profile, &all, selection, true, observer, ret_killed, err);
+	if (frozen >= 0)
+		others = end_some(profile, &all, selection, false, observer, ret_killed, err);
+	if (frozen < 0 || others < 0)
+		return MIN(frozen, others);
+	/* Also if there is none: an earlier command may have been interrupted here. */
+	r = set_timer(profile, err);
+	return r < 0 ? r : frozen + others;
+}
+
+/* What holds services down is in the node's files; the clock, and a queue at its port, are not. */
 int fail_renew_node(const struct profile *profile, const struct node *node, struct error *err)
 {
 	cleanup_with(failures_release) struct failures all = FAILURES_INIT;
@@ -290,10 +321,14 @@ int fail_renew_node(const struct profile *profile, const struct node *node, stru
 	int r = 0;
 
 	failures_read(profile, &all);
-	failures_for_each(failure, &all)
-		if (r == 0 && failure->kind == FAIL_CLOCK &&
-		    strcmp(failure->nodes.items[0], node->name) == 0)
+	failures_for_each(failure, &all) {
+		if (r < 0 || !strlist_has(&failure->nodes, node->name))
+			continue;
+		if (failure->kind == FAIL_CLOCK)
 			r = with_node(profile, failure, make_on_node, err);
+		else if (failure->delay_ms)
+			r = delay_apply(profile, &failure->nodes, err);
+	}
 	return r;
 }
 

@@ -40,7 +40,7 @@ struct failure {
 	struct strlist nodes;     /* one node, except for partitions and slow networks */
 	struct strlist peers;     /* --from or --to: nodes, FAIL_PEER_*; empty: everybody else */
 	unsigned port;            /* only this TCP and UDP port of either side; 0: all */
-	unsigned delay_ms;        /* of every packet, in each direction */
+	unsigned delay_ms;        /* of every packet to the nodes, so of every answer */
 	unsigned jitter_ms;       /* by which the delay varies */
 	unsigned loss_hundredths; /* of a percent of all packets, 1 to 10000 */
 	uint64_t rate_bits;       /* per second, from and to each node; 0: no limit */

@@ -45,6 +45,11 @@ struct world {
 	 * them, which succeeds if there are none. */
 	int (*cut)(const struct profile *profile, const char *rules, struct error *err);
 
+	/* Delay packets to a node by its port of the bridge; and whether this host can.  See
+	 * fail/delay.h. */
+	int (*delay)(const char *link, unsigned delay_ms, unsigned jitter_ms, struct error *err);
+	int (*delay_probe)(struct error *err);
+
 	/* Start the process that ends failures when their time is over, in place of an earlier one;
 	 * or end it.  Does nothing in that process itself. */
 	int (*failure_timer)(const struct profile *profile, bool wanted, struct error *err);

@@ -867,6 +867,27 @@ static int fake_cut(arg_unused const struct profile *profile, const char *rules,
 	return 0;
 }
 
+static int fake_delay(const char *link, unsigned delay_ms, unsigned jitter_ms,
+		      arg_unused struct error *err)
+{
+	cleanup_free char *name = xasprintf("delay-%s", link);
+	cleanup_free char *text = xasprintf("%u %u", delay_ms, jitter_ms);
+
+	remember(name, delay_ms ? text : "");
+	if (delay_ms)
+		add_about("delay", link);
+	else
+		drop_about("delay", link);
+	return 0;
+}
+
+static int fake_delay_probe(struct error *err)
+{
+	return has("no", "netem")
+		       ? error_because(err, &reason_host_unsupported, -ENOTSUP, "no netem")
+		       : 0;
+}
+
 static int fake_timer(arg_unused const struct profile *profile, bool wanted,
 		      arg_unused struct error *err)
 {
@@ -1329,6 +1350,8 @@ static const struct world fake_world = {
 	.network_down = fake_network_down,
 	.network_is_up = fake_network_is_up,
 	.cut = fake_cut,
+	.delay = fake_delay,
+	.delay_probe = fake_delay_probe,
 	.failure_timer = fake_timer,
 	.front_door_up = fake_door_up,
 	.front_door_hangs = fake_door_hangs,

@@ -323,6 +323,26 @@ TEST(partitions_are_rules_for_the_ports_of_the_bridge)
 					    "limit rate over 1000000 bytes/second", NULL });
 }
 
+TEST(a_delay_is_a_queue_at_the_port_of_the_node)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	make_cluster(1);
+	ASSERT_OK(begin("slow node-2 node-3 --delay=100ms --jitter=10ms", &err));
+	ASSERT(world_has("delay:mktest.3") && world_has("delay:mktest.4"));
+	ASSERT_INT(heal("node-2", NULL), 1);
+	ASSERT(!world_has("delay:mktest.3") && world_has("delay:mktest.4"));
+	/* One of the same nodes and peers replaces the first one. */
+	ASSERT_OK(begin("slow node-3 --loss=1%", &err));
+	ASSERT(!world_has("delay:mktest.4"));
+	ASSERT_INT(heal(NULL, NULL), 1);
+	assert_refused("slow node-2 --delay=1ms --to=node-3", -EINVAL,
+		       "--delay concerns all packets to a node: it cannot be combined with --to");
+	fake_world_add("no:netem");
+	ASSERT_INT(begin("slow node-2 --delay=1ms", &why), -ENOTSUP);
+	assert_active("");
+}
+
 TEST(rules_go_with_the_network_and_come_back_with_it)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
