@@ -156,7 +156,7 @@ NODE_FAILURE(api, "api", "hold the API servers of control planes down", NULL, op
 NODE_FAILURE(etcd, "etcd", "hold the etcd members of control planes down",
 	     "While a majority of members is up, the cluster keeps working.", options);
 NODE_FAILURE(disk, "disk-full", "fill the disks of nodes",
-	     "Only nodes with a disk of their own (--disk-size, or a VM) can have this. Their "
+	     "Only nodes with a disk of their own (--disk-size) can have this. Their "
 	     "kubelets report DiskPressure and evict pods.",
 	     options);
 NODE_FAILURE(memory, "memory", "use up the memory of nodes",

@@ -48,9 +48,11 @@ static int check_support(const struct failure *failure, const struct node *node,
 				     "driver '%s' have the clock of this host",
 				     node->name, at->driver->name);
 	case FAIL_DISK_FULL:
-		if (node->disk_bytes || has_own_kernel(at))
+		if (node->disk_bytes)
 			return 0;
-		r = refuse(failure, node, "its files are on a file system of this host", err);
+		r = refuse(failure, node,
+			   "its kubelet does not watch its file system, as it has no --disk-size",
+			   err);
 		return error_hint(err, r,
 				  "nodes that are created with --disk-size have a disk of "
 				  "their own");

@@ -153,7 +153,7 @@ static int begin_one(struct profile *profile, const struct failure *failure,
 		     struct observer *observer, struct error *err)
 {
 	cleanup_with(failure_release) struct failure active = FAILURE_INIT;
-	cleanup_free char *names = strlist_join(&failure->nodes, ", ");
+	const char *name = failure->nodes.count == 1 ? failure->nodes.items[0] : NULL;
 	cleanup_free char *step = xasprintf("making failure '%s'", fail_kind_word(failure->kind));
 	int r;
 
@@ -163,10 +163,10 @@ static int begin_one(struct profile *profile, const struct failure *failure,
 	if (r < 0)
 		return r;
 	world->after("record failure");
-	observe_begin(observer, step, names);
+	observe_begin(observer, step, name);
 	r = is_of_network(&active) ? make_on_network(profile, &active, err)
 				   : with_node(profile, &active, make_on_node, err);
-	observe_end(observer, step, names, r >= 0);
+	observe_end(observer, step, name, r >= 0);
 	if (r < 0)
 		return error_hint(err, r, "the failure is only half made: 'manykube heal' ends it");
 	world->after("make failure");
@@ -276,16 +276,16 @@ static int end_some(struct profile *profile, const struct failures *all,
 	int count = 0;
 
 	failures_for_each(failure, all) {
-		cleanup_free char *names = strlist_join(&failure->nodes, ", ");
+		const char *name = failure->nodes.count == 1 ? failure->nodes.items[0] : NULL;
 		cleanup_free char *step = xasprintf("ending failure '%s'",
 						    fail_kind_word(failure->kind));
 		int r;
 
 		if ((failure->kind == FAIL_FREEZE) != frozen || !fail_selects(selection, failure))
 			continue;
-		observe_begin(observer, step, names);
+		observe_begin(observer, step, name);
 		r = end_one(profile, failure, selection->nodes, ret_killed, err);
-		observe_end(observer, step, names, r == 0);
+		observe_end(observer, step, name, r == 0);
 		if (r < 0)
 			return r;
 		count++;

@@ -107,22 +107,39 @@ bool failure_keeps_down(const struct profile *profile, const char *name)
 	       failure_is_active(profile, name, FAIL_KILL);
 }
 
-/* Whether a partition of control planes concerns etcd or the API: it cuts them off from another
- * one, or from this host. */
-static bool cuts_etcd_off(const struct profile *profile, const struct failure *failure)
+/* The number of control planes among NAMES. */
+static unsigned control_planes_in(const struct profile *profile, const struct strlist *names)
 {
-	const char *peer;
+	unsigned count = 0;
+	const char *name;
+
+	strlist_for_each(name, names) {
+		const struct node *node = profile_find_node(profile, name);
+
+		count += node && node->control_plane;
+	}
+	return count;
+}
+
+/*
+ * Whether FAILURE, a partition, keeps the control plane NAME away from the majority, or its API
+ * from this host.  Of two sets of control planes, the smaller one is cut off.
+ */
+static bool cuts_off(const struct profile *profile, const struct failure *failure, const char *name)
+{
+	bool is_peer = strlist_has(&failure->peers, name);
+	bool from_host = failure->peers.count == 0 ||
+			 strlist_has(&failure->peers, FAIL_PEER_HOST) ||
+			 strlist_has(&failure->peers, FAIL_PEER_FRONT_DOOR);
+	unsigned own = control_planes_in(profile, &failure->nodes);
+	unsigned others = control_planes_in(profile, &failure->peers);
 
 	if (failure->port && failure->port != ETCD_PORT && failure->port != ETCD_PEER_PORT &&
 	    failure->port != API_SERVER_PORT)
 		return false;
-	strlist_for_each(peer, &failure->peers) {
-		const struct node *node = profile_find_node(profile, peer);
-
-		if (!node || node->control_plane)
-			return true;
-	}
-	return failure->peers.count == 0;
+	if (from_host)
+		return !is_peer;
+	return is_peer ? others < own && others > 0 : own <= others;
 }
 
 bool failure_stops_etcd(const struct profile *profile, const char *name)
@@ -131,14 +148,11 @@ bool failure_stops_etcd(const struct profile *profile, const char *name)
 	const struct failure *failure;
 
 	failures_of_node(profile, name, &own);
-	failures_for_each(failure, &own) {
-		if (!strlist_has(&failure->nodes, name))
-			continue;
+	failures_for_each(failure, &own)
 		if (failure->kind == FAIL_FREEZE || failure->kind == FAIL_KILL ||
 		    failure->kind == FAIL_API || failure->kind == FAIL_ETCD ||
-		    (failure->kind == FAIL_PARTITION && cuts_etcd_off(profile, failure)))
+		    (failure->kind == FAIL_PARTITION && cuts_off(profile, failure, name)))
 			return true;
-	}
 	return false;
 }
 

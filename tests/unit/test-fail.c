@@ -343,6 +343,34 @@ TEST(a_delay_is_a_queue_at_the_port_of_the_node)
 	assert_active("");
 }
 
+static void assert_stopped(const char *words, const char *expected)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+	cleanup_with(strlist_release) struct strlist stopped = STRLIST_INIT;
+	cleanup_free char *text = NULL;
+	const struct node *node;
+
+	ASSERT_OK(begin(words, &err));
+	ASSERT_OK(profile_load("test", &profile, &err));
+	profile_for_each_node(node, &profile)
+		if (node->control_plane && failure_stops_etcd(&profile, node->name))
+			strlist_add(&stopped, node->name);
+	text = strlist_join(&stopped, " ");
+	ASSERT_STR(text, expected);
+	ASSERT_INT(heal(NULL, NULL), 1);
+}
+
+TEST(the_smaller_part_of_the_control_planes_is_cut_off)
+{
+	make_cluster(3);
+	assert_stopped("partition node-3", "node-3");
+	assert_stopped("partition node-1 node-2 --from=node-3", "node-3");
+	assert_stopped("partition node-3 --from=node-1,node-2 --port=2380", "node-3");
+	assert_stopped("partition node-1 --from=front-door", "node-1");
+	assert_stopped("partition node-1 --from=node-2 --port=80", "");
+	assert_stopped("kubelet node-1", "");
+}
+
 TEST(rules_go_with_the_network_and_come_back_with_it)
 {
 	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
@@ -406,6 +434,7 @@ TEST(disk_memory_and_clock_fail_within_the_node)
 	cleanup_free char *path = NULL;
 	cleanup_with(strbuf_release) struct strbuf now = STRBUF_INIT;
 
+	options.settings.disk_bytes = UINT64_C(4) << 30;
 	make_cluster(1);
 	path = fake_files_path("node-2", "/var/lib/kubelet/kubeadm-flags.env");
 	ASSERT_OK(file_put(path, flags, strlen(flags), 0644, &err));
