@@ -8,8 +8,9 @@ df -P -k /var | {
 	# Programs other than root's cannot use the reserved blocks, and kubelets do not count them.
 	take=$((available - size / 100))
 	if [ "$take" -gt 0 ]; then
-		fallocate --append --length "${take}KiB" "$1" 2>/dev/null ||
-			fallocate --offset "$(stat -c %s "$1" 2>/dev/null || echo 0)" \
-				--length "${take}KiB" "$1"
+		size=0
+		[ ! -e "$1" ] || size=$(stat -c %s "$1")
+		# Only what BusyBox has, too.
+		fallocate -o "$size" -l "$((take * 1024))" "$1"
 	fi
 }

@@ -141,7 +141,7 @@ reaches() {
 	[[ $output == *"host: Stopped"* ]]
 	within 180 no_failures
 	within 180 ready node-2
-	within 180 bash -c '! pgrep -f "fail-timer -p e2e-fail"'
+	within 180 bash -c '! pgrep -f "[f]ail-timer -p e2e-fail"'
 }
 
 @test "a partition cuts connections in both directions, and one of a port only these" {
