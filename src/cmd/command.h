@@ -171,6 +171,7 @@ extern const struct command cmd_fail_kubelet;
 extern const struct command cmd_fail_list;
 extern const struct command cmd_fail_memory;
 extern const struct command cmd_fail_partition;
+extern const struct command cmd_fail_run;
 extern const struct command cmd_fail_runtime;
 extern const struct command cmd_fail_slow;
 extern const struct command cmd_fail_timer;

@@ -3,19 +3,13 @@
 #include "cmd/command.h"
 
 static const struct command *const subcommands[] = {
-	&cmd_fail_freeze,
-	&cmd_fail_kill,
-	&cmd_fail_kubelet,
-	&cmd_fail_runtime,
-	&cmd_fail_api,
-	&cmd_fail_etcd,
-	&cmd_fail_disk,
-	&cmd_fail_memory,
-	&cmd_fail_clock,
-	&cmd_fail_partition,
-	&cmd_fail_slow,
-	&cmd_fail_list,
-	NULL,
+	&cmd_fail_freeze,  &cmd_fail_kill,
+	&cmd_fail_kubelet, &cmd_fail_runtime,
+	&cmd_fail_api,     &cmd_fail_etcd,
+	&cmd_fail_disk,    &cmd_fail_memory,
+	&cmd_fail_clock,   &cmd_fail_partition,
+	&cmd_fail_slow,    &cmd_fail_list,
+	&cmd_fail_run,     NULL,
 };
 
 const struct command cmd_fail = {
