@@ -30,7 +30,7 @@ import termios
 import time
 
 COLUMNS = 100
-SECONDS = 120 * int(os.environ.get("E2E_PATIENCE", "1"))  # for one command
+SECONDS = 240 * int(os.environ.get("E2E_PATIENCE", "1"))  # for one command
 
 # What may differ: what must stand before it, and what it is.
 KINDS = {
