@@ -29,6 +29,7 @@ struct player {
 	struct timeline timeline;
 	int64_t begin_ms;
 	int64_t record_ms;     /* when the record was last read */
+	int64_t until_ms;      /* when the last failure with a duration is over */
 	struct strlist before; /* active failures that are not ours, in words */
 	struct strlist active; /* ours */
 };
@@ -150,6 +151,8 @@ static int do_fail(struct player *player, const struct scenario_step *step, stru
 	if (r < 0)
 		return r;
 	r = fail_begin(&profile, &step->failure, NULL, err);
+	player->until_ms = MAX(player->until_ms,
+			       run_ms(player) + (int64_t)step->failure.for_seconds * 1000);
 	/* A failure counts from the time when it was made, also one that was only made in part. */
 	compare_record(player, &profile);
 	return MIN(r, 0);
@@ -310,7 +313,9 @@ static int do_steps(struct player *player, struct error *err)
 		if (r < 0)
 			return scenario_step_wrong(player->scenario, step, r, err);
 	}
-	return 0;
+	while (r == 0 && player->active.count > 0 && run_ms(player) < player->until_ms)
+		r = look(player, err);
+	return r;
 }
 
 /* Wait until the cluster is as well as at the beginning. */

@@ -117,6 +117,16 @@ static void tell_pod(const json_t *pod, const char *uid, const char *state, int6
 	tell(&event, data);
 }
 
+/* A pod without a grace period is gone before anybody sees that it leaves. */
+static void tell_gone(const json_t *pod, const char *uid, int64_t ms, observe_tell tell, void *data)
+{
+	const char *state = text_at(pod, NULL, "state");
+
+	if (strcmp(state, "leaving") != 0 && strcmp(state, "ended") != 0)
+		tell_pod(pod, uid, "leaving", ms, tell, data);
+	tell_pod(pod, uid, "gone", ms, tell, data);
+}
+
 void observe_pods(struct sight *sight, const json_t *list, int64_t ms, observe_tell tell,
 		  void *data)
 {
@@ -138,7 +148,7 @@ void observe_pods(struct sight *sight, const json_t *list, int64_t ms, observe_t
 	}
 	json_object_foreach(sight->pods, uid, item)
 		if (!json_object_get(seen, uid))
-			tell_pod(item, uid, "gone", ms, tell, data);
+			tell_gone(item, uid, ms, tell, data);
 	json_decref(sight->pods);
 	sight->pods = seen;
 }

@@ -340,7 +340,7 @@ TEST(observers_tell_what_becomes_of_pods_and_who_would_make_them_anew)
 	    "n/a ready x o\nn/d waiting x \n");
 	see(&sight, true,
 	    ITEMS(POD("a", OWNER("ReplicaSet") ", \"deletionTimestamp\": \"now\"", "x", "True")),
-	    "n/a leaving x o\nn/d gone x \n");
+	    "n/a leaving x o\nn/d leaving x \nn/d gone x \n");
 	see(&sight, true, ITEMS(""), "n/a gone x o\n");
 }
 
