@@ -7,6 +7,7 @@
 #	make test-fresh test 'make up' in a minimal Debian; FROM=source builds Kubernetes there, which
 #	                takes a quarter of an hour
 #	make test-hosts test on other kinds of hosts, in QEMU guests; ONLY=short runs one scenario
+#	make soak       100 random failures and heals of a cluster of 3+3 nodes under load; STEPS=20 SEED=1
 #	make fuzz       run libFuzzer on the parsers; ONLY=yaml SECONDS=600
 #	make bench      measure start times, memory and disk space, compared with plain kubeadm
 #	make docs       generate docs/commands.md, docs/exit-codes.md, docs/cluster-file.md and its schema
@@ -18,6 +19,8 @@ DESTDIR ?=
 ONLY ?=
 FROM ?= download
 SECONDS ?= 60
+STEPS ?= 100
+SEED ?=
 
 # Nodes need root.  PATH is passed on so that Go is found under sudo.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo 'sudo -E env "PATH=$$PATH"')
@@ -60,6 +63,11 @@ test-hosts:
 	@tools/deps.sh test hosts
 	@$(MAKE) --no-print-directory all
 	@$(SUDO) tests/hosts/run.sh $(ONLY)
+
+# Not part of 'test', because it takes an hour.
+soak: deps
+	@$(MAKE) --no-print-directory all
+	@$(SUDO) env SOAK_STEPS="$(STEPS)" SOAK_SEED="$(SEED)" bats tests/soak/soak.bats
 
 fuzz:
 	@tools/deps.sh test fuzz
@@ -117,4 +125,4 @@ deb:
 clean:
 	rm -rf build build-asan build-clang build-fuzz
 
-.PHONY: all programs deps up test test-fresh test-hosts fuzz bench asan clang format docs installable install uninstall deb clean
+.PHONY: all programs deps up test test-fresh test-hosts soak fuzz bench asan clang format docs installable install uninstall deb clean

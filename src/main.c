@@ -38,6 +38,8 @@ const struct command *const commands[] = {
 	&cmd_logs,
 	&cmd_pause,
 	&cmd_unpause,
+	&cmd_fail,
+	&cmd_heal,
 	&cmd_autostart,
 	&cmd_delete,
 	&cmd_config,
@@ -51,6 +53,7 @@ const struct command *const commands[] = {
 	&cmd_docs,
 	&cmd_front_door,
 	&cmd_vm_keeper,
+	&cmd_fail_timer,
 	NULL,
 };
 /* clang-format on */

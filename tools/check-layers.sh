@@ -5,7 +5,7 @@ set -eu
 
 cd "$(dirname "$0")/.."
 layers='base data policy cgroup host routing api engine image buildkit payload vm driver qemu registry watch balancer record kubeconfig'
-layers="$layers node node-images network kubeadm cni look describe plan home cluster cli cmd"
+layers="$layers node node-images network fail kubeadm cni look describe plan home cluster scenario cli cmd"
 apart='agent pause' # programs of their own
 bad=0
 above=$layers

@@ -1,6 +1,7 @@
 /*
  * manykube-agent [CONFIG [STATE_FILE [STATE_FD [LOG]]]]: PID 1 of a node.
  * manykube-agent relay PORT ADDRESS: one of its services, see relay.h.
+ * manykube-agent ballast: another one, see ballast.h.
  * manykube-agent enter NODE: the first process of a container that becomes a node, see enter.h.
  * /init, then manykube-agent vm: the same as PID 1 of a VM, see vm.h.
  * manykube-agent do VERB WORDS...: what the host asks of a VM, see do.h.
@@ -9,16 +10,17 @@
  *  1. It moves itself into a leaf of the node's cgroups (cgroup.h).
  *  2. It reads its configuration (config.h describes the format) and keeps the services in it
  *     running.  A service that ends is restarted after a delay that doubles from 100 ms to 10 s;
- *     the delay is reset once the service ran for 30 s.
+ *     the delay is reset once the service ran for 30 s.  While /etc/manykube/hold/NAME exists, the
+ *     service NAME is not started again.
  *  3. It reaps all orphans of the node.
  *  4. On SIGTERM or SIGINT it stops the services in reverse order, the pods before the first
  *     service, and exits; the kernel then kills all remaining processes of the pid namespace.
  *
  * STATE_FILE describes the services: "agent VERSION", then a line per service,
- * NAME waiting|running|backoff|stopping|stopped PID SINCE_EPOCH RESTARTS, where RESTARTS counts
- * since the service last ran for 30 s.  STATE_FD is a descriptor of a file on the host that gets
- * the same text, padded with newlines.  LOG is a file of the node for the agent's messages; if it
- * cannot be opened, they go to standard error.
+ * NAME waiting|running|backoff|held|stopping|stopped PID SINCE_EPOCH RESTARTS, where RESTARTS
+ * counts since the service last ran for 30 s.  STATE_FD is a descriptor of a file on the host that
+ * gets the same text, padded with newlines.  LOG is a file of the node for the agent's messages; if
+ * it cannot be opened, they go to standard error.
  *
  * The agent has one thread and one poll(), and allocates no memory after reading the configuration.
  */
@@ -35,6 +37,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/ballast.h"
 #include "agent/cgroup.h"
 #include "agent/config.h"
 #include "agent/do.h"
@@ -202,6 +205,8 @@ int main(int argc, char **argv)
 
 	if (strcmp(config_path, "relay") == 0)
 		return relay_run(argv + 2);
+	if (strcmp(config_path, "ballast") == 0)
+		return ballast_run();
 	if (strcmp(config_path, "enter") == 0)
 		return enter_run();
 	if (strcmp(config_path, "do") == 0)

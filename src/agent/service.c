@@ -26,17 +26,22 @@ enum state {
 	STATE_BACKOFF,
 	STATE_STOPPING,
 	STATE_STOPPED,
+	STATE_HELD,
 };
 
 static const char *const state_words[] = {
 	[STATE_WAITING] = "waiting",   [STATE_RUNNING] = "running", [STATE_BACKOFF] = "backoff",
-	[STATE_STOPPING] = "stopping", [STATE_STOPPED] = "stopped",
+	[STATE_STOPPING] = "stopping", [STATE_STOPPED] = "stopped", [STATE_HELD] = "held",
 };
 
 static const unsigned backoff_first_ms = 100;
 static const unsigned backoff_most_ms = 10000;
 static const int64_t healthy_after_ms = 30000;
 static const int64_t poll_ms = 20;
+static const int64_t hold_poll_ms = 200;
+
+/* A service for which there is a file here is held down; see fail/hold.h. */
+static const char hold_dir[] = "/etc/manykube/hold/";
 
 static char *const environment[] = {
 	(char[]){ "PATH=/opt/manykube/bin:/opt/cni/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:"
@@ -291,12 +296,42 @@ static void start_service(struct service *service)
 	set_state(service, STATE_RUNNING);
 }
 
+/* Whether a service in STATE is to be started some time. */
+static bool is_due_state(enum state state)
+{
+	return state == STATE_WAITING || state == STATE_BACKOFF || state == STATE_HELD;
+}
+
+static bool is_held(const struct service *service)
+{
+	struct text path = { 0 };
+
+	text_add(&path, hold_dir, service->config->name, NULL);
+	return access(path.buf, F_OK) == 0;
+}
+
+/* Whether SERVICE, which is due, has to stay down.  A hold is looked for again until it ends. */
+static bool stays_held(struct service *service, int64_t now)
+{
+	if (is_held(service)) {
+		if (service->state != STATE_HELD) {
+			say(service->config->name, " is held down", NULL);
+			set_state(service, STATE_HELD);
+		}
+		service->due_ms = now + hold_poll_ms;
+		return true;
+	}
+	if (service->state == STATE_HELD) {
+		service->backoff_ms = 0;
+		set_state(service, STATE_WAITING);
+	}
+	return false;
+}
+
 /* Whether SERVICE can start now.  Sets the time of the next check if no event will announce it. */
 static bool may_start(struct service *service, struct watch *watch, int64_t now)
 {
-	if (service->state != STATE_WAITING && service->state != STATE_BACKOFF)
-		return false;
-	if (now < service->due_ms)
+	if (!is_due_state(service->state) || now < service->due_ms || stays_held(service, now))
 		return false;
 	if (watch->path && service->state == STATE_BACKOFF && access(watch->path, F_OK) < 0)
 		watch->there = false;
@@ -328,8 +363,8 @@ int services_advance(void)
 
 		if (may_start(service, &watches[i], now))
 			start_service(service);
-		if ((service->state == STATE_WAITING || service->state == STATE_BACKOFF) &&
-		    service->due_ms > 0 && service->due_ms < soonest)
+		if (is_due_state(service->state) && service->due_ms > 0 &&
+		    service->due_ms < soonest)
 			soonest = service->due_ms;
 	}
 	if (soonest == INT64_MAX)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "base/process.h"
 
 static const int start_limit_ms = 5000;
@@ -181,25 +182,6 @@ static int read_report(int fd, int64_t deadline_ms, struct strbuf *report, struc
 	}
 }
 
-/* The path of our own program, which is readable in a process list; /proc/self/exe if the program
- * no longer exists. */
-static char *find_itself(void)
-{
-	const char *named = getenv("MANYKUBE_SELF");
-	char path[PATH_MAX];
-	ssize_t len;
-
-	if (named)
-		return xstrdup(named);
-	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	if (len > 0) {
-		path[len] = '\0';
-		if (access(path, X_OK) == 0)
-			return xstrdup(path);
-	}
-	return xstrdup("/proc/self/exe");
-}
-
 /* Start a keeper that reports to READY, the write end of a pipe. */
 static int spawn_keeper(const char *dir, int ready, struct error *err)
 {
@@ -208,7 +190,7 @@ static int spawn_keeper(const char *dir, int ready, struct error *err)
 	cleanup_free char *dir_copy = xstrdup(dir);
 	struct process_options options = { .output = log, .no_stdin = true, .new_session = true };
 	struct process process = PROCESS_INIT;
-	cleanup_free char *program = find_itself();
+	cleanup_free char *program = path_itself();
 	int r;
 
 	rotate_log(log);

@@ -58,7 +58,8 @@ static bool lacks_cluster(const char *command, size_t len)
 /* The length of the command's name, including a subcommand: "start", "node start". */
 static size_t name_length(const char *command)
 {
-	static const char *const parents[] = { "autostart", "config", "network", "node", "worker" };
+	static const char *const parents[] = { "autostart", "config", "fail",
+					       "network",   "node",   "worker" };
 	size_t len = strcspn(command, " '");
 
 	for (size_t i = 0; i < ARRAY_SIZE(parents); i++)

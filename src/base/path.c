@@ -150,3 +150,20 @@ bool path_is_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
+
+char *path_itself(void)
+{
+	const char *named = getenv("MANYKUBE_SELF");
+	char path[PATH_MAX];
+	ssize_t len;
+
+	if (named)
+		return xstrdup(named);
+	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	if (len > 0) {
+		path[len] = '\0';
+		if (access(path, X_OK) == 0)
+			return xstrdup(path);
+	}
+	return xstrdup("/proc/self/exe");
+}

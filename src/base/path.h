@@ -35,6 +35,10 @@ bool path_is_one_home(void);
  * running program if the agent is there, else the directory they were installed to. */
 int path_libexec(char **ret_path, struct error *err);
 
+/* The path of our own program, which is readable in a process list; /proc/self/exe if the program
+ * no longer exists.  Tests set another program with MANYKUBE_SELF.  The caller frees it. */
+char *path_itself(void) must_check;
+
 /* The last component of PATH, as a pointer into PATH; PATH itself if it has no '/'. */
 const char *path_last_name(const char *path);
 

@@ -15,6 +15,7 @@
 #include "cli/table.h"
 #include "cli/text.h"
 #include "driver/driver.h"
+#include "fail/failure.h"
 #include "kubeadm/members.h"
 #include "look/defects.h"
 
@@ -350,6 +351,7 @@ static char *advice_for(const struct profile *profile, const struct node_status 
 			const struct node_detail *detail)
 {
 	const char *name = status->node->name;
+	cleanup_free char *failures = failures_describe(profile, name);
 	cleanup_free char *relief = NULL;
 
 	/* A start leaves it alone. */
@@ -363,6 +365,9 @@ static char *advice_for(const struct profile *profile, const struct node_status 
 		return xasprintf("%s gets no new pods, since a command that drained it did not "
 				 "finish; 'manykube start' undoes that",
 				 name);
+	if (failures)
+		return xasprintf("%s fails on purpose (%s); 'manykube heal %s' ends that", name,
+				 failures, name);
 	if (!status->pressure)
 		return NULL;
 	relief = defects_relief(profile, status);
@@ -393,7 +398,8 @@ void node_table_list_advice(const struct profile *profile, const struct cluster_
 		if (complete)
 			strlist_add(ret, complete);
 	}
-	if (for_all) {
+	/* A start does not end failures. */
+	if (for_all && profile->failures.count == 0) {
 		cleanup_free char *complete = advice_complete(for_all);
 
 		strlist_add(ret, complete);

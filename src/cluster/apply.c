@@ -375,6 +375,16 @@ static int move_pods(const struct applying *applying, struct error *err)
 					      applying->observer, err);
 }
 
+/* Nodes that fail on purpose could not be changed, and would be waited for. */
+static int check_failures(const char *name, const struct apply_plan *plan, struct error *err)
+{
+	cleanup_with(profile_release) struct profile profile = PROFILE_INIT;
+
+	if (plan->count == 0 || profile_load(name, &profile, NULL) < 0)
+		return 0;
+	return fail_need_none(&profile, "applying a file", err);
+}
+
 int apply_carry_out(const char *name, const struct cluster_file *file,
 		    const struct apply_plan *plan, const struct apply_options *options,
 		    struct observer *observer, struct error *err)
@@ -383,8 +393,10 @@ int apply_carry_out(const char *name, const struct cluster_file *file,
 				     struct error *) = { change_step, disturb, make_anew,
 							 take_away };
 	struct applying applying = { name, file, plan, options, observer, CNI_MANIFESTS_INIT };
-	int r = get_payloads(&applying, err);
+	int r = check_failures(name, plan, err);
 
+	if (r == 0)
+		r = get_payloads(&applying, err);
 	if (r == 0)
 		r = write_down(&applying, err);
 	if (r == 0)

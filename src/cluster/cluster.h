@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/observer.h"
+#include "fail/fail.h"
 #include "record/options.h"
 #include "record/profile.h"
 
@@ -111,6 +112,14 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
  * -ESRCH with reason_node_not_running if NODE, or every node, does not run. */
 int cluster_pause(const struct profile *profile, const struct node *node, bool paused,
 		  struct observer *observer, struct error *err);
+
+/*
+ * Undo the failures of SELECTION in PROFILE, and start the nodes among them that were killed,
+ * without waiting for them to be Ready.  Returns how many failures were undone.  -EINVAL with
+ * reason_usage, before anything is changed, if a node of the selection has no failure.
+ */
+int cluster_heal(struct profile *profile, const struct fail_selection *selection,
+		 struct observer *observer, struct error *err);
 
 /* The nodes that have just been started, by their index in the profile.  The API still has their
  * status from before, so it counts only once their kubelets have reported again. */

@@ -93,6 +93,8 @@ int cluster_delete(const char *name, struct observer *observer, struct error *er
 	if (r == 0)
 		r = destroy_nodes(&profile, observer, err);
 	if (r == 0)
+		r = fail_leave_host(&profile, err);
+	if (r == 0)
 		r = world->network_down(&profile, err);
 	if (r == 0)
 		world->after("remove network");

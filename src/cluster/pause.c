@@ -23,6 +23,14 @@ static int deliver(const struct profile *profile, const struct node *node,
 	return own_images_spread(profile, &names, observer, &outcome, err);
 }
 
+/* A node that was frozen on purpose is not resumed beside the others. */
+static int refuse_frozen(const struct node *node, struct error *err)
+{
+	(void)error_because(err, &reason_node_failed, -EBUSY,
+			    "node '%s' was frozen by 'manykube fail'", node->name);
+	return error_hint(err, -EBUSY, "'manykube heal %s' resumes it", node->name);
+}
+
 /* Returns 1 if NODE was changed, 0 if it had that state already; -ESRCH if it does not run. */
 static int pause_node(const struct profile *profile, const struct node *node, bool paused,
 		      struct observer *observer, struct error *err)
@@ -36,6 +44,8 @@ static int pause_node(const struct profile *profile, const struct node *node, bo
 	if (at.driver->query(&at.spec) != NODE_RUNNING)
 		return error_because(err, &reason_node_not_running, -ESRCH,
 				     "node '%s' does not run", node->name);
+	if (!paused && failure_is_active(profile, node->name, FAIL_FREEZE))
+		return refuse_frozen(node, err);
 	/* If an earlier pause was interrupted, the node may still be freezing. */
 	if (cluster_node_is_paused(&at) == paused)
 		return paused ? 0 : at.driver->freeze(&at.spec, false, err);
@@ -60,7 +70,8 @@ static int pause_kind(const struct profile *profile, bool control_planes, bool p
 		cleanup_with(error_clear) struct error why = ERROR_INIT;
 		int r;
 
-		if (node->control_plane != control_planes)
+		if (node->control_plane != control_planes ||
+		    (!paused && failure_is_active(profile, node->name, FAIL_FREEZE)))
 			continue;
 		r = pause_node(profile, node, paused, observer, &why);
 		if (r == -ESRCH)

@@ -197,8 +197,10 @@ static int record_recovery(struct profile *profile, struct node *survivor, struc
 int cluster_recover(struct profile *profile, struct node *survivor, unsigned seconds,
 		    struct observer *observer, struct error *err)
 {
-	int r = record_recovery(profile, survivor, err);
+	int r = fail_need_none(profile, "a recovery", err);
 
+	if (r == 0)
+		r = record_recovery(profile, survivor, err);
 	if (r < 0)
 		return r;
 	world->after("note recovery");

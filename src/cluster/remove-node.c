@@ -161,6 +161,9 @@ static int remove_from_cluster(struct profile *profile, struct node *node, bool 
 	if (!*api_is_up && !strlist_has(&profile->orphans, node->name))
 		strlist_add(&profile->orphans, node->name);
 	strlist_remove(&profile->drained, node->name);
+	r = fail_forget_node(profile, node->name, err);
+	if (r < 0)
+		return r;
 	profile_remove_node(profile, node);
 	r = profile_save(profile, err);
 	if (r == 0)

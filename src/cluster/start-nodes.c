@@ -116,6 +116,20 @@ static struct observer *watcher_of(const struct start *start, const struct node 
 	return start_ran_before(start, node) ? NULL : start->observer;
 }
 
+/* A node that was frozen or killed on purpose is not started by its name, either. */
+static int need_no_failure(const struct profile *profile, const struct node *node,
+			   struct error *err)
+{
+	cleanup_free char *words = NULL;
+
+	if (!failure_keeps_down(profile, node->name))
+		return 0;
+	words = failures_describe(profile, node->name);
+	(void)error_because(err, &reason_node_failed, -EBUSY, "node '%s' has a failure: %s",
+			    node->name, words);
+	return error_hint(err, -EBUSY, "'manykube heal %s' ends it", node->name);
+}
+
 int start_look_at_nodes(struct start *start, const struct cluster_options *options,
 			struct error *err)
 {
@@ -132,10 +146,17 @@ int start_look_at_nodes(struct start *start, const struct cluster_options *optio
 
 		if (r < 0)
 			return r;
+		if (options->only && asked_for) {
+			r = need_no_failure(&start->profile, node, err);
+			if (r < 0)
+				return r;
+		}
 		start->ran[i] = cluster_node_is_at_work(&at);
-		start->part[i] = asked_for || (start->ran[i] && node->phase != NODE_LEAVING);
-		start->awaited[i] = asked_for && !(options->trust_running && start->ran[i] &&
-						   node->phase == NODE_JOINED);
+		start->part[i] = (asked_for || (start->ran[i] && node->phase != NODE_LEAVING)) &&
+				 !failure_keeps_down(&start->profile, node->name);
+		start->awaited[i] = asked_for && !failure_disables(&start->profile, node->name) &&
+				    !(options->trust_running && start->ran[i] &&
+				      node->phase == NODE_JOINED);
 		if (!start_takes_part(start, node))
 			continue;
 		start->outcome->started += !start_ran_before(start, node);
@@ -260,6 +281,8 @@ static int bring_node_up(struct start *start, struct node *node, struct error *e
 		policy_rules_restore(&start->profile, node);
 	if (r == 0 && !runs)
 		r = settle(start, node, &at, err);
+	if (r == 0 && !runs)
+		r = fail_renew_node(&start->profile, node, err);
 	if (r == 0)
 		r = at.driver->freeze(&at.spec, false, err);
 	if (r == 0)

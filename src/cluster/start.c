@@ -354,19 +354,34 @@ static bool has_control_plane(const struct start *start)
 	return false;
 }
 
+/* A failure that its user wants keeps the majority away. */
+static int refuse_failures(const struct start *start, unsigned able, unsigned count,
+			   struct error *err)
+{
+	(void)error_because(err, &reason_control_plane, -EINVAL,
+			    "failures leave %u of the %u control planes of cluster '%s', and etcd "
+			    "needs %u",
+			    able, count, start->profile.name, members_majority(count));
+	return error_hint(err, -EINVAL, "'manykube heal' ends all failures");
+}
+
 /* Without a majority of etcd's members, the API would never answer. */
 static int check_majority(const struct start *start, struct error *err)
 {
 	const struct node *node;
 	unsigned count = 0;
 	unsigned part = 0;
+	unsigned able = 0;
 
 	profile_for_each_node(node, &start->profile) {
 		if (!node->control_plane || node->phase != NODE_JOINED)
 			continue;
 		count++;
 		part += start_takes_part(start, node);
+		able += !failure_stops_etcd(&start->profile, node->name);
 	}
+	if (count > 0 && able < members_majority(count))
+		return refuse_failures(start, able, count, err);
 	if (part == 0 || part >= members_majority(count))
 		return 0;
 	(void)error_because(err, &reason_control_plane, -EINVAL,
@@ -387,6 +402,8 @@ static int open_host(struct start *start, struct error *err)
 	closing_ports_find(&start->profile, &closing);
 	r = STEP_SEEN_BY(watcher, "making the network", NULL,
 			 closing_ports_begin(&start->profile, &closing, err));
+	if (r == 0)
+		r = fail_renew_network(&start->profile, err);
 	if (r == 0)
 		r = start_repair_front_door(start, &start->profile, err);
 	if (r == 0)

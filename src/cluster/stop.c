@@ -128,6 +128,8 @@ int cluster_stop(const struct profile *profile, bool keep_context, struct observ
 	int r = ran < 0 ? ran : world->front_door_down(profile, err);
 
 	if (r == 0)
+		r = fail_leave_host(profile, err);
+	if (r == 0)
 		r = world->network_down(profile, err);
 	if (r == 0 && !keep_context)
 		cluster_forget_context(profile->name);

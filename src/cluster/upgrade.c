@@ -414,6 +414,9 @@ int cluster_upgrade(struct profile *profile, const struct upgrade_options *optio
 
 	if (r < 0 || upgrade.plan.is_done)
 		return r;
+	r = fail_need_none(profile, "an upgrade", err);
+	if (r < 0)
+		return r;
 	r = world->payload(upgrade.plan.to, &source, observer, &upgrade.payload, err);
 	if (r < 0)
 		return r;

@@ -179,6 +179,15 @@ static bool pod_is_ready(const json_t *pod)
 	return (phase && strcmp(phase, "Succeeded") == 0) || kube_node_is_ready(pod);
 }
 
+/* Whether POD is on a node that fails on purpose: nobody may wait for it. */
+static bool is_on_failed_node(const struct profile *profile, const json_t *pod)
+{
+	const char *node = json_string_value(
+		json_object_get(json_object_get(pod, "spec"), "nodeName"));
+
+	return node && failure_disables(profile, node);
+}
+
 static int look_at_pods(const struct profile *profile, struct strbuf *missing, struct error *err)
 {
 	json_auto_t *list = NULL;
@@ -195,7 +204,7 @@ static int look_at_pods(const struct profile *profile, struct strbuf *missing, s
 		const char *name = json_string_value(
 			json_object_get(json_object_get(pod, "metadata"), "name"));
 
-		if (!pod_is_ready(pod))
+		if (!pod_is_ready(pod) && !is_on_failed_node(profile, pod))
 			add_name(missing, name ? name : "?");
 	}
 	return 0;

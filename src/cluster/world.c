@@ -2,6 +2,7 @@
 
 #include "record/world.h"
 
+#include <net/if.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,9 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/user.h"
+#include "fail/delay.h"
+#include "fail/timer.h"
+#include "host/firewall.h"
 #include "host/probe.h"
 #include "kubeadm/certificates.h"
 #include "kubeadm/watch-identity.h"
@@ -359,6 +363,17 @@ static int renew_with_kubeadm(const struct profile *profile, const struct node *
 	return r;
 }
 
+static bool network_is_up(const struct profile *profile)
+{
+	return if_nametoindex(profile->bridge) != 0;
+}
+
+static int cut(const struct profile *profile, const char *rules, struct error *err)
+{
+	return rules ? firewall_replace_bridge_table(profile->bridge, rules, err)
+		     : firewall_delete_bridge_table(profile->bridge, err);
+}
+
 static void after(arg_unused const char *step)
 {
 }
@@ -372,6 +387,11 @@ const struct world world_real = {
 	.network_up = network_up,
 	.network_forget = network_forget,
 	.network_down = network_down,
+	.network_is_up = network_is_up,
+	.cut = cut,
+	.delay = delay_set,
+	.delay_probe = delay_probe,
+	.failure_timer = fail_timer_run,
 	.front_door_up = front_door_up,
 	.front_door_hangs = front_door_hangs,
 	.front_door_without = front_door_without,

@@ -8,6 +8,7 @@
 #include "cli/node-table.h"
 #include "cli/text.h"
 #include "cmd/node-change.h"
+#include "fail/failure.h"
 
 static struct {
 	const char *output;
@@ -39,23 +40,24 @@ static int print_wide(const struct profile *profile, size_t shown, struct error 
 	return 0;
 }
 
-static void print_json(const struct node *nodes, size_t count)
+static void print_json(const struct profile *profile, const struct node *nodes, size_t count)
 {
 	json_auto_t *list = json_array();
 
-	for (const struct node *node = nodes; node < nodes + count; node++)
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s?, s:s*, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:s*, s:i, "
-				  "s:I, s:I, s:s?}",
-				  "Name", node->name, "IP", node->address, "IPv6", node->address6,
-				  "ControlPlane", node->control_plane, "Worker", node->worker,
-				  "Primary", node->primary, "KubernetesVersion",
-				  node->kubernetes_version, "Driver", node->driver, "PodCIDR",
-				  node->pod_cidr, "PodCIDRv6", node->pod_cidr6, "CPUs",
-				  (int)node->cpus, "MemoryBytes", (json_int_t)node->memory_bytes,
-				  "DiskBytes", (json_int_t)node->disk_bytes, "BaseImage",
-				  node->base_image));
+	for (const struct node *node = nodes; node < nodes + count; node++) {
+		json_t *object = json_pack(
+			"{s:s, s:s?, s:s*, s:b, s:b, s:b, s:s?, s:s?, s:s?, s:s*, s:i, s:I, s:I, "
+			"s:s?}",
+			"Name", node->name, "IP", node->address, "IPv6", node->address6,
+			"ControlPlane", node->control_plane, "Worker", node->worker, "Primary",
+			node->primary, "KubernetesVersion", node->kubernetes_version, "Driver",
+			node->driver, "PodCIDR", node->pod_cidr, "PodCIDRv6", node->pod_cidr6,
+			"CPUs", (int)node->cpus, "MemoryBytes", (json_int_t)node->memory_bytes,
+			"DiskBytes", (json_int_t)node->disk_bytes, "BaseImage", node->base_image);
+
+		failures_add_json(profile, node->name, object);
+		json_array_append_new(list, object);
+	}
 	(void)json_dumpf(list, stdout, JSON_COMPACT);
 	printf("\n");
 }
@@ -66,16 +68,20 @@ static int run(struct command_context *ctx, struct error *err)
 	size_t shown = node_sort(ctx, ctx->profile);
 
 	if (strcmp(arg.output, "json") == 0) {
-		print_json(nodes, shown);
+		print_json(ctx->profile, nodes, shown);
 		return 0;
 	}
 	if (shown == 0 && !ctx->quiet)
 		fprintf(stderr, "Cluster \"%s\" has no workers.\n", ctx->profile_name);
 	else if (strcmp(arg.output, "wide") == 0)
 		return print_wide(ctx->profile, shown, err);
-	for (const struct node *node = nodes; node < nodes + shown; node++)
-		printf("%s\t%s%s%s\n", node->name, node->address ? node->address : "",
-		       node->address6 ? "\t" : "", node->address6 ? node->address6 : "");
+	for (const struct node *node = nodes; node < nodes + shown; node++) {
+		cleanup_free char *failures = failures_describe(ctx->profile, node->name);
+
+		printf("%s\t%s%s%s%s%s\n", node->name, node->address ?: "",
+		       node->address6 ? "\t" : "", node->address6 ?: "", failures ? "\t" : "",
+		       failures ?: "");
+	}
 	return 0;
 }
 

@@ -150,7 +150,8 @@ const struct command cmd_pause = {
 		"All processes of the nodes are frozen: they use no CPU time, keep their memory, "
 		"and continue when they are unpaused. While the control plane is paused, kubectl "
 		"gets no answer. If only some nodes are paused, Kubernetes marks them NotReady "
-		"after a minute and replaces their pods five minutes later. 'manykube start' also "
+		"after a minute and replaces their pods five minutes later, or both within "
+		"seconds if the cluster was created with --failover=fast. 'manykube start' also "
 		"unpauses.",
 	.examples = "manykube pause\n"
 		    "manykube pause -n node-2\n",

@@ -94,7 +94,7 @@ const struct opt start_options[] = {
 		"label taint mount env max-pods kubelet-binary ports subnet pod-network-cidr "
 		"service-cluster-ip-range dns-domain cni cni-backend offline host-access apiserver-port "
 		"apiserver-names apiserver-ips cert-expiration extra-config feature-gates "
-		"insecure-registry registry-mirror load-images image-repository"),
+		"insecure-registry registry-mirror load-images image-repository failover"),
 	OPT_STRING(0, "binary-mirror", &start_arguments.wanted.binary_mirror, "URL",
 		   "download Kubernetes from this mirror", .beyond_user = setting_is_beyond_user),
 	OPT_SETTINGS(&start_arguments.wanted, "keep-context embed-certs"),

@@ -7,6 +7,7 @@
 #include "cluster/upgrade.h"
 #include "cmd/status-print.h"
 #include "data/words.h"
+#include "fail/failure.h"
 #include "kubeadm/members.h"
 
 static json_t *pressure_json(const struct node_status *status)
@@ -65,6 +66,7 @@ static json_t *as_json(const struct status_report *report, const struct node_sta
 			   !node->control_plane, "IP", node->address, "Primary", node->primary);
 	if (status->why && health_of_node(status) != HEALTH_OK)
 		json_object_set_new(object, "Reason", json_string(status->why));
+	failures_add_json(report->profile, node->name, object);
 	add_upgrade(object, report);
 	add_deletion(object, report);
 	add_advice(object, report);
@@ -98,7 +100,7 @@ static void set_text(json_t *object, const char *key, const char *text)
 		json_object_set_new(object, key, json_string(text));
 }
 
-static json_t *node_layout(const struct node_status *status)
+static json_t *node_layout(const struct profile *profile, const struct node_status *status)
 {
 	json_t *components = json_object();
 	json_t *node = part(status->node->name, health_of_node(status));
@@ -113,6 +115,7 @@ static json_t *node_layout(const struct node_status *status)
 				    part(status->broken, health_of_word(status->broken_word)));
 	json_object_set_new(node, "Components", components);
 	set_text(node, "StatusDetail", status->why);
+	failures_add_json(profile, status->node->name, node);
 	return node;
 }
 
@@ -150,7 +153,7 @@ void status_print_layout_json(const struct status_report *report)
 	json_object_set_new(cluster, "Components", components);
 	json_object_set_new(cluster, "ControlPlanes", quorum_json(&report->quorum));
 	for (size_t i = 0; i < report->nodes.count; i++)
-		json_array_append_new(nodes, node_layout(&report->nodes.nodes[i]));
+		json_array_append_new(nodes, node_layout(report->profile, &report->nodes.nodes[i]));
 	json_object_set_new(cluster, "Nodes", nodes);
 	print_line(cluster);
 }

@@ -93,7 +93,9 @@ static char *mark_of(const char *rules)
 	return xasprintf(MARK "%.*s", MARK_DIGITS, digest);
 }
 
-int firewall_load(struct nft_ctx *context, const char *name, const char *rules, struct error *err)
+/* Make RULES the contents of the table NAME of FAMILY, or delete it if they are NULL. */
+static int load_table(struct nft_ctx *context, const char *family, const char *name,
+		      const char *rules, struct error *err)
 {
 	cleanup_free char *mark = rules ? mark_of(rules) : NULL;
 	cleanup_with(strbuf_release) struct strbuf commands = STRBUF_INIT;
@@ -102,32 +104,27 @@ int firewall_load(struct nft_ctx *context, const char *name, const char *rules, 
 	if (r < 0)
 		return r;
 	/* The first command ensures that the second one does not fail. */
-	strbuf_addf(&commands, "add table inet %s\ndelete table inet %s\n", name, name);
+	strbuf_addf(&commands, "add table %s %s\ndelete table %s %s\n", family, name, family, name);
 	if (rules)
-		strbuf_addf(&commands, "add table inet %s {\ncomment \"%s\"\n%s\n}\n", name, mark,
-			    rules);
+		strbuf_addf(&commands, "add table %s %s {\ncomment \"%s\"\n%s\n}\n", family, name,
+			    mark, rules);
 	return run(context, commands.text, rules ? "set" : "delete", name, err);
 }
 
-/* Open a context, and load RULES into the table NAME. */
-static int load(const char *name, const char *rules, struct error *err)
+int firewall_load(struct nft_ctx *context, const char *name, const char *rules, struct error *err)
+{
+	return load_table(context, "inet", name, rules, err);
+}
+
+/* Open a context, and load RULES into the table NAME of FAMILY. */
+static int load(const char *family, const char *name, const char *rules, struct error *err)
 {
 	cleanup_with(nft_ctx_freep) struct nft_ctx *context = NULL;
 	int r = check_name(name, err);
 
 	if (r == 0)
 		r = open_context(&context, err);
-	return r < 0 ? r : firewall_load(context, name, rules, err);
-}
-
-int firewall_replace_table(const char *name, const char *rules, struct error *err)
-{
-	return load(name, rules, err);
-}
-
-int firewall_delete_table(const char *name, struct error *err)
-{
-	return load(name, NULL, err);
+	return r < 0 ? r : load_table(context, family, name, rules, err);
 }
 
 /* Whether FD is a socket of nftables. */
@@ -154,6 +151,26 @@ int firewall_open(struct nft_ctx **ret_context, struct error *err)
 		     setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0))
 			r = error_sys(err, "cannot enlarge the buffers of nftables");
 	return r;
+}
+
+int firewall_replace_table(const char *name, const char *rules, struct error *err)
+{
+	return load("inet", name, rules, err);
+}
+
+int firewall_delete_table(const char *name, struct error *err)
+{
+	return load("inet", name, NULL, err);
+}
+
+int firewall_replace_bridge_table(const char *name, const char *rules, struct error *err)
+{
+	return load("bridge", name, rules, err);
+}
+
+int firewall_delete_bridge_table(const char *name, struct error *err)
+{
+	return load("bridge", name, NULL, err);
 }
 
 bool firewall_has_table(const char *name)

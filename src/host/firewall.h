@@ -10,6 +10,10 @@ int firewall_replace_table(const char *name, const char *rules, struct error *er
 /* Delete the table `inet NAME`; succeeds if there is none. */
 int firewall_delete_table(const char *name, struct error *err);
 
+/* The same for the table `bridge NAME`, which sees what bridges of this host pass on. */
+int firewall_replace_bridge_table(const char *name, const char *rules, struct error *err);
+int firewall_delete_bridge_table(const char *name, struct error *err);
+
 struct nft_ctx;
 
 /*

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "kubeadm/failover.h"
 #include "kubeadm/families.h"
 #include "kubeadm/kubeadm-patch.h"
 #include "record/labels.h"
@@ -104,6 +105,9 @@ static json_t *arguments_of(const struct profile *profile, const char *component
 			add_argument(arguments, extra.key, extra.value);
 	}
 	for (; usual && usual[0]; usual += 2)
+		if (!has_argument(arguments, usual[0]))
+			add_argument(arguments, usual[0], usual[1]);
+	for (usual = failover_arguments(profile, component); usual[0]; usual += 2)
 		if (!has_argument(arguments, usual[0]))
 			add_argument(arguments, usual[0], usual[1]);
 	if (has_gates && *gates && !has_argument(arguments, "feature-gates"))
@@ -395,6 +399,7 @@ static json_t *kubelet_config(const struct profile *profile)
 		"KubeletInUserNamespace", 1);
 
 	add_gates(config, profile);
+	failover_set_kubelet_fields(config, profile);
 	/* An image that was loaded has no credentials, whatever was once pulled with the same
 	 * contents.  Older kubelets, and those without the feature, refuse the field. */
 	if (verifies_pulls(profile, config))

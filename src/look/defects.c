@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "fail/failure.h"
 #include "look/health.h"
 
 #define POLL_MS 200
@@ -42,8 +43,12 @@ static char *defect_of(const struct profile *profile, const struct node_status *
 {
 	const char *name = status->node->name;
 	const char *why = status->why ? status->why : "no reason given";
+	cleanup_free char *failures = failures_describe(profile, name);
 	cleanup_free char *relief = NULL;
 
+	if (failures)
+		return xasprintf("node '%s' fails on purpose (%s): 'manykube heal %s' ends that",
+				 name, failures, name);
 	if (status->node->phase == NODE_LEAVING)
 		return xasprintf("the deletion of node '%s' was interrupted: delete it again to "
 				 "finish",

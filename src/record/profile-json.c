@@ -59,6 +59,7 @@ static const struct field profile_fields[] = {
 	{ "upgradingFrom",     FIELD_STRING,   AT(upgrading_from) },
 	{ "networkFrom",       FIELD_STRING,   AT(network_from) },
 	{ "networkDue",        FIELD_LIST,     AT(network_due) },
+	{ "failures",          FIELD_LIST,     AT(failures) },
 	{ "drained",           FIELD_LIST,     AT(drained) },
 	{ "asked",             FIELD_LIST,     AT(asked) },
 	{ "created",           FIELD_INT64,    AT(created) },

@@ -591,6 +591,7 @@ void profile_release(struct profile *profile)
 	strlist_release(&profile->network_due);
 	strlist_release(&profile->orphans);
 	strlist_release(&profile->lost_members);
+	strlist_release(&profile->failures);
 	strlist_release(&profile->drained);
 	strlist_release(&profile->asked);
 	*profile = PROFILE_INIT;

@@ -42,6 +42,7 @@ struct profile {
 	char *upgrading_from;        /* the version before an unfinished upgrade, or NULL */
 	char *network_from;          /* the pod network before an unfinished change, or NULL; */
 	struct strlist network_due;  /* the nodes whose pods still have to be made anew for it */
+	struct strlist failures;     /* active ones, in words: see fail/failure.h */
 	struct strlist drained;      /* nodes that get no pods until they are started again */
 	struct strlist asked;        /* settings with `chosen_for_you` that the user chose */
 	int64_t created;             /* seconds since 1970 */

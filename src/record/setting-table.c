@@ -126,6 +126,10 @@ const struct setting setting_table[] = {
 	  "validity of certificates",
 	  .start_help = "validity of certificates (default: a year); 'start' renews those that expire soon",
 	  CLUSTER("certSeconds", cert_seconds) },
+	{ "failover", SETTING_CHOICE, OF_CLUSTER, "failover", "default", "fast",
+	  "timeouts until a failed node is noticed and its pods move: default (Kubernetes' own, more than 5 "
+	  "minutes) or fast (about 12 seconds)", .words = "default|fast",
+	  CLUSTER("failover", failover) },
 	{ "imageRepository", SETTING_WORD, OF_CLUSTER, "image-repository", "(registry.k8s.io)", "registry.local:5000/kubernetes",
 	  "repository in the names of Kubernetes' own images", .operand = "REPOSITORY",
 	  .check = setting_check_repository, CLUSTER("imageRepository", image_repository) },

@@ -66,6 +66,7 @@ struct cluster_settings {
 	const char *cni_backend;      /* of flannel: "host-gw" or "vxlan" */
 	const char *ip_family;        /* "ipv4" or "dual"; unset: "ipv4" */
 	const char *network_policy;   /* "false": network policies are not enforced */
+	const char *failover;         /* "fast": short timeouts, see kubeadm/failover.h */
 	const char *host_access;      /* "all", "none" or "8080,9090"; see network_host_access() */
 	const char *image_repository; /* of Kubernetes' own images; unset: the default repository */
 	unsigned api_port;            /* the front door's port on 127.0.0.1 */

@@ -38,6 +38,22 @@ struct world {
 	int (*network_forget)(const struct node *node, struct error *err);
 	int (*network_down)(const struct profile *profile, struct error *err);
 
+	/* Whether the network is up, that is, whether the cluster was started and not stopped. */
+	bool (*network_is_up)(const struct profile *profile);
+
+	/* Make RULES the rules of the cluster's failures on its bridge (fail/cut.h); NULL: remove
+	 * them, which succeeds if there are none. */
+	int (*cut)(const struct profile *profile, const char *rules, struct error *err);
+
+	/* Delay packets to a node by its port of the bridge; and whether this host can.  See
+	 * fail/delay.h. */
+	int (*delay)(const char *link, unsigned delay_ms, unsigned jitter_ms, struct error *err);
+	int (*delay_probe)(struct error *err);
+
+	/* Start the process that ends failures when their time is over, in place of an earlier one;
+	 * or end it.  Does nothing in that process itself. */
+	int (*failure_timer)(const struct profile *profile, bool wanted, struct error *err);
+
 	/* Start the front door if it does not run, and configure it with the control planes that
 	 * have joined. */
 	int (*front_door_up)(const struct profile *profile, struct error *err);

@@ -56,6 +56,31 @@ assert_status_of() {
 	[ "$status" -ne 0 ]
 }
 
+@test "a container fails in every way that it can, and is healed" {
+	local address
+
+	address=$(profile_get '.nodes[1].address')
+	manykube fail freeze node-2
+	assert_equal "$(inspect .State.Running)" true
+	run manykube start
+	run -80 manykube unpause -n node-2
+	manykube heal node-2
+	manykube fail kubelet node-2
+	manykube fail runtime node-2
+	on node-2 grep -q '^kubelet held' /run/manykube/state
+	on node-2 grep -q '^containerd held' /run/manykube/state
+	manykube fail partition node-2 --port=10250
+	run ! timeout 3 bash -c "</dev/tcp/$address/10250"
+	manykube heal node-2
+	manykube fail kill node-2
+	assert_equal "$(inspect .State.Running)" false
+	run -36 manykube fail memory node-2
+	run -36 manykube fail disk-full node-2
+	run -36 manykube fail clock node-2
+	manykube heal --all
+	assert_all_ready
+}
+
 @test "pods reach each other across drivers: by address, service and name" {
 	local pod
 

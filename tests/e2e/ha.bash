@@ -35,7 +35,7 @@ kill_node() {
 # The program of writer.go, for setup_file.  Whoever makes payloads has Go.
 build_writer() {
 	PATH=$PATH:/usr/local/go/bin GOTOOLCHAIN=local GOPROXY=off CGO_ENABLED=0 \
-		go build -o "$BATS_FILE_TMPDIR/writer" "$BATS_TEST_DIRNAME/writer.go"
+		go build -o "$BATS_FILE_TMPDIR/writer" "$E2E_ROOT/tests/e2e/writer.go"
 }
 
 # Write without pause until end_writing; with a node $1 also from there, through the service

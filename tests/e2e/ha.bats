@@ -124,6 +124,20 @@ stop_and_look() {
 }
 
 # The API server that is left takes requests, but answers none without etcd's majority.
+@test "a control plane is cut off: the majority goes on, and what it acknowledged is kept" {
+	manykube fail partition node-3
+	within 60 kubectl create configmap while-cut-off --from-literal=a=b
+	run manykube start
+	assert_output_has "fails on purpose (cut off)"
+	within 60 kubectl create configmap after-start --from-literal=a=b
+	manykube heal node-3
+	assert_all_ready
+	kubectl get configmap while-cut-off after-start
+	within 60 is_happy
+	assert_equal "$(members)" "node-1 node-2 node-3"
+	run ! nft list table bridge "$(bridge_of e2e-ha)"
+}
+
 @test "most control planes are killed: they wait for none but themselves" {
 	local left node address
 

@@ -23,6 +23,10 @@ teardown_file() {
 	remove_engine
 }
 
+has_pressure() {
+	[ "$(kubectl get node vm -o jsonpath="{.status.conditions[?(@.type==\"$1\")].status}")" = True ]
+}
+
 vm_dir() {
 	echo "$(profile_dir)/nodes/vm"
 }
@@ -76,6 +80,30 @@ container() {
 	[ "$(du -sm "$(vm_dir)" | cut -f1)" -le 20 ]
 	manykube profile list -o json | assert_schema profile-list
 	manykube node list -o json | assert_schema node-list
+}
+
+@test "a VM fails in every way, also its clock, and is healed" {
+	local address
+
+	address=$(profile_get '.nodes[] | select(.name == "vm") | .address')
+	manykube fail clock vm --offset=-2h
+	[ "$(on vm date +%s)" -lt $(($(date +%s) - 7000)) ]
+	manykube fail kubelet vm
+	manykube fail runtime vm
+	on vm grep -q '^kubelet held' /run/manykube/state
+	manykube fail partition vm --port=10250
+	run ! timeout 3 bash -c "</dev/tcp/$address/10250"
+	manykube fail freeze vm
+	manykube heal vm
+	[ "$(on vm date +%s)" -gt $(($(date +%s) - 60)) ]
+	manykube fail memory vm
+	manykube fail disk-full vm
+	within 300 has_pressure MemoryPressure
+	within 300 has_pressure DiskPressure
+	manykube fail kill vm --for=5s
+	within 300 bash -c '[ "$("$MANYKUBE" fail list -o json | jq "[.[] | select(.kind == \"kill\")] | length")" = 0 ]'
+	manykube heal vm
+	within 300 is_ready vm
 }
 
 @test "pods on nodes of all kinds reach each other: by address, service and name" {

@@ -36,6 +36,8 @@ refused() {
 	printf '\t$ printf "a\\nb\\n"\n\ta\n' | refused "not what is shown"
 	printf '\t$ echo "x   1/2"\n\tx   2/2\n' | refused "not what is shown"
 	printf '\t$ true\n\tsomething\n' | refused "not what is shown"
+	printf '\t$ echo web-one\n\tweb-two\n' | refused "not what is shown"
+	printf '\t# a.yaml\n\tx: 1\n\n\t$ cat a.yaml\n\tx: 2\n' | refused "line 4: that is not what is shown"
 	printf 'text\n' | refused "there is no tour"
 }
 
@@ -49,9 +51,21 @@ Text.
 > n-1  7s  3  192.168.1.1:7  300Mi of 2Gi
 > ...
 > took (12.0s)
+> $ echo pod/web-5d9c7b8f6d-x2x9q created
+> pod/web-76f7d69889-5wqk2 created
 > $ printf 'live\n\r\033[1A\033[Jlast\n'; false; echo $?
 > last
 > 1
+
+> # file.yaml
+> a: 1
+
+> b: 2
+
+> $ cat file.yaml
+> a: 1
+
+> b: 2
 END
 	"$E2E_ROOT/tests/e2e/tour.py" document
 }

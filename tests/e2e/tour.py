@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Do what a document shows, and see that it comes out as shown: tour.py DOCUMENT
+"""Do what documents show, and see that it comes out as shown: tour.py DOCUMENT...
 
 Every block that is indented by a tab and begins with "$ " is a part of the tour.  Its commands, the
 lines that begin with "$ ", are run in their order by bash on a terminal of 100 columns, without
-"sudo" if we are root.  What stands below a command is what must be on the screen in the end:
+"sudo" if we are root.  A block that begins with "# NAME.yaml" is the contents of that file, which is
+written to the current directory.  What stands below a command is what must be on the screen in the
+end:
 
   - a line "..." stands for any lines, also for none;
   - runs of spaces are equal to each other, and spaces at the end of a line do not count;
   - these stand for any of their kind: IPv4 addresses and ports behind them, sizes (314Mi, 1.5 GiB),
-    durations (5s, 1m30s, 0.4s), points in time (2026-01-31T12:00:00Z), and numbers that are a
-    cell of a table, with two spaces or more before them;
+    durations (5s, 1m30s, 0.4s), points in time (2026-01-31T12:00:00Z), what Kubernetes adds to the
+    name of a Deployment for those of its pods (web-5d9c7b8f6d-x2x9q), and numbers that are a cell of
+    a table, with two spaces or more before them;
   - all else, such as other numbers, is compared as it is.
 
 Where nothing stands below a command, it may print what it likes.  Every command must exit with 0;
@@ -27,12 +30,13 @@ import termios
 import time
 
 COLUMNS = 100
-SECONDS = 120  # for one command
+SECONDS = 240 * int(os.environ.get("E2E_PATIENCE", "1"))  # for one command
 
 # What may differ: what must stand before it, and what it is.
 KINDS = {
     "address": (r"\b", r"\d+\.\d+\.\d+\.\d+(?::\d+)?\b"),
     "time": (r"\b", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\b"),
+    "pod": (r"(?<=[a-z0-9])", r"-[b-df-hj-np-tv-z0-9]{6,10}-[b-df-hj-np-tv-z0-9]{5}\b"),
     "size": (r"\b", r"\d+(?:\.\d+)? ?[KMGT]i?B?\b"),
     "duration": (r"\b", r"(?:\d+[dhm])*\d+(?:\.\d+)?[dhms]\b"),
     "cell": (r"(?<=  )", r"\d+(?!\S)"),
@@ -42,24 +46,28 @@ VOLATILE = "|".join(f"{before}(?P<{name}>{kind})" for name, (before, kind) in KI
 
 
 def read_tour(path):
-    """The commands of the document, each with the lines shown below it."""
+    """The parts of the document, each with its line, a command or the name of a file, and what stands
+    below it."""
     tour = []
     in_block = False
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
     for number, line in enumerate(lines, 1):
-        if line.startswith("\t$ "):
+        begin = re.fullmatch(r"\t(?:\$ (?P<command>.+)|# (?P<file>[\w-]+\.yaml))", line)
+        if begin:
             in_block = True
-            tour.append((number, line[3:], []))
+            tour.append((number, begin["command"], begin["file"], []))
         elif in_block and line.startswith("\t"):
-            tour[-1][2].append(line[1:])
+            tour[-1][-1].append(line[1:])
         elif in_block and not line and lines[number:] and lines[number].startswith("\t"):
-            tour[-1][2].append("")  # an empty line within the block
+            tour[-1][-1].append("")  # an empty line within the block
         else:
             in_block = False
-    for _, _, shown in tour:
+    for _, _, _, shown in tour:
         while shown and not shown[-1]:
             shown.pop()
+    if not tour:
+        sys.exit(f"there is no tour in {path}")
     return tour
 
 
@@ -117,22 +125,28 @@ def run(command):
             sys.exit(f"'{command}' takes more than {SECONDS} s; it printed:\n{text.decode()}")
 
 
+def run_part(where, command, shown):
+    print(f"{where}: $ {command}", flush=True)
+    if os.getuid() == 0:
+        command = re.sub(r"\bsudo ", "", command)
+    begun = time.monotonic()
+    status, text = run(command)
+    screen = screen_of(text)
+    print(*screen, f"({time.monotonic() - begun:.1f} s)", sep="\n", flush=True)
+    if status != 0:
+        sys.exit(f"{where}: it ended with {status}")
+    if shown and not matches(shown, screen):
+        sys.exit(f"{where}: that is not what is shown:\n" + "\n".join(shown))
+
+
 def main():
-    tour = read_tour(sys.argv[1])
-    if not tour:
-        sys.exit(f"there is no tour in {sys.argv[1]}")
-    for number, command, shown in tour:
-        print(f"{sys.argv[1]}:{number}: $ {command}", flush=True)
-        if os.getuid() == 0:
-            command = re.sub(r"\bsudo ", "", command)
-        begun = time.monotonic()
-        status, text = run(command)
-        screen = screen_of(text)
-        print(*screen, f"({time.monotonic() - begun:.1f} s)", sep="\n", flush=True)
-        if status != 0:
-            sys.exit(f"line {number}: it ended with {status}")
-        if shown and not matches(shown, screen):
-            sys.exit(f"line {number}: that is not what is shown:\n" + "\n".join(shown))
+    for path in sys.argv[1:]:
+        for number, command, file, lines in read_tour(path):
+            if command:
+                run_part(f"{path}, line {number}", command, lines)
+            else:
+                with open(file, "w", encoding="utf-8") as out:
+                    out.writelines(line + "\n" for line in lines)
 
 
 main()

@@ -52,11 +52,31 @@ static int fake_show(arg_unused const struct node_spec *spec, arg_unused struct 
 	return 0;
 }
 
+/* What an agent would say of services that are held down, and of the ballast. */
+static int make_state(const char *name, struct strbuf *ret, struct error *err)
+{
+	static const char *const services[] = { "kubelet", "containerd" };
+	cleanup_free char *ballast = fake_files_path(name, "/etc/manykube/ballast");
+	size_t before = ret->len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		cleanup_free char *in_node = xasprintf("/etc/manykube/hold/%s", services[i]);
+		cleanup_free char *hold = fake_files_path(name, in_node);
+
+		if (file_exists(hold))
+			strbuf_addf(ret, "%s held 0 0 0\n", services[i]);
+	}
+	if (file_exists(ballast))
+		strbuf_add(ret, "ballast running 1 0 0\n");
+	return ret->len > before ? 0 : error_set(err, -ENOENT, "no state");
+}
+
 static int fake_read_state(const struct node_spec *spec, struct strbuf *ret, struct error *err)
 {
 	cleanup_free char *path = fake_files_path(spec->name, FAKE_STATE);
 
-	return file_read(path, 65536, ret, err);
+	return file_exists(path) ? file_read(path, 65536, ret, err)
+				 : make_state(spec->name, ret, err);
 }
 
 static int fake_look(const struct node_spec *spec, const char *path, struct node_file_info *ret,

@@ -667,7 +667,11 @@ static int fake_spawn(const struct node_spec *spec, char *const *argv,
 		return error_set(err, -EBUSY, "node '%s' is paused", spec->name);
 	if (!has("running", spec->name))
 		return error_set(err, -ESRCH, "node '%s' does not run", spec->name);
-	if (strcmp(argv[0], "sh") == 0 && strstr(argv[2], "ctr -n k8s.io images import"))
+	if (strcmp(argv[0], "sh") == 0 && strstr(argv[2], "fallocate"))
+		r = fake_files.put(spec, argv[4], "x", 1, 0600, err);
+	else if (strcmp(argv[0], "date") == 0)
+		happen("set clock of", spec->name, payload_of(spec));
+	else if (strcmp(argv[0], "sh") == 0 && strstr(argv[2], "ctr -n k8s.io images import"))
 		add_about("images", spec->name);
 	else if (strcmp(argv[0], "sh") == 0 && argv[3] && strcmp(argv[3], "reset") == 0)
 		r = kubeadm_reset(spec, err);
@@ -740,6 +744,8 @@ static unsigned fake_signal(const struct node_spec *spec, const char *name, int 
 	cleanup_free char *ended = xasprintf("api-ended-%s", spec->name);
 	cleanup_free char *held = xasprintf("api-held-%s", spec->name);
 
+	if (signal == SIGKILL)
+		return 0;
 	if (strcmp(name, "kube-apiserver") != 0 || !has("running", spec->name) ||
 	    is_remembered("api-ended", spec->name))
 		return 0;
@@ -849,6 +855,58 @@ static int fake_plan(struct profile *profile, arg_unused const char *wanted,
 static int fake_network_up(const struct profile *profile, arg_unused struct error *err)
 {
 	add_about("bridge", profile->bridge);
+	return 0;
+}
+
+static bool fake_network_is_up(const struct profile *profile)
+{
+	return has("bridge", profile->bridge);
+}
+
+char *fake_world_rules(void)
+{
+	return remembered("rules");
+}
+
+static int fake_cut(arg_unused const struct profile *profile, const char *rules,
+		    arg_unused struct error *err)
+{
+	remember("rules", rules ?: "");
+	if (rules)
+		add("rules");
+	else
+		drop("rules");
+	return 0;
+}
+
+static int fake_delay(const char *link, unsigned delay_ms, unsigned jitter_ms,
+		      arg_unused struct error *err)
+{
+	cleanup_free char *name = xasprintf("delay-%s", link);
+	cleanup_free char *text = xasprintf("%u %u", delay_ms, jitter_ms);
+
+	remember(name, delay_ms ? text : "");
+	if (delay_ms)
+		add_about("delay", link);
+	else
+		drop_about("delay", link);
+	return 0;
+}
+
+static int fake_delay_probe(struct error *err)
+{
+	return has("no", "netem")
+		       ? error_because(err, &reason_host_unsupported, -ENOTSUP, "no netem")
+		       : 0;
+}
+
+static int fake_timer(arg_unused const struct profile *profile, bool wanted,
+		      arg_unused struct error *err)
+{
+	if (wanted)
+		add("failure-timer");
+	else
+		drop("failure-timer");
 	return 0;
 }
 
@@ -1365,6 +1423,11 @@ static const struct world fake_world = {
 	.network_up = fake_network_up,
 	.network_forget = fake_forget,
 	.network_down = fake_network_down,
+	.network_is_up = fake_network_is_up,
+	.cut = fake_cut,
+	.delay = fake_delay,
+	.delay_probe = fake_delay_probe,
+	.failure_timer = fake_timer,
 	.front_door_up = fake_door_up,
 	.front_door_hangs = fake_door_hangs,
 	.front_door_without = fake_door_without,

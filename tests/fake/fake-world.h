@@ -36,6 +36,7 @@ void fake_world_list(struct strlist *ret);
  *  - "hung-kernel:node-1": it hangs when it joins, until it is stopped; "bad-kernel:node-1":
  * always;
  *  - "small-disk:node-1": its disk has half the size that it should have;
+ *  - "no:netem": this host cannot delay packets;
  *  - "hung:front-door": the API does not answer until the front door was closed;
  *  - "pod:node-1:ReplicaSet:web": a pod with such a controller; "pod:node-1::web": one without;
  *  - "volume:node-1:data": a PersistentVolume on the node, of the claim default/data;
@@ -83,6 +84,9 @@ extern unsigned fake_world_unsettled;
  * v1.36.3".
  */
 char *fake_world_history(void) must_check;
+
+/* The rules of failures on the cluster's bridge, "" if there are none; the caller frees them. */
+char *fake_world_rules(void) must_check;
 
 /* Whether the API server of NODE is suspended and answers nothing. */
 bool fake_world_holds(const char *node);

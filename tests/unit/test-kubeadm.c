@@ -235,6 +235,57 @@ TEST(a_kubelet_takes_loaded_images_whatever_was_pulled)
 	ASSERT_STR(json_string_value(json_object_get(users, field)), "AlwaysVerify");
 }
 
+TEST(fast_failover_shortens_the_timeouts_of_all_components)
+{
+	struct profile fast = profile;
+	json_auto_t *cluster = NULL;
+	json_auto_t *kubelet = NULL;
+
+	fast.failover = "fast";
+	cluster = init(&fast, "ClusterConfiguration");
+	kubelet = init(&fast, "KubeletConfiguration");
+	assert_has(at(cluster, "apiServer.extraArgs"),
+		   "{\"name\":\"default-not-ready-toleration-seconds\",\"value\":\"2\"},"
+		   "{\"name\":\"default-unreachable-toleration-seconds\",\"value\":\"2\"}");
+	assert_has(at(cluster, "controllerManager.extraArgs"),
+		   "{\"name\":\"node-monitor-grace-period\",\"value\":\"8s\"}");
+	ASSERT(!strstr(at(cluster, "scheduler.extraArgs"), "node-monitor"));
+	ASSERT_STR(at(kubelet, "nodeLeaseDurationSeconds"), "4");
+	ASSERT_STR(at(kubelet, "nodeStatusUpdateFrequency"), "\"2s\"");
+}
+
+TEST(without_fast_failover_the_timeouts_are_kubernetes_own)
+{
+	struct profile usual = profile;
+
+	for (int i = 0; i < 2; i++) {
+		cleanup_free char *text = NULL;
+
+		usual.failover = i ? "default" : NULL;
+		text = kubeadm_init_config(&usual, &node, "t");
+		ASSERT(!strstr(text, "node-monitor") && !strstr(text, "toleration-seconds"));
+		ASSERT(!strstr(text, "nodeLease") && !strstr(text, "nodeStatus"));
+	}
+}
+
+TEST(the_users_timeouts_come_before_those_of_fast_failover)
+{
+	struct profile manager = with_extra(ARGV("controller-manager.node-monitor-period=3s"));
+	struct profile kubelet = with_extra(ARGV("kubelet.nodeStatusUpdateFrequency=7s"));
+	json_auto_t *one = NULL;
+	json_auto_t *two = NULL;
+
+	manager.failover = kubelet.failover = "fast";
+	one = init(&manager, "ClusterConfiguration");
+	two = init(&kubelet, "KubeletConfiguration");
+	assert_has(at(one, "controllerManager.extraArgs"),
+		   "{\"name\":\"node-monitor-period\",\"value\":\"3s\"}");
+	ASSERT(!strstr(at(one, "controllerManager.extraArgs"),
+		       "{\"name\":\"node-monitor-period\",\"value\":\"1s\"}"));
+	ASSERT_STR(at(two, "nodeStatusUpdateFrequency"), "\"7s\"");
+	ASSERT_STR(at(two, "nodeLeaseDurationSeconds"), "4");
+}
+
 TEST(a_kubelet_asks_only_for_labels_that_it_may_have)
 {
 	struct node labelled = node;
