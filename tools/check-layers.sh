@@ -4,8 +4,8 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-layers='base data policy cgroup host routing api engine image buildkit payload vm driver qemu registry watch balancer record kubeconfig'
-layers="$layers node node-images network fail kubeadm cni look describe plan home cluster scenario cli cmd"
+layers='base data policy cgroup host probe routing api engine image buildkit payload vm driver qemu registry watch balancer record kubeconfig'
+layers="$layers node node-images network fail kubeadm cni look describe plan home world cluster scenario cli cmd"
 apart='agent pause' # programs of their own
 bad=0
 above=$layers

@@ -8,9 +8,9 @@
 #include "base/cleanup.h"
 #include "cli/text.h"
 #include "cmd/command.h"
-#include "host/probe.h"
 #include "node/cluster-node.h"
 #include "payload/payload.h"
+#include "probe/probe.h"
 
 static struct {
 	const char *output;

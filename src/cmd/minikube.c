@@ -131,7 +131,6 @@ const struct opt minikube_start_options[] = {
 	OPT_ABSENT(0, "extra-disks", "N", "there is no substitute: --disk-size gives a node one disk, for its /var",
 		   .harmless = "0"),
 	OPT_ABSENT(0, "gpus", "WHICH", "there is no substitute: nodes have no GPUs", .harmless = "none"),
-
 	/* Those of kind and k3d. */
 	OPT_ABSENT(0, "agents", "N", "write --nodes=N, which counts the control planes, too"),
 	OPT_ABSENT(0, "servers", "N", "write --control-planes=N"),

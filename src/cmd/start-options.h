@@ -41,6 +41,9 @@ int start_settle(struct command_context *ctx, struct start_arguments *arguments,
 int start_go(struct command_context *ctx, const struct start_arguments *arguments,
 	     struct error *err);
 
+/* Put what a start with WANTED needs into the cache, without making a cluster. */
+int start_download(bool quiet, const struct cluster_options *wanted, struct error *err);
+
 /* Print what `start` would do with the cluster NAME. */
 int start_print_plan(const char *name, const struct cluster_options *options, struct error *err);
 

@@ -17,52 +17,15 @@
 #include "cmd/minikube.h"
 #include "cmd/node-change.h"
 #include "cmd/start-options.h"
-#include "cni/flannel.h"
-#include "driver/driver.h"
-#include "host/probe.h"
 #include "image/room.h"
 #include "kubeconfig/context.h"
 #include "look/defects.h"
-#include "payload/payload.h"
-#include "record/cni.h"
+#include "probe/probe.h"
 #include "record/limits.h"
 #include "record/options.h"
 
 /* How long parts of a started cluster may take to answer. */
 #define ANSWER_SECONDS 5
-
-/* Get what the driver that the user chose needs for nodes with PAYLOAD. */
-static int prepare_driver(const struct payload *payload, struct observer *observer,
-			  struct error *err)
-{
-	const char *name = start_arguments.wanted.driver;
-	const struct node_driver *driver = name ? node_driver_find(name) : NULL;
-	const struct node_spec spec = { .payload = payload->dir,
-					.base_image = start_arguments.wanted.base_image,
-					.kernel = start_arguments.wanted.kernel };
-
-	return driver && driver->prepare ? driver->prepare(&spec, observer, err) : 0;
-}
-
-static int download(bool quiet, const char *version, struct error *err)
-{
-	cleanup_with(progress_freep) struct progress *progress = progress_new(quiet, log_verbosity);
-	const struct payload_source source = {
-		.binary_mirror = start_arguments.wanted.binary_mirror
-	};
-	cleanup_with(payload_release) struct payload payload = PAYLOAD_INIT;
-	int r = payload_ensure(version, &source, progress_observer(progress), &payload, err);
-
-	if (r == 0)
-		r = prepare_driver(&payload, progress_observer(progress), err);
-	if (r == 0 && cni_kind(start_arguments.wanted.cni) == CNI_FLANNEL)
-		r = flannel_ensure(&source, progress_observer(progress), err);
-	progress_free(take_ptr(progress));
-	if (r < 0)
-		return r;
-	say_done("Kubernetes %s is in the cache; 'manykube start' now needs no network.", version);
-	return 0;
-}
 
 /* Whether the cluster is healthy, as `status` would say; RET_DEFECTS lists the problems. New nodes
  * that are not Ready are no problem if the user chose not to wait for them. */
@@ -218,10 +181,7 @@ static int run(struct command_context *ctx, struct error *err)
 	if (start_arguments.dry_run)
 		return start_print_plan(ctx->profile_name, wanted, err);
 	if (start_arguments.download_only)
-		return download(ctx->quiet,
-				wanted->kubernetes_version ? wanted->kubernetes_version
-							   : payload_versions()[0],
-				err);
+		return start_download(ctx->quiet, wanted, err);
 	return start_go(ctx, &start_arguments, err);
 }
 

@@ -16,7 +16,7 @@
 #include "base/strlist.h"
 #include "data/inet6.h"
 #include "driver/files.h"
-#include "host/probe.h"
+#include "probe/probe.h"
 
 enum node_state {
 	NODE_ABSENT,  /* it does not exist */

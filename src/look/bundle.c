@@ -20,11 +20,11 @@
 #include "base/tail.h"
 #include "base/user-file.h"
 #include "data/tar.h"
-#include "host/probe.h"
 #include "look/audit.h"
 #include "look/logs.h"
 #include "look/status.h"
 #include "node/cluster-node.h"
+#include "probe/probe.h"
 #include "record/world.h"
 
 /* The maximum number of bytes of a file; its end is used. */

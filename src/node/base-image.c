@@ -14,8 +14,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/process.h"
-#include "host/probe.h"
 #include "node/node-files.h"
+#include "probe/probe.h"
 
 /* The directories in which a node looks for programs; the last one is the most common. */
 static const char *const program_dirs[] = { "usr/local/sbin", "usr/local/bin", "usr/sbin",

@@ -7,11 +7,11 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "host/probe.h"
 #include "kubeadm/arguments.h"
 #include "kubeadm/kubeadm.h"
 #include "node/cluster-node.h"
 #include "payload/registry.h"
+#include "probe/probe.h"
 #include "record/options.h"
 #include "record/world.h"
 

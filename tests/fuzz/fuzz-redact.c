@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "host/probe.h"
 #include "look/audit.h"
 #include "look/bundle.h"
 #include "look/logs.h"
+#include "probe/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

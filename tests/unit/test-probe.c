@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/strbuf.h"
-#include "host/probe-checks.h"
-#include "host/probe.h"
+#include "probe/probe-checks.h"
+#include "probe/probe.h"
 #include "test.h"
 
 TEST(ids_of_nodes_belong_to_nobody)

@@ -1,6 +1,6 @@
 /* Checks of what nodes need from this host, with remedies. */
 
-#include "host/probe.h"
+#include "probe/probe.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/strlist.h"
-#include "host/probe-checks.h"
+#include "probe/probe-checks.h"
 
 #define ROOT_REMEDY "run 'sudo manykube doctor'"
 #define INOTIFY_REMEDY \

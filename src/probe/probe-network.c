@@ -17,7 +17,7 @@
 #include "host/firewall.h"
 #include "host/link.h"
 #include "host/neighbours.h"
-#include "host/probe-checks.h"
+#include "probe/probe-checks.h"
 
 /* Make a bridge and a veth pair in the current network namespace. */
 static int try_links(void)

@@ -19,7 +19,6 @@
 #include "fail/delay.h"
 #include "fail/timer.h"
 #include "host/firewall.h"
-#include "host/probe.h"
 #include "kubeadm/certificates.h"
 #include "kubeadm/watch-identity.h"
 #include "kubeconfig/context.h"
@@ -32,6 +31,7 @@
 #include "node/cluster-node.h"
 #include "node/import-images.h"
 #include "node/node-files.h"
+#include "probe/probe.h"
 #include "record/ports.h"
 
 #define REQUEST_TIMEOUT_MS 10000

@@ -16,7 +16,7 @@
 #include "base/strlist.h"
 #include "cgroup/scope.h"
 #include "host/namespace.h"
-#include "host/probe-checks.h"
+#include "probe/probe-checks.h"
 
 /* An unused uid, like those of nodes. */
 #define TRIAL_UID 0x6fff0000u

@@ -17,7 +17,7 @@
 #include "base/path.h"
 #include "base/strlist.h"
 #include "host/namespace.h"
-#include "host/probe-checks.h"
+#include "probe/probe-checks.h"
 
 #define DISK_GOOD_BYTES   (UINT64_C(10) << 30)
 #define MEMORY_GOOD_BYTES (UINT64_C(2) << 30)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "host/probe.h"
+#include "probe/probe.h"
 
 #define PROC_LIMIT (1 << 20)
 
