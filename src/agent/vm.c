@@ -96,7 +96,9 @@ _Noreturn void vm_enter_root(void)
 	(void)mkdir("/root", 0755);
 	while (access(DISK, F_OK) < 0 && now_ms() < deadline)
 		(void)poll(NULL, 0, 10);
-	if (mount(DISK, "/root", "ext4", MS_NOATIME, NULL) < 0)
+	/* A VM may be killed at any time: what was written a second ago must not come back as empty
+	 * files, such as certificates without which the kubelet does not start. */
+	if (mount(DISK, "/root", "ext4", MS_NOATIME, "nodelalloc,commit=1") < 0)
 		give_up("mount the disk");
 	for (size_t i = 0; i < sizeof(moved) / sizeof(*moved); i++) {
 		char place[32];

@@ -292,7 +292,7 @@ static int explain(const struct node_spec *spec, int r, struct error *err)
 	return error_set(err, r, "QEMU ended: %s", line ? line + 1 : said.text);
 }
 
-/* Start it, and again if the guest hangs or panics before it answers. */
+/* Start it, and again if the guest hangs or ends before it answers, as after a panic. */
 static int boot(const struct node_spec *spec, const char *group, struct error *err)
 {
 	cleanup_free char *held = qemu_path(spec, QEMU_HELD);
@@ -311,7 +311,7 @@ static int boot(const struct node_spec *spec, const char *group, struct error *e
 			break;
 		r = explain(spec, r, &why);
 		log_debug("node '%s' does not come up: %s", spec->name, why.text);
-		if (i + 1 == BOOTS || (r != -ETIMEDOUT && !qemu_is_lost(spec)))
+		if (i + 1 == BOOTS || (r != -ETIMEDOUT && r != -EPIPE && qemu_runs(spec)))
 			return error_move(err, r, &why);
 		r = 0;
 	}

@@ -153,7 +153,7 @@ limit_of() {
 	assert_start_refused 14 "300.0.0.0/24" --subnet=300.0.0.0/24 --offline
 	assert_start_refused 14 "192.168.200.0/31" --subnet=192.168.200.0/31 --offline
 	assert_start_refused 14 "nonsense" --subnet=nonsense --offline
-	assert_start_refused 14 "not private" --subnet=8.8.8.0/24 --offline
+	assert_start_refused 14 "not one for private networks" --subnet=8.8.8.0/24 --offline
 }
 
 @test "a subnet that the host uses is refused" {

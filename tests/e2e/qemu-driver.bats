@@ -256,21 +256,42 @@ has_address() {
 	assert_equal "$(kubectl get node vm -o jsonpath='{.metadata.uid}')" "$uid"
 }
 
-# A QEMU whose first guest panics at once.  Its user must reach it.
+# A QEMU whose first guest panics at once.  Its user must reach it, and it is no script, since it is
+# executed by a descriptor.
 make_panicking_qemu() {
-	mkdir -m 777 "$BATS_RUN_TMPDIR/qemu"
+	local dir=$BATS_RUN_TMPDIR/qemu
+
+	mkdir -m 777 "$dir"
 	chmod 755 "$BATS_RUN_TMPDIR"
-	cat >"$BATS_RUN_TMPDIR/qemu/qemu-system-$(uname -m)" <<-'END'
-		#!/bin/bash
-		if [[ " $* " == *" -append "* ]] && mkdir "${0%/*}/panicked" 2>/dev/null; then
-			for word; do
-				[[ $word != *id=console,fd=* ]] || echo 'Kernel panic - not syncing: test' >&"${word##*=}"
-			done
-			exit 1
-		fi
-		exec "/usr/bin/${0##*/}" "$@"
+	cat >"$dir/qemu.c" <<-'END'
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+
+		int main(int argc, char **argv)
+		{
+			const char *console = "id=console,fd=";
+			int boots = 0;
+
+			for (int i = 1; i < argc; i++)
+				boots |= strcmp(argv[i], "-append") == 0;
+			if (!boots || mkdir(DIR "/panicked", 0777) < 0) {
+				execv(QEMU, argv);
+				return 1;
+			}
+			for (int i = 1; i < argc; i++) {
+				char *at = strstr(argv[i], console);
+				int fd;
+
+				if (at && sscanf(at + strlen(console), "%d", &fd) == 1)
+					dprintf(fd, "Kernel panic - not syncing: test\n");
+			}
+			return 1;
+		}
 	END
-	chmod 755 "$BATS_RUN_TMPDIR/qemu/qemu-system-$(uname -m)"
+	cc -DDIR="\"$dir\"" -DQEMU="\"/usr/bin/qemu-system-$(uname -m)\"" \
+		-o "$dir/qemu-system-$(uname -m)" "$dir/qemu.c"
 }
 
 @test "a VM whose kernel panicked says so, and starts again" {
