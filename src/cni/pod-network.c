@@ -12,8 +12,10 @@ int pod_network_get(const struct profile *profile, const struct payload_source *
 		    struct observer *observer, struct cni_manifests *ret, struct error *err)
 {
 	enum cni_kind kind = cni_kind(profile->cni);
-	int r = 0;
+	int r = cni_check_family(profile->cni, profile->ip_family, err);
 
+	if (r < 0)
+		return r;
 	if (kind == CNI_FLANNEL) {
 		r = flannel_check_host(err);
 		return r < 0 ? r : flannel_ensure(source, observer, err);

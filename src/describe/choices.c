@@ -16,6 +16,7 @@
 #include "kubeadm/kubeadm-patch.h"
 #include "node-images/own-images.h"
 #include "node/base-image.h"
+#include "record/cni.h"
 #include "vm/kernel.h"
 
 typedef int (*check_fn)(const char *word, struct error *err);
@@ -132,7 +133,7 @@ int choices_check(const struct cluster_options *options, struct error *err)
 		if (r == 0 && setting_is_of_cluster(setting))
 			r = check_value(setting, SETTING_OF_CLUSTER,
 					setting_in_cluster(setting, &options->settings), err);
-	return r;
+	return r < 0 ? r : cni_check_family(options->cni, options->ip_family, err);
 }
 
 static int hint_refusal(const struct setting *setting, struct error *err)

@@ -117,3 +117,19 @@ bool cni_is_beyond_user(const char *word)
 {
 	return cni_is_place(word);
 }
+
+int cni_check_family(const char *cni, const char *ip_family, struct error *err)
+{
+	enum cni_kind kind = cni_kind(cni);
+
+	/* Pods of one bridge reach each other through their node, which answers ARP for them, but
+	 * no neighbour discovery. */
+	if (!ip_family || strcmp(ip_family, "dual") != 0 ||
+	    (kind != CNI_BRIDGE && kind != CNI_FLANNEL))
+		return 0;
+	(void)error_because(err, &reason_usage, -ENOTSUP,
+			    "--cni=%s gives pods IPv4 addresses only, and the cluster has both "
+			    "families",
+			    cni);
+	return error_hint(err, -ENOTSUP, "use --cni=auto, or --cni=none and install another");
+}

@@ -38,5 +38,9 @@ const char *cni_name(const char *word);
  * is there is not read. */
 int cni_check(const char *word, struct error *err);
 
+/* -ENOTSUP unless CNI gives pods addresses of IP_FAMILY, a value of that setting or NULL; what
+ * other networks than ours do is not known. */
+int cni_check_family(const char *cni, const char *ip_family, struct error *err);
+
 /* Whether root must not use WORD unless the user gives it to a command. */
 bool cni_is_beyond_user(const char *word);

@@ -18,6 +18,20 @@
 
 #define CONFIGMAP "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: cni-test}\n"
 
+TEST(a_network_of_one_family_is_refused_where_there_are_two)
+{
+	cleanup_with(error_clear) struct error why = ERROR_INIT;
+
+	ASSERT_INT(cni_check_family("flannel", "dual", &why), -ENOTSUP);
+	ASSERT(strstr(why.text, "--cni=flannel gives pods IPv4 addresses only"));
+	ASSERT_INT(cni_check_family("bridge", "dual", NULL), -ENOTSUP);
+	ASSERT_INT(cni_check_family("auto", "dual", NULL), 0);
+	ASSERT_INT(cni_check_family(NULL, "dual", NULL), 0);
+	ASSERT_INT(cni_check_family("none", "dual", NULL), 0);
+	ASSERT_INT(cni_check_family("flannel", "ipv4", NULL), 0);
+	ASSERT_INT(cni_check_family("bridge", NULL, NULL), 0);
+}
+
 TEST(a_word_is_a_name_of_ours_or_of_minikubes_or_a_place)
 {
 	static const char *const wrong[] = { "calico", "cilium", "nome", "ftp://x/y", "" };
