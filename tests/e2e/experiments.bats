@@ -40,6 +40,10 @@ take_tour() {
 	take_tour scheduling.md
 }
 
+@test "other pod networks for pods that run" {
+	take_tour pod-network.md
+}
+
 @test "failures of nodes, and scenarios" {
 	take_tour node-failure.md scenarios.md
 }

@@ -264,9 +264,9 @@ TEST(an_interrupted_change_can_end_with_another_network)
 
 TEST(a_new_cluster_gets_its_manifests_and_needs_the_original_no_longer)
 {
-	cleanup_free char *dir = begin_round(0);
 	cleanup_free char *one = put_manifest("one");
 
+	free(begin_round(0));
 	from = to = one;
 	ASSERT_INT(make_cluster(), 0);
 	assert_network();
@@ -279,9 +279,9 @@ TEST(a_new_cluster_gets_its_manifests_and_needs_the_original_no_longer)
 
 TEST(nothing_is_made_of_a_manifest_that_is_none)
 {
-	cleanup_free char *dir = begin_round(0);
 	cleanup_free char *path = xasprintf("%s/bad.yaml", test_dir());
 
+	free(begin_round(0));
 	ASSERT_OK(file_put(path, "a: [\n", 5, 0644, &err));
 	ASSERT_INT(start_with((struct cluster_options){ .nodes = 1, .cni = path }), -EBADMSG);
 	assert_world("");
@@ -289,8 +289,8 @@ TEST(nothing_is_made_of_a_manifest_that_is_none)
 
 TEST(start_does_not_change_the_network)
 {
-	cleanup_free char *dir = begin_round(0);
 
+	free(begin_round(0));
 	from = to = "auto";
 	ASSERT_INT(make_cluster(), 0);
 	ASSERT_INT(start_with((struct cluster_options){ .cni = "bridge" }), -EINVAL);
