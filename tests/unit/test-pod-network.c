@@ -289,7 +289,6 @@ TEST(nothing_is_made_of_a_manifest_that_is_none)
 
 TEST(start_does_not_change_the_network)
 {
-
 	free(begin_round(0));
 	from = to = "auto";
 	ASSERT_INT(make_cluster(), 0);
