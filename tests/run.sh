@@ -184,7 +184,7 @@ list_e2e() {
 }
 
 only=("$@")
-slowest=(survive moments mishaps ha docker upgrade)
+slowest=(survive moments experiments mishaps ha docker upgrade)
 lanes=1 room='' # how many files of tests run at once, and what each runs in
 mkdir -p "$logs"
 # Jobs ignore Ctrl-C.
