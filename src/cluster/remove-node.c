@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cluster/cluster.h"
-#include "data/inet.h"
 #include "kubeadm/drain.h"
 #include "kubeadm/members.h"
 #include "network/network.h"
@@ -87,20 +86,6 @@ static bool retry_with_majority(bool (*attempt)(const struct profile *, const ch
 	return true;
 }
 
-/* Remove AT's routes to the pods of GONE. */
-static int remove_routes(const struct cluster_node *at, const struct node *gone, struct error *err)
-{
-	struct subnet pods;
-	struct in_addr via;
-	int r = inet_parse_subnet(gone->pod_cidr, &pods, err);
-
-	if (r == 0)
-		r = inet_parse_address(gone->address, &via, err);
-	if (r == 0)
-		r = at->driver->route(&at->spec, pods.address, pods.prefix, via, true, err);
-	return r < 0 ? r : cluster_node_route6(at, gone, true, err);
-}
-
 /* Remove the routes to its pods, and its name, from the other nodes. */
 static int update_other_nodes(const struct profile *profile, const struct node *gone,
 			      struct error *err)
@@ -117,7 +102,7 @@ static int update_other_nodes(const struct profile *profile, const struct node *
 			continue;
 		r = cluster_node_open(profile, node, &at, err);
 		if (r == 0 && at.driver->query(&at.spec) == NODE_RUNNING)
-			r = remove_routes(&at, gone, err);
+			r = cluster_node_route(&at, gone, true, err);
 	}
 	return r;
 }

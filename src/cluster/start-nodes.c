@@ -70,29 +70,9 @@ static int add_gateway_route(const struct profile *profile, const struct cluster
 static int add_routes(const struct profile *profile, const struct cluster_node *at,
 		      const struct node *node, struct error *err)
 {
-	const struct node *other;
-	int r = 0;
-
-	if (!cni_has_our_routes(profile->cni))
-		return 0;
-	profile_for_each_node(other, profile) {
-		struct subnet pods;
-		struct in_addr via;
-
-		if (other == node)
-			continue;
-		r = inet_parse_subnet(other->pod_cidr, &pods, err);
-		if (r == 0)
-			r = inet_parse_address(other->address, &via, err);
-		if (r == 0)
-			r = at->driver->route(&at->spec, pods.address, pods.prefix, via, false,
-					      err);
-		if (r == 0)
-			r = cluster_node_route6(at, other, false, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return cni_has_our_routes(profile->cni)
+		       ? cluster_node_route_all(profile, node, at, false, err)
+		       : 0;
 }
 
 bool start_ran_before(const struct start *start, const struct node *node)

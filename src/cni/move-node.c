@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "cni/pods.h"
-#include "data/inet.h"
 #include "node/cluster-node.h"
 #include "node/node-files.h"
 #include "record/cni.h"
@@ -24,28 +23,9 @@
 static int route_node(const struct profile *profile, const struct node *node,
 		      const struct cluster_node *at, struct error *err)
 {
-	bool remove = !cni_has_our_routes(profile->cni);
-	const struct node *other;
-	int r = 0;
-
 	if (cni_kind(profile->cni) == CNI_FLANNEL)
 		return 0;
-	profile_for_each_node(other, profile) {
-		struct subnet pods;
-		struct in_addr via;
-
-		if (other == node)
-			continue;
-		r = inet_parse_subnet(other->pod_cidr, &pods, err);
-		if (r == 0)
-			r = inet_parse_address(other->address, &via, err);
-		if (r == 0)
-			r = at->driver->route(&at->spec, pods.address, pods.prefix, via, remove,
-					      err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return cluster_node_route_all(profile, node, at, !cni_has_our_routes(profile->cni), err);
 }
 
 /* Wait until flannel's pod has written the configuration of NODE. */

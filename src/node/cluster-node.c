@@ -150,8 +150,8 @@ int cluster_node_open(const struct profile *profile, const struct node *node,
 	return open_mounts(node, cluster_node_own_kubelet(profile, node), ret, err);
 }
 
-int cluster_node_route6(const struct cluster_node *at, const struct node *other, bool remove,
-			struct error *err)
+static int route6(const struct cluster_node *at, const struct node *other, bool remove,
+		  struct error *err)
 {
 	struct subnet6 pods;
 	struct in6_addr via;
@@ -163,6 +163,32 @@ int cluster_node_route6(const struct cluster_node *at, const struct node *other,
 	if (r == 0)
 		r = inet6_parse_address(other->address6, &via, err);
 	return r < 0 ? r : at->driver->route6(&at->spec, &pods, &via, remove, err);
+}
+
+int cluster_node_route(const struct cluster_node *at, const struct node *other, bool remove,
+		       struct error *err)
+{
+	struct subnet pods;
+	struct in_addr via;
+	int r = inet_parse_subnet(other->pod_cidr, &pods, err);
+
+	if (r == 0)
+		r = inet_parse_address(other->address, &via, err);
+	if (r == 0)
+		r = at->driver->route(&at->spec, pods.address, pods.prefix, via, remove, err);
+	return r < 0 ? r : route6(at, other, remove, err);
+}
+
+int cluster_node_route_all(const struct profile *profile, const struct node *node,
+			   const struct cluster_node *at, bool remove, struct error *err)
+{
+	const struct node *other;
+	int r = 0;
+
+	profile_for_each_node(other, profile)
+		if (r == 0 && other != node)
+			r = cluster_node_route(at, other, remove, err);
+	return r;
 }
 
 bool cluster_uses_driver(const struct profile *profile, const struct node_driver *driver)

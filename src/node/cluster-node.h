@@ -46,9 +46,13 @@ bool cluster_node_is_at_work(const struct cluster_node *node);
 int cluster_node_restart(const struct profile *profile, const struct node *node,
 			 const struct strlist *names, int64_t deadline_ms, struct error *err);
 
-/* Set or remove AT's IPv6 route to the pods of OTHER; does nothing in clusters without IPv6. */
-int cluster_node_route6(const struct cluster_node *at, const struct node *other, bool remove,
-			struct error *err);
+/* Set or remove AT's routes to the pods of OTHER, of each family that the cluster has. */
+int cluster_node_route(const struct cluster_node *at, const struct node *other, bool remove,
+		       struct error *err);
+
+/* Likewise to the pods of all nodes but NODE, which AT is. */
+int cluster_node_route_all(const struct profile *profile, const struct node *node,
+			   const struct cluster_node *at, bool remove, struct error *err);
 
 void cluster_node_release(struct cluster_node *node);
 
