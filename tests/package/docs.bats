@@ -129,3 +129,15 @@ $("$MANYKUBE" options)" " ${option%%=*}"
 	echo '{"nodes": "7", "cni": "none"}' >"$MANYKUBE_HOME/config.json"
 	MANYKUBE_WAIT_TIMEOUT=77m assert_up_to_date commands
 }
+
+@test "the schema of a record knows every field that is written" {
+	local schema=$ROOT/docs/schema/profile-list.json key known
+
+	known=$(jq -r '."$defs" | .config.properties, .node.properties | keys[]' "$schema")
+	while read -r key; do
+		grep -qxF "$key" <<<"$known" || fail "docs/schema/profile-list.json lacks '$key'"
+	done < <(
+		grep -oE '\{ "[A-Za-z0-9]+", +FIELD_' "$ROOT/src/record/profile-json.c" | cut -d'"' -f2
+		grep -oE '(CLUSTER|EACH|NODE)\("[A-Za-z0-9]+"' "$ROOT/src/record/setting-table.c" | cut -d'"' -f2
+	)
+}
