@@ -376,6 +376,8 @@ static int read_observe(const struct reader *reader, const struct yaml_value *ma
 			return refuse_key(reader, item, known);
 	}
 	reader->scenario->connects_only = protocol == 1;
+	if (r == 0 && !reader->scenario->service)
+		return refuse_place(reader, map->place, "'observe' names no service");
 	return r;
 }
 

@@ -129,6 +129,7 @@ listed_by_kubelet() {
 	# As containerd's own collection does later.
 	images install "$LIST"
 	images remove "$IMAGE"
+	within 30 has_links node-1 0
 	within 30 has_links node-2 0
 	[ "$(find "$STORE/blobs" -type f | wc -l)" = 5 ]
 	[ "$(cat "$STORE"/layers/*/opt/above)" = above ]
@@ -142,7 +143,7 @@ listed_by_kubelet() {
 	for pid in "${pids[@]}"; do
 		wait "$pid"
 	done
-	[ "$(links node-1)" = 8 ]
+	within 30 has_links node-1 8
 	run_pod last "$IMAGE" node-1
 	[ "$(in_pod last 'busybox cat /etc/first')" = two ]
 }

@@ -125,6 +125,8 @@ TEST(bad_scenarios_are_refused_with_the_place_and_what_was_meant)
 		       "s.yaml:6:8: 'at' is before that of the step on line 4");
 	assert_refused(HEAD "observe: {service: a/b/c}\nsteps: [{wait: api}]\n",
 		       "is not a service");
+	assert_refused(HEAD "observe: {protocol: tcp}\nsteps: [{wait: api}]\n",
+		       "'observe' names no service");
 	assert_refused(HEAD "observe: {services: a}\nsteps: [{wait: api}]\n",
 		       "did you mean 'service'?");
 }
