@@ -23,7 +23,7 @@
 
 #define STEP_BYTES  (UINT64_C(4) << 20)
 #define STEPS_MOST  65536
-#define SPARE_BYTES (UINT64_C(56) << 20) /* far below what kubelets want: 100 MiB */
+#define SPARE_BYTES (UINT64_C(56) << 20) /* far below what kubelets want then: 512 MiB */
 #define LEAST_BYTES (UINT64_C(32) << 20)
 
 /* A limit above this is none. */

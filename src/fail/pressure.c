@@ -19,9 +19,10 @@
 #define FLAGS_ASIDE  FLAGS ".before-failure"
 #define FLAGS_MOST   65536
 
-/* As kubeadm/kubeadm.c has them for nodes without a disk of their own. */
+/* As kubeadm/kubeadm.c has them for nodes without a disk of their own.  A kubelet does not count
+ * what the kernel of a VM takes as used, which can be some hundred MiB. */
 #define EVICTION                                                                            \
-	" --eviction-hard=memory.available<100Mi,nodefs.available<0%,nodefs.inodesFree<0%," \
+	" --eviction-hard=memory.available<512Mi,nodefs.available<0%,nodefs.inodesFree<0%," \
 	"imagefs.available<0%,imagefs.inodesFree<0%"
 
 #define PROGRAM_MS     30000
@@ -86,7 +87,7 @@ static char *add_threshold(const char *flags)
 	if (!hard)
 		return xasprintf("%.*s%s%s", (int)(quote - flags), flags, EVICTION, quote);
 	end = (size_t)(hard - flags) + strcspn(hard, " \"\n");
-	return xasprintf("%.*s,memory.available<100Mi%s", (int)end, flags, flags + end);
+	return xasprintf("%.*s,memory.available<512Mi%s", (int)end, flags, flags + end);
 }
 
 /* Restart the kubelet with other flags; the agent starts it again. */

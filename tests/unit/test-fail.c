@@ -443,7 +443,7 @@ TEST(disk_memory_and_clock_fail_within_the_node)
 	ASSERT_OK(begin("memory node-2", &err));
 	ASSERT_OK(begin("memory node-2", &err));
 	ASSERT_OK(file_read(path, 4096, &now, &err));
-	ASSERT(strstr(now.text, "--a=b --eviction-hard=memory.available<100Mi,"));
+	ASSERT(strstr(now.text, "--a=b --eviction-hard=memory.available<512Mi,"));
 	ASSERT_OK(begin("clock node-2", &err));
 	ASSERT_INT(heal(NULL, NULL), 3);
 	ASSERT(!node_has("node-2", "/var/lib/manykube-disk-full"));
