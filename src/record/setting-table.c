@@ -45,7 +45,7 @@ const struct setting setting_table[] = {
 	  "isolate the cluster: no NAT, no outside DNS",
 	  .start_help = "isolate the cluster: no NAT, no outside DNS; download and build nothing",
 	  CLUSTER("offline", offline) },
-	{ "cni", SETTING_WORD, OF_CLUSTER, "cni", "auto", "bridge",
+	{ "cni", SETTING_WORD, OF_CLUSTER, "cni", "auto", "none",
 	  "pod network: auto gives each pod a link, bridge connects the pods of a node by a bridge, flannel runs as a "
 	  "DaemonSet, none lets you install one; or the path or URL of a manifest, or a directory of manifests",
 	  .operand = CNI_WORDS, .check = cni_check, .check_option = cni_check, .is_path = cni_is_place, .resolve = cni_name,
