@@ -35,10 +35,17 @@ enter_groups() {
 	done
 }
 
-# Remove the groups $1; their processes have ended or are about to.
+# Remove the groups $1; their processes have ended or are about to, also those of frozen nodes, which end
+# when they are let go on.
 remove_groups() {
-	local group tries=50
+	local group file tries=50
 
+	while read -r file; do
+		case $file in
+		*/freezer.state) echo THAWED >"$file" ;;
+		*) echo 0 >"$file" ;;
+		esac
+	done < <(groups_of "$1" | xargs -r -I{} find {} -name freezer.state -o -name cgroup.freeze) 2>/dev/null
 	for group in $(groups_of "$1"); do
 		while [ -d "$group" ] && [ $((tries--)) -gt 0 ]; do
 			find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.2
