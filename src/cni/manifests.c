@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/user.h"
 #include "cni/objects.h"
 #include "data/sha256.h"
 #include "payload/download.h"
@@ -57,10 +58,13 @@ static int add_text(struct cni_manifests *manifests, const char *name, const str
 
 static int read_file(struct cni_manifests *manifests, const char *path, struct error *err)
 {
+	cleanup_with(user_leave) struct user_rights rights = USER_RIGHTS_INIT;
 	cleanup_with(strbuf_release) struct strbuf text = STRBUF_INIT;
 	struct stat st;
-	int r;
+	int r = user_enter(&rights, err); /* the user may read the copy */
 
+	if (r < 0)
+		return r;
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return error_because(err, &reason_usage, -EINVAL,
 				     "'%s' is no file or directory with manifests", path);
